@@ -1,0 +1,186 @@
+"""What the engine offers: algorithms, stack profiles and the schema of its tables."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from dumbbell import _core
+from dumbbell.errors import InputError, listed, unknown
+
+ENGINE_VERSION: str = _core.ENGINE_VERSION
+"""Hash of the engine's sources; results of another engine are other results."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Parameter(_Entry):
+    """One parameter of an algorithm; all values are integers in `unit`."""
+
+    name: str
+    unit: str = ""
+    initial: int
+    low: int
+    high: int
+    what: str = ""
+    source: str = ""
+
+
+class Preset(_Entry):
+    """A named set of parameter values; the others keep their initial values."""
+
+    name: str
+    source: str = ""
+    values: Mapping[str, int]
+
+
+class Algorithm(_Entry):
+    """A congestion-control algorithm of the engine."""
+
+    name: str
+    title: str
+    family: str = ""
+    year: int = 0
+    source: str = ""
+    summary: str = ""
+    flags: Any = None
+    parameters: tuple[Parameter, ...] = ()
+    presets: tuple[Preset, ...] = ()
+    info: tuple[str, ...] = ()
+    source_hash: str
+
+    @property
+    def preset_names(self) -> tuple[str, ...]:
+        """The names that may follow ``@``."""
+        return tuple(preset.name for preset in self.presets)
+
+    def preset(self, name: str) -> Preset:
+        """Return a preset; an unknown name is an InputError."""
+        for preset in self.presets:
+            if preset.name == name:
+                return preset
+        raise unknown(f"preset of {self.name}", name, self.preset_names)
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter; an unknown name is an InputError."""
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        names = [parameter.name for parameter in self.parameters]
+        raise unknown(f"parameter of {self.name}", name, names)
+
+    def check_parameter(self, name: str, value: int) -> None:
+        """Raise InputError unless `name` is a parameter and `value` within its limits."""
+        parameter = self.parameter(name)
+        if not parameter.low <= value <= parameter.high:
+            raise InputError(
+                f"outside the limits of {self.name}'s parameter {name}",
+                value=value,
+                valid=f"{parameter.low} to {parameter.high} {parameter.unit}".rstrip(),
+            )
+
+
+class StackProfile(_Entry):
+    """A TCP stack as a set of switches."""
+
+    name: str
+    summary: str = ""
+    switches: Mapping[str, Any]
+
+    def check_switch(self, name: str, value: Any) -> None:
+        """Raise InputError unless `name` is a switch and `value` of its type."""
+        if name not in self.switches:
+            raise unknown("switch of the TCP stack", name, self.switches)
+        default = self.switches[name]
+        if type(value) is not type(default):
+            kinds = {bool: "true or false", int: "a whole number", str: "a text"}
+            raise InputError(
+                f"wrong type for the switch {name}",
+                value=value,
+                valid=f"{kinds.get(type(default), type(default).__name__)}, "
+                f"such as {json.dumps(default)}",
+            )
+
+
+@functools.cache
+def algorithms() -> Mapping[str, Algorithm]:
+    """Return the algorithms by name, in the engine's order."""
+    entries = [Algorithm.model_validate(entry) for entry in json.loads(_core.algorithms())]
+    return {entry.name: entry for entry in entries}
+
+
+def algorithm(name: str) -> Algorithm:
+    """Return one algorithm; an unknown name is an InputError."""
+    if name not in algorithms():
+        raise unknown("algorithm", name, algorithms())
+    return algorithms()[name]
+
+
+def split_preset(choice: str) -> tuple[Algorithm, str | None]:
+    """Split ``htcp@li2007`` into the algorithm and the name of an existing preset."""
+    name, at, preset = choice.partition("@")
+    found = algorithm(name)
+    if not at:
+        return found, None
+    try:
+        return found, found.preset(preset).name
+    except InputError as error:
+        raise InputError(
+            error.problem,
+            value=choice,
+            valid=listed([found.name, *(f"{found.name}@{name}" for name in found.preset_names)]),
+            near=f"{found.name}@{error.near}" if error.near else None,
+        ) from None
+
+
+@functools.cache
+def stack_profiles() -> Mapping[str, StackProfile]:
+    """Return the stack profiles by name."""
+    entries = json.loads(_core.stack_profiles())
+    return {
+        name: StackProfile.model_validate({"name": name, **entry})
+        for name, entry in entries["profiles"].items()
+    }
+
+
+def stack_profile(name: str) -> StackProfile:
+    """Return one profile; an unknown name is an InputError."""
+    if name not in stack_profiles():
+        raise unknown("stack profile", name, stack_profiles())
+    return stack_profiles()[name]
+
+
+class Column(_Entry):
+    """One column of a result table; `codes` names the values 0, 1, 2 ... of an enumeration."""
+
+    name: str
+    dtype: str
+    unit: str = ""
+    what: str = ""
+    codes: tuple[str, ...] | None = None
+
+
+class Schema(_Entry):
+    """The result tables of the engine."""
+
+    version: int
+    tables: Mapping[str, tuple[Column, ...]]
+
+    def codes(self, table: str, column: str) -> tuple[str, ...]:
+        """Return the names of an enumeration's values."""
+        found = next(entry for entry in self.tables[table] if entry.name == column)
+        if found.codes is None:
+            raise KeyError(f"{table}.{column} is no enumeration")
+        return found.codes
+
+
+@functools.cache
+def schema() -> Schema:
+    """Return the schema that this engine writes."""
+    return Schema.model_validate_json(_core.schema())

@@ -1,0 +1,145 @@
+"""Everything a user or the system can get wrong, as typed errors with an exit code."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class DumbbellError(Exception):
+    """Base of all errors that the command line reports without a traceback."""
+
+    exit_code = 1
+
+
+class InputError(DumbbellError, ValueError):
+    """Something that the user wrote cannot be used.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, as the end of a sentence that starts with the value.
+    source
+        The file, or the option of the command, that holds the value.
+    key
+        Dotted path inside the source, such as ``flow.0.start``.
+    value
+        What was found there; None if there was nothing.
+    valid
+        What would be valid.
+    near
+        The valid name that resembles the value, if there is one.
+    others
+        Further errors found in the same source.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        source: str | None = None,
+        key: str | None = None,
+        value: Any = None,
+        valid: str | None = None,
+        near: str | None = None,
+        others: Sequence[InputError] = (),
+    ) -> None:
+        self.problem = problem
+        self.source = source
+        self.key = key
+        self.value = value
+        self.valid = valid
+        self.near = near
+        self.others = tuple(others)
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        return "\n".join([self._line(), *(str(other) for other in self.others)])
+
+    def _line(self) -> str:
+        subject = self.key or ""
+        if self.value is not None:
+            subject += (" = " if subject else "") + shown(self.value)
+        line = ": ".join(part for part in (self.source, subject, self.problem) if part)
+        if self.near is not None:
+            line += f"; did you mean {shown(self.near)}?"
+        if self.valid is not None:
+            line += f"; valid: {self.valid}"
+        return line
+
+    def at(self, *, source: str | None = None, key: str | None = None) -> InputError:
+        """Return the same error with its place filled in; `key` goes before its own."""
+        joined = ".".join(part for part in (key, self.key) if part) or None
+        return InputError(
+            self.problem,
+            source=self.source or source,
+            key=joined,
+            value=self.value,
+            valid=self.valid,
+            near=self.near,
+            others=[other.at(source=source) for other in self.others],
+        )
+
+
+class StoreError(DumbbellError):
+    """The results folder cannot be read or written: disk full, no permission."""
+
+    exit_code = 2
+
+
+class DamagedResult(DumbbellError):  # noqa: N818 - what the store holds, not what went wrong
+    """A stored result does not match its digest; it counts as absent."""
+
+    exit_code = 2
+
+
+class EngineError(DumbbellError):
+    """The engine broke one of its own invariants: a bug in Dumbbell."""
+
+
+class Cancelled(DumbbellError):  # noqa: N818 - a state, not a failure
+    """A run was cancelled before its end; nothing of it is kept."""
+
+    exit_code = 130
+
+
+def shown(value: Any) -> str:
+    """Render a value as it would stand in a TOML file, shortened if it is long."""
+    if isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, str):
+        text = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    else:
+        text = repr(value)
+    text = text.replace("\n", "\\n")
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def near(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of `names` that `name` was probably meant to be."""
+    by_lower = {candidate.lower(): candidate for candidate in names}
+    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
+
+
+def listed(names: Iterable[str]) -> str:
+    """Render the valid names of an error message."""
+    return ", ".join(names) or "none exist"
+
+
+def unknown(
+    what: str, name: str, names: Iterable[str], *, key: str | None = None, source: str | None = None
+) -> InputError:
+    """Return the error for a name that is not one of `names`."""
+    names = list(names)
+    return InputError(
+        f"unknown {what}",
+        source=source,
+        key=key,
+        value=name,
+        valid=listed(names),
+        near=near(name, names),
+    )

@@ -1,0 +1,94 @@
+"""One finished run: its summary, its frames and quick charts of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from dumbbell import charts
+from dumbbell.engine import Output, empty_frame
+from dumbbell.resolve import ResolvedScenario
+
+
+class Run:
+    """A finished run.
+
+    Frames are read when they are first asked for; `scan` reads only the columns and rows
+    that a query needs.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        scenario: Mapping[str, Any],
+        summary: Mapping[str, Any],
+        tables: Mapping[str, pl.LazyFrame],
+    ) -> None:
+        self.key = key
+        self.scenario = scenario
+        self.summary = summary
+        self._tables = tables
+
+    @classmethod
+    def of(cls, scenario: ResolvedScenario, output: Output) -> Run:
+        """Wrap what an engine has just returned."""
+        tables = {name: table.lazy() for name, table in output.tables.items()}
+        return cls(scenario.key, scenario.data, output.summary, tables)
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return a table lazily; those with a `flow` column have its label and algorithm."""
+        found = self._tables.get(table)
+        if found is None:
+            found = empty_frame(table).lazy()
+        if "flow" in found.collect_schema().names():
+            return found.join(self._names, on="flow", how="left", maintain_order="left")
+        return found
+
+    @functools.cached_property
+    def _names(self) -> pl.LazyFrame:
+        flows = self.scenario["flows"]
+        labels = [flow["label"] for flow in flows]
+        algorithms = list(dict.fromkeys(_choice(flow) for flow in flows))
+        return pl.LazyFrame(
+            {
+                "flow": pl.Series(range(len(flows)), dtype=pl.UInt32),
+                "label": pl.Series(labels, dtype=pl.Enum(labels)),
+                "algorithm": pl.Series(map(_choice, flows), dtype=pl.Enum(algorithms)),
+            }
+        )
+
+    @functools.cached_property
+    def flows(self) -> pl.DataFrame:
+        """Samples of each flow."""
+        return self.scan("flows").collect()
+
+    @functools.cached_property
+    def queues(self) -> pl.DataFrame:
+        """Samples of each queue."""
+        return self.scan("queues").collect()
+
+    @functools.cached_property
+    def events(self) -> pl.DataFrame:
+        """Congestion events, state changes, drops, retransmissions ..."""
+        return self.scan("events").collect()
+
+    @functools.cached_property
+    def internals(self) -> pl.DataFrame:
+        """Samples of the algorithms' own variables, if they were recorded."""
+        return self.scan("internals").collect()
+
+    def chart(self, what: charts.Kind = "cwnd") -> alt.Chart:
+        """Draw one quantity over time: "cwnd", "goodput", "rtt" or "queue"."""
+        return charts.draw(self, what)
+
+    def __repr__(self) -> str:
+        labels = ", ".join(flow["label"] for flow in self.scenario["flows"])
+        return f"<Run {self.key[:12]}: {labels}>"
+
+
+def _choice(flow: Mapping[str, Any]) -> str:
+    return flow["algorithm"] + (f"@{flow['preset']}" if flow["preset"] else "")

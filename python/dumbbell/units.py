@@ -1,0 +1,343 @@
+"""Quantities with units, written as in ``tc``: ``250mbit``, ``81ms``, ``0.2bdp``.
+
+Every quantity is parsed exactly into an integer of its base unit: bits per second,
+nanoseconds, bytes. A quantity without its unit, or one that is finer than the base unit,
+is an error. Multiples are decimal (``kb`` is 1000 bytes); ``kib``, ``mib`` and ``gib`` are
+binary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, WithJsonSchema
+
+from dumbbell.errors import InputError, near
+
+NS_PER_S: Final = 10**9
+
+RATE_UNITS: Final[Mapping[str, int]] = {
+    "bit": 1,
+    "kbit": 10**3,
+    "mbit": 10**6,
+    "gbit": 10**9,
+    "tbit": 10**12,
+}
+TIME_UNITS: Final[Mapping[str, int]] = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": NS_PER_S,
+    "m": 60 * NS_PER_S,
+    "h": 3600 * NS_PER_S,
+}
+BYTE_UNITS: Final[Mapping[str, int]] = {
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
+PACKET_UNITS: Final = ("p", "packets")
+
+# What the core's 64-bit integers hold with room for sums.
+_LARGEST: Final = 2**62
+
+_NUMBER = r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?"
+_QUANTITY = re.compile(rf"\s*(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-zµ%]*)\s*", re.ASCII)
+
+
+def _split(value: Any, what: str, valid: str) -> tuple[Fraction, str]:
+    """Split ``"81ms"`` into its exact number and its lower-case unit."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} is a text with a unit", value=value, valid=valid)
+    match = _QUANTITY.fullmatch(value)
+    if match is None:
+        raise InputError(f"not {what}", value=value, valid=valid)
+    return Fraction(match["number"]), match["unit"].lower().replace("µ", "u")
+
+
+def _whole(amount: Fraction, value: Any, finest: str) -> int:
+    if amount.denominator != 1:
+        raise InputError(f"finer than {finest}", value=value, valid=f"a multiple of {finest}")
+    if amount >= _LARGEST:
+        raise InputError("too large", value=value, valid=f"less than 2^62 {finest[2:]}")
+    return int(amount)
+
+
+def _unit_error(what: str, value: str, unit: str, units: Mapping[str, int]) -> InputError:
+    problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
+    number = value[: len(value.rstrip()) - len(unit)].strip() if unit else ""
+    candidate = near(unit, units) if unit else None
+    return InputError(
+        problem,
+        value=value,
+        valid="units " + ", ".join(units),
+        near=f"{number}{candidate}" if candidate else None,
+    )
+
+
+def _parse(value: Any, what: str, units: Mapping[str, int], finest: str) -> int:
+    number, unit = _split(value, what, "units " + ", ".join(units))
+    if unit not in units:
+        raise _unit_error(what, value, unit, units)
+    return _whole(number * units[unit], value, finest)
+
+
+def parse_rate(value: Any) -> int:
+    """Parse a rate such as ``250mbit`` into bits per second."""
+    return _parse(value, "a rate", RATE_UNITS, "1 bit/s")
+
+
+def parse_time(value: Any) -> int:
+    """Parse a time such as ``81ms`` into nanoseconds."""
+    return _parse(value, "a time", TIME_UNITS, "1 ns")
+
+
+def parse_bytes(value: Any) -> int:
+    """Parse a size such as ``10mb`` into bytes; a bare whole number is bytes, too."""
+    number = parse_integer(value) if _is_integer(value) else None
+    if number is not None:
+        return _whole(Fraction(number), value, "1 byte")
+    return _parse(value, "a size", BYTE_UNITS, "1 byte")
+
+
+def parse_fraction(value: Any) -> Fraction:
+    """Parse a share such as ``0.2``, ``"20%"`` or ``1e-5``, exactly as written."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = repr(value)
+    number, unit = _split(value, "a fraction", '0.01, "1%", 1e-5')
+    if unit not in ("", "%"):
+        raise InputError("a fraction has no unit", value=value, valid='0.01, "1%", 1e-5')
+    return number / 100 if unit else number
+
+
+def parse_probability(value: Any) -> float:
+    """Parse the probability of an independent loss: at least 0 and less than 1."""
+    probability = float(parse_fraction(value))
+    if probability >= 1:
+        raise InputError(
+            "a probability of 1 or more lets nothing through",
+            value=value,
+            valid="0 <= probability < 1",
+        )
+    return probability
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().isascii() and value.strip().isdecimal()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def parse_integer(value: Any) -> int:
+    """Parse a whole number; digits in quotes are accepted, as study axes are texts."""
+    if not _is_integer(value) or len(str(value)) > 40:
+        raise InputError("not a whole number", value=value, valid="a whole number such as 2")
+    return int(value)
+
+
+def _decimal(value: Fraction) -> str:
+    """Render a fraction whose decimal expansion ends."""
+    places = 0
+    while (value * 10**places).denominator != 1:
+        places += 1
+        assert places < 200, f"{value} has no finite decimal expansion"
+    digits = str(int(value * 10**places)).rjust(places + 1, "0")
+    return f"{digits[:-places]}.{digits[-places:]}" if places else digits
+
+
+def _format(amount: int, units: tuple[tuple[str, int], ...]) -> str:
+    """Use the largest decimal unit in which the amount is at least one."""
+    name, factor = max(
+        (unit for unit in units if unit[1] <= amount), key=lambda unit: unit[1], default=units[0]
+    )
+    return _decimal(Fraction(amount, factor)) + name
+
+
+def format_rate(rate_bps: int) -> str:
+    """Render bits per second: 250000000 as ``250mbit``."""
+    return _format(rate_bps, tuple(RATE_UNITS.items()))
+
+
+def format_time(time_ns: int) -> str:
+    """Render nanoseconds: 81000000 as ``81ms``; nothing coarser than seconds."""
+    if time_ns == 0:
+        return "0s"
+    return _format(time_ns, tuple((name, TIME_UNITS[name]) for name in ("ns", "us", "ms", "s")))
+
+
+def format_bytes(size_bytes: int) -> str:
+    """Render bytes in decimal multiples: 10000000 as ``10mb``."""
+    return _format(size_bytes, tuple((name, BYTE_UNITS[name]) for name in ("b", "kb", "mb", "gb")))
+
+
+@dataclass(frozen=True)
+class QueueSize:
+    """The limit of a queue, in the unit in which the user thinks of it.
+
+    ``amount`` counts packets, bytes or nanoseconds, or is the multiple of the
+    bandwidth-delay product.
+    """
+
+    unit: Literal["packets", "bytes", "time", "bdp"]
+    amount: Fraction
+
+    def __str__(self) -> str:
+        if self.unit == "packets":
+            return f"{int(self.amount)}p"
+        if self.unit == "bytes":
+            return format_bytes(int(self.amount))
+        if self.unit == "time":
+            return format_time(int(self.amount))
+        return _decimal(self.amount) + "bdp"
+
+
+QUEUE_EXAMPLES: Final = "175p, 256kb, 10ms, 0.2bdp"
+
+
+def parse_queue(value: Any) -> QueueSize:
+    """Parse the limit of a queue: ``175p``, ``256kb``, ``10ms`` or ``0.2bdp``."""
+    if isinstance(value, QueueSize):
+        return value
+    number, unit = _split(value, "a queue size", QUEUE_EXAMPLES)
+    if number == 0:
+        raise InputError(
+            "a queue of 0 lets nothing through; it holds at least one packet",
+            value=value,
+            valid=QUEUE_EXAMPLES,
+        )
+    if unit in PACKET_UNITS:
+        return QueueSize("packets", Fraction(_whole(number, value, "1 packet")))
+    if unit in BYTE_UNITS:
+        return QueueSize("bytes", Fraction(parse_bytes(value)))
+    if unit in TIME_UNITS:
+        return QueueSize("time", Fraction(parse_time(value)))
+    if unit in ("bdp", "%bdp"):
+        return QueueSize("bdp", number / 100 if unit == "%bdp" else number)
+    units = dict.fromkeys([*PACKET_UNITS, *BYTE_UNITS, *TIME_UNITS, "bdp", "%bdp"], 1)
+    raise _unit_error("a queue size", value, unit, units)
+
+
+def parse_edge_rate(value: Any) -> int | None:
+    """Parse the rate of an access link; ``unlimited`` is None."""
+    if value is None or (isinstance(value, str) and value.strip().lower() == "unlimited"):
+        return None
+    return parse_rate(value)
+
+
+def parse_interval(value: Any) -> int | None:
+    """Parse the interval between samples; ``none`` takes no samples."""
+    if value is None or (isinstance(value, str) and value.strip().lower() == "none"):
+        return None
+    return parse_time(value)
+
+
+def _above_zero(amount: int | None) -> int | None:
+    if amount == 0:
+        raise InputError("must be more than 0")
+    return amount
+
+
+def _or(word: str, formatter: Callable[[int], str]) -> Callable[[int | None], str]:
+    return lambda value: word if value is None else formatter(value)
+
+
+def _text(pattern: str, *examples: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": list(examples)})
+
+
+_RATE_PATTERN = rf"^{_NUMBER}({'|'.join(RATE_UNITS)})$"
+_TIME_PATTERN = rf"^{_NUMBER}({'|'.join(TIME_UNITS)})$"
+_QUEUE_PATTERN = rf"^{_NUMBER}({'|'.join([*PACKET_UNITS, *BYTE_UNITS, *TIME_UNITS, '%?bdp'])})$"
+_INTEGER_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}
+
+Rate = Annotated[
+    int,
+    BeforeValidator(parse_rate),
+    AfterValidator(_above_zero),
+    PlainSerializer(format_rate),
+    _text(_RATE_PATTERN, "250mbit", "1gbit"),
+]
+"""Bits per second."""
+
+EdgeRate = Annotated[
+    int | None,
+    BeforeValidator(parse_edge_rate),
+    AfterValidator(_above_zero),
+    PlainSerializer(_or("unlimited", format_rate)),
+    _text(rf"{_RATE_PATTERN}|^unlimited$", "1gbit", "unlimited"),
+]
+"""Bits per second; None: unlimited."""
+
+Time = Annotated[
+    int,
+    BeforeValidator(parse_time),
+    PlainSerializer(format_time),
+    _text(_TIME_PATTERN, "600s", "42ms", "1h"),
+]
+"""Nanoseconds."""
+
+Duration = Annotated[Time, AfterValidator(_above_zero)]
+"""Nanoseconds, more than 0."""
+
+Interval = Annotated[
+    int | None,
+    BeforeValidator(parse_interval),
+    AfterValidator(_above_zero),
+    PlainSerializer(_or("none", format_time)),
+    _text(rf"{_TIME_PATTERN}|^none$", "100ms", "none"),
+]
+"""Nanoseconds between samples; None: no samples."""
+
+Bytes = Annotated[
+    int,
+    BeforeValidator(parse_bytes),
+    PlainSerializer(format_bytes),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": rf"^{_NUMBER}({'|'.join(BYTE_UNITS)})$"},
+            ],
+            "examples": ["10mb", "1mib", 1500],
+        }
+    ),
+]
+"""Bytes."""
+
+Volume = Annotated[Bytes, AfterValidator(_above_zero)]
+"""Bytes, more than 0."""
+
+Queue = Annotated[
+    QueueSize,
+    BeforeValidator(parse_queue),
+    PlainSerializer(str),
+    _text(_QUEUE_PATTERN, "175p", "256kb", "10ms", "0.2bdp"),
+]
+"""The limit of a queue."""
+
+Probability = Annotated[
+    float,
+    BeforeValidator(parse_probability),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+                {"type": "string", "pattern": rf"^{_NUMBER}%?$"},
+            ],
+            "examples": [1e-5, "1%"],
+        }
+    ),
+]
+"""At least 0 and less than 1."""
+
+Integer = Annotated[int, BeforeValidator(parse_integer), WithJsonSchema(_INTEGER_SCHEMA)]
+"""A whole number, not negative."""
