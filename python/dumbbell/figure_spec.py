@@ -72,7 +72,7 @@ class PointsFigure(_Figure):
     y: Coordinate
     series: str = "algorithm"
     facet: str | None = None
-    overlays: list[Overlay] = []
+    overlay: list[Overlay] = []
     missing: str | None = None
     """What a run without a value of the metric means, such as "did not converge"."""
     reference: float | None = None
@@ -103,16 +103,16 @@ class HistoriesFigure(_Figure):
 
     kind: Literal["histories"]
     quantities: list[Quantity] = Field(default=["cwnd_segs"], min_length=1)
-    panels: list[Panel] = Field(min_length=1)
+    panel: list[Panel] = Field(min_length=1)
 
     @property
     def tests(self) -> list[str]:
         """Tests whose runs the figure needs."""
-        return list(dict.fromkeys(panel.test for panel in self.panels))
+        return list(dict.fromkeys(panel.test for panel in self.panel))
 
     @model_validator(mode="after")
     def _panel_titles_differ(self) -> Self:
-        titles = [panel.title for panel in self.panels]
+        titles = [panel.title for panel in self.panel]
         if len(set(titles)) != len(titles):
             raise ValueError(f"panels of figure {self.name} need titles that differ: {titles}")
         return self

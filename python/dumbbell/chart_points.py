@@ -1,0 +1,181 @@
+"""Charts of a metric against an axis: means, standard errors, curves from theory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import altair as alt
+import polars as pl
+
+from dumbbell import chart_axes
+from dumbbell.chart_axes import Extent
+from dumbbell.chart_data import inline
+from dumbbell.chart_style import FAINT, INK, THEORY_DASHES, Look
+from dumbbell.figure_spec import PointsFigure
+
+_WIDTH = 400
+_HEIGHT = 290
+NO_CURVES = pl.DataFrame(
+    schema={"series": pl.String, "label": pl.String, "x": pl.Float64, "y": pl.Float64}
+)
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One plot of a figure.
+
+    Parameters
+    ----------
+    title
+        What sets this plot apart from the figure's others.
+    marks
+        One row per grid point: ``series``, ``x``, ``mean`` (null if no run has a value),
+        ``se`` (standard error; null with fewer than two values), ``n`` (values) and ``runs``.
+    curves
+        Theory: rows of ``series`` (null: none of them), ``label``, ``x``, ``y``.
+    """
+
+    title: str
+    marks: pl.DataFrame
+    curves: pl.DataFrame = field(default_factory=NO_CURVES.clone)
+
+
+def draw(spec: PointsFigure, panes: Sequence[Pane], looks: Mapping[str, Look]) -> alt.HConcatChart:
+    """Draw the panes side by side with common axes, colours and one legend."""
+    return _Drawing(spec, panes, looks).chart()
+
+
+class _Drawing:
+    """What the panes of one figure have in common."""
+
+    def __init__(
+        self, spec: PointsFigure, panes: Sequence[Pane], looks: Mapping[str, Look]
+    ) -> None:
+        self.spec = spec
+        self.panes = panes
+        self.looks = looks
+        self.picked = alt.selection_point(name="picked", fields=["label"], bind="legend")
+        marks = [_with_bounds(pane.marks) for pane in panes]
+        values = [frame[name] for frame in marks for name in ("mean", "low", "high")]
+        curves = [pane.curves["y"] for pane in panes]
+        self.x_extent = chart_axes.extent(spec.x, [frame["x"] for frame in marks])
+        self.y_extent = chart_axes.extent(spec.y, [*values, *curves])
+        self.theories = list(dict.fromkeys(name for p in panes for name in p.curves["label"]))
+
+    def chart(self) -> alt.HConcatChart:
+        plots = [
+            alt.layer(*self._reference(), *self._theory(pane), *self._measured(pane)).properties(
+                title=pane.title, width=_WIDTH, height=_HEIGHT
+            )
+            for pane in self.panes
+        ]
+        plots[0] = plots[0].add_params(self.picked)
+        return alt.hconcat(*plots)
+
+    def _x(self) -> alt.X:
+        axis = chart_axes.ticks(self.spec.x, self.x_extent)
+        return alt.X("x:Q", title=self.spec.x.title, scale=self.x_extent.scale, axis=axis)
+
+    def _y(self) -> alt.Y:
+        axis = chart_axes.ticks(self.spec.y, self.y_extent)
+        return alt.Y("y:Q", title=self.spec.y.title, scale=self.y_extent.scale, axis=axis)
+
+    def _colour(self) -> alt.Color:
+        scale = alt.Scale(
+            domain=[look.label for look in self.looks.values()],
+            range=[look.colour for look in self.looks.values()],
+        )
+        return alt.Color("label:N", scale=scale, title=None)
+
+    def _shape(self) -> alt.Shape:
+        scale = alt.Scale(
+            domain=[look.label for look in self.looks.values()],
+            range=[look.shape for look in self.looks.values()],
+        )
+        return alt.Shape("label:N", scale=scale, title=None)
+
+    def _measured(self, pane: Pane) -> list[alt.Chart]:
+        """Lines between neighbouring points, error bars, full and hollow marks."""
+        placed = _placed(_with_bounds(pane.marks), self.looks, self.y_extent)
+        faded = alt.condition(self.picked, alt.value(1), alt.value(0.1))
+        base = alt.Chart(inline(placed)).encode(
+            x=self._x(), y=self._y(), color=self._colour(), opacity=faded
+        )
+        marks = base.transform_filter("isValid(datum.y)").encode(
+            shape=self._shape(), tooltip=self._tooltip()
+        )
+        return [
+            base.mark_line(strokeWidth=1.3),
+            base.mark_rule(strokeWidth=1.3).encode(y=alt.Y("low:Q"), y2="high:Q"),
+            marks.transform_filter("!datum.hollow").mark_point(filled=True, size=75),
+            marks.transform_filter("datum.hollow").mark_point(fill="white", size=75),
+        ]
+
+    def _tooltip(self) -> list[alt.Tooltip]:
+        return [
+            alt.Tooltip("label:N", title="series"),
+            alt.Tooltip("x:Q", title=self.spec.x.title),
+            alt.Tooltip("mean:Q", title=self.spec.y.title, format=".4~g"),
+            alt.Tooltip("se:Q", title="standard error", format=".2~g"),
+            alt.Tooltip("runs:N", title="runs"),
+        ]
+
+    def _theory(self, pane: Pane) -> list[alt.Chart]:
+        if not self.theories:
+            return []
+        colours = {series: look.colour for series, look in self.looks.items()}
+        data = pane.curves.rename({"label": "theory"}).with_columns(
+            colour=pl.col("series").replace_strict(colours, default=INK, return_dtype=pl.String),
+            curve=pl.col("theory") + pl.col("series").fill_null(""),
+        )
+        dashes = alt.StrokeDash(
+            "theory:N",
+            scale=alt.Scale(domain=self.theories, range=[list(dash) for dash in THEORY_DASHES]),
+            legend=alt.Legend(title=None, symbolType="stroke", symbolSize=500),
+        )
+        curves = alt.Chart(inline(data)).mark_line(strokeWidth=1.8, clip=True)
+        return [
+            curves.encode(
+                x=self._x(),
+                y=self._y(),
+                detail="curve:N",
+                stroke=alt.Stroke("colour:N", scale=None),
+                strokeDash=dashes,
+            )
+        ]
+
+    def _reference(self) -> list[alt.Chart]:
+        if self.spec.reference is None:
+            return []
+        data = inline(pl.DataFrame({"y": [self.spec.reference]}))
+        return [alt.Chart(data).mark_rule(stroke=FAINT, strokeWidth=1).encode(y=self._y())]
+
+
+def _with_bounds(marks: pl.DataFrame) -> pl.DataFrame:
+    spread = pl.col("se").fill_null(0.0)
+    return marks.with_columns(low=pl.col("mean") - spread, high=pl.col("mean") + spread)
+
+
+def _placed(marks: pl.DataFrame, looks: Mapping[str, Look], span: Extent) -> pl.DataFrame:
+    """Add what is drawn: labels, heights on this axis, and which marks are hollow.
+
+    A mean of zero cannot be on a log axis: it is drawn hollow on its lower edge. A mean over only
+    some of the runs, because the others have no value, is hollow too.
+    """
+    labels = {series: look.label for series, look in looks.items()}
+    off_scale = (pl.col("mean") <= 0) & (span.kind == "log")
+    lowest = pl.lit(span.low)
+    low = pl.col("low").clip(lower_bound=lowest) if span.kind == "log" else pl.col("low")
+    return marks.select(
+        "series",
+        "x",
+        "mean",
+        "se",
+        label=pl.col("series").replace_strict(labels, return_dtype=pl.String),
+        y=pl.when(off_scale).then(lowest).otherwise("mean"),
+        low=pl.when(off_scale).then(None).otherwise(low),
+        high=pl.when(off_scale).then(None).otherwise("high"),
+        hollow=off_scale | (pl.col("n") < pl.col("runs")),
+        runs=pl.when(pl.col("n") < pl.col("runs"))
+        .then(pl.format("{} of {}", "n", "runs"))
+        .otherwise(pl.format("{}", "n")),
+    ).drop("series").sort("label", "x")
