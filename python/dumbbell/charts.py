@@ -25,7 +25,7 @@ def draw(run: Run, what: Kind) -> alt.Chart:
         raise unknown("chart", what, _SERIES)
     title, series = _SERIES[what]
     data = _thinned(series(run))
-    return (
+    chart: alt.Chart = (
         alt.Chart(data)
         .mark_line(interpolate="linear")
         .encode(
@@ -36,6 +36,7 @@ def draw(run: Run, what: Kind) -> alt.Chart:
         )
         .properties(width=600, height=240)
     )
+    return chart
 
 
 def _cwnd(run: Run) -> pl.DataFrame:

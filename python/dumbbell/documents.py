@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dumbbell.errors import InputError, listed, near
+from dumbbell.errors import InputError, listed, near, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -113,6 +113,12 @@ def _by_type(
                 valid=valid,
                 near=candidate,
             )
+        case "string_type":
+            problem, valid = "not a text", example or "a text in quotes"
+        case "string_too_short":
+            problem, valid = "an empty text", example
+        case "bool_type" | "bool_parsing":
+            problem, valid = "neither true nor false", "true, false"
         case "value_error":
             problem, valid = str(context["error"]), example
         case _:
@@ -156,5 +162,5 @@ def _example(model: type[BaseModel], loc: tuple[int | str, ...]) -> str | None:
         return None
     for name, field in parent.model_fields.items():
         if (field.alias or name) == names[-1] and field.examples:
-            return listed(str(example) for example in field.examples)
+            return "for example " + listed(shown(example) for example in field.examples)
     return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -61,7 +62,7 @@ class InputError(DumbbellError, ValueError):
 
     def _line(self) -> str:
         subject = self.key or ""
-        if self.value is not None:
+        if self.value is not None and self.value != subject.rpartition(".")[2]:
             subject += (" = " if subject else "") + shown(self.value)
         line = ": ".join(part for part in (self.source, subject, self.problem) if part)
         if self.near is not None:
@@ -108,14 +109,24 @@ class Cancelled(DumbbellError):  # noqa: N818 - a state, not a failure
 
 def shown(value: Any) -> str:
     """Render a value as it would stand in a TOML file, shortened if it is long."""
-    if isinstance(value, bool):
-        text = str(value).lower()
-    elif isinstance(value, str):
-        text = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    else:
-        text = repr(value)
-    text = text.replace("\n", "\\n")
+    text = as_toml(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def as_toml(value: Any) -> str:
+    """Render a value as it would stand in a TOML file."""
+    match value:
+        case Mapping():
+            pairs = ", ".join(f"{key} = {as_toml(item)}" for key, item in value.items())
+            return f"{{ {pairs} }}" if pairs else "{}"
+        case list() | tuple():
+            return f"[{', '.join(as_toml(item) for item in value)}]"
+        case str() | bool() | None:
+            return json.dumps(value, ensure_ascii=False)
+        case float():
+            return repr(value).replace("e-0", "e-")
+        case _:
+            return str(value)
 
 
 def near(name: str, names: Iterable[str]) -> str | None:
@@ -130,16 +141,7 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none exist"
 
 
-def unknown(
-    what: str, name: str, names: Iterable[str], *, key: str | None = None, source: str | None = None
-) -> InputError:
+def unknown(what: str, name: str, names: Iterable[str]) -> InputError:
     """Return the error for a name that is not one of `names`."""
     names = list(names)
-    return InputError(
-        f"unknown {what}",
-        source=source,
-        key=key,
-        value=name,
-        valid=listed(names),
-        near=near(name, names),
-    )
+    return InputError(f"unknown {what}", value=name, valid=listed(names), near=near(name, names))

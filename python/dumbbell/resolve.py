@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,8 +45,8 @@ class ResolvedScenario:
         and the sources of the algorithms.
     """
 
-    data: Mapping[str, Any]
-    json: str
+    data: Mapping[str, Any] = field(repr=False)
+    json: str = field(repr=False)
     key: str
 
     @classmethod

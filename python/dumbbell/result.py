@@ -51,13 +51,11 @@ class Run:
     @functools.cached_property
     def _names(self) -> pl.LazyFrame:
         flows = self.scenario["flows"]
-        labels = [flow["label"] for flow in flows]
-        algorithms = list(dict.fromkeys(_choice(flow) for flow in flows))
         return pl.LazyFrame(
             {
                 "flow": pl.Series(range(len(flows)), dtype=pl.UInt32),
-                "label": pl.Series(labels, dtype=pl.Enum(labels)),
-                "algorithm": pl.Series(map(_choice, flows), dtype=pl.Enum(algorithms)),
+                "label": pl.Series([flow["label"] for flow in flows], dtype=pl.Categorical),
+                "algorithm": pl.Series(map(_choice, flows), dtype=pl.Categorical),
             }
         )
 
@@ -91,4 +89,4 @@ class Run:
 
 
 def _choice(flow: Mapping[str, Any]) -> str:
-    return flow["algorithm"] + (f"@{flow['preset']}" if flow["preset"] else "")
+    return f"{flow['algorithm']}@{flow['preset']}" if flow["preset"] else str(flow["algorithm"])

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from dumbbell import catalogue, documents
 from dumbbell.errors import InputError, unknown
@@ -32,7 +34,6 @@ from dumbbell.units import (
     Interval,
     Probability,
     Queue,
-    QueueSize,
     Rate,
     Time,
     Volume,
@@ -50,14 +51,33 @@ class _Table(BaseModel):
     )
 
 
-class Stack(_Table):
+class _Abbreviable(_Table):
+    """A table for which a single text may stand, too."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        table = handler.resolve_ref_schema(handler(core_schema))
+        described: dict[str, Any] = {
+            key: table.pop(key) for key in ("title", "description") if key in table
+        }
+        return {**described, "anyOf": [{"type": "string"}, table]}
+
+
+class Stack(_Abbreviable):
     """The TCP stack of all hosts: a profile, with single switches set otherwise."""
 
     profile: str = Field("linux-6", examples=["linux-6", "linux-2.6.6"])
-    """Name of the profile (`dumbbell list stacks`)."""
+    """Name of the profile."""
 
-    switches: Mapping[str, bool | int | str] = Field({}, examples=["{ sack = false }"])
+    switches: Mapping[str, bool | int | str] = Field({}, examples=[{"sack": False}])
     """Switches that differ from the profile."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_only(cls, value: Any) -> Any:
+        return {"profile": value} if isinstance(value, str) else value
 
     @field_validator("profile")
     @classmethod
@@ -79,7 +99,7 @@ class Stack(_Table):
         return handler(self) if self.switches else self.profile
 
 
-class Start(_Table):
+class Start(_Abbreviable):
     """When a flow starts: at one time, or at a random one drawn from the scenario's seed."""
 
     earliest: Time = Field(alias="from", examples=["30s"])
@@ -116,7 +136,7 @@ class Loss(_Table):
     """Where packets are lost: after the sender's access link, at the entry of the bottleneck,
     before the receiver, or (acknowledgements) on the reverse path."""
 
-    probability: Probability = Field(examples=["1e-5", '"1%"'])
+    probability: Probability = Field(examples=[1e-5, "1%"])
     """Share of the packets that are lost, each independently of the others."""
 
 
@@ -126,7 +146,7 @@ class Reverse(_Table):
     rate: Rate | None = Field(None, examples=["250mbit"])
     """Rate of its bottleneck; by default that of the forward path."""
 
-    queue: Queue = Field(QueueSize("packets", 1000), examples=["1000p"])
+    queue: Queue = Field("1000p", validate_default=True, examples=["1000p", "1bdp"])
     """Limit of its drop-tail queue."""
 
 
@@ -140,7 +160,7 @@ class Network(_Table):
     """Two-way propagation time of flows that set none of their own; a queue in `bdp`
     refers to it."""
 
-    delay: Time = Field(0, examples=["5ms"])
+    delay: Time = Field("0s", validate_default=True, examples=["5ms"])
     """One-way propagation time of the shared bottleneck, part of every flow's `rtt`."""
 
     queue: Queue = Field(examples=["175p", "256kb", "10ms", "0.2bdp"])
@@ -148,10 +168,10 @@ class Network(_Table):
     rate, or multiples of the bandwidth-delay product. Time and BDP become whole packets of
     the largest packet size, rounded down; a BDP share holds at least one packet."""
 
-    edge_rate: EdgeRate = Field(None, examples=["1gbit", "unlimited"])
+    edge_rate: EdgeRate = Field("unlimited", validate_default=True, examples=["1gbit", "unlimited"])
     """Rate of each sender's access link."""
 
-    edge_jitter: Time = Field(0, examples=["10us"])
+    edge_jitter: Time = Field("0s", validate_default=True, examples=["10us"])
     """Each packet is held up to this long in its sender, uniformly and in order; breaks phase
     effects between flows."""
 
@@ -159,10 +179,10 @@ class Network(_Table):
     """What a packet occupies on every link beside its IP bytes: `ethernet` adds 38 (preamble,
     header, checksum, gap); `ip` and `none` add nothing."""
 
-    reverse: Reverse = Reverse()
-    """The path of the acknowledgements."""
+    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
+    """How acknowledgements travel back."""
 
-    loss: tuple[Loss, ...] = ()
+    loss: tuple[Loss, ...] = Field((), examples=[[{"place": "receiver", "probability": 1e-5}]])
     """Places of random loss."""
 
     @model_validator(mode="after")
@@ -192,14 +212,14 @@ class Flow(_Table):
     algorithm: str = Field(examples=["htcp", "htcp@li2007"])
     """Congestion control, optionally with `@` and the name of a preset."""
 
-    count: Integer = Field(1, examples=["2"])
+    count: Integer = Field(1, examples=[2])
     """How many such flows."""
 
     rtt: Duration | None = Field(None, examples=["162ms"])
     """Two-way propagation time of the whole path; by default the network's."""
 
     start: Start = Field(
-        Start.model_validate("0s"), examples=["10s", '{ from = "30s", to = "90s" }']
+        "0s", validate_default=True, examples=["10s", {"from": "30s", "to": "90s"}]
     )
     """When the flow starts; a range gives each flow a random start."""
 
@@ -209,10 +229,10 @@ class Flow(_Table):
     bytes: Volume | None = Field(None, examples=["10mb"])
     """How much the flow sends; by default it never runs out of data."""
 
-    packet: Bytes = Field(1500, examples=["1500", "9000"])
+    packet: Bytes = Field(1500, examples=[1500, 9000])
     """Size of its full IP packets, of which 52 bytes are IP and TCP headers."""
 
-    parameters: Mapping[str, Integer] = Field({}, examples=["{ alpha = 20 }"])
+    parameters: Mapping[str, Integer] = Field({}, examples=[{"alpha": 20}])
     """Parameters of the algorithm that differ from the preset (`dumbbell algorithms show`)."""
 
     label: str | None = Field(None, min_length=1, examples=["late flow"])
@@ -264,16 +284,16 @@ class Flow(_Table):
 class Record(_Table):
     """What a run leaves behind, beside its summary."""
 
-    interval: Interval = Field(100_000_000, examples=["100ms", "none"])
+    interval: Interval = Field("100ms", validate_default=True, examples=["100ms", "none"])
     """Time between samples of flows and queues; `none` takes no samples."""
 
     events: tuple[str, ...] = Field(
         ("congestion", "state", "drop", "loss", "retransmit"),
-        examples=['["congestion", "drop"]'],
+        examples=[["congestion", "drop"]],
     )
     """Kinds of events to record."""
 
-    algorithm_state: bool = Field(False, examples=["true"])
+    algorithm_state: bool = Field(False, examples=[True])
     """Whether to sample the algorithm's own variables too (table `internals`)."""
 
     @field_validator("events")
@@ -286,10 +306,6 @@ class Record(_Table):
         return events
 
 
-def _stack_table(value: Any) -> Any:
-    return {"profile": value} if isinstance(value, str) else value
-
-
 class Scenario(_Table):
     """One experiment: a network and the flows that share it."""
 
@@ -299,21 +315,21 @@ class Scenario(_Table):
     duration: Duration = Field(examples=["600s"])
     """Length of the run in simulated time."""
 
-    seed: Integer = Field(1, examples=["1"])
+    seed: Integer = Field(1, examples=[1])
     """Where all randomness comes from; equal seeds give equal runs."""
 
-    stack: Annotated[Stack, BeforeValidator(_stack_table)] = Field(
-        Stack(), examples=["linux-6", '{ profile = "linux-6", switches = {} }']
+    stack: Stack = Field(
+        Stack(), examples=["linux-6", {"profile": "linux-6", "switches": {"sack": False}}]
     )
     """The TCP stack: the name of a profile, or a table with switches."""
 
-    network: Network
+    network: Network = Field(examples=[{"rate": "250mbit", "rtt": "42ms", "queue": "0.2bdp"}])
     """The path."""
 
-    flow: tuple[Flow, ...]
+    flow: tuple[Flow, ...] = Field(examples=[[{"algorithm": "htcp", "count": 2}]])
     """The flows, as an array of tables."""
 
-    record: Record = Record()
+    record: Record = Field(Record(), examples=[{"interval": "10ms"}])
     """What to record."""
 
     @field_validator("seed")

@@ -72,7 +72,7 @@ class Store:
             if not staging.is_staging(folder) and (folder / RUN_FILE).is_file():
                 yield folder.name
 
-    def put(self, scenario: ResolvedScenario, output: Output) -> Run:
+    def put(self, scenario: ResolvedScenario, output: Output) -> None:
         """Keep a result; if an intact one is there already, that one stays."""
         with self._storage_errors("write"):
             self._create()
@@ -82,7 +82,6 @@ class Store:
                 for name, content in files.items():
                     (draft / name).write_bytes(content)
                 self._install(draft, target)
-        return self.get(scenario.key)
 
     def clean(self) -> None:
         """Remove what writers that died have left behind."""

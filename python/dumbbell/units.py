@@ -75,7 +75,7 @@ def _whole(amount: Fraction, value: Any, finest: str) -> int:
 def _unit_error(what: str, value: str, unit: str, units: Mapping[str, int]) -> InputError:
     problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
     number = value[: len(value.rstrip()) - len(unit)].strip() if unit else ""
-    candidate = near(unit, units) if unit else None
+    candidate = near(unit.replace("bps", "bit"), units) if unit else None
     return InputError(
         problem,
         value=value,
@@ -175,8 +175,10 @@ def format_time(time_ns: int) -> str:
 
 
 def format_bytes(size_bytes: int) -> str:
-    """Render bytes in decimal multiples: 10000000 as ``10mb``."""
-    return _format(size_bytes, tuple((name, BYTE_UNITS[name]) for name in ("b", "kb", "mb", "gb")))
+    """Render bytes in the largest decimal multiple that leaves them whole: ``10mb``, ``1500b``."""
+    fitting = [name for name in ("b", "kb", "mb", "gb") if size_bytes % BYTE_UNITS[name] == 0]
+    name = fitting[-1] if size_bytes else "b"
+    return f"{size_bytes // BYTE_UNITS[name]}{name}"
 
 
 @dataclass(frozen=True)
@@ -250,21 +252,27 @@ def _or(word: str, formatter: Callable[[int], str]) -> Callable[[int | None], st
     return lambda value: word if value is None else formatter(value)
 
 
-def _text(pattern: str, *examples: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": list(examples)})
+def _text(name: str, pattern: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "format": name, "pattern": pattern})
 
 
-_RATE_PATTERN = rf"^{_NUMBER}({'|'.join(RATE_UNITS)})$"
-_TIME_PATTERN = rf"^{_NUMBER}({'|'.join(TIME_UNITS)})$"
-_QUEUE_PATTERN = rf"^{_NUMBER}({'|'.join([*PACKET_UNITS, *BYTE_UNITS, *TIME_UNITS, '%?bdp'])})$"
-_INTEGER_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}
+_NUMBER_PATTERN = r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+_RATE_PATTERN = rf"^{_NUMBER_PATTERN}({'|'.join(RATE_UNITS)})$"
+_TIME_PATTERN = rf"^{_NUMBER_PATTERN}({'|'.join(TIME_UNITS)})$"
+_QUEUE_PATTERN = (
+    rf"^{_NUMBER_PATTERN}({'|'.join([*PACKET_UNITS, *BYTE_UNITS, *TIME_UNITS, '%?bdp'])})$"
+)
+_INTEGER_SCHEMA = {
+    "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}],
+    "format": "integer",
+}
 
 Rate = Annotated[
     int,
     BeforeValidator(parse_rate),
     AfterValidator(_above_zero),
     PlainSerializer(format_rate),
-    _text(_RATE_PATTERN, "250mbit", "1gbit"),
+    _text("rate", _RATE_PATTERN),
 ]
 """Bits per second."""
 
@@ -273,7 +281,7 @@ EdgeRate = Annotated[
     BeforeValidator(parse_edge_rate),
     AfterValidator(_above_zero),
     PlainSerializer(_or("unlimited", format_rate)),
-    _text(rf"{_RATE_PATTERN}|^unlimited$", "1gbit", "unlimited"),
+    _text("rate", rf"{_RATE_PATTERN}|^unlimited$"),
 ]
 """Bits per second; None: unlimited."""
 
@@ -281,7 +289,7 @@ Time = Annotated[
     int,
     BeforeValidator(parse_time),
     PlainSerializer(format_time),
-    _text(_TIME_PATTERN, "600s", "42ms", "1h"),
+    _text("time", _TIME_PATTERN),
 ]
 """Nanoseconds."""
 
@@ -293,7 +301,7 @@ Interval = Annotated[
     BeforeValidator(parse_interval),
     AfterValidator(_above_zero),
     PlainSerializer(_or("none", format_time)),
-    _text(rf"{_TIME_PATTERN}|^none$", "100ms", "none"),
+    _text("time", rf"{_TIME_PATTERN}|^none$"),
 ]
 """Nanoseconds between samples; None: no samples."""
 
@@ -305,9 +313,9 @@ Bytes = Annotated[
         {
             "anyOf": [
                 {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": rf"^{_NUMBER}({'|'.join(BYTE_UNITS)})$"},
+                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}({'|'.join(BYTE_UNITS)})$"},
             ],
-            "examples": ["10mb", "1mib", 1500],
+            "format": "size",
         }
     ),
 ]
@@ -320,7 +328,7 @@ Queue = Annotated[
     QueueSize,
     BeforeValidator(parse_queue),
     PlainSerializer(str),
-    _text(_QUEUE_PATTERN, "175p", "256kb", "10ms", "0.2bdp"),
+    _text("queue", _QUEUE_PATTERN),
 ]
 """The limit of a queue."""
 
@@ -331,9 +339,9 @@ Probability = Annotated[
         {
             "anyOf": [
                 {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
-                {"type": "string", "pattern": rf"^{_NUMBER}%?$"},
+                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}%?$"},
             ],
-            "examples": [1e-5, "1%"],
+            "format": "probability",
         }
     ),
 ]

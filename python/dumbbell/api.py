@@ -1,0 +1,24 @@
+"""What notebooks use: run one scenario and look at it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from dumbbell._core import CancelToken
+from dumbbell.engine import SimulatorEngine
+from dumbbell.resolve import ResolvedScenario
+from dumbbell.result import Run
+from dumbbell.scenario import Scenario
+
+
+def simulate(scenario: Scenario | ResolvedScenario) -> Run:
+    """Run one scenario on the simulator and return its result; Ctrl-C stops it."""
+    resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
+    cancel = CancelToken()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        running = pool.submit(SimulatorEngine().run, resolved, cancel)
+        try:
+            return Run.of(resolved, running.result())
+        except KeyboardInterrupt:
+            cancel.cancel()
+            raise

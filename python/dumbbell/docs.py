@@ -1,0 +1,189 @@
+"""The reference of the files that users write, generated from their models.
+
+``python -m dumbbell.docs [FOLDER]`` writes, for each kind of file, a JSON Schema and a page.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
+
+from dumbbell import catalogue
+from dumbbell.errors import as_toml
+from dumbbell.scenario import Scenario
+from dumbbell.units import BYTE_UNITS, PACKET_UNITS, RATE_UNITS, TIME_UNITS
+
+SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A kind of file: its model, what its page says first, and an example in `examples/`."""
+
+    name: str
+    model: type[BaseModel]
+    introduction: str
+    example: str
+
+
+DOCUMENTS: Final = (
+    Document(
+        "scenario",
+        Scenario,
+        "A scenario file describes one experiment: a network, the flows that share it, and what "
+        "to record. `dumbbell simulate FILE` runs it; `dumbbell.Scenario.load` reads it in "
+        "Python.",
+        "two-htcp.toml",
+    ),
+)
+
+
+class _TomlSchema(GenerateJsonSchema):
+    """JSON Schema of a TOML file, in which nothing is null."""
+
+    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+        """Keep the order of the model."""
+        return value
+
+    def nullable_schema(self, schema: NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
+        described = super().default_schema(schema)
+        if described.get("default") is None or isinstance(described["default"], dict):
+            described.pop("default", None)
+        return described
+
+
+def json_schema(document: Document) -> str:
+    """Return the JSON Schema of a kind of file."""
+    schema = document.model.model_json_schema(schema_generator=_TomlSchema)
+    return json.dumps({"$schema": SCHEMA_DIALECT, **schema}, indent=1) + "\n"
+
+
+def page(document: Document, folder: Path) -> str:
+    """Return the reference page of a kind of file, in Markdown."""
+    schema = document.model.model_json_schema(schema_generator=_TomlSchema)
+    example = (folder / "examples" / document.example).read_text()
+    parts = [
+        f"# The {document.name} file\n\n{document.introduction}\n",
+        f"This page and [its JSON Schema]({document.name}.schema.json) are generated from the "
+        "models by `python -m dumbbell.docs`.\n",
+        f"## Example\n\n```toml\n{example}```\n",
+        *_tables(schema),
+        _units(),
+        _stacks(),
+    ]
+    return "\n".join(parts)
+
+
+def _tables(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Describe the file's top level, then each table in the order of its first mention."""
+    yield _table("Top level", schema)
+    seen: set[str] = set()
+    waiting = list(_mentions(schema, ""))
+    while waiting:
+        path, name, is_array = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        table = schema["$defs"][name]
+        yield _table(f"`[[{path}]]`" if is_array else f"`[{path}]`", _alternative(table))
+        waiting = [*_mentions(_alternative(table), f"{path}."), *waiting]
+
+
+def _mentions(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield path and model of the tables inside a table, and whether they form an array."""
+    for key, described in table.get("properties", {}).items():
+        is_array = described.get("type") == "array"
+        reference = (described.get("items", {}) if is_array else described).get("$ref")
+        if reference:
+            yield prefix + key, reference.rpartition("/")[2], is_array
+
+
+def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the table itself where a text may stand for it."""
+    for choice in table.get("anyOf", ()):
+        if "properties" in choice:
+            return {**table, **choice}
+    return table
+
+
+def _table(heading: str, table: Mapping[str, Any]) -> str:
+    lines = [
+        f"## {heading}\n",
+        f"{table['description']}\n",
+        "| key | what | form | default | examples |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    required = table.get("required", ())
+    for key, described in table["properties"].items():
+        default = "*required*" if key in required else _code(described.get("default"))
+        examples = ", ".join(_code(example) for example in described.get("examples", ()))
+        what = described.get("description", "").replace("\n", " ")
+        cells = [f"`{key}`", what, _form(described), default, examples]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _code(value: Any) -> str:
+    return "" if value is None else f"`{as_toml(value)}`"
+
+
+def _form(described: Mapping[str, Any]) -> str:
+    """Name the form of a value in a word or two."""
+    if "enum" in described:
+        return ", ".join(_code(choice) for choice in described["enum"])
+    if "format" in described:
+        return str(described["format"])
+    if "$ref" in described:
+        return "table"
+    if described.get("type") == "array":
+        return "tables" if "$ref" in described["items"] else "array of texts"
+    kind = str(described.get("type", ""))
+    return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)
+
+
+def _units() -> str:
+    def joined(units: Iterator[str]) -> str:
+        return ", ".join(f"`{unit}`" for unit in units)
+
+    return f"""## Quantities
+
+A quantity is a text of a number and a unit, as in `tc`: `"250mbit"`, `"1.5ms"`, `"0.2bdp"`. It is
+read exactly; without its unit, or finer than the base unit, it is an error. Multiples are decimal,
+except `kib`, `mib` and `gib`.
+
+| form | units | base unit |
+| --- | --- | --- |
+| rate | {joined(iter(RATE_UNITS))} | bit/s |
+| time | {joined(iter(TIME_UNITS))} (`m`: minutes) | nanosecond |
+| size | {joined(iter(BYTE_UNITS))}, or a whole number | byte |
+| queue | {joined(iter(PACKET_UNITS))}, those of size and time, `bdp`, `%bdp` | packet or byte |
+| probability | none, or `%` | |
+"""
+
+
+def _stacks() -> str:
+    lines = ["## Stack profiles\n", "| profile | what it is |", "| --- | --- |"]
+    lines += [f"| `{p.name}` | {p.summary} |" for p in catalogue.stack_profiles().values()]
+    return "\n".join(lines) + "\n"
+
+
+def write(folder: Path) -> None:
+    """Write schema and page of every kind of file to `folder`."""
+    for document in DOCUMENTS:
+        (folder / f"{document.name}.schema.json").write_text(json_schema(document))
+        (folder / f"{document.name}.md").write_text(page(document, folder))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))
