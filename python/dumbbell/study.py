@@ -274,7 +274,7 @@ class Study(_Table):
             if figure.kind == "points":
                 yield f"figure.{index}", figure.test, figure.where
             else:
-                for number, panel in enumerate(figure.panel):
+                for number, panel in enumerate(figure.panels):
                     yield f"figure.{index}.panel.{number}", panel.test, panel.where
         for index, claim in enumerate(self.claims):
             for number, check in enumerate(claim.checks):
