@@ -40,7 +40,7 @@ enum cc_event {
 	CC_EVENT_TX_START,     /* first segment sent while nothing was in flight */
 	CC_EVENT_CWND_RESTART, /* window restarted after idle */
 	CC_EVENT_COMPLETE_CWR, /* end of CWR or Recovery */
-	CC_EVENT_LOSS,         /* retransmission timeout */
+	CC_EVENT_LOSS,	       /* retransmission timeout */
 	CC_EVENT_ECN_NO_CE,    /* receiver: segment without CE */
 	CC_EVENT_ECN_IS_CE,    /* receiver: segment with CE */
 };
@@ -65,22 +65,22 @@ struct cc_conn {
 	u64 delivered_segs;
 	u32 prior_cwnd_segs; /* cwnd before the current or last reduction */
 	u32 in_flight_segs;
-	u32 srtt_us;    /* CC_NO_RTT until the first sample */
+	u32 srtt_us;	/* CC_NO_RTT until the first sample */
 	u32 min_rtt_us; /* CC_NO_RTT until the first sample */
-	u32 mss_bytes;  /* payload of a full segment */
-	u32 snd_una;    /* sequence numbers, bytes modulo 2^32 */
+	u32 mss_bytes;	/* payload of a full segment */
+	u32 snd_una;	/* sequence numbers, bytes modulo 2^32 */
 	u32 snd_nxt;
-	u32 random;      /* fresh and uniform for each call, where CC_NEEDS_RANDOM */
-	u8 state;        /* enum cc_ca_state */
+	u32 random;	 /* fresh and uniform for each call, where CC_NEEDS_RANDOM */
+	u8 state;	 /* enum cc_ca_state */
 	u8 cwnd_limited; /* the window, not the application, held sending back */
-	u8 stack;        /* enum cc_stack */
+	u8 stack;	 /* enum cc_stack */
 	u8 reserved[5];
 };
 
 /* What one ACK told (pkts_acked). */
 struct cc_ack_sample {
-	u32 pkts_acked;      /* segments newly acknowledged or SACKed */
-	s32 rtt_us;          /* of the latest sent, never retransmitted one; -1: none */
+	u32 pkts_acked;	     /* segments newly acknowledged or SACKed */
+	s32 rtt_us;	     /* of the latest sent, never retransmitted one; -1: none */
 	u32 in_flight_bytes; /* delivered while that segment was in flight */
 };
 
@@ -97,3 +97,358 @@ struct cc_rate_sample {
 	u8 is_ack_delayed;
 	u8 reserved[2];
 };
+
+/* What an algorithm reports about itself, at most four named numbers. */
+#define CC_INFO_MAX 4
+
+struct cc_info {
+	u32 values[CC_INFO_MAX];
+};
+
+/*
+ * Arithmetic and the primitives that every algorithm shares.
+ */
+
+/* Not every algorithm needs every argument of the hooks' common signatures. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* Fractions that are parameters count in 1/1024, as Linux's do. */
+#define CC_ONE 1024u
+#define CC_USEC_PER_MSEC 1000u
+/* No window is cut below two segments (RFC 5681, equation 4). */
+#define CC_CWND_MIN 2u
+
+static inline u32 cc_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u32 cc_max(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static inline u32 cc_clamp(u32 value, u32 low, u32 high)
+{
+	return cc_min(cc_max(value, low), high);
+}
+
+/* The largest u32 instead of a wrapped one. */
+static inline u32 cc_saturate(u64 value)
+{
+	return value > 0xffffffffu ? 0xffffffffu : (u32)value;
+}
+
+/* value * numerator / denominator, rounded down, without overflow between. */
+static inline u32 cc_scale(u32 value, u32 numerator, u32 denominator)
+{
+	return cc_saturate((u64)value * numerator / denominator);
+}
+
+/* Sequence number a is later than b, modulo 2^32. */
+static inline u8 cc_seq_after(u32 a, u32 b)
+{
+	return (s32)(b - a) < 0;
+}
+
+/* The clock of Linux's jiffy-based algorithms. */
+static inline u32 cc_jiffies(const struct cc_conn *conn)
+{
+	return (u32)(conn->now_us / (CC_USEC_PER_SEC / CC_HZ));
+}
+
+/* A duration in whole jiffies, rounded down. */
+static inline u32 cc_us_to_jiffies(u32 us)
+{
+	return us / (CC_USEC_PER_SEC / CC_HZ);
+}
+
+/* Cube root, rounded down; bit by bit, the root of 2^64 having 22 bits. */
+static inline u32 cc_cube_root(u64 value)
+{
+	u64 root = 0;
+
+	for (int bit = 21; bit >= 0; bit--) {
+		u64 candidate = root | 1ull << bit;
+
+		if (candidate * candidate <= value / candidate)
+			root = candidate;
+	}
+	return (u32)root;
+}
+
+/* Growth is earned only while the window is what limits sending. */
+static inline u8 cc_may_grow(const struct cc_conn *conn)
+{
+	return conn->cwnd_limited;
+}
+
+/* Widen the window, never beyond the clamp. */
+static inline void cc_grow(struct cc_conn *conn, u32 segs)
+{
+	u32 cwnd = cc_min(conn->cwnd_segs, conn->cwnd_clamp_segs);
+
+	conn->cwnd_segs = cwnd + cc_min(segs, conn->cwnd_clamp_segs - cwnd);
+}
+
+static inline u8 cc_in_slow_start(const struct cc_conn *conn)
+{
+	if (conn->stack & CC_STACK_SLOW_START_INCLUSIVE)
+		return conn->cwnd_segs <= conn->ssthresh_segs;
+	return conn->cwnd_segs < conn->ssthresh_segs;
+}
+
+/*
+ * Slow start for one ACK: a segment for each one acknowledged (RFC 3465), or
+ * for each ACK where the stack counts those (RFC 5681), up to ssthresh.
+ * Returns the acknowledged segments that are left for congestion avoidance.
+ */
+static inline u32 cc_slow_start(struct cc_conn *conn, u32 acked)
+{
+	u32 inclusive = conn->stack & CC_STACK_SLOW_START_INCLUSIVE ? 1 : 0;
+	u32 end = cc_saturate((u64)conn->ssthresh_segs + inclusive);
+	u32 room = end > conn->cwnd_segs ? end - conn->cwnd_segs : 0;
+	u32 segs;
+
+	if (conn->stack & CC_STACK_COUNT_ACKS)
+		acked = 1;
+	segs = cc_min(acked, room);
+	cc_grow(conn, segs);
+	return conn->stack & CC_STACK_COUNT_ACKS ? 0 : acked - segs;
+}
+
+/*
+ * Additive increase: one segment for every `per` acknowledged ones, the rest
+ * carried over in cwnd_cnt.
+ */
+static inline void cc_additive_increase(struct cc_conn *conn, u32 per, u32 acked)
+{
+	per = cc_max(per, 1);
+	if (conn->stack & CC_STACK_COUNT_ACKS) {
+		if (conn->cwnd_cnt >= per) {
+			conn->cwnd_cnt = 0;
+			cc_grow(conn, 1);
+		} else {
+			conn->cwnd_cnt++;
+		}
+		return;
+	}
+	if (conn->cwnd_cnt >= per) {
+		conn->cwnd_cnt = 0;
+		cc_grow(conn, 1);
+	}
+	conn->cwnd_cnt = cc_saturate((u64)conn->cwnd_cnt + acked);
+	if (conn->cwnd_cnt >= per) {
+		u32 segs = conn->cwnd_cnt / per;
+
+		conn->cwnd_cnt -= segs * per;
+		cc_grow(conn, segs);
+	}
+}
+
+/* Half the window (RFC 5681, equation 4). */
+static inline u32 cc_half_window(const struct cc_conn *conn)
+{
+	return cc_max(conn->cwnd_segs / 2, CC_CWND_MIN);
+}
+
+/*
+ * What an algorithm is and can be told.
+ */
+
+enum cc_family {
+	CC_FAMILY_LOSS,
+	CC_FAMILY_DELAY,
+	CC_FAMILY_HYBRID,
+	CC_FAMILY_RATE,
+	CC_FAMILY_ECN
+};
+
+/* What an algorithm needs of the stack (bits of cc_algorithm.flags). */
+enum cc_flag {
+	CC_NEEDS_PACING = 1,
+	CC_NEEDS_RANDOM = 2,
+	CC_NEEDS_ECN = 4,
+};
+
+#define CC_PARAMETERS_MAX 24
+#define CC_SETTINGS_MAX 12
+
+struct cc_parameter {
+	const char *name;
+	const char *unit;
+	const char *what;
+	const char *source;
+	u32 initial;
+	u32 low; /* valid: low, low + step, ... high */
+	u32 high;
+	u32 step;
+};
+
+struct cc_setting {
+	u32 parameter; /* index into the parameters, plus one; 0 ends the list */
+	u32 value;
+};
+
+struct cc_preset {
+	const char *name;
+	const char *source;
+	struct cc_setting settings[CC_SETTINGS_MAX];
+};
+
+struct cc_algorithm {
+	u32 abi;
+	u32 family;
+	u32 year;
+	u32 flags;
+	u32 parameter_count;
+	u32 preset_count;
+	const char *name;
+	const char *title;
+	const char *source;
+	const char *summary;
+	const struct cc_parameter *parameters;
+	const struct cc_preset *presets;
+	const char *info_names[CC_INFO_MAX];
+
+	/* Every hook but ssthresh may be absent; one of cong_* must be there. */
+	void (*init)(const void *params, void *state, struct cc_conn *conn);
+	u32 (*ssthresh)(const void *params, void *state, const struct cc_conn *conn);
+	void (*cong_avoid)(const void *params, void *state, struct cc_conn *conn,
+			   u32 acked);
+	void (*pkts_acked)(const void *params, void *state, struct cc_conn *conn,
+			   const struct cc_ack_sample *sample);
+	void (*cwnd_event)(const void *params, void *state, struct cc_conn *conn,
+			   u32 event);
+	void (*set_state)(const void *params, void *state, struct cc_conn *conn,
+			  u32 new_state);
+	void (*in_ack_event)(const void *params, void *state, struct cc_conn *conn,
+			     u32 flags);
+	u32 (*undo_cwnd)(const void *params, void *state, const struct cc_conn *conn);
+	void (*cong_control)(const void *params, void *state, struct cc_conn *conn,
+			     const struct cc_rate_sample *sample);
+	void (*info)(const void *params, const void *state, const struct cc_conn *conn,
+		     struct cc_info *info);
+};
+
+/*
+ * Registration. A file NAME.c defines
+ *
+ *   NAME_parameters(P)  P(field, unit, initial, range, what, source) ...
+ *   NAME_presets(S)     S("name", source, CC_SET(NAME, field, value), ...) ...
+ *   NAME_hooks(H)       H(NAME, hook) ... for each hook that it has
+ *
+ * then CC_PARAMS(NAME), struct NAME_state and the hooks as static functions
+ * NAME_hook, and ends with CC_ALGORITHM(NAME, .title = ..., ...).
+ */
+#define CC_RANGE(low_, high_) .low = (low_), .high = (high_), .step = 1
+#define CC_EITHER(low_, high_) .low = (low_), .high = (high_), .step = (high_) - (low_)
+#define CC_SWITCH CC_RANGE(0, 1)
+
+#define CC_SET(NAME, field, value) \
+	{__builtin_offsetof(struct NAME##_params, field) / sizeof(u32) + 1, value}
+
+#define CC_PARAMS(NAME)                            \
+	struct NAME##_params {                     \
+		NAME##_parameters(CC_PARAMS_FIELD) \
+	}
+#define CC_PARAMS_FIELD(field, ...) u32 field;
+
+/*
+ * One entry function per hook, under one name in both worlds. In the simulator
+ * it turns the untyped memory of a connection into the algorithm's types; in
+ * BPF it is a global function, for the adapters that copy struct tcp_sock to
+ * cc_conn and back.
+ */
+#ifdef __bpf__
+#define CC_ENTRY
+#define CC_PARAMS_OF(NAME) const struct NAME##_params
+#define CC_STATE_OF(NAME) struct NAME##_state
+#else
+#define CC_ENTRY static
+#define CC_PARAMS_OF(NAME) const void
+#define CC_STATE_OF(NAME) void
+#endif
+
+#define CC_HOOK_PLAIN(type, NAME, hook, constant)                              \
+	CC_ENTRY type dumbbell_##NAME##_##hook(CC_PARAMS_OF(NAME) * params,    \
+					       CC_STATE_OF(NAME) * state,      \
+					       constant struct cc_conn * conn) \
+	{                                                                      \
+		return NAME##_##hook(params, state, conn);                     \
+	}
+#define CC_HOOK_TOLD(NAME, hook, argument_type)                         \
+	CC_ENTRY void dumbbell_##NAME##_##hook(                         \
+		CC_PARAMS_OF(NAME) * params, CC_STATE_OF(NAME) * state, \
+		struct cc_conn * conn, argument_type argument)          \
+	{                                                               \
+		NAME##_##hook(params, state, conn, argument);           \
+	}
+
+#define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
+#define CC_HOOK_init(NAME)                                                \
+	CC_ENTRY void dumbbell_##NAME##_init(CC_PARAMS_OF(NAME) * params, \
+					     CC_STATE_OF(NAME) * state,   \
+					     struct cc_conn * conn)       \
+	{                                                                 \
+		NAME##_init(params, state, conn);                         \
+	}
+#define CC_HOOK_ssthresh(NAME) CC_HOOK_PLAIN(u32, NAME, ssthresh, const)
+#define CC_HOOK_undo_cwnd(NAME) CC_HOOK_PLAIN(u32, NAME, undo_cwnd, const)
+#define CC_HOOK_cong_avoid(NAME) CC_HOOK_TOLD(NAME, cong_avoid, u32)
+#define CC_HOOK_pkts_acked(NAME) \
+	CC_HOOK_TOLD(NAME, pkts_acked, const struct cc_ack_sample *)
+#define CC_HOOK_cwnd_event(NAME) CC_HOOK_TOLD(NAME, cwnd_event, u32)
+#define CC_HOOK_set_state(NAME) CC_HOOK_TOLD(NAME, set_state, u32)
+#define CC_HOOK_in_ack_event(NAME) CC_HOOK_TOLD(NAME, in_ack_event, u32)
+#define CC_HOOK_cong_control(NAME) \
+	CC_HOOK_TOLD(NAME, cong_control, const struct cc_rate_sample *)
+#define CC_HOOK_info(NAME)                                                    \
+	CC_ENTRY void dumbbell_##NAME##_info(                                 \
+		CC_PARAMS_OF(NAME) * params, const CC_STATE_OF(NAME) * state, \
+		const struct cc_conn *conn, struct cc_info *info)             \
+	{                                                                     \
+		NAME##_info(params, state, conn, info);                       \
+	}
+
+#define CC_CHECK(NAME)                                                                  \
+	_Static_assert(sizeof(struct NAME##_state) <= CC_STATE_BYTES,                   \
+		       #NAME ": the state exceeds what the kernel grants");             \
+	_Static_assert(sizeof(struct NAME##_params) <= CC_PARAMETERS_MAX * sizeof(u32), \
+		       #NAME ": more parameters than CC_PARAMETERS_MAX")
+
+#ifdef __bpf__
+#define CC_ALGORITHM(NAME, ...) \
+	CC_CHECK(NAME);         \
+	NAME##_hooks(CC_HOOK)
+#else
+#define CC_PARAMETER_ROW(field, unit_, initial_, range, what_, source_) \
+	{.name = #field,                                                \
+	 .unit = unit_,                                                 \
+	 .what = what_,                                                 \
+	 .source = source_,                                             \
+	 .initial = initial_,                                           \
+	 range},
+#define CC_PRESET_ROW(name_, source_, ...) \
+	{.name = name_, .source = source_, .settings = {__VA_ARGS__}},
+#define CC_SLOT(NAME, hook) .hook = dumbbell_##NAME##_##hook,
+
+#define CC_ALGORITHM(NAME, ...)                                                        \
+	CC_CHECK(NAME);                                                                \
+	NAME##_hooks(                                                                  \
+		CC_HOOK) static const struct cc_parameter NAME##_parameter_rows[] = {  \
+		NAME##_parameters(CC_PARAMETER_ROW)};                                  \
+	static const struct cc_preset NAME##_preset_rows[] = {                         \
+		NAME##_presets(CC_PRESET_ROW)};                                        \
+	extern const struct cc_algorithm dumbbell_algorithm_##NAME;                    \
+	const struct cc_algorithm dumbbell_algorithm_##NAME = {                        \
+		.abi = CC_ABI,                                                         \
+		.name = #NAME,                                                         \
+		.parameter_count = sizeof(struct NAME##_params) / sizeof(u32),         \
+		.parameters = NAME##_parameter_rows,                                   \
+		.preset_count = sizeof(NAME##_preset_rows) / sizeof(struct cc_preset), \
+		.presets = NAME##_preset_rows,                                         \
+		NAME##_hooks(CC_SLOT) __VA_ARGS__}
+#endif
+
+#endif

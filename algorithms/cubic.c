@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * CUBIC: the window is a cubic function of the time since the last cut.
+ *
+ * RFC 9438 as Linux does it. After a cut from last_max the window follows
+ * origin + C (t - K)^3 with K such that it starts where the cut left it: fast
+ * back towards last_max, flat around it, then ever faster beyond. In the region
+ * where standard TCP would have the larger window, it follows standard TCP.
+ * Time inside counts in 1/1024 s.
+ *
+ * HyStart leaves slow start before the queue overflows: when a train of ACKs
+ * lasts as long as the path, or when the RTT has risen. The parameter `hystart`
+ * chooses among Linux's versions, which differ in thresholds, clock and in when
+ * a round begins; in those counted in milliseconds the smallest RTT of a round
+ * ignores all samples after the eighth.
+ *
+ * Interpretation: Linux halts the cubic clock for the time since the last
+ * transmission; an algorithm here is not told that time, so the clock halts
+ * from the last ACK on, when nothing was left in flight.
+ */
+#include "cc.h"
+
+#define CUBIC_HYSTART_OFF 0
+#define CUBIC_HYSTART_US 1
+#define CUBIC_HYSTART_MS 2
+#define CUBIC_HYSTART_MS_SIXTEENTH 3
+
+#define cubic_parameters(P)                                                       \
+	P(kept, "1/1024", 717, CC_RANGE(512, 1000),                               \
+	  "fraction of the window kept on congestion",                            \
+	  "Linux 0.7; RFC 9438 section 4.6")                                      \
+	P(scale, "1/102.4", 41, CC_RANGE(1, 1000),                                \
+	  "C, in segments per cubic second: how steep the cubic is",              \
+	  "Linux bic_scale, about 0.4; RFC 9438 section 5.1")                     \
+	P(fast_convergence, "switch", 1, CC_SWITCH,                               \
+	  "give way when cut below the previous maximum", "RFC 9438 section 4.7") \
+	P(tcp_friendliness, "switch", 1, CC_SWITCH,                               \
+	  "be at least as fast as standard TCP", "RFC 9438 section 4.3")          \
+	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),               \
+	  "slow-start threshold of a new connection; 0: none", "Linux")           \
+	P(ack_ratio_correction, "switch", 0, CC_SWITCH,                           \
+	  "divide by the measured segments per ACK; for stacks that count ACKs",  \
+	  "Linux until 3.18")                                                     \
+	P(hystart, "version", 1, CC_RANGE(0, 3),                                  \
+	  "leave slow start early: 0 never, 1 in microseconds (Linux 5.6), "      \
+	  "2 in milliseconds (until 5.4), 3 the same at 1/16 of the RTT (3.16)",  \
+	  "Linux; Ha and Rhee 2008")                                              \
+	P(hystart_detect, "mask", 3, CC_RANGE(1, 3),                              \
+	  "what HyStart looks at: 1 ACK trains, 2 delay, 3 both", "Linux")        \
+	P(hystart_low_window, "segments", 16, CC_RANGE(2, 0x7fffffff),            \
+	  "window from which HyStart is active", "Linux")                         \
+	P(hystart_ack_delta, "us", 2000, CC_RANGE(1, 1000000),                    \
+	  "longest gap between two ACKs of a train", "Linux")
+
+#define cubic_presets(S)                                                       \
+	S("linux-2.6.26",                                                      \
+	  "Linux 2.6.26 (CUBIC 2.2): kept 0.8, no HyStart, ACKs counted",      \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CUBIC_HYSTART_OFF), \
+	  CC_SET(cubic, ack_ratio_correction, 1))                              \
+	S("linux-3.16", "Linux 3.16: HyStart in milliseconds, ACKs counted",   \
+	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS_SIXTEENTH),                  \
+	  CC_SET(cubic, ack_ratio_correction, 1))                              \
+	S("linux-4.14", "Linux 4.14: HyStart in milliseconds",                 \
+	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS))
+
+#define cubic_hooks(H)       \
+	H(cubic, init)       \
+	H(cubic, ssthresh)   \
+	H(cubic, cong_avoid) \
+	H(cubic, pkts_acked) \
+	H(cubic, cwnd_event) \
+	H(cubic, set_state)  \
+	H(cubic, info)
+
+/* Samples of the RTT that a round needs before its delay is judged. */
+#define CUBIC_HYSTART_SAMPLES 8
+#define CUBIC_HYSTART_DELAY_LOW_US 4000u
+#define CUBIC_HYSTART_DELAY_HIGH_US 16000u
+/* Largest burst that segmentation offload sends as one. */
+#define CUBIC_GSO_BYTES_MAX 65536u
+/* Bits after the point of the ratio of segments to ACKs. */
+#define CUBIC_RATIO_SHIFT 4
+#define CUBIC_RATIO_MAX (32u << CUBIC_RATIO_SHIFT)
+/* 17 minutes from the plateau, or 67 million segments below it, end 64 bits. */
+#define CUBIC_OFFSET_MAX (1u << 20)
+#define CUBIC_DEPTH_MAX (1u << 26)
+/* Growth divisor while no maximum is known: 5 % per round trip. */
+#define CUBIC_DIVISOR_UNKNOWN_MAX 20u
+
+CC_PARAMS(cubic);
+
+struct cubic_state {
+	u32 divisor;  /* acknowledged segments per segment of growth */
+	u32 last_max; /* window before the last cut, segments; 0: never cut */
+	u32 last_cwnd;
+	u32 last_time;	 /* jiffies, of the last computation */
+	u32 origin;	 /* plateau of the curve, segments */
+	u32 k;		 /* time from epoch_start to the plateau, 1/1024 s */
+	u32 rtt_min_us;	 /* 0: none */
+	u32 epoch_start; /* jiffies, valid if in_epoch */
+	u32 acked;	 /* since tcp_cwnd last grew */
+	u32 tcp_cwnd;	 /* what standard TCP would have, segments */
+	u32 ack_ratio;	 /* segments per ACK << CUBIC_RATIO_SHIFT */
+	u32 last_ack;	 /* jiffies */
+
+	u32 round_start_us;
+	u32 round_end_seq;
+	u32 train_end_us; /* last ACK of the train */
+	u32 round_rtt_us; /* smallest of the round; 0: none */
+	u8 round_samples;
+	u8 found; /* what ended slow start, bits of hystart_detect */
+	u8 in_epoch;
+};
+
+/* Time as this version of HyStart sees it, modulo 2^32. */
+static u32 cubic_hystart_clock(const struct cubic_params *params,
+			       const struct cc_conn *conn)
+{
+	if (params->hystart == CUBIC_HYSTART_US)
+		return (u32)conn->now_us;
+	return (u32)(conn->now_us / CC_USEC_PER_MSEC * CC_USEC_PER_MSEC);
+}
+
+static void cubic_hystart_new_round(const struct cubic_params *params,
+				    struct cubic_state *cubic, const struct cc_conn *conn)
+{
+	cubic->round_start_us = cubic_hystart_clock(params, conn);
+	cubic->train_end_us = cubic->round_start_us;
+	cubic->round_end_seq = conn->snd_nxt;
+	cubic->round_rtt_us = 0;
+	cubic->round_samples = 0;
+}
+
+static void cubic_reset(const struct cubic_params *params, struct cubic_state *cubic,
+			const struct cc_conn *conn)
+{
+	*cubic = (struct cubic_state){.ack_ratio = 2 << CUBIC_RATIO_SHIFT};
+	cubic_hystart_new_round(params, cubic, conn);
+}
+
+static void cubic_init(const struct cubic_params *params, struct cubic_state *cubic,
+		       struct cc_conn *conn)
+{
+	cubic_reset(params, cubic, conn);
+	if (params->initial_ssthresh && params->hystart == CUBIC_HYSTART_OFF)
+		conn->ssthresh_segs = params->initial_ssthresh;
+}
+
+static u32 cubic_ssthresh(const struct cubic_params *params, struct cubic_state *cubic,
+			  const struct cc_conn *conn)
+{
+	u32 cwnd = conn->cwnd_segs;
+
+	cubic->in_epoch = 0;
+	if (cwnd < cubic->last_max && params->fast_convergence)
+		cubic->last_max = cc_scale(cwnd, CC_ONE + params->kept, 2 * CC_ONE);
+	else
+		cubic->last_max = cwnd;
+	return cc_max(cc_scale(cwnd, params->kept, CC_ONE), CC_CWND_MIN);
+}
+
+static void cubic_begin_epoch(const struct cubic_params *params,
+			      struct cubic_state *cubic, const struct cc_conn *conn,
+			      u32 acked)
+{
+	u32 cwnd = conn->cwnd_segs;
+
+	cubic->in_epoch = 1;
+	cubic->epoch_start = cc_jiffies(conn);
+	cubic->acked = acked;
+	cubic->tcp_cwnd = cwnd;
+	cubic->origin = cc_max(cubic->last_max, cwnd);
+	/* K = cbrt((last_max - cwnd) / C); 2^40 makes it 1/1024 s. */
+	cubic->k = cc_cube_root((1ull << 40) / (params->scale * 10) *
+				cc_min(cubic->origin - cwnd, CUBIC_DEPTH_MAX));
+}
+
+/* The curve one RTT ahead (RFC 9438, equation 1), segments. */
+static u32 cubic_target(const struct cubic_params *params,
+			const struct cubic_state *cubic, u32 now)
+{
+	u64 elapsed =
+		(u64)(now - cubic->epoch_start) + cc_us_to_jiffies(cubic->rtt_min_us);
+	u64 t = (elapsed << 10) / CC_HZ;
+	u64 offset = t < cubic->k ? cubic->k - t : t - cubic->k;
+	u32 delta;
+
+	if (offset > CUBIC_OFFSET_MAX)
+		offset = CUBIC_OFFSET_MAX;
+	/* C * offset^3, whose scale is the same 2^40 */
+	delta = cc_saturate((offset * offset * offset >> 10) * (params->scale * 10) >>
+			    30);
+	if (t < cubic->k)
+		return cubic->origin > delta ? cubic->origin - delta : 0;
+	return cc_saturate((u64)cubic->origin + delta);
+}
+
+/* Growth of standard TCP with the same cut: 3 (1 - kept) / (1 + kept) per RTT. */
+static void cubic_follow_tcp(const struct cubic_params *params, struct cubic_state *cubic,
+			     u32 cwnd)
+{
+	u32 eighths = 8 * (CC_ONE + params->kept) / 3 / (CC_ONE - params->kept);
+	u32 per = cc_max(cc_scale(cwnd, eighths, 8), 1);
+
+	if (cubic->acked > per) {
+		u32 segs = (cubic->acked - 1) / per;
+
+		cubic->acked -= segs * per;
+		cubic->tcp_cwnd = cc_saturate((u64)cubic->tcp_cwnd + segs);
+	}
+	if (cubic->tcp_cwnd > cwnd)
+		cubic->divisor = cc_min(cubic->divisor, cwnd / (cubic->tcp_cwnd - cwnd));
+}
+
+/* How many acknowledged segments now earn one segment of growth. */
+static void cubic_update(const struct cubic_params *params, struct cubic_state *cubic,
+			 const struct cc_conn *conn, u32 acked)
+{
+	u32 cwnd = conn->cwnd_segs;
+	u32 now = cc_jiffies(conn);
+
+	cubic->acked = cc_saturate((u64)cubic->acked + acked);
+	if (cubic->last_cwnd == cwnd && now - cubic->last_time <= CC_HZ / 32)
+		return;
+	/* Within one tick the curve stands still; legacy stacks computed anyway. */
+	if (!cubic->in_epoch || now != cubic->last_time || params->ack_ratio_correction) {
+		u32 target;
+
+		cubic->last_cwnd = cwnd;
+		cubic->last_time = now;
+		if (!cubic->in_epoch)
+			cubic_begin_epoch(params, cubic, conn, acked);
+		target = cubic_target(params, cubic, now);
+		cubic->divisor = target > cwnd ? cwnd / (target - cwnd)
+					       : cc_saturate(100ull * cwnd);
+		if (!cubic->last_max)
+			cubic->divisor =
+				cc_min(cubic->divisor, CUBIC_DIVISOR_UNKNOWN_MAX);
+	}
+	if (params->tcp_friendliness)
+		cubic_follow_tcp(params, cubic, cwnd);
+	if (params->ack_ratio_correction)
+		cubic->divisor = cc_max(cc_scale(cubic->divisor, 1 << CUBIC_RATIO_SHIFT,
+						 cubic->ack_ratio),
+					1);
+	else
+		cubic->divisor = cc_max(cubic->divisor, 2); /* at most 1.5 x per RTT */
+}
+
+static void cubic_cong_avoid(const struct cubic_params *params, struct cubic_state *cubic,
+			     struct cc_conn *conn, u32 acked)
+{
+	if (!cc_may_grow(conn))
+		return;
+	if (cc_in_slow_start(conn)) {
+		if (params->hystart > CUBIC_HYSTART_US &&
+		    cc_seq_after(conn->snd_una, cubic->round_end_seq))
+			cubic_hystart_new_round(params, cubic, conn);
+		acked = cc_slow_start(conn, acked);
+		if (!acked)
+			return;
+	}
+	cubic_update(params, cubic, conn, conn->stack & CC_STACK_COUNT_ACKS ? 1 : acked);
+	cc_additive_increase(conn, cubic->divisor, acked);
+}
+
+/* Longest train of ACKs that a path without a queue gives, us. */
+static u32 cubic_hystart_train_max(const struct cubic_params *params,
+				   const struct cubic_state *cubic,
+				   const struct cc_conn *conn)
+{
+	u64 rate = conn->pacing_rate_bytes_per_s;
+	u32 slack = 0;
+
+	if (params->hystart != CUBIC_HYSTART_US)
+		return cubic->rtt_min_us / 2;
+	/* Linux's pacing rate in slow start is twice the window per RTT. */
+	if (!rate && conn->srtt_us && conn->srtt_us != CC_NO_RTT)
+		rate = 2ull * conn->mss_bytes * conn->cwnd_segs * CC_USEC_PER_SEC /
+		       conn->srtt_us;
+	if (rate)
+		slack = cc_min(CC_USEC_PER_MSEC, cc_saturate(4ull * CUBIC_GSO_BYTES_MAX *
+							     CC_USEC_PER_SEC / rate));
+	slack = cc_saturate((u64)cubic->rtt_min_us + slack);
+	return conn->pacing_rate_bytes_per_s ? slack : slack / 2;
+}
+
+/* A longer and longer ACK train has reached the length of the path. */
+static u8 cubic_hystart_train(const struct cubic_params *params,
+			      struct cubic_state *cubic, const struct cc_conn *conn)
+{
+	u32 now = cubic_hystart_clock(params, conn);
+
+	if (now - cubic->train_end_us > params->hystart_ack_delta)
+		return 0;
+	cubic->train_end_us = now;
+	return now - cubic->round_start_us > cubic_hystart_train_max(params, cubic, conn);
+}
+
+/* The smallest RTT of this round has left that of the path behind. */
+static u8 cubic_hystart_delay(const struct cubic_params *params,
+			      struct cubic_state *cubic, u32 rtt_us)
+{
+	u32 part = params->hystart == CUBIC_HYSTART_MS_SIXTEENTH ? 16 : 8;
+	u32 rise = cc_clamp(cubic->rtt_min_us / part, CUBIC_HYSTART_DELAY_LOW_US,
+			    CUBIC_HYSTART_DELAY_HIGH_US);
+	u8 judged = cubic->round_samples >= CUBIC_HYSTART_SAMPLES;
+
+	if (!judged || params->hystart == CUBIC_HYSTART_US)
+		cubic->round_rtt_us = cubic->round_rtt_us
+					      ? cc_min(cubic->round_rtt_us, rtt_us)
+					      : rtt_us;
+	if (!judged) {
+		cubic->round_samples++;
+		return 0;
+	}
+	return cubic->round_rtt_us > cc_saturate((u64)cubic->rtt_min_us + rise);
+}
+
+static void cubic_hystart(const struct cubic_params *params, struct cubic_state *cubic,
+			  struct cc_conn *conn, u32 rtt_us)
+{
+	if (params->hystart == CUBIC_HYSTART_US &&
+	    cc_seq_after(conn->snd_una, cubic->round_end_seq))
+		cubic_hystart_new_round(params, cubic, conn);
+	if (params->hystart_detect & 1 && cubic_hystart_train(params, cubic, conn))
+		cubic->found |= 1;
+	if (params->hystart_detect & 2 && cubic_hystart_delay(params, cubic, rtt_us))
+		cubic->found |= 2;
+	if (cubic->found)
+		conn->ssthresh_segs = conn->cwnd_segs;
+}
+
+static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_state *cubic,
+			     struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	u32 rtt_us;
+
+	cubic->last_ack = cc_jiffies(conn);
+	if (conn->state == CC_OPEN) {
+		u32 ratio = cubic->ack_ratio - (cubic->ack_ratio >> CUBIC_RATIO_SHIFT);
+
+		cubic->ack_ratio = cc_clamp(cc_saturate((u64)ratio + sample->pkts_acked),
+					    1, CUBIC_RATIO_MAX);
+	}
+	if (sample->rtt_us < 0)
+		return;
+	/* The queue that a cut leaves behind says nothing about the path. */
+	if (cubic->in_epoch && cubic->last_ack - cubic->epoch_start < CC_HZ)
+		return;
+	rtt_us = cc_max((u32)sample->rtt_us, 1);
+	if (params->hystart > CUBIC_HYSTART_US) /* kept in 1/8 ms */
+		rtt_us = cc_max(rtt_us / 125, 1) * 125;
+	if (!cubic->rtt_min_us || rtt_us < cubic->rtt_min_us)
+		cubic->rtt_min_us = rtt_us;
+	if (params->hystart != CUBIC_HYSTART_OFF && !cubic->found &&
+	    cc_in_slow_start(conn) && conn->cwnd_segs >= params->hystart_low_window)
+		cubic_hystart(params, cubic, conn, rtt_us);
+}
+
+static void cubic_cwnd_event(const struct cubic_params *params, struct cubic_state *cubic,
+			     struct cc_conn *conn, u32 event)
+{
+	u32 now = cc_jiffies(conn);
+
+	if (event != CC_EVENT_TX_START || !cubic->in_epoch)
+		return;
+	cubic->epoch_start += now - cubic->last_ack;
+	if ((s32)(now - cubic->epoch_start) < 0)
+		cubic->epoch_start = now;
+}
+
+static void cubic_set_state(const struct cubic_params *params, struct cubic_state *cubic,
+			    struct cc_conn *conn, u32 new_state)
+{
+	if (new_state == CC_LOSS)
+		cubic_reset(params, cubic, conn);
+}
+
+static void cubic_info(const struct cubic_params *params, const struct cubic_state *cubic,
+		       const struct cc_conn *conn, struct cc_info *info)
+{
+	info->values[0] = cubic->last_max;
+	info->values[1] = cc_scale(cubic->k, 1000, 1024);
+	info->values[2] = cubic->divisor;
+	info->values[3] = cubic->rtt_min_us;
+}
+
+CC_ALGORITHM(cubic, .title = "CUBIC", .family = CC_FAMILY_LOSS, .year = 2008,
+	     .source = "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP "
+		       "Variant, SIGOPS OSR 42(5), 2008; RFC 9438",
+	     .summary = "Grows as a cubic function of the time since the last cut, with "
+			"the plateau at the window of that cut.",
+	     .info_names = {"last_max_segs", "k_ms", "divisor", "rtt_min_us"});

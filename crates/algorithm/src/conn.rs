@@ -1,0 +1,153 @@
+//! What an algorithm sees of its connection: the mirrors of `cc.h`.
+
+/// `ssthresh_segs` of a connection that has not been congested yet.
+pub const SSTHRESH_INFINITE: u32 = 0x7fff_ffff;
+/// `srtt_us` and `min_rtt_us` until the first sample.
+pub const NO_RTT: u32 = u32::MAX;
+/// Bit of [`Conn::stack`]: slow start while `cwnd <= ssthresh` (Linux until 3.18).
+pub const STACK_SLOW_START_INCLUSIVE: u8 = 1;
+/// Bit of [`Conn::stack`]: growth counts ACKs, not segments (Linux until 3.18).
+pub const STACK_COUNT_ACKS: u8 = 2;
+
+/// Linux's congestion state of a connection.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CaState {
+    /// All is in order.
+    #[default]
+    Open,
+    /// Duplicate ACKs or SACKs have been seen.
+    Disorder,
+    /// The window is being reduced without a loss (ECN, local congestion).
+    Cwr,
+    /// Fast retransmit and recovery.
+    Recovery,
+    /// Retransmission timeout.
+    Loss,
+}
+
+/// Moments that an algorithm is told of beyond ACKs.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CwndEvent {
+    /// First segment sent while nothing was in flight.
+    TxStart,
+    /// Window restarted after idle.
+    CwndRestart,
+    /// End of [`CaState::Cwr`] or [`CaState::Recovery`].
+    CompleteCwr,
+    /// Retransmission timeout.
+    Loss,
+    /// Receiver: a segment without a congestion mark.
+    EcnNoCe,
+    /// Receiver: a segment with a congestion mark.
+    EcnIsCe,
+}
+
+/// The connection: the first five fields are the algorithm's to write.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conn {
+    /// Congestion window, segments.
+    pub cwnd_segs: u32,
+    /// Acknowledged segments not yet turned into growth.
+    pub cwnd_cnt: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh_segs: u32,
+    /// Largest window that growth may reach, segments.
+    pub cwnd_clamp_segs: u32,
+    /// Rate at which to send, payload bytes per second; 0: not paced.
+    pub pacing_rate_bytes_per_s: u64,
+
+    /// Time now, microseconds.
+    pub now_us: u64,
+    /// Segments delivered to the receiver so far, acknowledged or SACKed.
+    pub delivered_segs: u64,
+    /// Window before the current or last reduction, segments.
+    pub prior_cwnd_segs: u32,
+    /// Segments in flight.
+    pub in_flight_segs: u32,
+    /// Smoothed RTT, microseconds; [`NO_RTT`] until the first sample.
+    pub srtt_us: u32,
+    /// Smallest RTT, microseconds; [`NO_RTT`] until the first sample.
+    pub min_rtt_us: u32,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: u32,
+    /// First unacknowledged sequence number, bytes modulo 2^32.
+    pub snd_una: u32,
+    /// Next sequence number to send, bytes modulo 2^32.
+    pub snd_nxt: u32,
+    /// Fresh and uniform for each call where the algorithm needs [`crate::Need::Random`].
+    pub random: u32,
+    /// Congestion state.
+    pub state: CaState,
+    /// The window, not the application, held sending back.
+    pub cwnd_limited: bool,
+    /// How the stack differs from today's Linux: `STACK_*` bits.
+    pub stack: u8,
+    reserved: [u8; 5],
+}
+
+impl Default for Conn {
+    /// A fresh connection on today's Linux: ten segments of 1448 bytes.
+    fn default() -> Self {
+        Self {
+            cwnd_segs: 10,
+            cwnd_cnt: 0,
+            ssthresh_segs: SSTHRESH_INFINITE,
+            cwnd_clamp_segs: u32::MAX,
+            pacing_rate_bytes_per_s: 0,
+            now_us: 0,
+            delivered_segs: 0,
+            prior_cwnd_segs: 0,
+            in_flight_segs: 0,
+            srtt_us: NO_RTT,
+            min_rtt_us: NO_RTT,
+            mss_bytes: 1448,
+            snd_una: 0,
+            snd_nxt: 0,
+            random: 0,
+            state: CaState::Open,
+            cwnd_limited: true,
+            stack: 0,
+            reserved: [0; 5],
+        }
+    }
+}
+
+/// What one ACK told.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSample {
+    /// Segments newly acknowledged or SACKed.
+    pub pkts_acked: u32,
+    /// RTT of the latest sent, never retransmitted of them, microseconds; -1: none.
+    pub rtt_us: i32,
+    /// Bytes delivered while that segment was in flight.
+    pub in_flight_bytes: u32,
+}
+
+/// Delivery rate as of one ACK.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateSample {
+    /// Segments delivered when the sampled segment was sent.
+    pub prior_delivered_segs: u64,
+    /// Length of the sample, microseconds; negative: no valid sample.
+    pub interval_us: i64,
+    /// Segments delivered in the interval.
+    pub delivered_segs: i32,
+    /// RTT, microseconds; -1: none.
+    pub rtt_us: i32,
+    /// Segments newly marked lost on this ACK.
+    pub losses_segs: u32,
+    /// Segments newly acknowledged or SACKed on this ACK.
+    pub acked_sacked_segs: u32,
+    /// Segments in flight before this ACK.
+    pub prior_in_flight_segs: u32,
+    /// The application, not the network, limited the rate.
+    pub is_app_limited: bool,
+    /// The ACK was probably delayed by the receiver.
+    pub is_ack_delayed: bool,
+    reserved: [u8; 2],
+}

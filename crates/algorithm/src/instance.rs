@@ -1,0 +1,129 @@
+//! An algorithm attached to one connection.
+
+use crate::conn::{AckSample, CaState, Conn, CwndEvent, RateSample};
+use crate::error::AlgorithmError;
+use crate::ffi;
+use crate::registry::{Algorithm, Hooks, find};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Most numbers that an algorithm reports about itself.
+pub const INFO_MAX: usize = ffi::INFO_MAX;
+
+/// An algorithm with its parameters and its state for one connection.
+///
+/// Every method is one indirect call. A hook that an algorithm lacks does what
+/// Linux does without it: nothing, or for [`Instance::undo_cwnd`] what Reno does.
+#[derive(Clone)]
+pub struct Instance {
+    hooks: Hooks,
+    state: ffi::State,
+    params: ffi::Params,
+    algorithm: &'static Algorithm,
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Instance({})", self.algorithm.name)
+    }
+}
+
+impl Instance {
+    /// The algorithm `name` with its initial parameters, those of `preset` and
+    /// those of `parameters`, later ones winning. Call [`Instance::init`] next.
+    ///
+    /// # Errors
+    /// If there is no such algorithm, preset or parameter, or a value is out of range.
+    pub fn new(
+        name: &str,
+        preset: Option<&str>,
+        parameters: &BTreeMap<String, u32>,
+    ) -> Result<Self, AlgorithmError> {
+        let algorithm = find(name)?;
+        let mut params: ffi::Params = [0; ffi::PARAMETERS_MAX];
+        for (slot, value) in params.iter_mut().zip(algorithm.values(preset, parameters)?) {
+            *slot = value;
+        }
+        Ok(Self { hooks: algorithm.hooks, state: ffi::State::default(), params, algorithm })
+    }
+
+    /// What this is an instance of.
+    pub fn algorithm(&self) -> &'static Algorithm {
+        self.algorithm
+    }
+
+    /// The value of each parameter, in their order.
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        self.algorithm.parameters.iter().map(|row| row.name).zip(self.params)
+    }
+
+    /// Whether [`Instance::cong_control`] replaces `cong_avoid` and the stack's recovery.
+    #[inline]
+    pub fn has_cong_control(&self) -> bool {
+        self.hooks.0.has_cong_control()
+    }
+
+    /// The connection is established.
+    #[inline]
+    pub fn init(&mut self, conn: &mut Conn) {
+        self.hooks.0.init(&self.params, &mut self.state, conn);
+    }
+
+    /// Congestion, window not cut yet: the window to fall to, segments.
+    #[inline]
+    pub fn ssthresh(&mut self, conn: &Conn) -> u32 {
+        let answer = self.hooks.0.ssthresh(&self.params, &mut self.state, conn);
+        answer.expect("the registry holds no algorithm without ssthresh")
+    }
+
+    /// An ACK of `acked_segs` newly delivered segments that may raise the window.
+    #[inline]
+    pub fn cong_avoid(&mut self, conn: &mut Conn, acked_segs: u32) {
+        self.hooks.0.cong_avoid(&self.params, &mut self.state, conn, acked_segs);
+    }
+
+    /// An ACK that acknowledged or SACKed something, in every state.
+    #[inline]
+    pub fn pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
+        self.hooks.0.pkts_acked(&self.params, &mut self.state, conn, sample);
+    }
+
+    /// Something happened beyond ACKs.
+    #[inline]
+    pub fn cwnd_event(&mut self, conn: &mut Conn, event: CwndEvent) {
+        self.hooks.0.cwnd_event(&self.params, &mut self.state, conn, event as u32);
+    }
+
+    /// The congestion state is about to become `new_state`.
+    #[inline]
+    pub fn set_state(&mut self, conn: &mut Conn, new_state: CaState) {
+        self.hooks.0.set_state(&self.params, &mut self.state, conn, new_state as u32);
+    }
+
+    /// Any ACK, before all else; `flags` as of Linux's `CA_ACK_*`.
+    #[inline]
+    pub fn in_ack_event(&mut self, conn: &mut Conn, flags: u32) {
+        self.hooks.0.in_ack_event(&self.params, &mut self.state, conn, flags);
+    }
+
+    /// A reduction proved spurious: the window to return to, segments.
+    #[inline]
+    pub fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
+        self.hooks
+            .0
+            .undo_cwnd(&self.params, &mut self.state, conn)
+            .unwrap_or_else(|| conn.cwnd_segs.max(conn.prior_cwnd_segs))
+    }
+
+    /// Any ACK, for an algorithm that sets window and rate itself.
+    #[inline]
+    pub fn cong_control(&mut self, conn: &mut Conn, sample: &RateSample) {
+        self.hooks.0.cong_control(&self.params, &mut self.state, conn, sample);
+    }
+
+    /// The numbers that [`Algorithm::info`] names, zero beyond them.
+    #[inline]
+    pub fn info(&self, conn: &Conn) -> [u32; INFO_MAX] {
+        self.hooks.0.info(&self.params, &self.state, conn)
+    }
+}

@@ -1,0 +1,33 @@
+//! The congestion-control algorithms of `algorithms/`, ready to be used.
+//!
+//! An algorithm is one C file of pure functions (see `algorithms/cc.h`). This
+//! crate compiles them, describes them ([`registry`]) and attaches them to
+//! connections ([`Instance`]). The stack at hand fills in a [`Conn`], calls the
+//! hooks at the moments at which Linux does, and reads the window back.
+//!
+//! ```
+//! use dumbbell_algorithm::{Conn, Instance};
+//!
+//! let mut cubic = Instance::new("cubic", None, &Default::default()).unwrap();
+//! let mut conn = Conn { cwnd_segs: 100, ssthresh_segs: 100, ..Conn::default() };
+//! cubic.init(&mut conn);
+//! assert_eq!(cubic.ssthresh(&conn), 70);
+//! ```
+
+#![deny(missing_docs)]
+#![deny(unsafe_code)]
+
+mod conn;
+mod error;
+#[allow(unsafe_code)]
+mod ffi;
+mod instance;
+mod registry;
+
+pub use conn::{
+    AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample, SSTHRESH_INFINITE, STACK_COUNT_ACKS,
+    STACK_SLOW_START_INCLUSIVE,
+};
+pub use error::AlgorithmError;
+pub use instance::{INFO_MAX, Instance};
+pub use registry::{Algorithm, Family, Need, Parameter, Preset, find, registry};
