@@ -85,7 +85,8 @@ pub struct Conn {
     pub cwnd_limited: bool,
     /// How the stack differs from today's Linux: `STACK_*` bits.
     pub stack: u8,
-    reserved: [u8; 5],
+    /// Zero.
+    pub reserved: [u8; 5],
 }
 
 impl Default for Conn {
@@ -149,5 +150,6 @@ pub struct RateSample {
     pub is_app_limited: bool,
     /// The ACK was probably delayed by the receiver.
     pub is_ack_delayed: bool,
-    reserved: [u8; 2],
+    /// Zero.
+    pub reserved: [u8; 2],
 }
