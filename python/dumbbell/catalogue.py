@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from dumbbell import _core
-from dumbbell.errors import InputError, listed, unknown
+from dumbbell.errors import InputError, listed, shown, unknown
 
 ENGINE_VERSION: str = _core.ENGINE_VERSION
 """Hash of the engine's sources; results of another engine are other results."""
@@ -90,21 +90,26 @@ class StackProfile(_Entry):
     """A TCP stack as a set of switches."""
 
     name: str
-    summary: str = ""
-    switches: Mapping[str, Any]
+    summary: str
+    switches: Mapping[str, bool | int | str | None]
 
-    def check_switch(self, name: str, value: Any) -> None:
+
+class Stacks(_Entry):
+    """All stack profiles, and what their switches mean."""
+
+    profiles: Mapping[str, StackProfile]
+    switches: Mapping[str, str]
+
+    def check_switch(self, name: str, value: bool | int | str) -> None:
         """Raise InputError unless `name` is a switch and `value` of its type."""
         if name not in self.switches:
             raise unknown("switch of the TCP stack", name, self.switches)
-        default = self.switches[name]
-        if type(value) is not type(default):
-            kinds = {bool: "true or false", int: "a whole number", str: "a text"}
+        used = list(dict.fromkeys(stack.switches[name] for stack in self.profiles.values()))
+        if type(value) not in {type(other) for other in used}:
             raise InputError(
-                f"wrong type for the switch {name}",
+                "wrong type for this switch",
                 value=value,
-                valid=f"{kinds.get(type(default), type(default).__name__)}, "
-                f"such as {json.dumps(default)}",
+                valid="for example " + listed(shown(other) for other in used if other is not None),
             )
 
 
@@ -140,20 +145,19 @@ def split_preset(choice: str) -> tuple[Algorithm, str | None]:
 
 
 @functools.cache
-def stack_profiles() -> Mapping[str, StackProfile]:
-    """Return the stack profiles by name."""
-    entries = json.loads(_core.stack_profiles())
-    return {
-        name: StackProfile.model_validate({"name": name, **entry})
-        for name, entry in entries["profiles"].items()
-    }
+def stacks() -> Stacks:
+    """Return the stack profiles of the engine."""
+    content = json.loads(_core.stack_profiles())
+    for name, profile in content["profiles"].items():
+        profile["name"] = name
+    return Stacks.model_validate(content)
 
 
 def stack_profile(name: str) -> StackProfile:
     """Return one profile; an unknown name is an InputError."""
-    if name not in stack_profiles():
-        raise unknown("stack profile", name, stack_profiles())
-    return stack_profiles()[name]
+    if name not in stacks().profiles:
+        raise unknown("stack profile", name, stacks().profiles)
+    return stacks().profiles[name]
 
 
 class Column(_Entry):

@@ -49,7 +49,11 @@ DOCUMENTS: Final = (
 class _TomlSchema(GenerateJsonSchema):
     """JSON Schema of a TOML file, in which nothing is null."""
 
-    def sort(self, value: JsonSchemaValue, parent_key: str | None = None) -> JsonSchemaValue:
+    def sort(
+        self,
+        value: JsonSchemaValue,
+        parent_key: str | None = None,  # noqa: ARG002 - the signature is pydantic's
+    ) -> JsonSchemaValue:
         """Keep the order of the model."""
         return value
 
@@ -173,8 +177,19 @@ except `kib`, `mib` and `gib`.
 
 
 def _stacks() -> str:
-    lines = ["## Stack profiles\n", "| profile | what it is |", "| --- | --- |"]
-    lines += [f"| `{p.name}` | {p.summary} |" for p in catalogue.stack_profiles().values()]
+    stacks = catalogue.stacks()
+    profiles = stacks.profiles.values()
+    names = [f"`{profile.name}`" for profile in profiles]
+    lines = [
+        "## Stack profiles\n",
+        *(f"- `{profile.name}`: {profile.summary}" for profile in profiles),
+        "",
+        f"| switch | what | {' | '.join(names)} |",
+        "| --- | --- |" + " --- |" * len(names),
+    ]
+    for name, what in stacks.switches.items():
+        values = " | ".join(_code(profile.switches[name]) for profile in profiles)
+        lines.append(f"| `{name}` | {what} | {values} |")
     return "\n".join(lines) + "\n"
 
 

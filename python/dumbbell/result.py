@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 
-from dumbbell import charts
 from dumbbell.engine import Output, empty_frame
 from dumbbell.resolve import ResolvedScenario
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from dumbbell.charts import Kind
 
 
 class Run:
@@ -79,8 +82,10 @@ class Run:
         """Samples of the algorithms' own variables, if they were recorded."""
         return self.scan("internals").collect()
 
-    def chart(self, what: charts.Kind = "cwnd") -> alt.Chart:
+    def chart(self, what: Kind = "cwnd") -> alt.VConcatChart:
         """Draw one quantity over time: "cwnd", "goodput", "rtt" or "queue"."""
+        from dumbbell import charts  # noqa: PLC0415 - charts are drawn from runs
+
         return charts.draw(self, what)
 
     def __repr__(self) -> str:

@@ -86,10 +86,9 @@ class Stack(_Abbreviable):
 
     @model_validator(mode="after")
     def _known_switches(self) -> Self:
-        profile = catalogue.stack_profile(self.profile)
         for name, value in self.switches.items():
             try:
-                profile.check_switch(name, value)
+                catalogue.stacks().check_switch(name, value)
             except InputError as error:
                 raise error.at(key=f"switches.{name}") from None
         return self
