@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from dumbbell._core import CancelToken
 from dumbbell.engine import Engine
 from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, StoreError
 from dumbbell.resolve import ResolvedScenario
 from dumbbell.store import Store
+
+_SIGNAL_LATENCY_S: Final = 0.2
 
 
 class Fate(Enum):
@@ -92,22 +95,38 @@ def execute(
     cancel = CancelToken()
     outcome = Outcome()
     packets = 0
-    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="run")
-    try:
-        pending = {pool.submit(_run, scenario, store, engine, cancel) for scenario in unique}
-        while pending:
-            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in finished:
-                result = future.result()
+    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="run") as pool:
+        futures = [pool.submit(_run, scenario, store, engine, cancel) for scenario in unique]
+        try:
+            for result in _in_order_of_completion(futures):
                 packets += result.packets
                 _count(outcome, result)
                 if on_progress is not None:
                     on_progress(_progress(outcome, len(unique), packets, result))
-    except KeyboardInterrupt:
-        raise Interrupted(outcome, len(unique)) from None
-    finally:
-        cancel.cancel()
-        pool.shutdown(cancel_futures=True)
+        except BaseException as error:
+            cancel.cancel()
+            pool.shutdown(cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(_finished(futures), len(unique)) from None
+            raise
+    return outcome
+
+
+def _in_order_of_completion(futures: Sequence[Future[_Finished]]) -> Iterator[_Finished]:
+    """Yield results as they come, and never be deaf to a signal for long."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=_SIGNAL_LATENCY_S, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
+
+
+def _finished(futures: Sequence[Future[_Finished]]) -> Outcome:
+    """Return what is finished once all threads have stopped."""
+    outcome = Outcome()
+    for future in futures:
+        if not future.cancelled() and future.exception() is None:
+            _count(outcome, future.result())
     return outcome
 
 

@@ -71,7 +71,7 @@ class Stack(_Abbreviable):
     profile: str = Field("linux-6", examples=["linux-6", "linux-2.6.6"])
     """Name of the profile."""
 
-    switches: Mapping[str, bool | int | str] = Field({}, examples=[{"sack": False}])
+    switches: Mapping[str, bool | int | str] = Field({}, examples=[{"quick_acks": 0}])
     """Switches that differ from the profile."""
 
     @model_validator(mode="before")
@@ -318,7 +318,7 @@ class Scenario(_Table):
     """Where all randomness comes from; equal seeds give equal runs."""
 
     stack: Stack = Field(
-        Stack(), examples=["linux-6", {"profile": "linux-6", "switches": {"sack": False}}]
+        Stack(), examples=["linux-6", {"profile": "linux-6", "switches": {"quick_acks": 0}}]
     )
     """The TCP stack: the name of a profile, or a table with switches."""
 

@@ -147,7 +147,8 @@ class Store:
         if not self.root.is_dir():
             return
         for entry in self.root.iterdir():
-            if not staging.is_staging(entry):
+            # Another process may have begun to use the folder; it writes the format first.
+            if not staging.is_staging(entry) and not (self.root / FORMAT_FILE).exists():
                 raise InputError(
                     f"not a results folder: it holds {entry.name}, but no {FORMAT_FILE}",
                     source=str(self.root),
@@ -195,7 +196,11 @@ def _encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, 
         "files": files,
     }
     run["digest"] = _digest(run)
-    yield RUN_FILE, (json.dumps(run, sort_keys=True, indent=1) + "\n").encode()
+    yield RUN_FILE, _run_file(run)
+
+
+def _run_file(run: Mapping[str, Any]) -> bytes:
+    return (json.dumps(run, sort_keys=True, indent=1) + "\n").encode()
 
 
 def _parquet(table: pl.DataFrame) -> bytes:
@@ -210,9 +215,12 @@ def _parquet(table: pl.DataFrame) -> bytes:
 def _verified(folder: Path) -> dict[str, Any]:
     """Read `run.json` and compare it and all files with their digests."""
     try:
-        run = json.loads((folder / RUN_FILE).read_bytes())
-        if run["digest"] != _digest(run) or run["key"] != folder.name:
+        content = (folder / RUN_FILE).read_bytes()
+        run = json.loads(content)
+        if run["digest"] != _digest(run) or content != _run_file(run):
             raise _damaged(folder, f"{RUN_FILE} does not match its digest")
+        if run["key"] != folder.name:
+            raise _damaged(folder, "it does not match its name")
         for name, expected in run["files"].items():
             if _sha256((folder / name).read_bytes()) != expected["sha256"]:
                 raise _damaged(folder, f"{name} does not match its digest")

@@ -1,0 +1,70 @@
+"""What the tests of the front end share: a scenario to vary, an engine that costs nothing."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from dumbbell._core import CancelToken
+from dumbbell.engine import Output
+from dumbbell.resolve import ResolvedScenario
+from dumbbell.scenario import Scenario
+
+BASE: Mapping[str, Any] = {
+    "duration": "60s",
+    "network": {"rate": "100mbit", "rtt": "82ms", "queue": "0.2bdp"},
+    "flow": [{"algorithm": "reno"}],
+}
+
+
+def table(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the base scenario with changes by dotted path, such as ``flow.0.rtt``."""
+    data = copy.deepcopy(dict(BASE))
+    for path, value in (changes or {}).items():
+        *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+        at: Any = data
+        for parent in parents:
+            at = at.setdefault(parent, {}) if isinstance(at, dict) else at[parent]
+        at[last] = value
+    return data
+
+
+def scenario(changes: Mapping[str, Any] | None = None) -> Scenario:
+    return Scenario.parse(table(changes), "a.toml")
+
+
+def resolved(changes: Mapping[str, Any] | None = None) -> ResolvedScenario:
+    return scenario(changes).resolve()
+
+
+def seeds(count: int) -> list[ResolvedScenario]:
+    return [resolved({"seed": seed}) for seed in range(count)]
+
+
+def output(scenario: ResolvedScenario, rows: int = 3) -> Output:
+    """Return a small result that depends on the seed."""
+    seed = scenario.data["seed"]
+    times = pl.Series("time_ns", range(rows), dtype=pl.UInt64)
+    flows = pl.DataFrame(
+        {"time_ns": times, "flow": pl.Series([0] * rows, dtype=pl.UInt32), "seed": [seed] * rows}
+    )
+    queues = pl.DataFrame({"time_ns": times, "backlog_packets": [seed] * rows})
+    return Output({"packets": 10, "seed": seed}, {"flows": flows, "queues": queues})
+
+
+class QuickEngine:
+    """Returns `output` and counts its runs."""
+
+    def __init__(self) -> None:
+        self.seeds: list[int] = []
+        self._lock = threading.Lock()
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        del cancel
+        with self._lock:
+            self.seeds.append(scenario.data["seed"])
+        return output(scenario)

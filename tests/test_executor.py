@@ -1,0 +1,156 @@
+"""Executing many runs: each once, none stops the others, and it can be interrupted."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import signal
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+
+from dumbbell._core import CancelToken
+from dumbbell.engine import Output, SimulatorEngine
+from dumbbell.errors import EngineError, StoreError
+from dumbbell.executor import Interrupted, Progress, execute
+from dumbbell.resolve import ResolvedScenario
+from dumbbell.store import Store
+from samples import QuickEngine, output, resolved, seeds
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_every_run_is_run_once(tmp_path: Path, jobs: int) -> None:
+    engine, store = QuickEngine(), Store(tmp_path)
+    runs = seeds(10)
+    progress: list[Progress] = []
+    outcome = execute(runs + runs[:3], store, engine, jobs, progress.append)
+    assert {run.key for run in outcome.done} == {run.key for run in runs}
+    assert (outcome.reused, outcome.failed, outcome.warnings) == ([], [], [])
+    assert sorted(engine.seeds) == list(range(10))
+    assert [step.finished for step in progress] == list(range(1, 11))
+    assert (progress[-1].total, progress[-1].packets) == (10, 100)
+
+
+def test_what_is_there_is_reused(tmp_path: Path) -> None:
+    engine, store = QuickEngine(), Store(tmp_path)
+    execute(seeds(3), store, engine)
+    outcome = execute(seeds(5), store, engine)
+    assert (len(outcome.done), len(outcome.reused)) == (2, 3)
+    assert engine.seeds == [0, 1, 2, 3, 4]
+
+
+def test_a_damaged_result_is_run_again_with_a_warning(tmp_path: Path) -> None:
+    engine, store = QuickEngine(), Store(tmp_path)
+    runs = seeds(3)
+    execute(runs, store, engine)
+    folder = tmp_path / "runs" / runs[1].key[:2] / runs[1].key
+    (folder / "flows.parquet").write_bytes(b"")
+    progress: list[Progress] = []
+    outcome = execute(runs, store, engine, on_progress=progress.append)
+    assert (len(outcome.done), len(outcome.reused)) == (1, 2)
+    assert len(outcome.warnings) == 1
+    assert f"{folder}: damaged result" in outcome.warnings[0]
+    assert [step.warning for step in progress if step.warning] == outcome.warnings
+    assert store.verify(runs[1].key)
+
+
+class FailingEngine(QuickEngine):
+    """Fails for every third seed."""
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        if scenario.data["seed"] % 3 == 0:
+            raise EngineError(f"seed {scenario.data['seed']}")
+        return super().run(scenario, cancel)
+
+
+def test_a_failed_run_does_not_stop_the_others(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    outcome = execute(seeds(10), store, FailingEngine(), jobs=2)
+    assert len(outcome.done) == 6
+    assert sorted(str(error) for _, error in outcome.failed) == [
+        "seed 0",
+        "seed 3",
+        "seed 6",
+        "seed 9",
+    ]
+    assert len(list(store.keys())) == 6
+
+
+def test_a_full_disk_stops_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, store = QuickEngine(), Store(tmp_path)
+    write_bytes = Path.write_bytes
+
+    def limited(path: Path, content: bytes) -> int:
+        if len(engine.seeds) > 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write_bytes(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", limited)
+    with pytest.raises(StoreError, match="No space left"):
+        execute(seeds(1000), store, engine)
+    assert len(list(store.keys())) == 3
+    assert len(engine.seeds) < 1000
+
+
+class WatchedEngine:
+    """Counts how many of its outputs are still in memory."""
+
+    def __init__(self) -> None:
+        self.outputs: list[weakref.ref[Output]] = []
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        del cancel
+        result = output(scenario)
+        self.outputs.append(weakref.ref(result))
+        return result
+
+    def alive(self) -> int:
+        gc.collect()
+        return sum(reference() is not None for reference in self.outputs)
+
+
+def test_no_result_stays_in_memory(tmp_path: Path) -> None:
+    engine = WatchedEngine()
+    alive: list[int] = []
+    execute(seeds(20), Store(tmp_path), engine, 2, lambda _: alive.append(engine.alive()))
+    assert max(alive) <= 2
+    assert engine.alive() == 0
+
+
+ENDLESS = {"duration": "100000h", "record": {"interval": "none", "events": []}}
+
+
+@pytest.fixture
+def _sigint_soon() -> None:
+    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+
+
+@pytest.mark.usefixtures("_sigint_soon")
+def test_ctrl_c_stops_running_simulations_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    short = resolved({"duration": "10ms"})
+    runs = [short, *(resolved({**ENDLESS, "seed": seed}) for seed in range(5))]
+    with pytest.raises(Interrupted, match="1 of 6 runs are kept") as caught:
+        execute(runs, store, SimulatorEngine(), jobs=2)
+    assert caught.value.exit_code == 130
+    assert list(store.keys()) == [short.key]
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("run")] == []
+
+
+def test_jobs_do_not_change_a_byte(tmp_path: Path) -> None:
+    runs = [
+        resolved({"duration": "5s", "seed": seed, "flow.0.count": 2, "flow.0.start": start})
+        for seed in range(4)
+        for start in ("0s", {"from": "0s", "to": "2s"})
+    ]
+    for jobs in (1, 2):
+        execute(runs, Store(tmp_path / str(jobs)), SimulatorEngine(), jobs)
+    contents = [
+        {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for root in (tmp_path / "1", tmp_path / "2")
+    ]
+    assert contents[0] == contents[1]
+    assert len(contents[0]) > len(runs)

@@ -1,0 +1,370 @@
+"""Scenario files: what they mean in base units, and what is wrong with the wrong ones."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dumbbell import catalogue, docs
+from dumbbell.errors import InputError
+from dumbbell.resolve import ResolvedScenario
+from dumbbell.scenario import Scenario
+from samples import resolved, scenario, table
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def network_of(changes: dict[str, Any]) -> dict[str, Any]:
+    return dict(resolved(changes).data["network"])
+
+
+def test_defaults() -> None:
+    assert resolved().data == {
+        "seed": 1,
+        "duration_ns": 60_000_000_000,
+        "stack": {"profile": "linux-6", "switches": {}},
+        "network": {
+            "rate_bps": 100_000_000,
+            "delay_ns": 0,
+            "queue": {"packets": 136},
+            "overhead_bytes": 0,
+            "edge_rate_bps": None,
+            "edge_jitter_ns": 0,
+            "reverse": {"rate_bps": 100_000_000, "queue": {"packets": 1000}},
+            "loss": [],
+        },
+        "flows": [
+            {
+                "label": "reno 1",
+                "algorithm": "reno",
+                "preset": None,
+                "parameters": {},
+                "rtt_ns": 82_000_000,
+                "start_ns": 0,
+                "stop_ns": None,
+                "bytes": None,
+                "packet_bytes": 1500,
+                "header_bytes": 52,
+            }
+        ],
+        "record": {
+            "interval_ns": 100_000_000,
+            "events": ["congestion", "drop", "loss", "retransmit", "state"],
+            "algorithm_state": False,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "limit"),
+    [
+        # Li, Leith and Shorten 2007, Fig. 7: 100 Mbit/s and 82 ms are 683 packets.
+        ({"network.queue": "1bdp"}, {"packets": 683}),
+        ({"network.queue": "20%bdp"}, {"packets": 136}),
+        ({"network.queue": "1bdp", "network.overhead": "ethernet"}, {"packets": 666}),
+        ({"network.queue": "1bdp", "flow.0.packet": 9000}, {"packets": 113}),
+        ({"network.queue": "0.0001bdp"}, {"packets": 1}),
+        ({"network.queue": "175p"}, {"packets": 175}),
+        ({"network.queue": "10ms"}, {"packets": 83}),
+        ({"network.queue": "120us"}, {"packets": 1}),
+        ({"network.queue": "256kb"}, {"bytes": 256_000}),
+        ({"network.queue": "1500b"}, {"bytes": 1500}),
+    ],
+)
+def test_queue_limits(changes: dict[str, Any], limit: dict[str, int]) -> None:
+    assert network_of(changes)["queue"] == limit
+
+
+def test_the_reverse_queue_refers_to_its_own_rate() -> None:
+    reverse = network_of({"network.reverse": {"rate": "10mbit", "queue": "1bdp"}})["reverse"]
+    assert reverse == {"rate_bps": 10_000_000, "queue": {"packets": 68}}
+
+
+def test_flows_are_expanded_and_named() -> None:
+    data = resolved(
+        {
+            "flow": [
+                {"algorithm": "htcp@li2007", "count": 2, "parameters": {}},
+                {"algorithm": "htcp", "rtt": "162ms"},
+                {"algorithm": "reno", "count": 2, "label": "old", "bytes": "10mb"},
+            ]
+        }
+    ).data
+    flows = data["flows"]
+    assert [flow["label"] for flow in flows] == ["htcp 1", "htcp 2", "htcp 3", "old 1", "old 2"]
+    assert [flow["preset"] for flow in flows] == ["li2007", "li2007", None, None, None]
+    assert [flow["rtt_ns"] // 10**6 for flow in flows] == [82, 82, 162, 82, 82]
+    assert flows[3]["bytes"] == 10_000_000
+
+
+def test_a_stop_at_the_end_is_no_stop() -> None:
+    flows = [{"algorithm": "reno", "stop": "30s"}, {"algorithm": "reno", "stop": "60s"}]
+    resolved_flows = resolved({"flow": flows}).data["flows"]
+    assert [flow["stop_ns"] for flow in resolved_flows] == [30 * 10**9, None]
+
+
+def test_loss_of_zero_is_no_loss() -> None:
+    lossless = {"network.loss": [{"place": "receiver", "probability": 0}]}
+    assert resolved(lossless).key == resolved().key
+
+
+def test_random_starts_come_from_the_seed() -> None:
+    def starts(seed: int) -> list[int]:
+        flow = {"algorithm": "reno", "count": 20, "start": {"from": "30s", "to": "50s"}}
+        data = resolved({"seed": seed, "flow": [flow]}).data
+        return [flow["start_ns"] for flow in data["flows"]]
+
+    assert starts(1) == starts(1)
+    assert len({*starts(1), *starts(2)}) == 40
+    assert all(30 * 10**9 <= start <= 50 * 10**9 for start in starts(1))
+    assert max(starts(1)) - min(starts(1)) > 5 * 10**9
+    # The draw must never change: results are stored under scenarios that contain it.
+    assert starts(1)[0] == 43_763_495_813
+
+
+def test_the_key_covers_what_determines_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [resolved().key, resolved({"seed": 2}).key]
+    monkeypatch.setattr(catalogue, "ENGINE_VERSION", "another")
+    keys.append(resolved().key)
+    algorithms = dict(catalogue.algorithms())
+    algorithms["reno"] = algorithms["reno"].model_copy(update={"source_hash": "changed"})
+    monkeypatch.setattr(catalogue, "algorithms", lambda: algorithms)
+    keys.append(resolved().key)
+    assert len(set(keys)) == 4
+
+
+def test_the_key_does_not_cover_what_does_not() -> None:
+    assert resolved({"title": "Something else"}) == resolved()
+    algorithms = {resolved(): "same"}
+    assert algorithms[resolved({"network.queue": "136p"})] == "same"
+
+
+def test_resolved_json_is_canonical() -> None:
+    found = resolved()
+    assert json.loads(found.json) == found.data
+    assert ResolvedScenario.of(json.loads(found.json)) == found
+    assert found.json.startswith('{"duration_ns":60000000000,"flows":[{"algorithm":"reno"')
+
+
+rates = st.integers(1_000, 10**11).map(lambda rate: f"{rate}bit")
+times = st.integers(1_000, 10**10).map(lambda time: f"{time}ns")
+flows = st.fixed_dictionaries(
+    {"algorithm": st.sampled_from(["reno", "htcp", "cubic@li2007"])},
+    optional={
+        "count": st.integers(1, 3),
+        "rtt": times,
+        "start": st.sampled_from(["0s", "3s", {"from": "1s", "to": "9s"}]),
+        "stop": st.sampled_from(["10s", "1h"]),
+        "packet": st.integers(53, 65535),
+    },
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "duration": st.sampled_from(["10s", "600s"]),
+            "network": st.fixed_dictionaries(
+                {
+                    "rate": rates,
+                    "rtt": times,
+                    "queue": st.sampled_from(["0.2bdp", "3p", "1gb", "10s"]),
+                },
+                optional={"edge_rate": rates, "delay": times},
+            ),
+            "flow": st.lists(flows, min_size=1, max_size=3),
+        }
+    )
+)
+def test_a_scenario_is_refused_or_survives_being_written_out(data: dict[str, Any]) -> None:
+    try:
+        read = Scenario.parse(data)
+    except InputError:
+        return
+    assert Scenario.parse(read.model_dump()) == read
+    assert Scenario.parse(json.loads(read.model_dump_json())).resolve() == read.resolve()
+
+
+WRONG = [
+    ("network.rate", "0mbit", "network.rate", "more than 0", None),
+    ("network.rate", "10mbps", "network.rate", "unknown unit", "10mbit"),
+    ("network.queue", "0p", "network.queue", "queue of 0", None),
+    ("network.queue", "1kb", "network.queue", "smaller than one packet", None),
+    ("network.queue", "100us", "network.queue", "smaller than one packet", None),
+    ("network.queue", "1e10gb", "network.queue", "too large", None),
+    ("network.reverse.queue", "10b", "network.reverse.queue", "smaller than one packet", None),
+    ("network.queeu", "1p", "network.queeu", "unknown key", "queue"),
+    ("network", 3, "network", "not a table", None),
+    ("network.delay", "42ms", "network.rtt", "smaller than twice", None),
+    ("network.rtt", "0ms", "network.rtt", "more than 0", None),
+    ("network.edge_rate", "0bit", "network.edge_rate", "more than 0", None),
+    ("network.overhead", "ethernt", "network.overhead", "not a known value", "ethernet"),
+    ("network.loss", [{"probability": 0.1}], "network.loss.0.place", "is missing", None),
+    ("duration", "0s", "duration", "more than 0", None),
+    ("duration", 60, "duration", "a time is a text with a unit", None),
+    ("durations", "60s", "durations", "unknown key", "duration"),
+    ("seed", -1, "seed", "not a seed", None),
+    ("seed", 2**64, "seed", "not a seed", None),
+    ("seed", "x", "seed", "not a whole number", None),
+    ("stack", "linux6", "stack.profile", "unknown stack profile", "linux-6"),
+    ("stack", {"switches": {"growht": 1}}, "stack.switches.growht", "unknown switch", "growth"),
+    ("stack", {"switches": {"growth": 1}}, "stack.switches.growth", "wrong type", None),
+    ("stack", {"profil": "rfc"}, "stack.profil", "unknown key", "profile"),
+    ("flow", [], "flow", "no flows", None),
+    ("flow", {}, "flow", "not an array", None),
+    ("flow.0", "reno", "flow.0", "not a table", None),
+    ("flow.0.algorithm", "hctp", "flow.0.algorithm", "unknown algorithm", "htcp"),
+    ("flow.0.algorithm", "htcp@li207", "flow.0.algorithm", "unknown preset", "htcp@li2007"),
+    ("flow.0.algorithm", 7, "flow.0.algorithm", "not a text", None),
+    ("flow.0.parameters", {"x": 1}, "flow.0.parameters.x", "unknown parameter", None),
+    ("flow.0.parameters", {"x": 1.5}, "flow.0.parameters.x", "not a whole number", None),
+    ("flow.0.count", 0, "flow.0.count", "impossible number", None),
+    ("flow.0.count", 10_001, "flow.0.count", "impossible number", None),
+    ("flow.0.start", "60s", "flow.0.start", "not before the end", None),
+    ("flow.0.start", {"from": "9s", "to": "8s"}, "flow.0.start.to", "earlier than", None),
+    ("flow.0.start", {"from": "9s"}, "flow.0.start.to", "is missing", None),
+    ("flow.0.start", {"frm": "9s", "to": "9s"}, "flow.0.start.from", "is missing", None),
+    ("flow.0.stop", "0s", "flow.0.stop", "not after the start", None),
+    ("flow.0.bytes", 0, "flow.0.bytes", "more than 0", None),
+    ("flow.0.packet", 52, "flow.0.packet", "52 bytes of headers", None),
+    ("flow.0.packet", "1mb", "flow.0.packet", "at most 65535", None),
+    ("flow.0.label", "", "flow.0.label", "empty", None),
+    ("record.interval", "1us", "record.interval", "more than 20000000 samples", None),
+    ("record.interval", "0s", "record.interval", "more than 0", None),
+    ("record.events", ["drops"], "record.events", "unknown kind of event", "drop"),
+    ("record.algorithm_state", "maybe", "record.algorithm_state", "neither true nor", None),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "key", "problem", "near"), WRONG)
+def test_what_is_wrong_is_said(
+    path: str, value: Any, key: str, problem: str, near: str | None
+) -> None:
+    with pytest.raises(InputError) as caught:
+        scenario({path: value})
+    error = caught.value
+    assert (error.source, error.key) == ("a.toml", key)
+    assert problem in error.problem
+    assert error.near == near
+    assert error.exit_code == 2
+    assert str(error).startswith(f"a.toml: {key}")
+
+
+def test_an_error_is_one_complete_line() -> None:
+    with pytest.raises(InputError) as caught:
+        scenario({"network.overhead": "ethernt"})
+    assert str(caught.value) == (
+        'a.toml: network.overhead = "ethernt": not a known value; '
+        'did you mean "ethernet"?; valid: "none", "ip", "ethernet"'
+    )
+
+
+def test_all_errors_of_a_file_are_said() -> None:
+    with pytest.raises(InputError) as caught:
+        scenario({"network.rate": "fast", "flow.0.count": 0, "title": 3})
+    lines = str(caught.value).splitlines()
+    assert [line.split(" = ")[0] for line in lines] == [
+        "a.toml: title",
+        "a.toml: network.rate",
+        "a.toml: flow.0.count",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "problem"),
+    [
+        ({"flow": [{"algorithm": "reno", "rtt": "1ms"}], "network.delay": "1ms"}, "flow.0.rtt", ""),
+        (
+            {"network": {"rate": "1mbit", "queue": "1bdp"}},
+            "flow.0.rtt",
+            "is missing",
+        ),
+        (
+            {"network": {"rate": "1mbit", "queue": "1bdp"}, "flow.0.rtt": "1ms"},
+            "network.queue",
+            "refers to network.rtt",
+        ),
+        (
+            {"network.loss": [{"place": "sender", "probability": 0.1}] * 2},
+            "network.loss.1.place",
+            "set twice",
+        ),
+        ({"flow": [{"algorithm": "reno", "label": "a"}] * 2}, "flow.label", "several flows"),
+        ({"flow": [{"algorithm": "reno", "count": 9_999}] * 2}, "flow", "too many flows"),
+        ({"network.loss": [{"place": "sender", "probability": 1}]}, None, "1 or more"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(
+    changes: dict[str, Any], key: str | None, problem: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        scenario(changes)
+    assert problem in caught.value.problem
+    assert key is None or caught.value.key == key
+
+
+def test_a_parameter_outside_its_limits_is_refused() -> None:
+    for algorithm in catalogue.algorithms().values():
+        for parameter in algorithm.parameters:
+            flow = {"algorithm": algorithm.name, "parameters": {parameter.name: 2**40}}
+            with pytest.raises(InputError, match="outside the limits") as caught:
+                scenario({"flow": [flow]})
+            assert caught.value.key == f"flow.0.parameters.{parameter.name}"
+            assert str(parameter.high) in str(caught.value.valid)
+
+
+def test_python_gets_pydantic_errors() -> None:
+    with pytest.raises(pydantic.ValidationError, match="unknown algorithm"):
+        Scenario.model_validate(table({"flow.0.algorithm": "x"}))
+
+
+def test_a_missing_file_is_named_with_its_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "two-htcp.toml").touch()
+    with pytest.raises(InputError) as caught:
+        Scenario.load(tmp_path / "two-hctp.toml")
+    assert caught.value.source == str(tmp_path / "two-hctp.toml")
+    assert caught.value.near == str(tmp_path / "two-htcp.toml")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"duration = 60s", "not valid TOML: "),
+        (b"\xff\xfe", "not UTF-8 text at byte 0"),
+        (b"", "is missing"),
+    ],
+)
+def test_a_broken_file_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as caught:
+        Scenario.load(path)
+    assert caught.value.source == str(path)
+
+
+def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read it"):
+        Scenario.load(tmp_path)
+
+
+@pytest.mark.parametrize("document", docs.DOCUMENTS, ids=lambda document: document.name)
+def test_the_reference_is_up_to_date(document: docs.Document) -> None:
+    again = "run `python -m dumbbell.docs`"
+    schema = DOCS / f"{document.name}.schema.json"
+    assert schema.read_text() == docs.json_schema(document), again
+    assert (DOCS / f"{document.name}.md").read_text() == docs.page(document, DOCS), again
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.glob("examples/*.toml")), ids=lambda path: path.name)
+def test_the_examples_are_valid(path: Path) -> None:
+    schema = json.loads((DOCS / "scenario.schema.json").read_text())
+    jsonschema.validate(tomllib.loads(path.read_text()), schema)
+    assert Scenario.load(path).resolve().data["flows"]

@@ -1,0 +1,277 @@
+"""The results folder: whole, verified, identical, shared, and honest about trouble."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dumbbell import staging
+from dumbbell.errors import DamagedResult, InputError, StoreError
+from dumbbell.store import Store
+from samples import output, resolved, seeds
+
+LONG_AGO_S = 1_000_000_000
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+def filled(root: Path) -> tuple[Store, str]:
+    store = Store(root)
+    scenario = resolved()
+    store.put(scenario, output(scenario))
+    return store, scenario.key
+
+
+def test_a_result_comes_back_as_it_was_put(tmp_path: Path) -> None:
+    store, key = filled(tmp_path / "results")
+    run = store.get(key)
+    assert run.key == key
+    assert run.scenario == resolved().data
+    assert run.summary == {"packets": 10, "seed": 1}
+    assert run.queues.equals(output(resolved()).tables["queues"])
+    assert run.flows.columns == ["time_ns", "flow", "seed", "label", "algorithm"]
+    assert run.events.is_empty()
+    assert store.has(key)
+    assert list(store.keys()) == [key]
+
+
+def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
+    scenario = resolved()
+    whole = output(scenario, rows=1000)
+    chunks = {name: pl.concat([t[:300], t[300:]]) for name, t in whole.tables.items()}
+    chunked = type(whole)(whole.summary, dict(reversed(chunks.items())))
+    for name, content in (("a", whole), ("b", chunked)):
+        Store(tmp_path / name).put(scenario, content)
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+    folder = f"runs/{scenario.key[:2]}/{scenario.key}"
+    names = ["run.json", "flows.parquet", "queues.parquet"]
+    assert set(files_of(tmp_path / "a")) == {"format.json", *(f"{folder}/{n}" for n in names)}
+
+
+def test_an_intact_result_stays(tmp_path: Path) -> None:
+    store, key = filled(tmp_path)
+    before = {path: path.stat().st_ino for path in tmp_path.rglob("*.parquet")}
+    store.put(resolved(), output(resolved()))
+    assert {path: path.stat().st_ino for path in tmp_path.rglob("*.parquet")} == before
+    assert store.has(key)
+
+
+def test_there_is_nothing_before_the_first_result(tmp_path: Path) -> None:
+    store = Store(tmp_path / "none")
+    store.clean()
+    assert not store.has("00")
+    assert list(store.keys()) == []
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(KeyError):
+        store.get("00")
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("harm", [truncate, flip, Path.unlink, lambda path: path.write_bytes(b"")])
+@pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "run.json"])
+def test_damage_is_found_and_replaced(
+    tmp_path: Path, name: str, harm: Callable[[Path], object]
+) -> None:
+    store, key = filled(tmp_path)
+    intact = files_of(tmp_path)
+    harm(next(tmp_path.rglob(name)))
+    with pytest.raises((DamagedResult, KeyError)):
+        store.get(key)
+    store.put(resolved(), output(resolved()))
+    assert files_of(tmp_path) == intact
+
+
+def test_a_result_in_the_wrong_place_is_damaged(tmp_path: Path) -> None:
+    store, key = filled(tmp_path)
+    folder = next(tmp_path.glob("runs/??/*"))
+    other = key[:2] + "0" * 62
+    folder.rename(folder.with_name(other))
+    with pytest.raises(DamagedResult, match="does not match"):
+        store.get(other)
+
+
+def test_a_changed_summary_is_damage_even_if_it_is_valid_json(tmp_path: Path) -> None:
+    store, key = filled(tmp_path)
+    path = next(tmp_path.rglob("run.json"))
+    content = json.loads(path.read_text())
+    content["summary"]["packets"] = 11
+    path.write_text(json.dumps(content))
+    with pytest.raises(DamagedResult, match=r"run\.json does not match"):
+        store.get(key)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"format": 2}', "has format 2, this Dumbbell reads format 1"),
+        ('{"format": "1"}', "has format 1, this"),
+        ("[]", "does not say which format"),
+        ("", "does not say which format"),
+        ("{}", "does not say which format"),
+    ],
+)
+def test_another_format_is_refused(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "format.json").write_text(content)
+    with pytest.raises(InputError, match=problem) as caught:
+        Store(tmp_path)
+    assert str(tmp_path) in str(caught.value.source)
+
+
+def test_a_folder_with_other_things_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(InputError, match=r"it holds thesis\.tex, but no format\.json"):
+        Store(tmp_path)
+
+
+def test_a_file_is_no_results_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="not a folder"):
+        Store(tmp_path / "file")
+
+
+@pytest.mark.parametrize("kept", range(4))
+def test_a_full_disk_leaves_no_partial_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    """The disk is full after `kept` files; the fourth is never written."""
+    write_bytes = Path.write_bytes
+    written: list[Path] = []
+
+    def limited(path: Path, content: bytes) -> int:
+        if len(written) == kept:
+            write_bytes(path, content[: len(content) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        written.append(path)
+        return write_bytes(path, content)
+
+    store = Store(tmp_path)
+    monkeypatch.setattr(Path, "write_bytes", limited)
+    if kept == 3:
+        store.put(resolved(), output(resolved()))
+        return
+    with pytest.raises(StoreError, match="cannot write results: No space left") as caught:
+        store.put(resolved(), output(resolved()))
+    assert caught.value.exit_code == 2
+    assert list(store.keys()) == []
+    assert [path for path in tmp_path.rglob("*") if staging.is_staging(path)] == []
+
+
+def test_a_folder_that_cannot_be_created_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises((StoreError, InputError), match=r"not a folder|Not a directory"):
+        Store(tmp_path / "file" / "results").put(resolved(), output(resolved()))
+
+
+def in_other_process(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    tests = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), *sys.path])}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], env=environment, stdout=subprocess.PIPE
+    )
+
+
+def test_two_processes_share_a_folder(tmp_path: Path) -> None:
+    code = (
+        "import sys; from dumbbell.store import Store; from samples import output, seeds\n"
+        "store = Store(sys.argv[1])\n"
+        "for scenario in seeds(20):\n"
+        "    store.clean(); store.put(scenario, output(scenario)); store.get(scenario.key)\n"
+    )
+    processes = [in_other_process(code, str(tmp_path)) for _ in range(2)]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    for process in processes:
+        process.communicate()
+    store = Store(tmp_path)
+    assert sorted(store.keys()) == sorted(scenario.key for scenario in seeds(20))
+    assert all(store.verify(scenario.key) for scenario in seeds(20))
+    assert [path for path in tmp_path.rglob("*") if staging.is_staging(path)] == []
+
+
+def test_what_a_killed_writer_left_is_no_result_and_is_removed(tmp_path: Path) -> None:
+    store, key = filled(tmp_path)
+    parent = tmp_path / "runs" / key[:2]
+    code = (
+        "import pathlib, sys, time; from dumbbell import staging\n"
+        "with staging.folder(pathlib.Path(sys.argv[1])) as draft:\n"
+        "    (draft / 'run.json').write_text('{}'); print(draft, flush=True); time.sleep(60)\n"
+    )
+    writer = in_other_process(code, str(parent))
+    assert writer.stdout is not None
+    draft = Path(writer.stdout.readline().decode().strip())
+    os.utime(draft, (LONG_AGO_S, LONG_AGO_S))
+    store.clean()
+    assert draft.exists(), "its writer is alive"
+    writer.send_signal(signal.SIGKILL)
+    writer.communicate()
+    assert list(store.keys()) == [key]
+    store.clean()
+    assert not draft.exists()
+    assert store.has(key)
+
+
+def test_a_young_draft_is_left_alone(tmp_path: Path) -> None:
+    draft = staging.new_path(tmp_path)
+    draft.mkdir()
+    staging.remove_abandoned(tmp_path)
+    assert draft.exists()
+    staging.remove_abandoned(tmp_path, now_s=time.time() + 61)
+    assert not draft.exists()
+
+
+def test_without_locks_only_age_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "fcntl", None)
+    store, _ = filled(tmp_path)
+    draft = staging.new_path(tmp_path / "runs" / "ab")
+    draft.mkdir(parents=True)
+    os.utime(draft, (time.time() - 3600, time.time() - 3600))
+    store.clean()
+    assert draft.exists()
+    os.utime(draft, (LONG_AGO_S, LONG_AGO_S))
+    store.clean()
+    assert not draft.exists()
+
+
+def test_frames_are_read_when_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, key = filled(tmp_path)
+    run = store.get(key)
+    collected: list[Any] = []
+    collect = pl.LazyFrame.collect
+
+    def counting(frame: pl.LazyFrame, *args: Any, **kwargs: Any) -> Any:
+        collected.append(frame)
+        return collect(frame, *args, **kwargs)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", counting)
+    assert run.summary["packets"] == 10
+    assert collected == []
+    assert run.flows.height == 3
+    assert run.flows is run.flows
+    assert len(collected) == 1
