@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Scalable TCP: growth and cut are both a share of the window, so that recovery
+ * takes the same number of round trips at any rate.
+ *
+ * The defaults are Linux's of today: below 100 segments it grows like standard
+ * TCP, and it always cuts by 1/8. Kelly's mode switch, as used by Li et al.,
+ * also halves below its low window; above it one segment in 100 is earned even
+ * where standard TCP would earn more.
+ */
+#include "cc.h"
+
+#define scalable_parameters(P)                                                     \
+	P(segs_per_increase, "segments", 100, CC_RANGE(1, 1000000),                \
+	  "acknowledged segments that earn one segment of window: 1 / alpha",      \
+	  "Kelly 2003; Linux since 4.15")                                          \
+	P(low_window, "segments", 100, CC_RANGE(0, 1000000),                       \
+	  "window below which growth is that of standard TCP", "Linux since 4.15") \
+	P(halve_below, "segments", 0, CC_RANGE(0, 1000000),                        \
+	  "window below which congestion halves it, as in standard TCP",           \
+	  "Kelly 2003; Linux does not")                                            \
+	P(kept, "1/1024", 896, CC_RANGE(512, 1023),                                \
+	  "fraction of the window kept on congestion", "Kelly 2003: 0.875")        \
+	P(count_acks, "switch", 0, CC_SWITCH,                                      \
+	  "above the low window count ACKs, not acknowledged segments",            \
+	  "Linux until 4.14")
+
+#define scalable_presets(S)                                                           \
+	S("li2007",                                                                   \
+	  "Li, Leith, Shorten 2007, Table II: alpha 0.01, beta 0.875, Low_Window 16", \
+	  CC_SET(scalable, segs_per_increase, 100), CC_SET(scalable, low_window, 16), \
+	  CC_SET(scalable, halve_below, 16), CC_SET(scalable, kept, 896))             \
+	S("linux-3.16", "Linux 3.16: one segment per 50 ACKs",                        \
+	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),  \
+	  CC_SET(scalable, count_acks, 1))                                            \
+	S("linux-4.14", "Linux 4.14: one segment per 50 ACKs",                        \
+	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),  \
+	  CC_SET(scalable, count_acks, 1))
+
+#define scalable_hooks(H) H(scalable, ssthresh) H(scalable, cong_avoid)
+
+CC_PARAMS(scalable);
+
+struct scalable_state {
+};
+
+static u32 scalable_ssthresh(const struct scalable_params *params,
+			     struct scalable_state *state, const struct cc_conn *conn)
+{
+	if (conn->cwnd_segs < params->halve_below)
+		return cc_half_window(conn);
+	return cc_max(conn->cwnd_segs -
+			      cc_scale(conn->cwnd_segs, CC_ONE - params->kept, CC_ONE),
+		      CC_CWND_MIN);
+}
+
+static void scalable_cong_avoid(const struct scalable_params *params,
+				struct scalable_state *state, struct cc_conn *conn,
+				u32 acked)
+{
+	u32 per = params->segs_per_increase;
+
+	if (!cc_may_grow(conn))
+		return;
+	if (cc_in_slow_start(conn)) {
+		acked = cc_slow_start(conn, acked);
+		if (!acked)
+			return;
+	}
+	if (conn->cwnd_segs < params->low_window)
+		per = conn->cwnd_segs;
+	cc_additive_increase(conn, per, params->count_acks ? 1 : acked);
+}
+
+CC_ALGORITHM(scalable, .title = "Scalable TCP", .family = CC_FAMILY_LOSS, .year = 2003,
+	     .source = "T. Kelly, Scalable TCP: Improving Performance in Highspeed Wide "
+		       "Area Networks, CCR 33(2), 2003",
+	     .summary =
+		     "Adds one segment per 100 acknowledged ones and cuts by an eighth, "
+		     "at any window.");
