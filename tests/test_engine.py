@@ -26,14 +26,14 @@ def run() -> Run:
 
 def test_codes_become_names_and_none_becomes_null() -> None:
     columns = catalogue.schema().tables["events"]
-    kinds = catalogue.schema().codes("events", "kind")
+    kinds = catalogue.schema().codes["kind"]
     raw = []
     for column in columns:
         values = np.array([0, len(kinds) - 1], dtype=column.dtype)
         if column.dtype == "<u4":
             values[1] = 0xFFFF_FFFF
         raw.append((column.name, column.dtype, values.tobytes()))
-    events = frame("events", raw)
+    events = frame(raw)
     assert events["kind"].to_list() == [kinds[0], kinds[-1]]
     assert events.schema["kind"] == pl.Enum(kinds)
     assert events["cwnd_segs"].to_list() == [0, None]

@@ -57,7 +57,7 @@ def test_defaults() -> None:
         ],
         "record": {
             "interval_ns": 100_000_000,
-            "events": ["congestion", "drop", "loss", "retransmit", "state"],
+            "events": ["congestion", "drop", "loss", "retransmit", "timeout"],
             "algorithm_state": False,
         },
     }
@@ -361,6 +361,10 @@ def test_the_reference_is_up_to_date(document: docs.Document) -> None:
     schema = DOCS / f"{document.name}.schema.json"
     assert schema.read_text() == docs.json_schema(document), again
     assert (DOCS / f"{document.name}.md").read_text() == docs.page(document, DOCS), again
+
+
+def test_the_reference_of_results_is_up_to_date() -> None:
+    assert (DOCS / "results.md").read_text() == docs.results_page()
 
 
 @pytest.mark.parametrize("path", sorted(DOCS.glob("examples/*.toml")), ids=lambda path: path.name)

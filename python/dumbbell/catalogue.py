@@ -161,27 +161,20 @@ def stack_profile(name: str) -> StackProfile:
 
 
 class Column(_Entry):
-    """One column of a result table; `codes` names the values 0, 1, 2 ... of an enumeration."""
+    """One column of a result table; `dtype` is NumPy's name of its type."""
 
     name: str
     dtype: str
-    unit: str = ""
-    what: str = ""
-    codes: tuple[str, ...] | None = None
+    unit: str
+    what: str
 
 
 class Schema(_Entry):
-    """The result tables of the engine."""
+    """The result tables of the engine; `codes` names the values of enumerations, from 0."""
 
     version: int
     tables: Mapping[str, tuple[Column, ...]]
-
-    def codes(self, table: str, column: str) -> tuple[str, ...]:
-        """Return the names of an enumeration's values."""
-        found = next(entry for entry in self.tables[table] if entry.name == column)
-        if found.codes is None:
-            raise KeyError(f"{table}.{column} is no enumeration")
-        return found.codes
+    codes: Mapping[str, tuple[str, ...]]
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The reference of the files that users write, generated from their models.
 
-``python -m dumbbell.docs [FOLDER]`` writes, for each kind of file, a JSON Schema and a page.
+``python -m dumbbell.docs [FOLDER]`` writes, for each kind of file, a JSON Schema and a page, and
+a page about the results.
 """
 
 from __future__ import annotations
@@ -193,11 +194,50 @@ def _stacks() -> str:
     return "\n".join(lines) + "\n"
 
 
+def results_page() -> str:
+    """Return the reference of what a run leaves behind."""
+    schema = catalogue.schema()
+    parts = [
+        f"# Results\n\n{_RESULTS}\nThis page describes version {schema.version} of the schema.\n"
+    ]
+    for name, columns in schema.tables.items():
+        lines = [f"## `{name}`\n", "| column | type | unit | what |", "| --- | --- | --- | --- |"]
+        for column in columns:
+            codes = schema.codes.get(column.name)
+            kind = "enumeration" if codes else _TYPES[column.dtype]
+            what = column.what if codes is None else f"one of {', '.join(map(_name, codes))}"
+            lines.append(f"| `{column.name}` | {kind} | {column.unit} | {what} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _name(code: str) -> str:
+    return f"`{code}`"
+
+
+_TYPES: Final = {"|u1": "u8", "<u4": "u32", "<u8": "u64"}
+
+_RESULTS: Final = """\
+A results folder holds `format.json`, the version of its layout, and one folder for each finished
+run, `runs/ab/ab12...`, named by the SHA-256 of all that determines the run: the resolved scenario,
+the engine, the schema and the sources of the algorithms. In it are
+
+- `run.json`: the resolved scenario, the summary by flow and by queue, and the size and SHA-256 of
+  every other file;
+- one Parquet file for each of the tables below that has rows.
+
+A run's folder appears as a whole or not at all, and is verified before it is used. The same run
+gives the same bytes wherever and whenever it runs. In frames, 4294967295 in a 32-bit column is
+null, and tables with a `flow` column have its `label` and its `algorithm`, too.
+"""
+
+
 def write(folder: Path) -> None:
-    """Write schema and page of every kind of file to `folder`."""
+    """Write all pages and schemas to `folder`."""
     for document in DOCUMENTS:
         (folder / f"{document.name}.schema.json").write_text(json_schema(document))
         (folder / f"{document.name}.md").write_text(page(document, folder))
+    (folder / "results.md").write_text(results_page())
 
 
 if __name__ == "__main__":

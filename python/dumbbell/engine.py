@@ -12,7 +12,6 @@ import polars as pl
 
 from dumbbell import _core, catalogue
 from dumbbell._core import CancelToken
-from dumbbell.catalogue import Column
 from dumbbell.errors import Cancelled, EngineError, InputError
 from dumbbell.resolve import ResolvedScenario
 
@@ -53,29 +52,26 @@ class SimulatorEngine:
             raise
         return Output(
             summary=json.loads(output.summary),
-            tables={name: frame(name, columns) for name, columns in output.tables.items()},
+            tables={name: frame(columns) for name, columns in output.tables.items()},
         )
 
 
-def frame(table: str, columns: list[tuple[str, str, bytes]]) -> pl.DataFrame:
-    """Turn the raw columns of one table into a frame, as the engine's schema says."""
-    described = {column.name: column for column in catalogue.schema().tables[table]}
-    return pl.DataFrame(
-        [_series(described[name], np.frombuffer(raw, dtype)) for name, dtype, raw in columns]
-    )
+def frame(columns: list[tuple[str, str, bytes]]) -> pl.DataFrame:
+    """Turn the raw columns of one table into a frame: codes become names, "none" null."""
+    return pl.DataFrame([_series(name, np.frombuffer(raw, dtype)) for name, dtype, raw in columns])
 
 
 def empty_frame(table: str) -> pl.DataFrame:
     """Return a table without rows."""
     columns = catalogue.schema().tables[table]
-    return frame(table, [(column.name, column.dtype, b"") for column in columns])
+    return frame([(column.name, column.dtype, b"") for column in columns])
 
 
-def _series(column: Column, values: np.ndarray[Any, Any]) -> pl.Series:
-    if column.codes is not None:
-        names = pl.Series(column.name, column.codes, dtype=pl.Enum(column.codes))
-        return names.gather(values)
-    series = pl.Series(column.name, values)
+def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
+    codes = catalogue.schema().codes.get(name)
+    if codes is not None:
+        return pl.Series(name, codes, dtype=pl.Enum(codes)).gather(values)
+    series = pl.Series(name, values)
     if values.dtype == np.uint32:
         return series.replace(_NONE_U32, None)
     return series

@@ -132,8 +132,8 @@ class Loss(_Table):
     """Random loss: each packet that passes the place is lost with the same probability."""
 
     place: LossPlace = Field(examples=["receiver"])
-    """Where packets are lost: after the sender's access link, at the entry of the bottleneck,
-    before the receiver, or (acknowledgements) on the reverse path."""
+    """Where packets are lost: as data leaves its `sender`, before the queue of the `bottleneck`,
+    as data reaches its `receiver`, or acknowledgements before the `reverse` bottleneck."""
 
     probability: Probability = Field(examples=[1e-5, "1%"])
     """Share of the packets that are lost, each independently of the others."""
@@ -163,9 +163,10 @@ class Network(_Table):
     """One-way propagation time of the shared bottleneck, part of every flow's `rtt`."""
 
     queue: Queue = Field(examples=["175p", "256kb", "10ms", "0.2bdp"])
-    """Limit of the bottleneck's drop-tail queue in packets, bytes, time at the bottleneck's
-    rate, or multiples of the bandwidth-delay product. Time and BDP become whole packets of
-    the largest packet size, rounded down; a BDP share holds at least one packet."""
+    """Limit of the bottleneck's drop-tail queue, the packet being sent not counted: in packets,
+    bytes, time at the bottleneck's rate, or multiples of the bandwidth-delay product. Time and
+    BDP become whole packets of the largest packet size, rounded down; a BDP share holds at
+    least one packet."""
 
     edge_rate: EdgeRate = Field("unlimited", validate_default=True, examples=["1gbit", "unlimited"])
     """Rate of each sender's access link."""
@@ -287,7 +288,7 @@ class Record(_Table):
     """Time between samples of flows and queues; `none` takes no samples."""
 
     events: tuple[str, ...] = Field(
-        ("congestion", "state", "drop", "loss", "retransmit"),
+        ("congestion", "timeout", "drop", "loss", "retransmit"),
         examples=[["congestion", "drop"]],
     )
     """Kinds of events to record."""
@@ -298,7 +299,7 @@ class Record(_Table):
     @field_validator("events")
     @classmethod
     def _known_events(cls, events: tuple[str, ...]) -> tuple[str, ...]:
-        names = catalogue.schema().codes("events", "kind")
+        names = catalogue.schema().codes["kind"]
         for event in events:
             if event not in names:
                 raise unknown("kind of event", event, names)

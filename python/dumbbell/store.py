@@ -161,10 +161,10 @@ class Store:
             yield
         except OSError as error:
             reason = error.strerror or str(error)
-            where = error.filename or self.root
+            where = f" ({error.filename})" if error.filename else ""
             raise StoreError(
-                f"{self.root}: cannot {verb} results: {reason} ({where}); "
-                "finished results are kept, free the cause and run again"
+                f"{self.root}: cannot {verb} results: {reason}{where}; finished results are "
+                "kept, so remove the cause and run the same command again"
             ) from error
 
 
