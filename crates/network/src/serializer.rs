@@ -1,0 +1,92 @@
+//! How long a link takes to send a packet, exactly.
+//!
+//! A serialisation time is rarely a whole number of nanoseconds. The remainder is
+//! carried from packet to packet while the link stays busy, so that a busy link
+//! delivers its rate to the bit however long the run.
+
+use crate::units::{Rate, Span, Time};
+
+const NANOSECOND_BITS_PER_BYTE: u64 = 8 * 1_000_000_000;
+
+/// A transmitter of constant rate that sends one packet after the other.
+#[derive(Clone, Debug)]
+pub struct Serializer {
+    rate: u64,
+    free_at: Time,
+    remainder: u64,
+    latest: Cost,
+}
+
+/// Serialisation time of one packet size: `whole` ns and `remainder`/rate of one.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    bytes: u32,
+    whole: u64,
+    remainder: u64,
+}
+
+impl Serializer {
+    /// An idle transmitter.
+    #[must_use]
+    pub const fn new(rate: Rate) -> Self {
+        let latest = Cost { bytes: 0, whole: 0, remainder: 0 };
+        Self { rate: rate.0.get(), free_at: Time::ZERO, remainder: 0, latest }
+    }
+
+    /// Appends a packet that arrives at `now`; gives the times at which its
+    /// transmission starts and ends.
+    #[inline]
+    pub fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
+        if bytes != self.latest.bytes {
+            self.latest = self.cost(bytes);
+        }
+        if now > self.free_at {
+            self.free_at = now;
+            self.remainder = 0;
+        }
+        let start = self.free_at;
+        let mut whole = self.latest.whole;
+        self.remainder += self.latest.remainder;
+        if self.remainder >= self.rate {
+            self.remainder -= self.rate;
+            whole += 1;
+        }
+        self.free_at = start + Span(whole);
+        (start, self.free_at)
+    }
+
+    #[cold]
+    const fn cost(&self, bytes: u32) -> Cost {
+        let numerator = bytes as u64 * NANOSECOND_BITS_PER_BYTE;
+        Cost { bytes, whole: numerator / self.rate, remainder: numerator % self.rate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU64;
+
+    fn serializer(bits_per_s: u64) -> Serializer {
+        Serializer::new(Rate(NonZeroU64::new(bits_per_s).unwrap()))
+    }
+
+    #[test]
+    fn remainders_add_up_to_the_exact_rate() {
+        // 7 Mbit/s and 1500 bytes: 1,714,285.71 ns a packet.
+        let mut link = serializer(7_000_000);
+        let mut end = Time::ZERO;
+        for _ in 0..7_000 {
+            end = link.send(Time::ZERO, 1500).1;
+        }
+        assert_eq!(end, Time(12_000_000_000));
+    }
+
+    #[test]
+    fn an_idle_link_starts_at_once_and_a_busy_one_when_it_is_free() {
+        let mut link = serializer(1_000_000_000);
+        assert_eq!(link.send(Time(100), 1500), (Time(100), Time(12_100)));
+        assert_eq!(link.send(Time(200), 500), (Time(12_100), Time(16_100)));
+        assert_eq!(link.send(Time(20_000), 1500), (Time(20_000), Time(32_000)));
+    }
+}

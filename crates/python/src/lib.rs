@@ -1,0 +1,112 @@
+//! `dumbbell._core`: the engine as Python sees it. Scenarios go in as JSON, columns
+//! come out as bytes; everything else is the package's business.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dumbbell_simulator::{Error, Output};
+use dumbbell_workload::{Invalid, Scenario};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run: (key, problem)."
+);
+create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
+
+/// Cancels the runs that were given it; may be used from any thread.
+#[pyclass(frozen, module = "dumbbell._core")]
+struct CancelToken(Arc<AtomicBool>);
+
+#[pymethods]
+impl CancelToken {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(false)))
+    }
+
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a run recorded.
+#[pyclass(frozen, module = "dumbbell._core")]
+struct RunOutput(Output);
+
+#[pymethods]
+impl RunOutput {
+    /// Totals as JSON.
+    #[getter]
+    fn summary(&self) -> String {
+        serde_json::to_string(&self.0.summary).expect("a summary has only plain values")
+    }
+
+    /// Tables by name, each a list of columns `(name, dtype, bytes)`.
+    #[getter]
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for (name, columns) in self.0.tables() {
+            let list = PyList::empty(py);
+            for column in columns {
+                list.append((column.name, column.dtype, PyBytes::new(py, &column.bytes)))?;
+            }
+            tables.set_item(name, list)?;
+        }
+        Ok(tables)
+    }
+}
+
+/// Runs a resolved scenario, given as JSON, without holding the interpreter.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, cancel=None))]
+fn simulate(
+    py: Python<'_>,
+    scenario_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<RunOutput> {
+    let cancel = cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().0));
+    let scenario = Scenario::from_json(scenario_json)
+        .map_err(|Invalid { key, problem }| ScenarioError::new_err((key, problem)))?;
+    py.detach(|| dumbbell_simulator::run(scenario, &cancel)).map(RunOutput).map_err(|error| {
+        match error {
+            Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
+            Error::Cancelled => Cancelled::new_err(()),
+        }
+    })
+}
+
+/// Descriptions of all algorithms as a JSON list.
+#[pyfunction]
+fn algorithms() -> String {
+    serde_json::to_string(dumbbell_algorithm::registry()).expect("descriptions are plain values")
+}
+
+/// Stack profiles and the meaning of their switches as JSON.
+#[pyfunction]
+fn stack_profiles() -> String {
+    dumbbell_tcp::describe_profiles().to_string()
+}
+
+/// The result schema as JSON.
+#[pyfunction]
+fn schema() -> String {
+    dumbbell_record::describe_schema().to_string()
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::{
+        CancelToken, Cancelled, RunOutput, ScenarioError, algorithms, schema, simulate,
+        stack_profiles,
+    };
+
+    #[pymodule_export]
+    const ENGINE_VERSION: &str = env!("DUMBBELL_ENGINE_VERSION");
+}

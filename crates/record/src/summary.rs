@@ -1,0 +1,87 @@
+//! What a run comes to: one entry per flow and per queue.
+
+use serde::Serialize;
+
+/// Summary of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Length of the run in ns.
+    pub duration_ns: u64,
+    /// The flows in their order.
+    pub flows: Vec<FlowSummary>,
+    /// The bottlenecks: forward, then reverse.
+    pub queues: Vec<QueueSummary>,
+    /// Data packets that reached their receivers.
+    pub packets: u64,
+    /// Events that the engine worked through.
+    pub events: u64,
+}
+
+/// Summary of one flow. Packets are conserved:
+/// `sent_segs = received_packets + dropped_packets + lost_packets + in_flight_packets`.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Its label.
+    pub label: String,
+    /// Its algorithm.
+    pub algorithm: String,
+    /// The preset of the algorithm's parameters, if one was named.
+    pub preset: Option<String>,
+    /// When it began, in ns.
+    pub start_ns: u64,
+    /// When it stopped or its transfer was complete, in ns; else the run's length.
+    pub end_ns: u64,
+    /// Data segments sent, retransmissions included.
+    pub sent_segs: u64,
+    /// Payload sent in bytes, retransmissions included.
+    pub sent_bytes: u64,
+    /// Retransmissions.
+    pub retransmitted_segs: u64,
+    /// Payload cumulatively acknowledged, in bytes.
+    pub acked_bytes: u64,
+    /// Distinct payload that reached the receiver, in bytes.
+    pub received_bytes: u64,
+    /// Data packets that reached the receiver, duplicates included.
+    pub received_packets: u64,
+    /// Data packets refused by full queues.
+    pub dropped_packets: u64,
+    /// Data packets lost at random.
+    pub lost_packets: u64,
+    /// Data packets in the network when the run ended.
+    pub in_flight_packets: u64,
+    /// Reductions of the window.
+    pub congestion_events: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// Smallest round-trip sample in us.
+    pub rtt_min_us: Option<u32>,
+    /// Mean of the round-trip samples in us.
+    pub rtt_mean_us: Option<u64>,
+    /// Largest round-trip sample in us.
+    pub rtt_max_us: Option<u32>,
+}
+
+/// Summary of one queue: `arrived = departed + dropped + lost + backlog at the end`.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// Packets that reached the queue.
+    pub arrived_packets: u64,
+    /// Packets sent.
+    pub departed_packets: u64,
+    /// Bytes on the wire sent.
+    pub departed_bytes: u64,
+    /// Packets refused by the full queue.
+    pub dropped_packets: u64,
+    /// Packets lost at random before the queue.
+    pub lost_packets: u64,
+    /// Packets waiting or being sent when the run ended.
+    pub backlog_packets: u32,
+    /// Most packets ever waiting or being sent.
+    pub backlog_packets_max: u32,
+    /// Bytes waiting for the transmitter, averaged over time.
+    pub waiting_bytes_mean: u64,
+}

@@ -1,0 +1,159 @@
+//! The tables of a run.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::SCHEMA_VERSION;
+use crate::table::{Table, table};
+
+table! {
+    /// One flow at one moment.
+    row FlowSample;
+    /// Samples of the flows, in order of time, then flow.
+    table FlowSamples named "flows";
+    time_ns: u64, "ns", "time since the run began";
+    flow: u32, "", "index of the flow";
+    state: u8, "", "congestion state of the sender (a code)";
+    cwnd_segs: u32, "segments", "congestion window";
+    ssthresh_segs: u32, "segments", "slow-start threshold; 2147483647: none yet";
+    in_flight_segs: u32, "segments", "segments believed to be in the network";
+    srtt_us: u32, "us", "smoothed round-trip time; 4294967295: no sample yet";
+    rtt_us: u32, "us", "latest round-trip sample; 4294967295: no sample yet";
+    sent_segs: u64, "segments", "data segments sent so far, retransmissions included";
+    retransmitted_segs: u64, "segments", "retransmissions among them";
+    sent_bytes: u64, "bytes", "payload sent so far, retransmissions included: throughput";
+    acked_bytes: u64, "bytes", "payload cumulatively acknowledged so far";
+    received_bytes: u64, "bytes", "distinct payload that has reached the receiver: goodput";
+    congestion_events: u32, "", "window reductions so far";
+    pacing_rate_bytes_per_s: u64, "bytes/s", "rate set by the algorithm; 0: not paced";
+}
+
+table! {
+    /// Internal values of one flow's algorithm at one moment.
+    row Internal;
+    /// Samples of internal values; what `info0` to `info3` are is part of the
+    /// algorithm's description.
+    table Internals named "internals";
+    time_ns: u64, "ns", "time since the run began";
+    flow: u32, "", "index of the flow";
+    info0: u32, "", "the algorithm's first internal value";
+    info1: u32, "", "the algorithm's second internal value";
+    info2: u32, "", "the algorithm's third internal value";
+    info3: u32, "", "the algorithm's fourth internal value";
+}
+
+table! {
+    /// One queue at one moment.
+    row QueueSample;
+    /// Samples of the bottlenecks, in order of time, then queue.
+    table QueueSamples named "queues";
+    time_ns: u64, "ns", "time since the run began";
+    queue: u8, "", "0: forward bottleneck, 1: reverse bottleneck";
+    backlog_packets: u32, "packets", "packets waiting or being sent";
+    backlog_bytes: u64, "bytes", "bytes on the wire waiting or being sent";
+    arrived_packets: u64, "packets", "packets that have reached the queue so far";
+    departed_packets: u64, "packets", "packets that have been sent so far";
+    departed_bytes: u64, "bytes", "bytes on the wire that have been sent so far";
+    dropped_packets: u64, "packets", "packets refused by the full queue so far";
+    lost_packets: u64, "packets", "packets lost at random before the queue so far";
+}
+
+table! {
+    /// Something that happened to a flow.
+    row Event;
+    /// Events in order of time.
+    table Events named "events";
+    time_ns: u64, "ns", "time since the run began";
+    kind: u8, "", "what happened (a code)";
+    flow: u32, "", "index of the flow";
+    segment: u64, "", "segment number, for drop, loss and retransmit; else the next new segment";
+    cwnd_segs: u32, "segments", "window; for congestion and timeout that before the reduction";
+    ssthresh_segs: u32, "segments", "slow-start threshold after the event";
+}
+
+/// What can happen to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum EventKind {
+    /// The flow began to send.
+    Start,
+    /// The flow was told to stop.
+    Stop,
+    /// Its last byte was acknowledged.
+    Done,
+    /// Its window is being reduced after an inferred loss.
+    Congestion,
+    /// Its retransmission timer expired.
+    Timeout,
+    /// It is back in the open state.
+    Recovered,
+    /// A packet of it was refused by a full queue.
+    Drop,
+    /// A packet of it was lost at random.
+    Loss,
+    /// It sent a segment again.
+    Retransmit,
+}
+
+impl EventKind {
+    /// Every kind, by code.
+    pub const ALL: [Self; 9] = [
+        Self::Start,
+        Self::Stop,
+        Self::Done,
+        Self::Congestion,
+        Self::Timeout,
+        Self::Recovered,
+        Self::Drop,
+        Self::Loss,
+        Self::Retransmit,
+    ];
+}
+
+/// Names of the sender's states, by code.
+const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+
+/// The schema as JSON: `{"version", "tables": {name: [{name, dtype, unit, what}]},
+/// "codes": {"state": [...], "kind": [...]}}`.
+#[must_use]
+pub fn describe_schema() -> Value {
+    json!({
+        "version": SCHEMA_VERSION,
+        "tables": {
+            FlowSamples::NAME: FlowSamples::COLUMNS,
+            Internals::NAME: Internals::COLUMNS,
+            QueueSamples::NAME: QueueSamples::COLUMNS,
+            Events::NAME: Events::COLUMNS,
+        },
+        "codes": {"state": STATES, "kind": EventKind::ALL},
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_positions() {
+        for (position, kind) in EventKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, position);
+        }
+    }
+
+    #[test]
+    fn columns_hold_what_was_pushed() {
+        let mut events = Events::default();
+        assert!(events.is_empty());
+        let event =
+            Event { time_ns: 1, kind: 2, flow: 3, segment: 4, cwnd_segs: 5, ssthresh_segs: 6 };
+        events.push(event);
+        events.push(Event { time_ns: 258, ..event });
+        let columns = events.columns();
+        assert_eq!(events.len(), 2);
+        assert_eq!(columns.len(), Events::COLUMNS.len());
+        assert_eq!((columns[0].name, columns[0].dtype), ("time_ns", "<u8"));
+        assert_eq!(columns[0].bytes, [1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!((columns[1].dtype, columns[1].bytes.as_slice()), ("|u1", &[2, 2][..]));
+    }
+}

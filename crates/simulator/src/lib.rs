@@ -1,0 +1,108 @@
+//! The simulator: a scenario in virtual time.
+//!
+//! Deterministic: the same scenario gives the same output, byte for byte, on any
+//! machine and however many simulations run beside it.
+
+mod engine;
+mod flow;
+mod recorder;
+mod wire;
+
+use std::sync::atomic::AtomicBool;
+
+use dumbbell_algorithm::AlgorithmError;
+use dumbbell_network::Time;
+use dumbbell_record::{Column, Events, FlowSamples, Internals, QueueSamples, Summary, Table};
+use dumbbell_workload::{Invalid, Scenario};
+
+use crate::engine::Engine;
+use crate::flow::FlowState;
+
+/// What a run recorded.
+#[derive(Debug)]
+pub struct Output {
+    /// Totals.
+    pub summary: Summary,
+    /// Samples of the flows.
+    pub flows: FlowSamples,
+    /// Samples of the algorithms' internal values.
+    pub internals: Internals,
+    /// Samples of the bottlenecks.
+    pub queues: QueueSamples,
+    /// Events.
+    pub events: Events,
+}
+
+impl Output {
+    /// Every table that has rows, by name.
+    #[must_use]
+    pub fn tables(&self) -> Vec<(&'static str, Vec<Column>)> {
+        fn entry<T: Table>(table: &T) -> Option<(&'static str, Vec<Column>)> {
+            (!table.is_empty()).then(|| (T::NAME, table.columns()))
+        }
+        [entry(&self.flows), entry(&self.queues), entry(&self.events), entry(&self.internals)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+/// Why a run gave no output.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The scenario cannot be run.
+    #[error("{key}: {problem}")]
+    Invalid {
+        /// Path of the key at fault.
+        key: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The run was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// The run was cancelled before its end.
+#[derive(Clone, Copy, Debug)]
+struct Cancelled;
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl From<Invalid> for Error {
+    fn from(Invalid { key, problem }: Invalid) -> Self {
+        Self::Invalid { key, problem }
+    }
+}
+
+/// Runs a scenario to its end.
+///
+/// # Errors
+/// A scenario that cannot be run, or cancellation through `cancel`.
+pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
+    let stack = scenario
+        .stack
+        .resolve()
+        .map_err(|(key, problem)| Error::Invalid { key: format!("stack.{key}"), problem })?;
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        FlowState::algorithm(flow).map_err(|error| algorithm_at_fault(index, &error))?;
+    }
+    let end = Time::ZERO + scenario.duration_ns;
+    let mut engine = Engine::new(scenario, stack);
+    engine.run(end, cancel)?;
+    Ok(engine.finish(end))
+}
+
+fn algorithm_at_fault(index: usize, error: &AlgorithmError) -> Error {
+    let key = match error {
+        AlgorithmError::UnknownAlgorithm { .. } => "algorithm".to_owned(),
+        AlgorithmError::UnknownPreset { .. } => "preset".to_owned(),
+        AlgorithmError::UnknownParameter { name, .. } => format!("parameters.{name}"),
+        AlgorithmError::OutOfRange { parameter, .. } => format!("parameters.{parameter}"),
+    };
+    Error::Invalid { key: format!("flows.{index}.{key}"), problem: error.to_string() }
+}

@@ -1,0 +1,150 @@
+//! Keeps what the scenario asks for: samples and events.
+
+use dumbbell_network::{FORWARD_BOTTLENECK, Network, REVERSE_BOTTLENECK, Time};
+use dumbbell_record::{
+    Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
+    QueueSamples, RecordConfig,
+};
+use dumbbell_tcp::{Congestion, Observer, Sender};
+
+use crate::flow::FlowState;
+
+/// Marks a value that does not exist yet.
+const NONE_U32: u32 = u32::MAX;
+
+/// The tables of a run while it goes on.
+#[derive(Debug)]
+pub struct Recorder {
+    kinds: u16,
+    algorithm_state: bool,
+    pub flows: FlowSamples,
+    pub internals: Internals,
+    pub queues: QueueSamples,
+    pub events: Events,
+}
+
+impl Recorder {
+    /// Empty tables.
+    pub fn new(config: &RecordConfig) -> Self {
+        Self {
+            kinds: config.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8),
+            algorithm_state: config.algorithm_state,
+            flows: FlowSamples::default(),
+            internals: Internals::default(),
+            queues: QueueSamples::default(),
+            events: Events::default(),
+        }
+    }
+
+    /// Samples every flow that has begun and every bottleneck.
+    pub fn sample(&mut self, now: Time, flows: &[FlowState], network: &mut Network) {
+        for (flow, state) in (0..).zip(flows) {
+            if let Some(sender) = &state.sender {
+                self.sample_flow(now, flow, state, sender);
+            }
+        }
+        for (queue, link) in [(0, FORWARD_BOTTLENECK), (1, REVERSE_BOTTLENECK)] {
+            let counters = network.counters(link, now);
+            self.queues.push(QueueSample {
+                time_ns: now.0,
+                queue,
+                backlog_packets: counters.backlog_packets,
+                backlog_bytes: counters.backlog_bytes,
+                arrived_packets: counters.arrived_packets,
+                departed_packets: counters.departed_packets,
+                departed_bytes: counters.departed_bytes,
+                dropped_packets: counters.dropped_packets,
+                lost_packets: counters.lost_packets,
+            });
+        }
+    }
+
+    fn sample_flow(&mut self, now: Time, flow: u32, state: &FlowState, sender: &Sender) {
+        let (conn, counters, rtt) = (sender.conn(), sender.counters(), sender.rtt());
+        self.flows.push(FlowSample {
+            time_ns: now.0,
+            flow,
+            state: conn.state as u8,
+            cwnd_segs: conn.cwnd_segs,
+            ssthresh_segs: conn.ssthresh_segs,
+            in_flight_segs: sender.in_flight(),
+            srtt_us: rtt.srtt_us().unwrap_or(NONE_U32),
+            rtt_us: rtt.latest_us().unwrap_or(NONE_U32),
+            sent_segs: counters.sent_segs,
+            retransmitted_segs: counters.retransmitted_segs,
+            sent_bytes: state.sent_bytes,
+            acked_bytes: state.acked_bytes(),
+            received_bytes: state.received_bytes,
+            congestion_events: counters.congestion_events,
+            pacing_rate_bytes_per_s: conn.pacing_rate_bytes_per_s,
+        });
+        if self.algorithm_state {
+            let [info0, info1, info2, info3] = sender.algorithm_info();
+            self.internals.push(Internal { time_ns: now.0, flow, info0, info1, info2, info3 });
+        }
+    }
+
+    #[inline]
+    fn wants(&self, kind: EventKind) -> bool {
+        self.kinds & (1 << kind as u8) != 0
+    }
+
+    /// Keeps an event of a flow if its kind is wanted.
+    #[inline]
+    pub fn event(&mut self, now: Time, kind: EventKind, flow: u32, segment: u64, sender: &Sender) {
+        if self.wants(kind) {
+            let conn = sender.conn();
+            self.events.push(Event {
+                time_ns: now.0,
+                kind: kind as u8,
+                flow,
+                segment,
+                cwnd_segs: conn.cwnd_segs,
+                ssthresh_segs: conn.ssthresh_segs,
+            });
+        }
+    }
+
+    /// An observer for one flow's sender at one moment.
+    #[inline]
+    pub fn watch(&mut self, now: Time, flow: u32, next_segment: u64) -> Watch<'_> {
+        Watch { recorder: self, now, flow, next_segment }
+    }
+}
+
+/// Turns a sender's reports into events.
+pub struct Watch<'a> {
+    recorder: &'a mut Recorder,
+    now: Time,
+    flow: u32,
+    next_segment: u64,
+}
+
+impl Watch<'_> {
+    fn keep(&mut self, kind: EventKind, cwnd_segs: u32, ssthresh_segs: u32) {
+        if self.recorder.wants(kind) {
+            self.recorder.events.push(Event {
+                time_ns: self.now.0,
+                kind: kind as u8,
+                flow: self.flow,
+                segment: self.next_segment,
+                cwnd_segs,
+                ssthresh_segs,
+            });
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn congestion(&mut self, congestion: Congestion) {
+        self.keep(EventKind::Congestion, congestion.cwnd_segs, congestion.ssthresh_segs);
+    }
+
+    fn timeout(&mut self, cwnd_segs: u32, ssthresh_segs: u32) {
+        self.keep(EventKind::Timeout, cwnd_segs, ssthresh_segs);
+    }
+
+    fn recovered(&mut self, cwnd_segs: u32, ssthresh_segs: u32) {
+        self.keep(EventKind::Recovered, cwnd_segs, ssthresh_segs);
+    }
+}

@@ -1,0 +1,168 @@
+//! A set of segment numbers kept as disjoint ranges.
+//!
+//! Selective acknowledgements cover long runs, so both ends of a connection keep
+//! ranges rather than a mark per segment. The common operations touch an end of the
+//! set: a block that grows by a segment, a window that moves past the lowest range.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Segment numbers, as sorted ranges that neither overlap nor touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangeSet {
+    ranges: VecDeque<Range<u64>>,
+}
+
+impl RangeSet {
+    /// Whether the set has no members.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// One past the highest member.
+    #[inline]
+    #[must_use]
+    pub fn end(&self) -> Option<u64> {
+        self.ranges.back().map(|range| range.end)
+    }
+
+    /// The range that contains `member`.
+    #[must_use]
+    pub fn range_of(&self, member: u64) -> Option<Range<u64>> {
+        let index = self.first_ending_after(member);
+        self.ranges.get(index).filter(|range| range.start <= member).cloned()
+    }
+
+    /// Whether `member` is in the set.
+    #[must_use]
+    pub fn contains(&self, member: u64) -> bool {
+        self.range_of(member).is_some()
+    }
+
+    /// The lowest number at or above `from` that is not a member.
+    #[must_use]
+    pub fn next_absent(&self, from: u64) -> u64 {
+        self.range_of(from).map_or(from, |range| range.end)
+    }
+
+    /// The member that has exactly `rank` members above it, if there are so many.
+    #[must_use]
+    pub fn from_top(&self, rank: u64) -> Option<u64> {
+        let mut above = rank;
+        for range in self.ranges.iter().rev() {
+            let length = range.end - range.start;
+            if above < length {
+                return Some(range.end - 1 - above);
+            }
+            above -= length;
+        }
+        None
+    }
+
+    /// Calls `visit` with every maximal range inside `span` that is absent.
+    pub fn for_each_gap(&self, span: Range<u64>, mut visit: impl FnMut(Range<u64>)) {
+        let mut from = span.start;
+        let first = self.first_ending_after(from);
+        for range in self.ranges.range(first..) {
+            if range.start >= span.end {
+                break;
+            }
+            if from < range.start {
+                visit(from..range.start);
+            }
+            from = range.end;
+        }
+        if from < span.end {
+            visit(from..span.end);
+        }
+    }
+
+    /// Adds every number of `new`, which must not be empty.
+    pub fn insert(&mut self, new: Range<u64>) {
+        assert!(new.start < new.end, "empty range {new:?}");
+        // Ranges that overlap or touch `new` are those from `first` up to `last`.
+        let first = self.ranges.partition_point(|range| range.end < new.start);
+        let last = self.ranges.partition_point(|range| range.start <= new.end);
+        if first == last {
+            self.ranges.insert(first, new);
+            return;
+        }
+        let start = self.ranges[first].start.min(new.start);
+        let end = self.ranges[last - 1].end.max(new.end);
+        self.ranges[first] = start..end;
+        self.ranges.drain(first + 1..last);
+    }
+
+    /// Removes everything below `floor`; gives how many members that were.
+    pub fn remove_below(&mut self, floor: u64) -> u64 {
+        let mut removed = 0;
+        while let Some(range) = self.ranges.front_mut() {
+            if range.start >= floor {
+                break;
+            }
+            let end = range.end.min(floor);
+            removed += end - range.start;
+            range.start = end;
+            if range.start == range.end {
+                self.ranges.pop_front();
+            }
+        }
+        removed
+    }
+
+    /// Removes everything.
+    pub fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    fn first_ending_after(&self, member: u64) -> usize {
+        self.ranges.partition_point(|range| range.end <= member)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn members(set: &RangeSet) -> BTreeSet<u64> {
+        set.ranges.iter().cloned().flatten().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_set(
+            operations in prop::collection::vec((0u64..60, 1u64..12, 0u8..4), 1..60)
+        ) {
+            let mut set = RangeSet::default();
+            let mut model = BTreeSet::new();
+            for (start, length, operation) in operations {
+                if operation == 0 {
+                    let below = model.range(..start).count() as u64;
+                    prop_assert_eq!(set.remove_below(start), below);
+                    model = model.split_off(&start);
+                } else {
+                    set.insert(start..start + length);
+                    model.extend(start..start + length);
+                }
+                prop_assert_eq!(&members(&set), &model);
+                prop_assert!(set.ranges.iter().zip(set.ranges.iter().skip(1)).all(|(a, b)| a.end < b.start));
+                prop_assert_eq!(set.end(), model.last().map(|last| last + 1));
+                for probe in 0..75 {
+                    prop_assert_eq!(set.contains(probe), model.contains(&probe));
+                    let absent = (probe..).find(|number| !model.contains(number)).unwrap();
+                    prop_assert_eq!(set.next_absent(probe), absent);
+                    let expected = model.iter().rev().nth(probe as usize).copied();
+                    prop_assert_eq!(set.from_top(probe), expected);
+                }
+                let mut gaps = BTreeSet::new();
+                set.for_each_gap(5..50, |gap| gaps.extend(gap));
+                let expected: BTreeSet<u64> = (5..50).filter(|n| !model.contains(n)).collect();
+                prop_assert_eq!(gaps, expected);
+            }
+        }
+    }
+}

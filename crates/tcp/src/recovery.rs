@@ -1,0 +1,125 @@
+//! How the window falls from its old value to ssthresh during recovery.
+
+use crate::stack::Reduction;
+
+/// A reduction under way.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    reduction: Reduction,
+    prior_cwnd: u64,
+    ssthresh: u64,
+    delivered: u64,
+    sent: u64,
+    /// ACKs seen, for rate halving.
+    acks: u64,
+}
+
+/// What one acknowledgement brought, as far as the reduction is concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Segments newly known to have arrived.
+    pub delivered_segs: u64,
+    /// Segments newly taken for lost.
+    pub lost_segs: u64,
+    /// The cumulative acknowledgement moved.
+    pub advanced: bool,
+    /// Segments now believed to be in the network.
+    pub in_flight_segs: u64,
+}
+
+impl Recovery {
+    /// Begins to reduce from `prior_cwnd` to `ssthresh` segments.
+    #[must_use]
+    pub fn begin(reduction: Reduction, prior_cwnd: u32, ssthresh: u32) -> Self {
+        let (prior_cwnd, ssthresh) = (u64::from(prior_cwnd), u64::from(ssthresh));
+        Self { reduction, prior_cwnd, ssthresh, delivered: 0, sent: 0, acks: 0 }
+    }
+
+    /// Counts a segment sent during recovery.
+    pub fn on_sent(&mut self) {
+        self.sent += 1;
+    }
+
+    /// The window after an acknowledgement.
+    pub fn on_ack(&mut self, cwnd: u32, progress: Progress) -> u32 {
+        let cwnd = match self.reduction {
+            Reduction::RateHalving => self.halve_rate(u64::from(cwnd), progress),
+            Reduction::Prr => self.proportional(progress),
+        };
+        u32::try_from(cwnd).expect("a window of less than 2^32 segments").max(1)
+    }
+
+    /// One segment less for every second ACK until ssthresh, and never more than
+    /// one segment sent for an ACK.
+    fn halve_rate(&mut self, cwnd: u64, progress: Progress) -> u64 {
+        self.acks += 1;
+        let step = u64::from(self.acks % 2 == 0 && cwnd > self.ssthresh);
+        (cwnd - step).min(progress.in_flight_segs + 1)
+    }
+
+    /// Proportional rate reduction with its slow-start bound (RFC 9937, section 6):
+    /// the slow-start bound while the ACK is safe, else packet conservation.
+    fn proportional(&mut self, progress: Progress) -> u64 {
+        self.delivered += progress.delivered_segs;
+        let in_flight = progress.in_flight_segs;
+        let sendable = if in_flight > self.ssthresh {
+            let allowed = (self.ssthresh * self.delivered).div_ceil(self.prior_cwnd);
+            allowed.saturating_sub(self.sent)
+        } else {
+            let safe = progress.advanced && progress.lost_segs == 0;
+            let behind = self.delivered.saturating_sub(self.sent);
+            let limit = behind.max(progress.delivered_segs) + u64::from(safe);
+            limit.min(self.ssthresh - in_flight)
+        };
+        // The first retransmission goes out whatever the arithmetic says.
+        in_flight + sendable.max(u64::from(self.sent == 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prr_sends_one_segment_for_every_second_ack_while_above_ssthresh() {
+        // 20 outstanding, the first lost, entry on the third SACK: 16 in flight.
+        let mut recovery = Recovery::begin(Reduction::Prr, 20, 10);
+        let mut in_flight = 16;
+        let mut pattern = Vec::new();
+        let mut cwnd = 20;
+        for ack in 0..7 {
+            in_flight -= u64::from(ack > 0);
+            let progress = Progress {
+                delivered_segs: 1,
+                lost_segs: 0,
+                advanced: false,
+                in_flight_segs: in_flight,
+            };
+            cwnd = recovery.on_ack(cwnd, progress);
+            let sent = u64::from(cwnd) - in_flight.min(u64::from(cwnd));
+            (0..sent).for_each(|_| recovery.on_sent());
+            in_flight += sent;
+            pattern.push(sent);
+        }
+        assert_eq!(pattern, [1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn rate_halving_takes_a_segment_for_every_second_ack_down_to_ssthresh() {
+        let mut recovery = Recovery::begin(Reduction::RateHalving, 20, 17);
+        let mut cwnd = 20;
+        let windows: Vec<_> = (0..8)
+            .map(|_| {
+                let progress = Progress {
+                    delivered_segs: 1,
+                    lost_segs: 0,
+                    advanced: false,
+                    in_flight_segs: u64::from(cwnd),
+                };
+                cwnd = recovery.on_ack(cwnd, progress);
+                cwnd
+            })
+            .collect();
+        assert_eq!(windows, [20, 19, 19, 18, 18, 17, 17, 17]);
+    }
+}

@@ -1,0 +1,476 @@
+//! The sending end: a pure state machine around a congestion-control algorithm.
+//!
+//! It is told what happened and when (an acknowledgement, a timer) and asked which
+//! segment to send. The order in which an acknowledgement is worked through, and in
+//! which the algorithm is called, is that of Linux (`tcp_ack`).
+
+use dumbbell_algorithm::{AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance};
+use dumbbell_network::{Span, Time};
+
+use crate::ack::Ack;
+use crate::recovery::{Progress, Recovery};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::{Delivery, Scoreboard};
+use crate::stack::{Growth, Stack};
+
+/// A segment to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub number: u64,
+    /// It has been sent before.
+    pub is_retransmission: bool,
+}
+
+/// One reduction of the window, as it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Congestion {
+    /// Recovery, CWR or, after a timeout, Loss.
+    pub state: CaState,
+    /// The window before the reduction, in segments.
+    pub cwnd_segs: u32,
+    /// The window to fall to, in segments.
+    pub ssthresh_segs: u32,
+}
+
+/// What a sender reports while it works.
+pub trait Observer {
+    /// The window is being reduced.
+    fn congestion(&mut self, congestion: Congestion);
+    /// The retransmission timer expired; the window was `cwnd_segs` before.
+    fn timeout(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
+    /// The sender is back in the open state.
+    fn recovered(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
+}
+
+/// Counts over the life of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Data segments sent, retransmissions included.
+    pub sent_segs: u64,
+    /// Retransmissions among them.
+    pub retransmitted_segs: u64,
+    /// Reductions of the window.
+    pub congestion_events: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+}
+
+/// What is fixed about a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderConfig {
+    /// Payload of a full segment in bytes.
+    pub mss_bytes: u32,
+    /// Size of its packet at the IP layer in bytes; what pacing counts.
+    pub packet_bytes: u32,
+    /// Number of segments to transfer; none: until stopped.
+    pub transfer_segs: Option<u64>,
+}
+
+/// The sender of one connection.
+#[derive(Debug)]
+pub struct Sender {
+    conn: Conn,
+    algorithm: Instance,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    recovery: Option<Recovery>,
+    stack: Stack,
+    config: SenderConfig,
+    /// Segments from here on will not be sent.
+    end: u64,
+    /// Next new segment when the current reduction began.
+    high_seq: u64,
+    rto_deadline: Option<Time>,
+    /// Timeouts since the cumulative acknowledgement last moved.
+    timeouts_in_row: u32,
+    /// Earliest time of the next segment, where the algorithm paces.
+    paced_until: Time,
+    pacing_blocked: bool,
+    usage: WindowUsage,
+    counters: SenderCounters,
+}
+
+/// Whether the window was the limit in the busiest recent round trip.
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowUsage {
+    limited: bool,
+    outstanding_max: u64,
+    round_ends: u64,
+}
+
+impl Sender {
+    /// A connection that has just been established.
+    #[must_use]
+    pub fn new(stack: &Stack, config: SenderConfig, algorithm: Instance, now: Time) -> Self {
+        let mut sender = Self {
+            conn: Conn {
+                cwnd_segs: stack.initial_window_segs,
+                mss_bytes: config.mss_bytes,
+                stack: stack.flags(),
+                ..Conn::default()
+            },
+            algorithm,
+            board: Scoreboard::new(stack.loss_detection, stack.reordering_segs),
+            rtt: RttEstimator::new(stack.rto_min_ns, stack.rto_max_ns, stack.rto_initial_ns),
+            recovery: None,
+            stack: stack.clone(),
+            config,
+            end: config.transfer_segs.unwrap_or(u64::MAX),
+            high_seq: 0,
+            rto_deadline: None,
+            timeouts_in_row: 0,
+            paced_until: Time::ZERO,
+            pacing_blocked: false,
+            usage: WindowUsage::default(),
+            counters: SenderCounters::default(),
+        };
+        sender.look(now);
+        sender.algorithm.init(&mut sender.conn);
+        sender
+    }
+
+    /// Works through an acknowledgement.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, observer: &mut impl Observer) {
+        let delivery = self.board.acknowledge(ack);
+        self.look(now);
+        self.conn.delivered_segs += delivery.delivered_segs;
+        self.algorithm.in_ack_event(&mut self.conn, 0);
+        self.sample_rtt(now, &delivery);
+        let lost_segs = self.board.infer_losses();
+        if self.needs_state_machine() {
+            self.update_state(observer);
+        }
+        if delivery.advanced_segs > 0 {
+            self.timeouts_in_row = 0;
+            self.arm_rto(now);
+        }
+        self.conn.in_flight_segs = self.in_flight();
+        self.control(&delivery, lost_segs);
+    }
+
+    /// Stops sending new data; what is outstanding is still repaired.
+    pub fn stop(&mut self) {
+        self.end = self.end.min(self.board.next());
+    }
+
+    /// Whether everything that will ever be sent has been acknowledged.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.board.una() >= self.end
+    }
+
+    /// The segment to send now, if any may be sent. To be asked until it gives none.
+    #[inline]
+    pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        self.pacing_blocked = false;
+        if self.in_flight() >= self.conn.cwnd_segs {
+            self.note_usage(true);
+            return None;
+        }
+        let lost = self.board.next_lost();
+        if lost.is_none() && self.board.next() >= self.end {
+            self.note_usage(false);
+            return None;
+        }
+        if self.is_paced() && now < self.paced_until {
+            self.pacing_blocked = true;
+            return None;
+        }
+        Some(self.send(now, lost))
+    }
+
+    /// When [`Self::on_timer`] wants to be called, if nothing else happens.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        let rto = self.rto_deadline.unwrap_or(Time::NEVER);
+        if self.pacing_blocked { rto.min(self.paced_until) } else { rto }
+    }
+
+    /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
+    pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
+        if self.rto_deadline.is_some_and(|deadline| deadline <= now) {
+            self.time_out(now, observer);
+        }
+    }
+
+    /// Counts since the connection began.
+    #[must_use]
+    pub const fn counters(&self) -> &SenderCounters {
+        &self.counters
+    }
+
+    /// The connection as its algorithm sees it.
+    #[must_use]
+    pub const fn conn(&self) -> &Conn {
+        &self.conn
+    }
+
+    /// The round-trip times.
+    #[must_use]
+    pub const fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// The next segment never sent.
+    #[inline]
+    #[must_use]
+    pub const fn next_new_segment(&self) -> u64 {
+        self.board.next()
+    }
+
+    /// Segments cumulatively acknowledged.
+    #[must_use]
+    pub const fn acked_segs(&self) -> u64 {
+        self.board.una()
+    }
+
+    /// Segments believed to be in the network.
+    #[inline]
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.board.in_flight_segs() as u32
+    }
+
+    /// The algorithm's internal values, in the order of its description.
+    #[must_use]
+    pub fn algorithm_info(&self) -> [u32; INFO_MAX] {
+        self.algorithm.info(&self.conn)
+    }
+
+    /// Brings the algorithm's view of the connection up to date.
+    #[inline]
+    fn look(&mut self, now: Time) {
+        let mss = u64::from(self.config.mss_bytes);
+        self.conn.now_us = now.as_micros();
+        self.conn.snd_una = (self.board.una() * mss) as u32;
+        self.conn.snd_nxt = (self.board.next() * mss) as u32;
+        self.conn.in_flight_segs = self.in_flight();
+    }
+
+    #[inline]
+    fn sample_rtt(&mut self, now: Time, delivery: &Delivery) {
+        if delivery.delivered_segs == 0 {
+            return;
+        }
+        if let Some(sent) = delivery.first_sent {
+            let rtt_us = now.since(sent).as_micros() as u32;
+            self.rtt.sample(rtt_us, self.board.una(), self.board.next());
+        }
+        let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
+        if let Some(rtt_us) = latest {
+            self.rtt.record(rtt_us);
+            self.conn.srtt_us = self.rtt.srtt_us().unwrap_or(rtt_us);
+            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
+        }
+        let sample = AckSample {
+            pkts_acked: delivery.delivered_segs as u32,
+            rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
+            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
+        };
+        self.algorithm.pkts_acked(&mut self.conn, &sample);
+    }
+
+    #[inline]
+    fn needs_state_machine(&self) -> bool {
+        self.conn.state != CaState::Open || self.board.sacked_segs() + self.board.lost_segs() > 0
+    }
+
+    fn update_state(&mut self, observer: &mut impl Observer) {
+        let repairing = self.state() == CaState::Recovery || self.state() == CaState::Loss;
+        if repairing && self.board.una() >= self.high_seq {
+            self.leave_recovery(observer);
+        }
+        if self.state() == CaState::Recovery || self.state() == CaState::Loss {
+            return;
+        }
+        if self.board.lost_segs() > 0 {
+            self.enter_recovery(observer);
+        } else if self.board.sacked_segs() > 0 {
+            self.set_state(CaState::Disorder);
+        } else {
+            self.set_state(CaState::Open);
+        }
+    }
+
+    fn enter_recovery(&mut self, observer: &mut impl Observer) {
+        self.reduce(CaState::Recovery, observer);
+        let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
+        self.recovery = Some(Recovery::begin(self.stack.reduction, prior, ssthresh));
+        self.set_state(CaState::Recovery);
+    }
+
+    /// Asks the algorithm for the window to fall to.
+    fn reduce(&mut self, state: CaState, observer: &mut impl Observer) {
+        self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
+        self.conn.cwnd_cnt = 0;
+        self.conn.in_flight_segs = self.in_flight();
+        self.conn.ssthresh_segs = self.algorithm.ssthresh(&self.conn);
+        self.high_seq = self.board.next();
+        self.counters.congestion_events += 1;
+        observer.congestion(Congestion {
+            state,
+            cwnd_segs: self.conn.prior_cwnd_segs,
+            ssthresh_segs: self.conn.ssthresh_segs,
+        });
+    }
+
+    fn leave_recovery(&mut self, observer: &mut impl Observer) {
+        if self.recovery.take().is_some() {
+            self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
+                None => self.conn.ssthresh_segs,
+                Some(burst) => {
+                    let reduced = self.conn.cwnd_segs.min(self.conn.ssthresh_segs);
+                    reduced.min(self.in_flight() + burst)
+                }
+            };
+            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
+        }
+        self.set_state(CaState::Open);
+        observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
+    }
+
+    fn set_state(&mut self, state: CaState) {
+        if self.state() != state {
+            self.algorithm.set_state(&mut self.conn, state);
+            self.conn.state = state;
+        }
+    }
+
+    const fn state(&self) -> CaState {
+        self.conn.state
+    }
+
+    /// Whether the window is below the threshold, as the stack sees it.
+    #[inline]
+    const fn in_slow_start(&self) -> bool {
+        let Conn { cwnd_segs, ssthresh_segs, .. } = self.conn;
+        cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
+    }
+
+    /// Lets recovery or the algorithm set the window.
+    #[inline]
+    fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
+        if let Some(recovery) = &mut self.recovery {
+            let progress = Progress {
+                delivered_segs: delivery.delivered_segs,
+                lost_segs,
+                advanced: delivery.advanced_segs > 0,
+                in_flight_segs: self.board.in_flight_segs(),
+            };
+            self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
+        } else if delivery.advanced_segs > 0 {
+            let acked = self.counted(delivery.delivered_segs as u32);
+            self.conn.cwnd_limited = self.is_cwnd_limited();
+            self.algorithm.cong_avoid(&mut self.conn, acked);
+        }
+    }
+
+    /// Acknowledged segments as the stack's growth counts them.
+    #[inline]
+    fn counted(&self, delivered_segs: u32) -> u32 {
+        match self.stack.growth {
+            Growth::Acks => 1,
+            Growth::Segments => delivered_segs,
+            Growth::Bytes if self.in_slow_start() => {
+                let limit = if self.state() == CaState::Loss { 1 } else { 2 };
+                delivered_segs.min(limit)
+            }
+            Growth::Bytes => delivered_segs,
+        }
+    }
+
+    #[inline]
+    fn is_cwnd_limited(&self) -> bool {
+        let cwnd = u64::from(self.conn.cwnd_segs);
+        self.usage.limited || (self.in_slow_start() && cwnd < 2 * self.usage.outstanding_max)
+    }
+
+    /// Remembers at the end of a transmission whether the window stopped it.
+    #[inline]
+    fn note_usage(&mut self, limited: bool) {
+        let outstanding = self.board.outstanding_segs();
+        let new_round = self.board.una() >= self.usage.round_ends;
+        let busier = !self.usage.limited && outstanding > self.usage.outstanding_max;
+        if new_round || limited || busier {
+            let round_ends = self.board.next();
+            self.usage = WindowUsage { limited, outstanding_max: outstanding, round_ends };
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, now: Time, lost: Option<u64>) -> Segment {
+        if self.board.outstanding_segs() == 0 {
+            self.look(now);
+            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
+        }
+        let number = if let Some(segment) = lost {
+            self.board.resend(segment);
+            self.counters.retransmitted_segs += 1;
+            segment
+        } else {
+            self.board.send_new(now)
+        };
+        self.counters.sent_segs += 1;
+        if let Some(recovery) = &mut self.recovery {
+            recovery.on_sent();
+        }
+        if self.rto_deadline.is_none() || lost == Some(self.board.una()) {
+            self.rto_deadline = Some(now + self.rtt.rto());
+        }
+        if self.is_paced() {
+            self.pace(now);
+        }
+        Segment { number, is_retransmission: lost.is_some() }
+    }
+
+    #[inline]
+    const fn is_paced(&self) -> bool {
+        self.conn.pacing_rate_bytes_per_s > 0
+    }
+
+    fn pace(&mut self, now: Time) {
+        let bytes = u64::from(self.config.packet_bytes);
+        let interval = Span(bytes * 1_000_000_000 / self.conn.pacing_rate_bytes_per_s);
+        self.paced_until = self.paced_until.max(now) + interval;
+    }
+
+    #[inline]
+    fn arm_rto(&mut self, now: Time) {
+        let outstanding = self.board.outstanding_segs() > 0;
+        self.rto_deadline = outstanding.then(|| now + self.rtt.rto());
+    }
+
+    fn time_out(&mut self, now: Time, observer: &mut impl Observer) {
+        self.look(now);
+        self.counters.timeouts += 1;
+        let cwnd_segs = self.conn.cwnd_segs;
+        if self.timeout_is_new() {
+            self.reduce(CaState::Loss, observer);
+            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::Loss);
+        }
+        observer.timeout(cwnd_segs, self.conn.ssthresh_segs);
+        self.recovery = None;
+        self.board.lose_all();
+        self.conn.cwnd_segs = self.in_flight() + 1;
+        self.conn.cwnd_cnt = 0;
+        self.high_seq = self.board.next();
+        self.set_state(CaState::Loss);
+        self.timeouts_in_row += 1;
+        self.rtt.back_off();
+        self.rto_deadline = Some(now + self.rtt.rto());
+        self.paced_until = now;
+    }
+
+    /// Whether a timeout calls for a reduction of its own, rather than ending one.
+    const fn timeout_is_new(&self) -> bool {
+        let undisturbed = matches!(self.conn.state, CaState::Open | CaState::Disorder);
+        let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
+        undisturbed || moved_on || self.board.una() >= self.high_seq
+    }
+}

@@ -1,0 +1,249 @@
+//! Stack profiles: how the TCP of a given kernel differs from the others, as data.
+//!
+//! A profile is a set of named switches. A scenario names a profile and may override
+//! any single switch of it.
+
+use dumbbell_algorithm::{STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
+use dumbbell_network::Span;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The switches of a stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// Window of a new connection in segments.
+    pub initial_window_segs: u32,
+    /// What congestion avoidance and slow start count.
+    pub growth: Growth,
+    /// Slow start while cwnd <= ssthresh, rather than cwnd < ssthresh.
+    pub slow_start_inclusive: bool,
+    /// How the window falls to ssthresh during recovery.
+    pub reduction: Reduction,
+    /// When a segment is taken for lost.
+    pub loss_detection: LossDetection,
+    /// Segments that may arrive out of order without a loss being inferred.
+    pub reordering_segs: u32,
+    /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
+    pub burst_after_recovery_segs: Option<u32>,
+    /// Shortest variance term of the retransmission timeout, in ns.
+    pub rto_min_ns: Span,
+    /// Longest retransmission timeout, in ns.
+    pub rto_max_ns: Span,
+    /// Retransmission timeout before the first round-trip sample, in ns.
+    pub rto_initial_ns: Span,
+    /// How long an acknowledgement may wait for a second segment, in ns.
+    pub delayed_ack_ns: Span,
+    /// Segments acknowledged one by one when a connection starts.
+    pub quick_acks: u32,
+}
+
+/// What an acknowledgement adds to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// One step for each ACK, however much it covers (Linux until 3.18).
+    Acks,
+    /// One step for each acknowledged segment (Linux since 4.0).
+    Segments,
+    /// Appropriate byte counting (RFC 3465): as `Segments`, but in slow start at most
+    /// two segments for each ACK, and one after a timeout.
+    Bytes,
+}
+
+/// How the window falls during recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// One segment less for every second ACK (Linux until 3.1).
+    RateHalving,
+    /// Proportional rate reduction (RFC 9937).
+    Prr,
+}
+
+/// When a segment is taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossDetection {
+    /// Forward acknowledgement (Mathis and Mahdavi 1996): lost if the highest SACKed
+    /// segment is more than `reordering_segs` ahead. A retransmission is lost if
+    /// segments first sent that much later are SACKed.
+    Fack,
+    /// Lost if at least `reordering_segs` segments above are SACKed (RFC 6675). A
+    /// retransmission is lost as soon as anything sent later arrives (RFC 8985 in a
+    /// network that keeps the order).
+    Sacked,
+}
+
+/// A named profile.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// Name, as in a scenario.
+    pub name: &'static str,
+    /// What it stands for.
+    pub summary: &'static str,
+    /// Its switches.
+    pub stack: fn() -> Stack,
+}
+
+/// Every profile, the oldest first.
+pub const PROFILES: [Profile; 2] = [
+    Profile {
+        name: "linux-2.6.6",
+        summary: "Linux 2.6.6 with the altAIMD patches of Li, Leith and Shorten 2007: \
+                  SACK and FACK, rate halving, appropriate byte counting",
+        stack: linux_2_6_6,
+    },
+    Profile {
+        name: "linux-6",
+        summary: "Linux 6: PRR, growth by acknowledged segments, initial window 10",
+        stack: linux_6,
+    },
+];
+
+/// What each switch means, for documentation.
+pub const SWITCHES: [(&str, &str); 12] = [
+    ("initial_window_segs", "window of a new connection, in segments"),
+    ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
+    ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
+    ("reduction", "how the window falls during recovery: rate-halving or prr (RFC 9937)"),
+    ("loss_detection", "when a segment is taken for lost: fack or sacked (RFC 6675)"),
+    ("reordering_segs", "segments that may arrive out of order before a loss is inferred"),
+    ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),
+    ("rto_min_ns", "shortest variance term of the retransmission timeout, in ns"),
+    ("rto_max_ns", "longest retransmission timeout, in ns"),
+    ("rto_initial_ns", "retransmission timeout before the first RTT sample, in ns"),
+    ("delayed_ack_ns", "how long an acknowledgement may wait for a second segment, in ns"),
+    ("quick_acks", "segments acknowledged one by one when a connection starts"),
+];
+
+fn linux_2_6_6() -> Stack {
+    Stack {
+        initial_window_segs: 3,
+        growth: Growth::Bytes,
+        slow_start_inclusive: true,
+        reduction: Reduction::RateHalving,
+        loss_detection: LossDetection::Fack,
+        burst_after_recovery_segs: Some(3),
+        rto_initial_ns: Span::from_millis(3_000),
+        ..linux_6()
+    }
+}
+
+const fn linux_6() -> Stack {
+    Stack {
+        initial_window_segs: 10,
+        growth: Growth::Segments,
+        slow_start_inclusive: false,
+        reduction: Reduction::Prr,
+        loss_detection: LossDetection::Sacked,
+        reordering_segs: 3,
+        burst_after_recovery_segs: None,
+        rto_min_ns: Span::from_millis(200),
+        rto_max_ns: Span::from_millis(120_000),
+        rto_initial_ns: Span::from_millis(1_000),
+        delayed_ack_ns: Span::from_millis(40),
+        quick_acks: 16,
+    }
+}
+
+impl Stack {
+    /// What an algorithm must know of the stack, as bits of `enum cc_stack`.
+    #[must_use]
+    pub const fn flags(&self) -> u8 {
+        let inclusive = if self.slow_start_inclusive { STACK_SLOW_START_INCLUSIVE } else { 0 };
+        let acks = if matches!(self.growth, Growth::Acks) { STACK_COUNT_ACKS } else { 0 };
+        inclusive | acks
+    }
+}
+
+/// A profile's name and overrides of single switches, as the scenario gives them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StackChoice {
+    /// Name of the profile.
+    pub profile: String,
+    /// Switches with other values than the profile's.
+    #[serde(default)]
+    pub switches: Map<String, Value>,
+}
+
+impl StackChoice {
+    /// The profile with the overrides applied.
+    ///
+    /// # Errors
+    /// An unknown profile or switch, or a value that the switch cannot take; as the
+    /// key below `stack` and what is wrong with it.
+    pub fn resolve(&self) -> Result<Stack, (String, String)> {
+        let profile = PROFILES.iter().find(|profile| profile.name == self.profile);
+        let Some(profile) = profile else {
+            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            let problem =
+                format!("no stack profile {:?}; there are {}", self.profile, known.join(", "));
+            return Err(("profile".into(), problem));
+        };
+        let mut stack = (profile.stack)();
+        for (switch, value) in &self.switches {
+            stack = with_switch(&stack, switch, value)
+                .map_err(|problem| (format!("switches.{switch}"), problem))?;
+        }
+        Ok(stack)
+    }
+}
+
+fn with_switch(stack: &Stack, switch: &str, value: &Value) -> Result<Stack, String> {
+    let mut switches = json!(stack);
+    match switches.get_mut(switch) {
+        Some(slot) => *slot = value.clone(),
+        None => {
+            let known: Vec<_> = SWITCHES.iter().map(|(name, _)| *name).collect();
+            return Err(format!("no switch {switch:?}; there are {}", known.join(", ")));
+        }
+    }
+    serde_json::from_value(switches).map_err(|error| error.to_string())
+}
+
+/// All profiles and switches as JSON:
+/// `{"profiles": {name: {"summary", "switches"}}, "switches": {name: meaning}}`.
+#[must_use]
+pub fn describe_profiles() -> Value {
+    let profiles: Map<_, _> = PROFILES
+        .iter()
+        .map(|profile| {
+            let entry = json!({"summary": profile.summary, "switches": (profile.stack)()});
+            (profile.name.to_owned(), entry)
+        })
+        .collect();
+    let switches: Map<_, _> =
+        SWITCHES.iter().map(|&(name, what)| (name.to_owned(), json!(what))).collect();
+    json!({"profiles": profiles, "switches": switches})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_switch_is_described_and_every_description_is_a_switch() {
+        let stack = json!(linux_6());
+        let switches: Vec<_> = stack.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut described: Vec<_> = SWITCHES.iter().map(|(name, _)| *name).collect();
+        described.sort_unstable();
+        assert_eq!(switches, described);
+    }
+
+    #[test]
+    fn a_switch_can_be_overridden_and_a_wrong_one_is_refused() {
+        let choice = |switches: Value| StackChoice {
+            profile: "linux-6".into(),
+            switches: switches.as_object().unwrap().clone(),
+        };
+        let stack = choice(json!({"growth": "acks"})).resolve().unwrap();
+        assert_eq!(stack, Stack { growth: Growth::Acks, ..linux_6() });
+        let (key, problem) = choice(json!({"grow": 1})).resolve().unwrap_err();
+        assert_eq!(key, "switches.grow");
+        assert!(problem.contains("growth"), "{problem}");
+        let (key, _) = choice(json!({"growth": "ack"})).resolve().unwrap_err();
+        assert_eq!(key, "switches.growth");
+    }
+}
