@@ -29,16 +29,16 @@ class Extent:
 
 
 def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:
-    """Return an extent that holds all values and at least what the figure asks for."""
+    """Return an extent that holds all values and ticks and at least what the figure asks for."""
     values = pl.concat([column.cast(pl.Float64) for column in columns]).drop_nulls()
     log = axis.scale == "log"
     values = values.filter(values.is_finite() & ((values > 0) | (not log)))
     wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
-    found = [*values.to_list(), *wanted] or [1.0, 10.0]
+    found = [*values.to_list(), *wanted, *(axis.ticks or ())] or [1.0, 10.0]
     low, high = min(found), max(found)
     if log:
-        low = low if low == axis.low else 10.0 ** math.floor(math.log10(low))
-        high = high if high == axis.high else 10.0 ** math.ceil(math.log10(high))
+        low = low if low == axis.low else 10.0 ** math.floor(math.log10(low) + 1e-9)
+        high = high if high == axis.high else 10.0 ** math.ceil(math.log10(high) - 1e-9)
         return Extent("log", low, high if high > low else 10 * low)
     low = low if low == axis.low else min(low, 0.0)
     if high != axis.high:

@@ -36,11 +36,12 @@ def draw(rows: Sequence[Row]) -> alt.VConcatChart:
     height = _HEIGHT if len(rows) <= _MANY_ROWS else _LOW_HEIGHT
     charts = [
         (_lines(row, labels, position) if row.lines is not None else _absent(row)).properties(
-            title=row.title, width=_WIDTH, height=height
+            title=alt.TitleParams(row.title, frame="group"), width=_WIDTH, height=height
         )
         for position, row in enumerate(rows)
     ]
-    return alt.vconcat(*charts, spacing=18).resolve_scale(color="shared", x="independent")
+    stacked: alt.VConcatChart = alt.vconcat(*charts, spacing=18)
+    return stacked
 
 
 def _lines(row: Row, labels: list[str], position: int) -> alt.Chart:
@@ -52,12 +53,12 @@ def _lines(row: Row, labels: list[str], position: int) -> alt.Chart:
         zoom="wheel![event.shiftKey]",
     )
     colours = alt.Scale(domain=labels, range=flow_colours(len(labels)))
-    return (
+    chart: alt.Chart = (
         alt.Chart(inline(row.lines))
         .mark_line(strokeWidth=1.2, strokeJoin="round", clip=True)
         .encode(
             x=_time(row),
-            y=alt.Y("value:Q", title=row.quantity, scale=alt.Scale(zero=True, nice=True)),
+            y=alt.Y("value:Q", title=row.quantity, scale=_headroom(row.lines)),
             color=alt.Color("label:N", scale=colours, title=None, legend=_LEGEND),
             tooltip=[
                 alt.Tooltip("label:N", title="flow"),
@@ -67,15 +68,20 @@ def _lines(row: Row, labels: list[str], position: int) -> alt.Chart:
         )
         .add_params(zoom)
     )
+    return chart
+
+
+def _headroom(lines: pl.DataFrame) -> alt.Scale:
+    """From zero to a little above the highest value, so that a constant is not the frame."""
+    highest = lines["value"].max()
+    assert highest is None or isinstance(highest, int | float)
+    return alt.Scale(domain=[0, 1.06 * (highest or 1)], nice=False)
 
 
 def _absent(row: Row) -> alt.Chart:
-    data = inline(pl.DataFrame({"time_s": [(row.start_s + row.end_s) / 2], "note": ["not run yet"]}))
-    return (
-        alt.Chart(data)
-        .mark_text(fontSize=14, color=FAINT)
-        .encode(x=_time(row), text="note:N")
-    )
+    middle_s = (row.start_s + row.end_s) / 2
+    data = inline(pl.DataFrame({"time_s": [middle_s], "note": ["not run yet"]}))
+    return alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(x=_time(row), text="note:N")
 
 
 def _time(row: Row) -> alt.X:

@@ -14,6 +14,7 @@ from dumbbell.figure_spec import PointsFigure
 
 _WIDTH = 400
 _HEIGHT = 290
+_SIDESTEP = 0.006
 NO_CURVES = pl.DataFrame(
     schema={"series": pl.String, "label": pl.String, "x": pl.Float64, "y": pl.Float64}
 )
@@ -95,7 +96,7 @@ class _Drawing:
 
     def _measured(self, pane: Pane) -> list[alt.Chart]:
         """Lines between neighbouring points, error bars, full and hollow marks."""
-        placed = _placed(_with_bounds(pane.marks), self.looks, self.y_extent)
+        placed = _placed(_with_bounds(pane.marks), self.looks, self.x_extent, self.y_extent)
         faded = alt.condition(self.picked, alt.value(1), alt.value(0.1))
         base = alt.Chart(inline(placed)).encode(
             x=self._x(), y=self._y(), color=self._colour(), opacity=faded
@@ -113,7 +114,7 @@ class _Drawing:
     def _tooltip(self) -> list[alt.Tooltip]:
         return [
             alt.Tooltip("label:N", title="series"),
-            alt.Tooltip("x:Q", title=self.spec.x.title),
+            alt.Tooltip("true_x:Q", title=self.spec.x.title),
             alt.Tooltip("mean:Q", title=self.spec.y.title, format=".4~g"),
             alt.Tooltip("se:Q", title="standard error", format=".2~g"),
             alt.Tooltip("runs:N", title="runs"),
@@ -123,7 +124,8 @@ class _Drawing:
         if not self.theories:
             return []
         colours = {series: look.colour for series, look in self.looks.items()}
-        data = pane.curves.rename({"label": "theory"}).with_columns(
+        moved = _sidestepped(pane.curves, "x", self.looks, self.x_extent)
+        data = moved.rename({"label": "theory"}).with_columns(
             colour=pl.col("series").replace_strict(colours, default=INK, return_dtype=pl.String),
             curve=pl.col("theory") + pl.col("series").fill_null(""),
         )
@@ -155,27 +157,41 @@ def _with_bounds(marks: pl.DataFrame) -> pl.DataFrame:
     return marks.with_columns(low=pl.col("mean") - spread, high=pl.col("mean") + spread)
 
 
-def _placed(marks: pl.DataFrame, looks: Mapping[str, Look], span: Extent) -> pl.DataFrame:
-    """Add what is drawn: labels, heights on this axis, and which marks are hollow.
+def _placed(
+    marks: pl.DataFrame, looks: Mapping[str, Look], across: Extent, up: Extent
+) -> pl.DataFrame:
+    """Add what is drawn: labels, places on the axes, and which marks are hollow.
 
-    A mean of zero cannot be on a log axis: it is drawn hollow on its lower edge. A mean over only
-    some of the runs, because the others have no value, is hollow too.
+    Series stand slightly beside each other, so that marks and error bars on the same spot can be
+    told apart; theory moves with its series. A mean of zero cannot be on a log axis: it is drawn hollow on its lower edge. A mean
+    over only some of the runs, because the others have no value, is hollow too.
     """
     labels = {series: look.label for series, look in looks.items()}
-    off_scale = (pl.col("mean") <= 0) & (span.kind == "log")
-    lowest = pl.lit(span.low)
-    low = pl.col("low").clip(lower_bound=lowest) if span.kind == "log" else pl.col("low")
-    return marks.select(
+    off_scale = (pl.col("mean") <= 0) & (up.kind == "log")
+    lowest = pl.lit(up.low)
+    low = pl.col("low").clip(lower_bound=lowest) if up.kind == "log" else pl.col("low")
+    some = pl.col("n") < pl.col("runs")
+    placed = marks.select(
         "series",
-        "x",
         "mean",
         "se",
+        true_x="x",
         label=pl.col("series").replace_strict(labels, return_dtype=pl.String),
         y=pl.when(off_scale).then(lowest).otherwise("mean"),
         low=pl.when(off_scale).then(None).otherwise(low),
         high=pl.when(off_scale).then(None).otherwise("high"),
-        hollow=off_scale | (pl.col("n") < pl.col("runs")),
-        runs=pl.when(pl.col("n") < pl.col("runs"))
-        .then(pl.format("{} of {}", "n", "runs"))
-        .otherwise(pl.format("{}", "n")),
-    ).drop("series").sort("label", "x")
+        hollow=off_scale | some,
+        runs=pl.when(some).then(pl.format("{} of {}", "n", "runs")).otherwise(pl.format("{}", "n")),
+    )
+    return _sidestepped(placed, "true_x", looks, across).drop("series").sort("label", "true_x")
+
+
+def _sidestepped(
+    rows: pl.DataFrame, column: str, looks: Mapping[str, Look], across: Extent
+) -> pl.DataFrame:
+    """Add `x`: on a linear axis, the column moved a little to its series' own side."""
+    middle = (len(looks) - 1) / 2
+    step = _SIDESTEP * (across.high - across.low) if across.kind == "linear" else 0.0
+    steps = {series: step * (place - middle) for place, series in enumerate(looks)}
+    own = pl.col("series").replace_strict(steps, default=0.0, return_dtype=pl.Float64)
+    return rows.with_columns(x=pl.col(column) + own)

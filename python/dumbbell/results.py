@@ -1,0 +1,157 @@
+"""What a results folder holds of a study: the runs that were asked for, and their metrics.
+
+Each ``dumbbell run`` leaves its plan beside the results, in ``studies/NAME.json``, so that a report
+knows which seeds, repetitions and parts of the study to look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from dumbbell import grid, metrics, staging
+from dumbbell.errors import DamagedResult, InputError
+from dumbbell.figure_spec import Selection
+from dumbbell.result import Run
+from dumbbell.run_metrics import Metrics
+from dumbbell.store import Store
+from dumbbell.study import PlannedRun, Study
+
+
+class Plan(BaseModel):
+    """What a ``dumbbell run`` was asked for, apart from the part of the grid."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    quick: bool = False
+    runs: int | None = None
+    seed: int = 0
+
+
+_PLANS: Final = TypeAdapter(tuple[Plan, ...])
+_UNKNOWN: Final = (Plan(), Plan(quick=True))
+"""What is looked for in a folder without plans."""
+
+
+def remember(store: Store, study: Study, plan: Plan) -> None:
+    """Add a plan to those of a results folder that is in use."""
+    plans = recall(store, study)
+    if plan in plans:
+        return
+    path = _plans_file(store, study)
+    path.parent.mkdir(exist_ok=True)
+    draft = staging.new_path(path.parent)
+    try:
+        draft.write_bytes(_PLANS.dump_json((*plans, plan), indent=1) + b"\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def recall(store: Store, study: Study) -> tuple[Plan, ...]:
+    """Return the plans of a results folder, oldest first."""
+    path = _plans_file(store, study)
+    try:
+        return _PLANS.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except ValidationError:
+        raise InputError(
+            "this file does not say which runs were asked for",
+            source=str(path),
+            valid="what `dumbbell run` writes; remove the file and run again",
+        ) from None
+
+
+def _plans_file(store: Store, study: Study) -> Path:
+    return store.root / "studies" / f"{study.name}.json"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much of a plan has been run."""
+
+    plan: Plan
+    planned: int
+    finished: int
+
+
+class Results:
+    """The finished runs of a study in one results folder.
+
+    Where a grid point has runs of full length, its quick runs do not count.
+    """
+
+    def __init__(self, study: Study, store: Store, plans: Sequence[Plan] = ()) -> None:
+        self.study = study
+        self.store = store
+        found = tuple(plans) or recall(store, study) or _UNKNOWN
+        self._plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
+        self.table = cache(self._table)
+
+    @cached_property
+    def _planned(self) -> Mapping[str, Mapping[Plan, list[PlannedRun]]]:
+        """Test -> plan -> its runs; those of full length come first."""
+        planned: dict[str, dict[Plan, list[PlannedRun]]] = {
+            test.name: {plan: [] for plan in self._plans} for test in self.study.tests
+        }
+        for plan in self._plans:
+            for run in self.study.runs(quick=plan.quick, runs=plan.runs, seed=plan.seed):
+                planned[run.test][plan].append(run)
+        return planned
+
+    @property
+    def counts(self) -> list[Counts]:
+        """Planned and finished runs of each plan; runs that tests share count once."""
+        counted = []
+        for plan in self._plans:
+            keys = {run.resolved.key for runs in self._planned.values() for run in runs[plan]}
+            counted.append(Counts(plan, len(keys), sum(self.store.has(key) for key in keys)))
+        return counted
+
+    def finished(self, test: str) -> list[tuple[PlannedRun, Metrics]]:
+        """Return the finished runs of a test with their metrics."""
+        full: set[tuple[str, ...]] = set()
+        taken: set[tuple[tuple[str, ...], str]] = set()
+        kept = []
+        for plan, planned in self._planned[test].items():
+            for run, found in metrics.finished(planned, self.store):
+                point = tuple(run.axes.values())
+                if (plan.quick and point in full) or (point, run.resolved.key) in taken:
+                    continue
+                if not plan.quick:
+                    full.add(point)
+                taken.add((point, run.resolved.key))
+                kept.append((run, found))
+        return kept
+
+    def quick(self, test: str) -> bool:
+        """Tell whether a test has no finished run of full length."""
+        return not any(
+            self.store.has(run.resolved.key)
+            for plan, planned in self._planned[test].items()
+            if not plan.quick
+            for run in planned
+        )
+
+    def _table(self, test: str) -> pl.DataFrame:
+        """Return the metrics of a test, one row per finished run; see `metrics.table`."""
+        return metrics.frame(self.study.test(test), self.finished(test))
+
+    def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
+        """Return the run of one grid point; None if it is not finished."""
+        for planned in self._planned[test].values():
+            for run in planned:
+                if run.repetition != repetition or not grid.matches(run.axes, where):
+                    continue
+                try:
+                    return self.store.get(run.resolved.key)
+                except (KeyError, DamagedResult):
+                    continue
+        return None
