@@ -1,0 +1,177 @@
+"""Pydantic's reports as the errors that Dumbbell shows: key, value, what is valid, a near name."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from dumbbell.errors import InputError, listed, near, shown
+
+
+def input_error(
+    error: ValidationError, model: type[BaseModel], source: str | None = None
+) -> InputError:
+    """Turn a report about `model` into one InputError that holds all problems."""
+    first, *others = [_one(details, model).at(source=source) for details in error.errors()]
+    first.others = tuple(others)
+    return first
+
+
+def _one(details: ErrorDetails, model: type[BaseModel]) -> InputError:
+    place = _Place(model)
+    for part in details["loc"]:
+        place.enter(part)
+    value = details["input"]
+    original = details.get("ctx", {}).get("error")
+    if isinstance(original, InputError):
+        found = original.at(key=place.key)
+        if found.value is None and isinstance(value, str | int | float):
+            found.value = value
+        return found
+    return _translated(details, place)
+
+
+def _translated(details: ErrorDetails, place: _Place) -> InputError:
+    """Say in the words of a file what one of pydantic's own checks found."""
+    value = details["input"]
+    match details["type"]:
+        case "extra_forbidden":
+            return _unknown_key(place, value)
+        case "missing":
+            return InputError("is missing", key=place.key, valid=place.example)
+        case "literal_error" | "enum":
+            expected = details["ctx"]["expected"].replace(" or ", ", ")
+            return _unknown_value(place.key, value, _names(expected))
+        case "union_tag_invalid":
+            context = details["ctx"]
+            key = f"{place.key}.{_names(context['discriminator'])[0]}"
+            return _unknown_value(key, context["tag"], _names(context["expected_tags"]))
+        case "union_tag_not_found":
+            key = f"{place.key}.{_names(details['ctx']['discriminator'])[0]}"
+            return InputError("is missing", key=key, valid=listed(map(shown, place.tags)))
+        case kind:
+            problem, valid = _PROBLEMS.get(kind, (None, None))
+            if problem is None:
+                message = str(details.get("ctx", {}).get("error", details["msg"]))
+                problem = message[:1].lower() + message[1:]
+            return InputError(problem, key=place.key, value=value, valid=place.example or valid)
+
+
+_PROBLEMS: Mapping[str, tuple[str, str | None]] = {
+    "model_type": ("not a table", "a table of keys"),
+    "dict_type": ("not a table", "a table of keys"),
+    "mapping_type": ("not a table", "a table of keys"),
+    "model_attributes_type": ("not a table", "a table of keys"),
+    "tuple_type": ("not an array", "an array such as [...]"),
+    "list_type": ("not an array", "an array such as [...]"),
+    "too_short": ("empty", "at least one entry"),
+    "string_type": ("not a text", "a text in quotes"),
+    "string_too_short": ("an empty text", None),
+    "bool_type": ("neither true nor false", "true, false"),
+    "bool_parsing": ("neither true nor false", "true, false"),
+    "float_type": ("not a number", "a number such as 0.5"),
+    "float_parsing": ("not a number", "a number such as 0.5"),
+    "int_type": ("not a whole number", "a whole number such as 2"),
+    "int_parsing": ("not a whole number", "a whole number such as 2"),
+    "int_from_float": ("not a whole number", "a whole number such as 2"),
+}
+"""Type of pydantic's error -> what is wrong and, unless the field has examples, what is valid."""
+
+
+def _unknown_key(place: _Place, value: Any) -> InputError:
+    name = place.key.rpartition(".")[2]
+    names = list(dict.fromkeys(key for model in place.parents for key in _fields(model)))
+    return InputError(
+        "unknown key",
+        key=place.key,
+        value=None if isinstance(value, dict | list) else value,
+        valid="keys " + listed(names),
+        near=near(name, names),
+    )
+
+
+def _unknown_value(key: str, value: Any, names: Sequence[str]) -> InputError:
+    return InputError(
+        "not a known value",
+        key=key,
+        value=value,
+        valid=listed(map(shown, names)),
+        near=near(value, names) if isinstance(value, str) else None,
+    )
+
+
+def _names(expected: str) -> list[str]:
+    """Split pydantic's list of quoted names."""
+    return [name.strip(" '") for name in expected.split(",")]
+
+
+class _Place:
+    """A place in a file, found by following pydantic's path through the models.
+
+    Pydantic's path also names the chosen member of a tagged union, which the file does not.
+    """
+
+    def __init__(self, root: type[BaseModel]) -> None:
+        self.parents: list[type[BaseModel]] = []
+        self.models = [root]
+        self.field: FieldInfo | None = None
+        self.path: list[str] = []
+
+    def enter(self, part: str | int) -> None:
+        """Go one step down."""
+        tagged = [model for model in self.models if part in _tags(model)]
+        if tagged and len(self.models) > 1:
+            self.models = tagged
+            return
+        self.path.append(str(part))
+        if isinstance(part, str):
+            found = [fields[part] for fields in map(_fields, self.models) if part in fields]
+            self.parents = self.models
+            self.field = found[0] if found else None
+            self.models = _models(self.field.annotation) if self.field else []
+
+    @property
+    def key(self) -> str:
+        """The dotted path in the file."""
+        return ".".join(self.path)
+
+    @property
+    def example(self) -> str | None:
+        """Examples of what may stand here."""
+        if self.field is None or not self.field.examples or self.path[-1].isdecimal():
+            return None
+        return "for example " + listed(map(shown, self.field.examples))
+
+    @property
+    def tags(self) -> list[str]:
+        """What tells the tables apart that may stand here."""
+        return [tag for model in self.models for tag in _tags(model)]
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields by the keys under which they are written."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _tags(model: type[BaseModel]) -> list[Any]:
+    literals = [
+        typing.get_args(field.annotation)
+        for field in model.model_fields.values()
+        if typing.get_origin(field.annotation) is Literal
+    ]
+    return [values[0] for values in literals if len(values) == 1]
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """Find the models inside ``tuple[Model, ...]``, ``Model | None`` and the like."""
+    inner = typing.get_args(annotation)
+    if inner:
+        return [model for argument in inner for model in _models(argument)]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return []
