@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import jsonschema  # type: ignore[import-untyped]
 import pydantic
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell import catalogue, docs
+from dumbbell import catalogue, docs, documents
 from dumbbell.errors import InputError
 from dumbbell.resolve import ResolvedScenario
 from dumbbell.scenario import Scenario
@@ -318,7 +318,63 @@ def test_a_parameter_outside_its_limits_is_refused() -> None:
             with pytest.raises(InputError, match="outside the limits") as caught:
                 scenario({"flow": [flow]})
             assert caught.value.key == f"flow.0.parameters.{parameter.name}"
-            assert str(parameter.high) in str(caught.value.valid)
+            assert caught.value.valid == parameter.limits
+
+
+def test_a_parameter_between_its_steps_is_refused() -> None:
+    flow = {"algorithm": "highspeed", "parameters": {"low_window": 32}}
+    with pytest.raises(InputError) as caught:
+        scenario({"flow": [flow]})
+    assert caught.value.valid == "31 to 38 in steps of 7 (segments)"
+
+
+class Circle(pydantic.BaseModel, extra="forbid"):
+    kind: Literal["circle"]
+    radius: float = pydantic.Field(gt=0, examples=[1.5])
+
+
+class Square(pydantic.BaseModel, extra="forbid"):
+    kind: Literal["square"]
+    side: float
+
+
+class Drawing(pydantic.BaseModel):
+    shape: tuple[Annotated[Circle | Square, pydantic.Field(discriminator="kind")], ...] = (
+        pydantic.Field(min_length=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "line"),
+    [
+        (
+            {"kind": "sqare", "side": 1},
+            'f: shape.0.kind = "sqare": not a known value; did you mean "square"?; '
+            'valid: "circle", "square"',
+        ),
+        ({"side": 1}, 'f: shape.0.kind: is missing; valid: "circle", "square"'),
+        (
+            {"kind": "circle", "radus": 1},
+            "f: shape.0.radius: is missing; valid: for example 1.5\n"
+            'f: shape.0.radus = 1: unknown key; did you mean "radius"?; valid: keys kind, radius',
+        ),
+        (
+            {"kind": "square", "side": "x"},
+            'f: shape.0.side = "x": not a number; valid: a number such as 0.5',
+        ),
+        (
+            {"kind": "circle", "radius": 0},
+            "f: shape.0.radius = 0: input should be greater than 0; valid: for example 1.5",
+        ),
+        (7, "f: shape.0 = 7: not a table; valid: a table of keys"),
+    ],
+)
+def test_errors_in_tables_of_several_kinds_name_the_key_as_it_is_written(
+    shape: Any, line: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        documents.validate(Drawing, {"shape": [shape]}, "f")
+    assert str(caught.value) == line
 
 
 def test_python_gets_pydantic_errors() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -24,19 +23,27 @@ class Parameter(_Entry):
     """One parameter of an algorithm; all values are integers in `unit`."""
 
     name: str
-    unit: str = ""
+    unit: str
     initial: int
     low: int
     high: int
-    what: str = ""
-    source: str = ""
+    step: int
+    what: str
+    source: str
+
+    @property
+    def limits(self) -> str:
+        """The valid values in words."""
+        steps = f" in steps of {self.step}" if self.step > 1 else ""
+        unit = f" ({self.unit})" if self.unit != "1" else ""
+        return f"{self.low} to {self.high}{steps}{unit}"
 
 
 class Preset(_Entry):
     """A named set of parameter values; the others keep their initial values."""
 
     name: str
-    source: str = ""
+    source: str
     values: Mapping[str, int]
 
 
@@ -45,14 +52,14 @@ class Algorithm(_Entry):
 
     name: str
     title: str
-    family: str = ""
-    year: int = 0
-    source: str = ""
-    summary: str = ""
-    flags: Any = None
-    parameters: tuple[Parameter, ...] = ()
-    presets: tuple[Preset, ...] = ()
-    info: tuple[str, ...] = ()
+    family: str
+    year: int
+    source: str
+    summary: str
+    flags: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    presets: tuple[Preset, ...]
+    info: tuple[str, ...]
     source_hash: str
 
     @property
@@ -78,11 +85,11 @@ class Algorithm(_Entry):
     def check_parameter(self, name: str, value: int) -> None:
         """Raise InputError unless `name` is a parameter and `value` within its limits."""
         parameter = self.parameter(name)
-        if not parameter.low <= value <= parameter.high:
+        if value not in range(parameter.low, parameter.high + 1, parameter.step):
             raise InputError(
                 f"outside the limits of {self.name}'s parameter {name}",
                 value=value,
-                valid=f"{parameter.low} to {parameter.high} {parameter.unit}".rstrip(),
+                valid=parameter.limits,
             )
 
 

@@ -232,7 +232,7 @@ class Flow(_Table):
     packet: Bytes = Field(1500, examples=[1500, 9000])
     """Size of its full IP packets, of which 52 bytes are IP and TCP headers."""
 
-    parameters: Mapping[str, Integer] = Field({}, examples=[{"alpha": 20}])
+    parameters: Mapping[str, Integer] = Field({}, examples=[{"delta_l": 500}])
     """Parameters of the algorithm that differ from the preset (`dumbbell algorithms show`)."""
 
     label: str | None = Field(None, min_length=1, examples=["late flow"])

@@ -17,9 +17,15 @@ def input_error(
     error: ValidationError, model: type[BaseModel], source: str | None = None
 ) -> InputError:
     """Turn a report about `model` into one InputError that holds all problems."""
-    first, *others = [_one(details, model).at(source=source) for details in error.errors()]
+    reports = [details for details in error.errors() if not _is_echo(details)]
+    first, *others = [_one(details, model).at(source=source) for details in reports]
     first.others = tuple(others)
     return first
+
+
+def _is_echo(details: ErrorDetails) -> bool:
+    """Tell whether an array is only called too short because its entries are wrong."""
+    return details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]
 
 
 def _one(details: ErrorDetails, model: type[BaseModel]) -> InputError:
