@@ -48,11 +48,15 @@ impl Agenda {
     #[inline]
     pub fn set(&mut self, leaf: usize, time: Time) {
         let mut node = self.leaves + leaf;
-        self.nodes[node].0 = time;
+        let mut winner = (time, leaf as u32);
+        self.nodes[node] = winner;
         while node > 1 {
-            let (left, right) = (self.nodes[node & !1], self.nodes[node | 1]);
+            let sibling = self.nodes[node ^ 1];
+            // On equal times the left one wins: the winner so far if its node is even.
+            let keeps = winner.0 < sibling.0 || (winner.0 == sibling.0 && node % 2 == 0);
+            winner = if keeps { winner } else { sibling };
             node /= 2;
-            self.nodes[node] = if right.0 < left.0 { right } else { left };
+            self.nodes[node] = winner;
         }
     }
 }

@@ -105,9 +105,10 @@ impl DumbbellConfig {
     #[must_use]
     pub fn build(&self, flow_rtts: impl IntoIterator<Item = Span>, seed: u64) -> Network {
         let mut links = vec![self.forward_bottleneck(), self.reverse_bottleneck()];
-        let mut add = |link| {
-            links.push(link);
-            links.len() - 1
+        let mut add = |link: LinkConfig| {
+            let id = (!link.is_transparent()).then_some(links.len());
+            links.extend(id.map(|_| link));
+            id
         };
         let paths: Vec<_> = flow_rtts
             .into_iter()
@@ -120,8 +121,11 @@ impl DumbbellConfig {
                 let receiver = add(self.receiver());
                 let back = add(self.link(None, edges - outward));
                 Path {
-                    forward: vec![access, FORWARD_BOTTLENECK, receiver],
-                    reverse: vec![REVERSE_BOTTLENECK, back],
+                    forward: [access, Some(FORWARD_BOTTLENECK), receiver]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                    reverse: [Some(REVERSE_BOTTLENECK), back].into_iter().flatten().collect(),
                 }
             })
             .collect();

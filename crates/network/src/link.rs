@@ -54,6 +54,15 @@ impl Default for LinkConfig {
     }
 }
 
+impl LinkConfig {
+    /// Whether packets pass such a link unchanged and at once.
+    #[must_use]
+    pub fn is_transparent(&self) -> bool {
+        let waits = self.rate.is_some() || self.delay > Span::ZERO || self.jitter > Span::ZERO;
+        !waits && self.loss_probability == 0.0
+    }
+}
+
 /// Why a packet went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {

@@ -1,0 +1,184 @@
+//! What holds in every run, whatever the scenario.
+
+mod common;
+
+use common::{MILLISECOND, SECOND, run};
+use dumbbell_simulator::Output;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const ALGORITHMS: [&str; 7] = ["reno", "scalable", "highspeed", "htcp", "bic", "cubic", "fast"];
+
+fn any_flow() -> impl Strategy<Value = Value> {
+    let preset = prop_oneof![Just(None), Just(Some("li2007"))];
+    let bytes = prop_oneof![Just(None), (1u64..3_000_000).prop_map(Some)];
+    let stop = prop_oneof![Just(None), (2_500u64..6_000).prop_map(Some)];
+    (0..ALGORITHMS.len(), preset, 10u64..300, 0u64..2_000, stop, bytes, 200u16..2_000).prop_map(
+        |(algorithm, preset, rtt_ms, start_ms, stop_ms, bytes, packet_bytes)| {
+            let algorithm = ALGORITHMS[algorithm];
+            json!({
+                "label": algorithm, "algorithm": algorithm,
+                "preset": preset.filter(|_| algorithm != "cubic"), "parameters": {},
+                "rtt_ns": rtt_ms * MILLISECOND, "start_ns": start_ms * MILLISECOND,
+                "stop_ns": stop_ms.map(|stop| stop * MILLISECOND), "bytes": bytes,
+                "packet_bytes": packet_bytes, "header_bytes": 52,
+            })
+        },
+    )
+}
+
+prop_compose! {
+    fn any_network()(
+        rate_bps in 300_000u64..300_000_000,
+        delay_ms in 0u64..5,
+        limit in 1u32..300,
+        in_bytes: bool,
+        edge in prop_oneof![Just(None), (1_000_000u64..1_000_000_000).prop_map(Some)],
+        jitter_us in 0u64..500,
+        reverse_bps in 300_000u64..300_000_000,
+        reverse_limit in 1u32..100,
+        loss in prop::collection::vec((0usize..4, 0.0f64..0.1), 0..3),
+        overhead in prop_oneof![Just(0u16), Just(38)],
+    ) -> Value {
+        let places = ["sender", "bottleneck", "receiver", "reverse"];
+        let queue = if in_bytes { json!({"bytes": u64::from(limit) * 1_500}) } else { json!({"packets": limit}) };
+        let loss: Vec<_> = loss.into_iter()
+            .map(|(place, probability)| json!({"place": places[place], "probability": probability}))
+            .collect();
+        json!({
+            "rate_bps": rate_bps, "delay_ns": delay_ms * MILLISECOND, "queue": queue,
+            "overhead_bytes": overhead, "edge_rate_bps": edge, "edge_jitter_ns": jitter_us * 1_000,
+            "reverse": {"rate_bps": reverse_bps, "queue": {"packets": reverse_limit}}, "loss": loss,
+        })
+    }
+}
+
+prop_compose! {
+    fn any_scenario()(
+        network in any_network(),
+        flows in prop::collection::vec(any_flow(), 1..5),
+        old: bool,
+        seed: u64,
+    ) -> Value {
+        let profile = if old { "linux-2.6.6" } else { "linux-6" };
+        json!({
+            "seed": seed, "duration_ns": 8 * SECOND,
+            "stack": {"profile": profile, "switches": {}},
+            "network": network, "flows": flows,
+            "record": {
+                "interval_ns": 50 * MILLISECOND,
+                "events": ["start", "stop", "done", "congestion", "timeout", "recovered", "drop", "loss", "retransmit"],
+                "algorithm_state": true,
+            },
+        })
+    }
+}
+
+fn packets_are_conserved(output: &Output) {
+    for flow in &output.summary.flows {
+        let accounted = flow.received_packets
+            + flow.dropped_packets
+            + flow.lost_packets
+            + flow.in_flight_packets;
+        assert_eq!(flow.sent_segs, accounted, "{flow:?}");
+        assert!(flow.acked_bytes <= flow.received_bytes, "{flow:?}");
+        assert!(flow.received_bytes <= flow.sent_bytes, "{flow:?}");
+        assert!(flow.retransmitted_segs <= flow.sent_segs, "{flow:?}");
+    }
+    for queue in &output.summary.queues {
+        let accounted = queue.departed_packets
+            + queue.dropped_packets
+            + queue.lost_packets
+            + u64::from(queue.backlog_packets);
+        assert_eq!(queue.arrived_packets, accounted, "{queue:?}");
+    }
+}
+
+fn transfers_are_exact(output: &Output, scenario: &Value) {
+    for (flow, spec) in output.summary.flows.iter().zip(scenario["flows"].as_array().unwrap()) {
+        if let Some(bytes) = spec["bytes"].as_u64() {
+            assert!(flow.acked_bytes <= bytes && flow.received_bytes <= bytes, "{flow:?}");
+            let complete = spec["stop_ns"].is_null() && flow.end_ns < output.summary.duration_ns;
+            assert!(!complete || flow.acked_bytes == bytes, "{flow:?} of {bytes} bytes");
+        }
+    }
+}
+
+fn windows_stay_in_bounds_and_time_goes_on(output: &Output) {
+    let flows = &output.flows;
+    assert!(flows.cwnd_segs.iter().all(|&cwnd| (1..1 << 28).contains(&cwnd)));
+    assert!(flows.ssthresh_segs.iter().all(|&ssthresh| ssthresh >= 1));
+    assert!(flows.time_ns.is_sorted() && output.events.time_ns.is_sorted());
+    let mut latest = std::collections::BTreeMap::new();
+    for row in 0..flows.time_ns.len() {
+        let now = [
+            flows.sent_segs[row],
+            flows.retransmitted_segs[row],
+            flows.acked_bytes[row],
+            flows.received_bytes[row],
+        ];
+        if let Some(before) = latest.insert(flows.flow[row], now) {
+            assert!(
+                now.iter().zip(before).all(|(now, before)| *now >= before),
+                "{before:?} {now:?}"
+            );
+        }
+    }
+}
+
+fn queues_respect_their_limit(output: &Output, scenario: &Value) {
+    let forward = &output.summary.queues[0];
+    let packet_max = scenario["flows"].as_array().unwrap().iter();
+    let packet_max = packet_max.map(|flow| flow["packet_bytes"].as_u64().unwrap()).max().unwrap();
+    let overhead = scenario["network"]["overhead_bytes"].as_u64().unwrap();
+    match scenario["network"]["queue"]["packets"].as_u64() {
+        // One more is being sent.
+        Some(limit) => assert!(u64::from(forward.backlog_packets_max) <= limit + 1),
+        None => {
+            let limit = scenario["network"]["queue"]["bytes"].as_u64().unwrap();
+            let most = limit + packet_max + overhead;
+            let backlog = output.queues.queue.iter().zip(&output.queues.backlog_bytes);
+            assert!(backlog.filter(|(queue, _)| **queue == 0).all(|(_, &bytes)| bytes <= most));
+        }
+    }
+    let rate = scenario["network"]["rate_bps"].as_u64().unwrap();
+    let capacity =
+        u128::from(rate) * u128::from(output.summary.duration_ns) / 8 / u128::from(SECOND);
+    assert!(u128::from(forward.departed_bytes) <= capacity + 1);
+}
+
+fn events_agree_with_the_counters(output: &Output) {
+    let count = |kind: u8, flow: u32| {
+        let kinds = output.events.kind.iter().zip(&output.events.flow);
+        kinds.filter(|&(k, f)| *k == kind && *f == flow).count() as u64
+    };
+    for flow in &output.summary.flows {
+        assert_eq!(count(3, flow.flow), u64::from(flow.congestion_events));
+        assert_eq!(count(4, flow.flow), u64::from(flow.timeouts));
+        assert_eq!(count(6, flow.flow), flow.dropped_packets);
+        assert_eq!(count(7, flow.flow), flow.lost_packets);
+        assert_eq!(count(8, flow.flow), flow.retransmitted_segs);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_run_keeps_the_invariants(scenario in any_scenario()) {
+        let output = run(&scenario);
+        packets_are_conserved(&output);
+        transfers_are_exact(&output, &scenario);
+        windows_stay_in_bounds_and_time_goes_on(&output);
+        queues_respect_their_limit(&output, &scenario);
+        events_agree_with_the_counters(&output);
+    }
+
+    #[test]
+    fn the_same_scenario_gives_the_same_bytes(scenario in any_scenario()) {
+        let (first, second) = (run(&scenario), run(&scenario));
+        prop_assert_eq!(first.tables(), second.tables());
+        let summary = |output: &Output| serde_json::to_string(&output.summary).unwrap();
+        prop_assert_eq!(summary(&first), summary(&second));
+    }
+}
