@@ -17,6 +17,7 @@ from dumbbell import catalogue, docs, documents
 from dumbbell.errors import InputError
 from dumbbell.resolve import ResolvedScenario
 from dumbbell.scenario import Scenario
+from dumbbell.study import Study
 from samples import resolved, scenario, table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -428,3 +429,13 @@ def test_the_examples_are_valid(path: Path) -> None:
     schema = json.loads((DOCS / "scenario.schema.json").read_text())
     jsonschema.validate(tomllib.loads(path.read_text()), schema)
     assert Scenario.load(path).resolve().data["flows"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(DOCS.glob("examples/studies/*.toml")), ids=lambda path: path.name
+)
+def test_the_examples_of_studies_are_valid(path: Path) -> None:
+    schema = json.loads((DOCS / "study.schema.json").read_text())
+    jsonschema.validate(tomllib.loads(path.read_text()), schema)
+    study = Study.load(path)
+    assert len(study.runs()) > len(study.runs(quick=True)) > 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,31 +20,21 @@ from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 from dumbbell import catalogue
 from dumbbell.errors import as_toml
 from dumbbell.scenario import Scenario
-from dumbbell.units import BYTE_UNITS, PACKET_UNITS, RATE_UNITS, TIME_UNITS
+from dumbbell.study import Study
+from dumbbell.units import BYTE_UNITS, PACKET_UNITS, RATE_UNITS, TIME_UNITS, format_time
 
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True)
 class Document:
-    """A kind of file: its model, what its page says first, and an example in `examples/`."""
+    """A kind of file: its model, what its page says first and last, and an example."""
 
     name: str
     model: type[BaseModel]
     introduction: str
     example: str
-
-
-DOCUMENTS: Final = (
-    Document(
-        "scenario",
-        Scenario,
-        "A scenario file describes one experiment: a network, the flows that share it, and what "
-        "to record. `dumbbell simulate FILE` runs it; `dumbbell.Scenario.load` reads it in "
-        "Python.",
-        "two-htcp.toml",
-    ),
-)
+    appendices: tuple[Callable[[], str], ...] = ()
 
 
 class _TomlSchema(GenerateJsonSchema):
@@ -63,6 +53,8 @@ class _TomlSchema(GenerateJsonSchema):
 
     def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
         described = super().default_schema(schema)
+        if described.get("format") == "time" and isinstance(described.get("default"), int):
+            described["default"] = format_time(described["default"])
         if described.get("default") is None or isinstance(described["default"], dict):
             described.pop("default", None)
         return described
@@ -84,8 +76,7 @@ def page(document: Document, folder: Path) -> str:
         "models by `python -m dumbbell.docs`.\n",
         f"## Example\n\n```toml\n{example}```\n",
         *_tables(schema),
-        _units(),
-        _stacks(),
+        *(appendix() for appendix in document.appendices),
     ]
     return "\n".join(parts)
 
@@ -100,18 +91,24 @@ def _tables(schema: Mapping[str, Any]) -> Iterator[str]:
         if name in seen:
             continue
         seen.add(name)
-        table = schema["$defs"][name]
-        yield _table(f"`[[{path}]]`" if is_array else f"`[{path}]`", _alternative(table))
-        waiting = [*_mentions(_alternative(table), f"{path}."), *waiting]
+        table = _alternative(schema["$defs"][name])
+        heading = f"`[[{path}]]`" if is_array else f"`[{path}]`"
+        yield _table(heading + _kind(table), table)
+        waiting = [*_mentions(table, f"{path}."), *waiting]
 
 
 def _mentions(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, bool]]:
     """Yield path and model of the tables inside a table, and whether they form an array."""
-    for key, described in table.get("properties", {}).items():
+    for key, described in table["properties"].items():
         is_array = described.get("type") == "array"
-        reference = (described.get("items", {}) if is_array else described).get("$ref")
-        if reference:
-            yield prefix + key, reference.rpartition("/")[2], is_array
+        for name in _references(described.get("items", {}) if is_array else described):
+            yield prefix + key, name, is_array
+
+
+def _references(described: Mapping[str, Any]) -> list[str]:
+    """Return the names of the models that describe a value."""
+    choices = [described, *described.get("oneOf", ())]
+    return [choice["$ref"].rpartition("/")[2] for choice in choices if "$ref" in choice]
 
 
 def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -120,6 +117,14 @@ def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
         if "properties" in choice:
             return {**table, **choice}
     return table
+
+
+def _kind(table: Mapping[str, Any]) -> str:
+    """Name the key that tells a table from others in the same place."""
+    for key, described in table["properties"].items():
+        if "const" in described:
+            return f" with `{key} = {as_toml(described['const'])}`"
+    return ""
 
 
 def _table(heading: str, table: Mapping[str, Any]) -> str:
@@ -133,7 +138,9 @@ def _table(heading: str, table: Mapping[str, Any]) -> str:
     for key, described in table["properties"].items():
         default = "*required*" if key in required else _code(described.get("default"))
         examples = ", ".join(_code(example) for example in described.get("examples", ()))
-        what = described.get("description", "").replace("\n", " ")
+        what = described.get("description", "").replace("\n", " ").replace("``", "`")
+        if "const" in described:
+            what = "Tells this kind of table from the others."
         cells = [f"`{key}`", what, _form(described), default, examples]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
@@ -147,12 +154,17 @@ def _form(described: Mapping[str, Any]) -> str:
     """Name the form of a value in a word or two."""
     if "enum" in described:
         return ", ".join(_code(choice) for choice in described["enum"])
+    if "const" in described:
+        return _code(described["const"])
     if "format" in described:
         return str(described["format"])
-    if "$ref" in described:
+    if _references(described):
         return "table"
     if described.get("type") == "array":
-        return "tables" if "$ref" in described["items"] else "array of texts"
+        items = described.get("items") or described["prefixItems"][0]
+        if _references(items):
+            return "tables"
+        return f"array of {_form(items)}" + ("" if "enum" in items else "s")
     kind = str(described.get("type", ""))
     return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)
 
@@ -230,6 +242,28 @@ A run's folder appears as a whole or not at all, and is verified before it is us
 gives the same bytes wherever and whenever it runs. In frames, 4294967295 in a 32-bit column is
 null, and tables with a `flow` column have its `label` and its `algorithm`, too.
 """
+
+
+DOCUMENTS: Final = (
+    Document(
+        "scenario",
+        Scenario,
+        "A scenario file describes one experiment: a network, the flows that share it, and what "
+        "to record. `dumbbell simulate FILE` runs it; `dumbbell.Scenario.load` reads it in "
+        "Python.",
+        "two-htcp.toml",
+        (_units, _stacks),
+    ),
+    Document(
+        "study",
+        Study,
+        "A study file describes grids of scenarios, figures of their results, and claims that the "
+        "results may bear out. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
+        "it. A study may also be a folder of such files, which are read as one. Scenarios are "
+        "written as in [the scenario file](scenario.md).",
+        "studies/queue-size.toml",
+    ),
+)
 
 
 def write(folder: Path) -> None:
