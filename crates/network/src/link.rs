@@ -220,7 +220,6 @@ impl Link {
     }
 
     /// Packets between the link's two ends.
-    #[must_use]
     pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
         self.pipe.iter().map(|entry| &entry.packet)
     }

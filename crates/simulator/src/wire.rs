@@ -81,8 +81,12 @@ mod tests {
     #[test]
     fn acknowledgements_survive_the_tag_in_any_order() {
         let mut parked = ParkedBlocks::default();
-        let acks =
-            [ack(5, &[]), ack(7, &[9..12, 20..21]), ack(0, &[1..2]), ack(NUMBER_MASK, &[3..4])];
+        let acks = [
+            ack(5, &[]),
+            ack(7, &[9..12, 20..21]),
+            ack(0, &[1..2, 5..6]),
+            ack(NUMBER_MASK, &[3..4, 8..9]),
+        ];
         let tags = acks.clone().map(|ack| parked.tag_of_ack(ack));
         for index in [2, 0, 3, 1] {
             assert_eq!(parked.ack_of_tag(tags[index]), acks[index]);
