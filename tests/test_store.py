@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from dumbbell import staging
-from dumbbell.errors import DamagedResult, InputError, StoreError
+from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
 from dumbbell.store import Store
 from samples import output, resolved, seeds
 
@@ -79,7 +79,7 @@ def test_there_is_nothing_before_the_first_result(tmp_path: Path) -> None:
     assert not store.has("00")
     assert list(store.keys()) == []
     assert not (tmp_path / "none").exists()
-    with pytest.raises(KeyError):
+    with pytest.raises(MissingResult, match="no result is stored under 00"):
         store.get("00")
 
 
@@ -101,7 +101,7 @@ def test_damage_is_found_and_replaced(
     store, key = filled(tmp_path)
     intact = files_of(tmp_path)
     harm(next(tmp_path.rglob(name)))
-    with pytest.raises((DamagedResult, KeyError)):
+    with pytest.raises((DamagedResult, MissingResult)):
         store.get(key)
     store.put(resolved(), output(resolved()))
     assert files_of(tmp_path) == intact

@@ -161,12 +161,15 @@ def _form(described: Mapping[str, Any]) -> str:
     if _references(described):
         return "table"
     if described.get("type") == "array":
-        items = described.get("items") or described["prefixItems"][0]
-        if _references(items):
-            return "tables"
-        return f"array of {_form(items)}" + ("" if "enum" in items else "s")
+        return _array_form(described.get("items") or described["prefixItems"][0])
     kind = str(described.get("type", ""))
     return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)
+
+
+def _array_form(items: Mapping[str, Any]) -> str:
+    if _references(items):
+        return "tables"
+    return f"array of {_form(items)}" + ("" if "enum" in items else "s")
 
 
 def _units() -> str:

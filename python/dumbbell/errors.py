@@ -91,6 +91,13 @@ class StoreError(DumbbellError):
     exit_code = 2
 
 
+class MissingResult(DumbbellError, KeyError):  # noqa: N818 - what the store lacks
+    """There is no stored result under this key."""
+
+    def __str__(self) -> str:
+        return f"no result is stored under {self.args[0]}"
+
+
 class DamagedResult(DumbbellError):  # noqa: N818 - what the store holds, not what went wrong
     """A stored result does not match its digest; it counts as absent."""
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from dumbbell import catalogue, staging
 from dumbbell.engine import Output
-from dumbbell.errors import DamagedResult, InputError, StoreError
+from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
 from dumbbell.resolve import ResolvedScenario, canonical_json
 from dumbbell.result import Run
 
@@ -49,7 +49,7 @@ class Store:
     def get(self, key: str) -> Run:
         """Return a verified result with lazy frames.
 
-        Raises KeyError if there is none and DamagedResult if it is not what was written.
+        Raises MissingResult if there is none and DamagedResult if it is not what was written.
         """
         folder = self._folder(key)
         content = self.verify(key)
@@ -62,7 +62,7 @@ class Store:
     def verify(self, key: str) -> dict[str, Any]:
         """Return a result's `run.json` after checking all its files; raises as `get`."""
         if not self.has(key):
-            raise KeyError(key)
+            raise MissingResult(key)
         with self._storage_errors("read"):
             return _verified(self._folder(key))
 
