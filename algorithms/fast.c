@@ -132,8 +132,13 @@ static u8 fast_queue_is_empty(const struct fast_params *params,
 static u64 fast_backlog(const struct fast_state *fast, const struct cc_conn *conn)
 {
 	u64 average_us = fast->rtt_average >> FAST_AVERAGE_SHIFT;
+	u64 window = (u64)conn->cwnd_segs << FAST_SHIFT;
+	u64 backlog;
 
-	return average_us ? fast_queueing(fast) * conn->cwnd_segs / average_us : 0;
+	if (!average_us)
+		return 0;
+	backlog = fast_queueing(fast) * conn->cwnd_segs / average_us;
+	return backlog < window ? backlog : window;
 }
 
 static u32 fast_alpha(const struct fast_params *params, const struct fast_state *fast)

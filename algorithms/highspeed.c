@@ -121,8 +121,8 @@ static void highspeed_cong_avoid(const struct highspeed_params *params,
 				 struct highspeed_state *highspeed, struct cc_conn *conn,
 				 u32 acked)
 {
-	u32 cwnd = cc_max(conn->cwnd_segs, 1);
-	u32 segs;
+	u32 cwnd = conn->cwnd_segs;
+	u32 increase;
 
 	if (!cc_may_grow(conn))
 		return;
@@ -131,14 +131,16 @@ static void highspeed_cong_avoid(const struct highspeed_params *params,
 		return;
 	}
 	highspeed_find_row(params, highspeed, cwnd);
-	if (params->count_acks)
-		acked = 1;
-	conn->cwnd_cnt = cc_saturate(conn->cwnd_cnt + (u64)(highspeed->row + 1) * acked);
-	if (conn->cwnd_cnt < cwnd)
+	increase = highspeed->row + 1;
+	if (!params->count_acks && !(conn->stack & CC_STACK_COUNT_ACKS)) {
+		cc_additive_increase(conn, cwnd, cc_saturate((u64)increase * acked));
 		return;
-	segs = params->count_acks ? 1 : conn->cwnd_cnt / cwnd;
-	conn->cwnd_cnt -= segs * cwnd;
-	cc_grow(conn, segs);
+	}
+	conn->cwnd_cnt = cc_saturate((u64)conn->cwnd_cnt + increase);
+	if (conn->cwnd_cnt >= cwnd) {
+		conn->cwnd_cnt -= cwnd;
+		cc_grow(conn, 1);
+	}
 }
 
 static void highspeed_info(const struct highspeed_params *params,

@@ -10,19 +10,18 @@
  */
 #include "cc.h"
 
-#define scalable_parameters(P)                                                     \
-	P(segs_per_increase, "segments", 100, CC_RANGE(1, 1000000),                \
-	  "acknowledged segments that earn one segment of window: 1 / alpha",      \
-	  "Kelly 2003; Linux since 4.15")                                          \
-	P(low_window, "segments", 100, CC_RANGE(0, 1000000),                       \
-	  "window below which growth is that of standard TCP", "Linux since 4.15") \
-	P(halve_below, "segments", 0, CC_RANGE(0, 1000000),                        \
-	  "window below which congestion halves it, as in standard TCP",           \
-	  "Kelly 2003; Linux does not")                                            \
-	P(kept, "1/1024", 896, CC_RANGE(512, 1023),                                \
-	  "fraction of the window kept on congestion", "Kelly 2003: 0.875")        \
-	P(count_acks, "switch", 0, CC_SWITCH,                                      \
-	  "above the low window count ACKs, not acknowledged segments",            \
+#define scalable_parameters(P)                                                         \
+	P(segs_per_increase, "segments", 100, CC_RANGE(1, 1000000),                    \
+	  "acknowledged segments that earn one segment of window: 1 / alpha",          \
+	  "Kelly 2003; Linux since 4.15")                                              \
+	P(low_window, "segments", 100, CC_RANGE(0, 1000000),                           \
+	  "window below which growth is that of standard TCP", "Linux since 4.15")     \
+	P(halve_below, "segments", 0, CC_RANGE(0, 1000000),                            \
+	  "window below which congestion halves it, as in standard TCP",               \
+	  "Kelly 2003; Linux does not")                                                \
+	P(kept, "1/1024", 896, CC_RANGE(512, 1023),                                    \
+	  "fraction of the window kept on congestion", "Kelly 2003: 0.875")            \
+	P(count_acks, "switch", 0, CC_SWITCH, "count ACKs, not acknowledged segments", \
 	  "Linux until 4.14")
 
 #define scalable_presets(S)                                                           \

@@ -91,6 +91,7 @@ pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str
     known
         .iter()
         .copied()
+        .rev()
         .filter(|candidate| similarity(candidate) > 0.75)
         .max_by(|a, b| similarity(a).total_cmp(&similarity(b)))
 }

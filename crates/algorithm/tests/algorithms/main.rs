@@ -1,0 +1,48 @@
+//! The algorithms against the vectors of their papers, RFCs and of Linux.
+
+mod bic;
+mod cubic;
+mod errors;
+mod fast;
+mod highspeed;
+mod htcp;
+mod hystart;
+mod properties;
+mod registry;
+mod reno;
+mod scalable;
+
+use dumbbell_algorithm::{AckSample, Conn, Instance};
+use std::collections::BTreeMap;
+
+/// An algorithm ready to run, with some parameters set.
+fn instance(name: &str, preset: Option<&str>, settings: &[(&str, u32)]) -> Instance {
+    let parameters: BTreeMap<String, u32> =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    Instance::new(name, preset, &parameters).expect("valid settings")
+}
+
+/// A connection in congestion avoidance.
+fn avoiding(cwnd_segs: u32) -> Conn {
+    Conn { cwnd_segs, ssthresh_segs: 2, ..Conn::default() }
+}
+
+/// What an ACK of `pkts_acked` segments tells, with an RTT.
+fn ack(pkts_acked: u32, rtt_us: i32) -> AckSample {
+    AckSample { pkts_acked, rtt_us, in_flight_bytes: 0 }
+}
+
+/// Window and accumulator after each of `count` ACKs of `acked_segs`.
+fn grow(
+    instance: &mut Instance,
+    conn: &mut Conn,
+    acked_segs: u32,
+    count: usize,
+) -> Vec<(u32, u32)> {
+    (0..count)
+        .map(|_| {
+            instance.cong_avoid(conn, acked_segs);
+            (conn.cwnd_segs, conn.cwnd_cnt)
+        })
+        .collect()
+}

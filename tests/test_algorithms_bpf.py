@@ -1,0 +1,59 @@
+"""Every algorithm compiles for the kernel: the same file, as BPF, without a warning."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ALGORITHMS = Path(__file__).resolve().parents[1] / "algorithms"
+FILES = sorted(ALGORITHMS.glob("*.c"))
+TARGET = ("-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror")
+
+
+@pytest.fixture(scope="session")
+def clang() -> str:
+    """Path of clang 19; where it can be installed, its absence is a failure."""
+    found = shutil.which("clang-19")
+    if found is None and sys.platform == "linux" and os.geteuid() == 0:
+        pytest.fail("clang-19 is not installed: apt-get install clang-19")
+    if found is None:
+        pytest.skip("clang-19 is not installed, and cannot be without being root on Linux")
+    return found
+
+
+def hooks_of(file: Path) -> set[str]:
+    """Names of the hooks that a file registers."""
+    source = file.read_text()
+    return set(re.findall(rf"\bH\({file.stem}, (\w+)\)", source))
+
+
+def test_there_are_algorithms() -> None:
+    assert {file.stem for file in FILES} >= {
+        "bic", "cubic", "fast", "highspeed", "htcp", "reno", "scalable",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_compiles_for_bpf_without_a_word(clang: str, file: Path, tmp_path: Path) -> None:
+    command = [clang, *TARGET, "-c", str(file), "-o", str(tmp_path / "algorithm.o")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert (tmp_path / "algorithm.o").stat().st_size > 0
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_hooks_are_global_and_self_contained(clang: str, file: Path) -> None:
+    command = [clang, *TARGET, "-S", str(file), "-o", "-"]
+    assembly = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    hooks = hooks_of(file)
+    assert {"ssthresh"} < hooks
+    functions = set(re.findall(r"\.globl\s+(\w+)", assembly))
+    assert functions == {f"dumbbell_{file.stem}_{hook}" for hook in hooks}
+    assert not re.findall(r"^\s*\.(?:data|bss|comm)\b.*", assembly, flags=re.MULTILINE)
+    assert set(re.findall(r"\bcall (\w+)", assembly)) <= set(re.findall(r"^(\w+):", assembly, re.M))
