@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -114,6 +118,16 @@ def test_the_core_s_errors_become_dumbbell_s(
     monkeypatch.setattr(_core, "simulate", fail)
     with pytest.raises(expected, match=message):
         SimulatorEngine().run(resolved())
+
+
+def test_the_stub_of_the_core_is_right() -> None:
+    package = Path(_core.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(package), "MYPYPATH": str(package)}
+    command = [sys.executable, "-m", "mypy.stubtest", "dumbbell._core"]
+    checked = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, cwd=package.parent
+    )
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_a_cancelled_token_stops_a_run() -> None:

@@ -1,17 +1,21 @@
 """The compiled engine (crates/python); private, use `dumbbell.engine`."""
 
+from typing import final
+
 class ScenarioError(ValueError):
     """The engine refuses a resolved scenario; args are (key, message)."""
 
 class Cancelled(Exception):  # noqa: N818 - a state, not a failure
     """The run was stopped through its token."""
 
+@final
 class CancelToken:
     """A flag that stops a running simulation from another thread."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> CancelToken: ...
     def cancel(self) -> None: ...
 
+@final
 class RunOutput:
     """What a simulation leaves behind."""
 
@@ -19,6 +23,18 @@ class RunOutput:
     def summary(self) -> str: ...
     @property
     def tables(self) -> dict[str, list[tuple[str, str, bytes]]]: ...
+
+__all__ = [
+    "ENGINE_VERSION",
+    "CancelToken",
+    "Cancelled",
+    "RunOutput",
+    "ScenarioError",
+    "algorithms",
+    "schema",
+    "simulate",
+    "stack_profiles",
+]
 
 ENGINE_VERSION: str
 
