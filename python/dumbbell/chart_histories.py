@@ -13,6 +13,7 @@ _WIDTH = 760
 _HEIGHT = 190
 _LOW_HEIGHT = 130
 _MANY_ROWS = 3
+_WIDEST = 1.8
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Row:
     lines: pl.DataFrame | None
     start_s: float
     end_s: float
+    from_zero: bool = True
 
 
 def draw(rows: Sequence[Row]) -> alt.VConcatChart:
@@ -53,13 +55,16 @@ def _lines(row: Row, labels: list[str], position: int) -> alt.Chart:
         zoom="wheel![event.shiftKey]",
     )
     colours = alt.Scale(domain=labels, range=flow_colours(len(labels)))
+    # Later lines are thinner, so that what they cover still shows.
+    widths = alt.Scale(domain=labels, range=[_WIDEST / (1 + 0.5 * n) for n in range(len(labels))])
     chart: alt.Chart = (
         alt.Chart(inline(row.lines))
-        .mark_line(strokeWidth=1.2, strokeJoin="round", clip=True)
+        .mark_line(strokeJoin="round", clip=True)
         .encode(
             x=_time(row),
-            y=alt.Y("value:Q", title=row.quantity, scale=_headroom(row.lines)),
+            y=alt.Y("value:Q", title=row.quantity, scale=_heights(row, row.lines)),
             color=alt.Color("label:N", scale=colours, title=None, legend=_LEGEND),
+            strokeWidth=alt.StrokeWidth("label:N", scale=widths, legend=None),
             tooltip=[
                 alt.Tooltip("label:N", title="flow"),
                 alt.Tooltip("time_s:Q", title="time (s)", format=".1f"),
@@ -71,17 +76,21 @@ def _lines(row: Row, labels: list[str], position: int) -> alt.Chart:
     return chart
 
 
-def _headroom(lines: pl.DataFrame) -> alt.Scale:
-    """From zero to a little above the highest value, so that a constant is not the frame."""
-    highest = lines["value"].max()
-    assert highest is None or isinstance(highest, int | float)
-    return alt.Scale(domain=[0, 1.06 * (highest or 1)], nice=False)
+def _heights(row: Row, lines: pl.DataFrame) -> alt.Scale:
+    """Return a scale with some room beyond the values, so that a constant is not the frame."""
+    values = lines["value"].to_list() or [0.0, 1.0]
+    low, high = (0.0 if row.from_zero else min(values)), max(values)
+    room = 0.06 * ((high - low) or 1.0)
+    return alt.Scale(domain=[low if row.from_zero else low - room, high + room], nice=False)
 
 
 def _absent(row: Row) -> alt.Chart:
     middle_s = (row.start_s + row.end_s) / 2
     data = inline(pl.DataFrame({"time_s": [middle_s], "note": ["not run yet"]}))
-    return alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(x=_time(row), text="note:N")
+    chart: alt.Chart = (
+        alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(x=_time(row), text="note:N")
+    )
+    return chart
 
 
 def _time(row: Row) -> alt.X:

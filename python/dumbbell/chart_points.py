@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import altair as alt
 import polars as pl
@@ -10,7 +11,9 @@ from dumbbell import chart_axes
 from dumbbell.chart_axes import Extent
 from dumbbell.chart_data import inline
 from dumbbell.chart_style import FAINT, INK, THEORY_DASHES, Look
-from dumbbell.figure_spec import PointsFigure
+from dumbbell.figure_spec import Coordinate, PointsFigure
+
+_Channel = TypeVar("_Channel", alt.X, alt.Y)
 
 _WIDTH = 400
 _HEIGHT = 290
@@ -45,6 +48,29 @@ def draw(spec: PointsFigure, panes: Sequence[Pane], looks: Mapping[str, Look]) -
     return _Drawing(spec, panes, looks).chart()
 
 
+def empty(spec: PointsFigure) -> alt.Chart:
+    """Draw only the axes."""
+    data = inline(pl.DataFrame(schema={"x": pl.Float64, "y": pl.Float64}))
+    none = [pl.Series([], dtype=pl.Float64)]
+    chart: alt.Chart = (
+        alt.Chart(data)
+        .mark_point()
+        .encode(
+            x=_channel(alt.X, "x:Q", spec.x, chart_axes.extent(spec.x, none)),
+            y=_channel(alt.Y, "y:Q", spec.y, chart_axes.extent(spec.y, none)),
+        )
+        .properties(width=_WIDTH, height=_HEIGHT)
+    )
+    return chart
+
+
+def _channel(
+    kind: type[_Channel], shorthand: str, coordinate: Coordinate, span: Extent
+) -> _Channel:
+    axis = chart_axes.ticks(coordinate, span)
+    return kind(shorthand, title=coordinate.title, scale=span.scale, axis=axis)
+
+
 class _Drawing:
     """What the panes of one figure have in common."""
 
@@ -73,12 +99,10 @@ class _Drawing:
         return alt.hconcat(*plots)
 
     def _x(self) -> alt.X:
-        axis = chart_axes.ticks(self.spec.x, self.x_extent)
-        return alt.X("x:Q", title=self.spec.x.title, scale=self.x_extent.scale, axis=axis)
+        return _channel(alt.X, "x:Q", self.spec.x, self.x_extent)
 
     def _y(self) -> alt.Y:
-        axis = chart_axes.ticks(self.spec.y, self.y_extent)
-        return alt.Y("y:Q", title=self.spec.y.title, scale=self.y_extent.scale, axis=axis)
+        return _channel(alt.Y, "y:Q", self.spec.y, self.y_extent)
 
     def _colour(self) -> alt.Color:
         scale = alt.Scale(
@@ -163,8 +187,9 @@ def _placed(
     """Add what is drawn: labels, places on the axes, and which marks are hollow.
 
     Series stand slightly beside each other, so that marks and error bars on the same spot can be
-    told apart; theory moves with its series. A mean of zero cannot be on a log axis: it is drawn hollow on its lower edge. A mean
-    over only some of the runs, because the others have no value, is hollow too.
+    told apart; theory moves with its series. A mean of zero cannot be on a log axis: it is drawn
+    hollow on its lower edge. A mean over only some of the runs, because the others have no value,
+    is hollow too.
     """
     labels = {series: look.label for series, look in looks.items()}
     off_scale = (pl.col("mean") <= 0) & (up.kind == "log")

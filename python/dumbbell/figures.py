@@ -105,6 +105,8 @@ def _titled(chart: Chart, title: str, notes: Sequence[str]) -> Chart:
 def _points(results: Results, spec: PointsFigure) -> Figure:
     test = results.study.test(spec.test)
     runs = grid.select(results.table(spec.test), spec.where)
+    if runs.is_empty():
+        return _nothing(spec)
     looks = chart_style.looks(_values(test, spec.series, spec))
     panes = [
         Pane(title, _marks(part, spec), _curves(part, spec))
@@ -113,7 +115,13 @@ def _points(results: Results, spec: PointsFigure) -> Figure:
     marks = pl.concat([pane.marks for pane in panes])
     notes = list(_points_notes(results, spec, runs, marks))
     chart = chart_points.draw(spec, panes, looks)
-    return Figure(spec, _titled(chart, spec.title, notes), tuple(notes), not runs.is_empty())
+    return Figure(spec, _titled(chart, spec.title, notes), tuple(notes), drawn=True)
+
+
+def _nothing(spec: PointsFigure) -> Figure:
+    note = f"Not run yet: the test {spec.test}."
+    chart = alt.hconcat(chart_points.empty(spec))
+    return Figure(spec, _titled(chart, spec.title, [note]), (note,), drawn=False)
 
 
 def _values(test: Test, axis: str, spec: PointsFigure) -> list[str]:
@@ -159,9 +167,6 @@ def _curves(runs: pl.DataFrame, spec: PointsFigure) -> pl.DataFrame:
 def _points_notes(
     results: Results, spec: PointsFigure, runs: pl.DataFrame, marks: pl.DataFrame
 ) -> Iterator[str]:
-    if runs.is_empty():
-        yield f"Nothing to draw: no run of the test {spec.test} is in the results yet."
-        return
     counts = sorted(set(marks["runs"].to_list()))
     number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     kind = "quick runs" if results.quick(spec.test) else "runs"
@@ -214,4 +219,5 @@ def _rows(results: Results, spec: HistoriesFigure, panel: Panel) -> Iterator[Row
             else history.series(run, quantity, panel.start_s, panel.end_s),
             start_s=panel.start_s or 0.0,
             end_s=panel.end_s or end_s or 1.0,
+            from_zero=history.MEASURES[quantity].from_zero,
         )

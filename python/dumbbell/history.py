@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +10,7 @@ import polars as pl
 
 from dumbbell import catalogue
 from dumbbell.chart_data import thin
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, listed
 from dumbbell.figure_spec import Quantity
 from dumbbell.result import Run
 
@@ -30,6 +29,8 @@ class Measure:
     read: Callable[[Run], pl.DataFrame]
     counter: bool = False
     """Whether it counts bytes, so that what is shown is its rate of change in Mbit/s."""
+    from_zero: bool = True
+    """Whether its axis begins at zero."""
 
 
 def series(
@@ -40,6 +41,8 @@ def series(
     first_s = 0.0 if start_s is None else start_s
     last_s = run.summary["duration_ns"] / 1e9 if end_s is None else end_s
     frame = measure.read(run).drop_nulls("value")
+    if measure.counter:
+        frame = pl.concat([_zeros(run), frame]).unique(["label", "time_s"], maintain_order=True)
     frame = frame.filter(pl.col("time_s").is_between(first_s, last_s))
     if measure.counter:
         return _rates(frame, (last_s - first_s) / _RATE_SPANS)
@@ -47,9 +50,24 @@ def series(
     return pl.concat([thin(part, "time_s", "value", _BUCKETS) for part in parts] or [frame])
 
 
+def _zeros(run: Run) -> pl.DataFrame:
+    """Return what every counter is when its flow starts."""
+    flows = run.scenario["flows"]
+    return pl.DataFrame(
+        {
+            "label": [flow["label"] for flow in flows],
+            "time_s": [flow["start_ns"] / 1e9 for flow in flows],
+            "value": [0.0] * len(flows),
+        }
+    )
+
+
 def _rates(counters: pl.DataFrame, span_s: float) -> pl.DataFrame:
-    """Turn counters of bytes into the exact mean rates of spans of about `span_s`."""
-    span = (pl.col("time_s") / span_s).floor()
+    """Turn counters of bytes into the exact mean rates between samples `span_s` or more apart.
+
+    A rate stands at the end of its span.
+    """
+    span = (pl.col("time_s") / span_s).ceil()
     ends = counters.group_by("label", span.alias("span"), maintain_order=True).last()
     elapsed_s = pl.col("time_s").diff().over("label")
     bits = 8 * pl.col("value").diff().over("label")
@@ -73,7 +91,7 @@ def _backlog(run: Run) -> pl.DataFrame:
 
 
 def _internal(name: str) -> Callable[[Run], pl.DataFrame]:
-    """Read what an algorithm reports as `name`, or as `name_1024` in units of 1/1024."""
+    """Read what an algorithm reports as `name`, or as `name_milli` in thousandths."""
 
     def read(run: Run) -> pl.DataFrame:
         parts = [
@@ -89,14 +107,12 @@ def _internal(name: str) -> Callable[[Run], pl.DataFrame]:
 
 
 def _info_column(algorithm: str, name: str) -> tuple[str, float]:
+    units = {name: 1.0, f"{name}_milli": 1e3}
     names = catalogue.algorithm(algorithm).info
     for index, info in enumerate(names):
-        match = re.fullmatch(rf"{name}(?:_(\d+))?", info)
-        if match:
-            return f"info{index}", float(match[1] or 1)
-    raise InputError(
-        f"{algorithm} does not report it", key="quantities", value=name, valid=", ".join(names)
-    )
+        if info in units:
+            return f"info{index}", units[info]
+    raise InputError(f"{algorithm} does not report this variable", value=name, valid=listed(names))
 
 
 _WHEN: Final = (pl.col("label").cast(pl.String), (pl.col("time_ns") / 1e9).alias("time_s"))
@@ -108,7 +124,7 @@ MEASURES: Final[Mapping[Quantity, Measure]] = {
     "rtt_ms": Measure("RTT (ms)", _flows("rtt_us", 1e3)),
     "throughput_mbit": Measure("throughput (Mbit/s)", _flows("sent_bytes"), counter=True),
     "goodput_mbit": Measure("goodput (Mbit/s)", _flows("received_bytes"), counter=True),
-    "alpha": Measure("α (segments per RTT)", _internal("alpha")),
-    "beta": Measure("β", _internal("beta")),
+    "alpha": Measure("α (segments per RTT)", _internal("alpha"), from_zero=False),
+    "beta": Measure("β (share of cwnd kept)", _internal("kept"), from_zero=False),
     "queue_packets": Measure("queue (packets)", _backlog),
 }
