@@ -28,6 +28,11 @@ def bdp_packets(rate_mbit: float, rtt_ms: float, packet_bytes: float = 1500) -> 
     return rate_mbit * rtt_ms * 1000 / (8 * packet_bytes)
 
 
+def queue_packets(rate_mbit: float, rtt_ms: float, queue_bdp: float) -> float:
+    """Return how many packets a queue of a share of the bandwidth-delay product holds."""
+    return queue_bdp * bdp_packets(rate_mbit, rtt_ms)
+
+
 def refill_rtts(bdp: float, kept: float = 0.5, segs_per_ack: float = 2) -> float:
     """Return how many round trips standard TCP needs to regain what a loss took.
 
@@ -154,6 +159,7 @@ FORMULAS: Final[Mapping[str, Callable[..., float]]] = {
     form.__name__: form
     for form in (
         bdp_packets,
+        queue_packets,
         refill_rtts,
         refill_s,
         sawtooth_utilisation,
