@@ -138,35 +138,3 @@ fn of_linux_2_6_26_keeps_four_fifths_and_divides_by_segments_per_ack() {
     let at_plateau = divisor_at(&mut cubic, &conn, 1000, 10_000);
     assert_eq!(at_plateau, 100 * 1000 / 2);
 }
-
-/// Mean window 1.054 (RTT / p)^0.75 for one loss per 1/p segments (RFC 9438).
-#[test]
-fn deterministic_loss_gives_the_response_function() {
-    let (rtt_ms, segs_per_loss) = (100, 1_000_000_u64);
-    let mut cubic = instance("cubic", None, &[("tcp_friendliness", 0)]);
-    let mut conn = avoiding(5_000);
-    cubic.init(&mut conn);
-    cubic.pkts_acked(&mut conn, &ack(1, rtt_ms * 1000));
-    let (mut since_loss, mut sent, mut round_trips) = (0, 0, 0_u64);
-    for losses in 0..40 {
-        while since_loss < segs_per_loss {
-            let window = conn.cwnd_segs;
-            // RTT in ten parts, so that the clock moves within a window
-            for _ in 0..10 {
-                conn.now_us += rtt_ms as u64 * 100;
-                cubic.cong_avoid(&mut conn, window / 10);
-            }
-            since_loss += u64::from(window);
-            if losses >= 20 {
-                sent += u64::from(window);
-                round_trips += 1;
-            }
-        }
-        since_loss -= segs_per_loss;
-        conn.cwnd_segs = cubic.ssthresh(&conn);
-        conn.cwnd_cnt = 0;
-    }
-    let mean = sent as f64 / round_trips as f64;
-    let expected = 1.054 * (0.1_f64 * segs_per_loss as f64).powf(0.75);
-    assert!((mean / expected - 1.0).abs() < 0.05, "mean window {mean}, expected {expected}");
-}

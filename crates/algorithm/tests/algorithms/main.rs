@@ -10,6 +10,7 @@ mod hystart;
 mod properties;
 mod registry;
 mod reno;
+mod response;
 mod scalable;
 
 use dumbbell_algorithm::{AckSample, Conn, Instance};
