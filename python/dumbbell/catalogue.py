@@ -107,17 +107,14 @@ class Stacks(_Entry):
     profiles: Mapping[str, StackProfile]
     switches: Mapping[str, str]
 
-    def check_switch(self, name: str, value: bool | int | str) -> None:
-        """Raise InputError unless `name` is a switch and `value` of its type."""
+    def check_switch(self, profile: str, name: str, value: bool | int | str) -> None:
+        """Raise InputError unless `name` is a switch that can have this value."""
         if name not in self.switches:
             raise unknown("switch of the TCP stack", name, self.switches)
-        used = list(dict.fromkeys(stack.switches[name] for stack in self.profiles.values()))
-        if type(value) not in {type(other) for other in used}:
-            raise InputError(
-                "wrong type for this switch",
-                value=value,
-                valid="for example " + listed(shown(other) for other in used if other is not None),
-            )
+        try:
+            _core.check_stack(json.dumps({"profile": profile, "switches": {name: value}}))
+        except _core.ScenarioError as error:
+            raise InputError(error.args[1], value=value, valid=self.switches[name]) from None
 
 
 @functools.cache

@@ -88,7 +88,7 @@ class Stack(_Abbreviable):
     def _known_switches(self) -> Self:
         for name, value in self.switches.items():
             try:
-                catalogue.stacks().check_switch(name, value)
+                catalogue.stacks().check_switch(self.profile, name, value)
             except InputError as error:
                 raise error.at(key=f"switches.{name}") from None
         return self

@@ -87,10 +87,9 @@ impl Network {
     pub fn step(&mut self) -> Step {
         let (now, id) = self.agenda.earliest();
         let link = &mut self.links[id];
-        let mut packet = link.take();
+        let packet = link.take();
         self.agenda.set(id, link.next_arrival());
-        packet.hop += 1;
-        self.forward(now, packet)
+        self.forward(now, packet.advanced())
     }
 
     /// Hands a packet to the first link of its route at `now`.
@@ -111,9 +110,9 @@ impl Network {
 
     #[inline]
     fn forward(&mut self, now: Time, mut packet: Packet) -> Step {
-        let route = (packet.flow as usize * 2 + packet.direction as usize) * self.stride;
+        let route = packet.route() * self.stride;
         loop {
-            let next = self.routes[route + packet.hop as usize];
+            let next = self.routes[route + packet.hop()];
             if next == END_OF_ROUTE {
                 return Step::Delivered(packet);
             }
@@ -127,7 +126,7 @@ impl Network {
                     }
                     return Step::Forwarded;
                 }
-                Arrival::Through => packet.hop += 1,
+                Arrival::Through => packet = packet.advanced(),
                 Arrival::Dropped(cause) => return Step::Dropped(packet, id, cause),
             }
         }

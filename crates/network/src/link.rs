@@ -168,7 +168,7 @@ impl Link {
             return Arrival::Dropped(DropCause::Random);
         }
         self.depart(now);
-        let wire_bytes = u32::from(packet.bytes) + u32::from(self.overhead_bytes);
+        let wire_bytes = u32::from(packet.bytes()) + u32::from(self.overhead_bytes);
         if !self.has_room(u64::from(wire_bytes)) {
             self.counters.dropped_packets += 1;
             return Arrival::Dropped(DropCause::Overflow);
@@ -238,7 +238,7 @@ impl Link {
     #[inline]
     fn depart_one(&mut self) {
         let packet = self.pipe[self.sent].packet;
-        let wire_bytes = u64::from(packet.bytes) + u64::from(self.overhead_bytes);
+        let wire_bytes = u64::from(packet.bytes()) + u64::from(self.overhead_bytes);
         self.sent += 1;
         self.counters.backlog_packets -= 1;
         self.counters.backlog_bytes -= wire_bytes;
@@ -254,7 +254,7 @@ impl Link {
             QueueLimit::Packets(limit) => backlog.backlog_packets <= limit,
             QueueLimit::Bytes(limit) => {
                 let Some(sending) = self.pipe.get(self.sent) else { return true };
-                let sending = u64::from(sending.packet.bytes) + u64::from(self.overhead_bytes);
+                let sending = u64::from(sending.packet.bytes()) + u64::from(self.overhead_bytes);
                 backlog.backlog_bytes - sending + wire_bytes <= limit
             }
         }

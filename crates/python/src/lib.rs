@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_simulator::{Error, Output};
+use dumbbell_tcp::StackChoice;
 use dumbbell_workload::{Invalid, Scenario};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -81,6 +82,14 @@ fn simulate(
     })
 }
 
+/// Refuses a stack (`{"profile", "switches"}` as JSON) that no endpoint could have.
+#[pyfunction]
+fn check_stack(stack_json: &str) -> PyResult<()> {
+    let stack: StackChoice = serde_json::from_str(stack_json)
+        .map_err(|error| ScenarioError::new_err(("stack".to_owned(), error.to_string())))?;
+    stack.resolve().map(|_| ()).map_err(ScenarioError::new_err)
+}
+
 /// Descriptions of all algorithms as a JSON list.
 #[pyfunction]
 fn algorithms() -> String {
@@ -103,8 +112,8 @@ fn schema() -> String {
 mod _core {
     #[pymodule_export]
     use super::{
-        CancelToken, Cancelled, RunOutput, ScenarioError, algorithms, schema, simulate,
-        stack_profiles,
+        CancelToken, Cancelled, RunOutput, ScenarioError, algorithms, check_stack, schema,
+        simulate, stack_profiles,
     };
 
     #[pymodule_export]

@@ -100,7 +100,7 @@ impl Engine {
 
     #[inline]
     fn deliver(&mut self, now: Time, packet: Packet) {
-        match packet.direction {
+        match packet.direction() {
             Direction::Forward => self.deliver_data(now, packet),
             Direction::Reverse => self.deliver_ack(now, packet),
         }
@@ -108,14 +108,14 @@ impl Engine {
 
     #[inline]
     fn deliver_data(&mut self, now: Time, packet: Packet) {
-        let index = packet.flow as usize;
+        let index = packet.flow() as usize;
         let flow = &mut self.flows[index];
         self.packets += 1;
         flow.received_packets += 1;
         let before = flow.receiver.received_segs();
-        let ack = flow.receiver.on_data(now, segment_of_tag(packet.tag));
+        let ack = flow.receiver.on_data(now, segment_of_tag(packet.tag()));
         if flow.receiver.received_segs() > before {
-            flow.received_bytes += u64::from(packet.bytes - flow.spec.header_bytes);
+            flow.received_bytes += u64::from(packet.bytes() - flow.spec.header_bytes);
         }
         match ack {
             Some(ack) => self.send_ack(now, index, ack),
@@ -125,10 +125,10 @@ impl Engine {
 
     #[inline]
     fn deliver_ack(&mut self, now: Time, packet: Packet) {
-        let index = packet.flow as usize;
-        let ack = self.parked.ack_of_tag(packet.tag);
+        let index = packet.flow() as usize;
+        let ack = self.parked.ack_of_tag(packet.tag());
         let sender = self.flows[index].sender.as_mut().expect("an ACK for a flow that has begun");
-        let mut watch = self.recorder.watch(now, packet.flow, sender.next_new_segment());
+        let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
         sender.on_ack(now, &ack, &mut watch);
         if sender.is_done() && self.flows[index].ended.is_none() {
             self.flows[index].ended = Some(now);
@@ -175,18 +175,18 @@ impl Engine {
 
     #[cold]
     fn drop(&mut self, now: Time, packet: Packet, cause: DropCause) {
-        if packet.direction == Direction::Reverse {
-            self.parked.ack_of_tag(packet.tag);
+        if packet.direction() == Direction::Reverse {
+            self.parked.ack_of_tag(packet.tag());
             return;
         }
-        let flow = &mut self.flows[packet.flow as usize];
+        let flow = &mut self.flows[packet.flow() as usize];
         let (kind, count) = match cause {
             DropCause::Overflow => (EventKind::Drop, &mut flow.dropped_packets),
             DropCause::Random => (EventKind::Loss, &mut flow.lost_packets),
         };
         *count += 1;
         let sender = flow.sender.as_ref().expect("data of a flow that has begun");
-        self.recorder.event(now, kind, packet.flow, segment_of_tag(packet.tag), sender);
+        self.recorder.event(now, kind, packet.flow(), segment_of_tag(packet.tag()), sender);
     }
 
     /// Makes sure that a flow's leaf is not later than what the flow wants.
@@ -247,8 +247,8 @@ impl Engine {
     pub fn finish(mut self, end: Time) -> Output {
         let mut in_flight = vec![0; self.flows.len()];
         for packet in self.network.under_way() {
-            if packet.direction == Direction::Forward {
-                in_flight[packet.flow as usize] += 1;
+            if packet.direction() == Direction::Forward {
+                in_flight[packet.flow() as usize] += 1;
             }
         }
         let flows = (0..).zip(&self.flows).zip(in_flight);

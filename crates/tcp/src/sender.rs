@@ -105,13 +105,13 @@ impl Sender {
     pub fn new(stack: &Stack, config: SenderConfig, algorithm: Instance, now: Time) -> Self {
         let mut sender = Self {
             conn: Conn {
-                cwnd_segs: stack.initial_window_segs,
+                cwnd_segs: stack.initial_window_segs.get(),
                 mss_bytes: config.mss_bytes,
                 stack: stack.flags(),
                 ..Conn::default()
             },
             algorithm,
-            board: Scoreboard::new(stack.loss_detection, stack.reordering_segs),
+            board: Scoreboard::new(stack.loss_detection, stack.reordering_segs.get()),
             rtt: RttEstimator::new(stack.rto_min_ns, stack.rto_max_ns, stack.rto_initial_ns),
             recovery: None,
             stack: stack.clone(),

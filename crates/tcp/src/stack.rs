@@ -3,6 +3,8 @@
 //! A profile is a set of named switches. A scenario names a profile and may override
 //! any single switch of it.
 
+use std::num::NonZeroU32;
+
 use dumbbell_algorithm::{STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
 use dumbbell_network::Span;
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ use serde_json::{Map, Value, json};
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     /// Window of a new connection in segments.
-    pub initial_window_segs: u32,
+    pub initial_window_segs: NonZeroU32,
     /// What congestion avoidance and slow start count.
     pub growth: Growth,
     /// Slow start while cwnd <= ssthresh, rather than cwnd < ssthresh.
@@ -23,7 +25,7 @@ pub struct Stack {
     /// When a segment is taken for lost.
     pub loss_detection: LossDetection,
     /// Segments that may arrive out of order without a loss being inferred.
-    pub reordering_segs: u32,
+    pub reordering_segs: NonZeroU32,
     /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
     pub burst_after_recovery_segs: Option<u32>,
     /// Shortest variance term of the retransmission timeout, in ns.
@@ -119,7 +121,7 @@ pub const SWITCHES: [(&str, &str); 12] = [
 
 fn linux_2_6_6() -> Stack {
     Stack {
-        initial_window_segs: 3,
+        initial_window_segs: segments(3),
         growth: Growth::Bytes,
         slow_start_inclusive: true,
         reduction: Reduction::RateHalving,
@@ -130,14 +132,18 @@ fn linux_2_6_6() -> Stack {
     }
 }
 
+const fn segments(count: u32) -> NonZeroU32 {
+    NonZeroU32::new(count).expect("a count above zero")
+}
+
 const fn linux_6() -> Stack {
     Stack {
-        initial_window_segs: 10,
+        initial_window_segs: segments(10),
         growth: Growth::Segments,
         slow_start_inclusive: false,
         reduction: Reduction::Prr,
         loss_detection: LossDetection::Sacked,
-        reordering_segs: 3,
+        reordering_segs: segments(3),
         burst_after_recovery_segs: None,
         rto_min_ns: Span::from_millis(200),
         rto_max_ns: Span::from_millis(120_000),
@@ -243,7 +249,13 @@ mod tests {
         let (key, problem) = choice(json!({"grow": 1})).resolve().unwrap_err();
         assert_eq!(key, "switches.grow");
         assert!(problem.contains("growth"), "{problem}");
-        let (key, _) = choice(json!({"growth": "ack"})).resolve().unwrap_err();
-        assert_eq!(key, "switches.growth");
+        for (switch, value) in [
+            ("growth", json!("ack")),
+            ("initial_window_segs", json!(0)),
+            ("reordering_segs", json!(0)),
+        ] {
+            let (key, _) = choice(json!({switch: value})).resolve().unwrap_err();
+            assert_eq!(key, format!("switches.{switch}"));
+        }
     }
 }

@@ -195,3 +195,19 @@ fn loss_halves_and_recovery_restarts_the_period() {
     path.fast.cong_avoid(&mut path.conn, 1);
     assert_eq!(path.conn.cwnd_segs, window);
 }
+
+#[test]
+fn timeout_forgets_the_queue_but_not_the_path() {
+    let mut path = Path::new(80, 250, &[]);
+    path.run(10);
+    let base_us = path.fast.info(&path.conn)[1];
+    path.conn.ssthresh_segs = path.fast.ssthresh(&path.conn);
+    path.conn.cwnd_segs = 1;
+    path.fast.set_state(&mut path.conn, CaState::Loss);
+    path.conn.state = CaState::Loss;
+    path.fast.pkts_acked(&mut path.conn, &ack(1, -1));
+    path.fast.cong_avoid(&mut path.conn, 1);
+    assert_eq!(path.conn.cwnd_segs, 2, "slow start, whatever the queue was");
+    path.fast.pkts_acked(&mut path.conn, &ack(1, 90_000));
+    assert_eq!(path.fast.info(&path.conn)[1..3], [base_us, 90_000]);
+}
