@@ -233,13 +233,11 @@ static void fast_sample_rtt(struct fast_state *fast, const struct cc_conn *conn,
 	/* 3 / w, at most 1 / 4 */
 	u32 part = cc_max(conn->cwnd_segs, 12);
 
-	if (!fast->rtt_average) {
+	if (!fast->rtt_base_us || rtt_us < fast->rtt_base_us)
 		fast->rtt_base_us = rtt_us;
+	if (!fast->rtt_average)
 		fast->rtt_average = rtt;
-		return;
-	}
-	fast->rtt_base_us = cc_min(fast->rtt_base_us, rtt_us);
-	if (rtt > fast->rtt_average)
+	else if (rtt > fast->rtt_average)
 		fast->rtt_average += (rtt - fast->rtt_average) * 3 / part;
 	else
 		fast->rtt_average -= (fast->rtt_average - rtt) * 3 / part;
@@ -271,6 +269,9 @@ static void fast_set_state(const struct fast_params *params, struct fast_state *
 {
 	if (new_state == CC_OPEN && conn->state != CC_DISORDER)
 		fast_begin_period(fast, conn);
+	/* After a timeout the queue may be gone; what was retransmitted cannot tell. */
+	if (new_state == CC_LOSS)
+		fast->rtt_average = 0;
 }
 
 static void fast_info(const struct fast_params *params, const struct fast_state *fast,
