@@ -12,7 +12,7 @@ from dumbbell.checks import TestRuns
 from dumbbell.claim_spec import Claim
 from dumbbell.errors import InputError
 from dumbbell.evidence import CheckResult, Finding, Verdict
-from dumbbell.figure_spec import Selection
+from dumbbell.grid import Selection
 from dumbbell.store import Store
 from dumbbell.study import Study
 

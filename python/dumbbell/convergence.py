@@ -20,7 +20,7 @@ import polars as pl
 
 from dumbbell.study import Convergence as Rules
 from dumbbell.units import NS_PER_S
-from dumbbell.window import Counters, Sampled, Values
+from dumbbell.window import Counters, Sampled, Times, Values
 
 
 @dataclass(frozen=True)
@@ -50,17 +50,15 @@ def window_ns(scenario: Mapping[str, Any], rules: Rules) -> int:
     return max(int(rules.window_minimum), round(rules.window_per_packet * bdp_packets))
 
 
-def short_term(counters: Counters, start_ns: int, window: int) -> Values:
-    """Return the moving average of a flow's rate in segments/s at its samples.
-
-    The average is 0 at `start_ns` or before; the first value belongs to the last such sample.
-    """
-    first = max(int(np.searchsorted(counters.time_ns, start_ns, side="right")) - 1, 0)
-    steps_s = np.diff(counters.time_ns[first:]) / NS_PER_S
-    rates = np.diff(counters.columns["sent_segs"][first:]) / steps_s
+def short_term(counters: Counters, start_ns: int, window: int) -> tuple[Times, Values]:
+    """Return the moving average of a flow's rate in segments/s, from its start at 0 on."""
+    later = counters.time_ns > start_ns
+    times = np.concatenate(([start_ns], counters.time_ns[later]))
+    sent = np.concatenate(([0.0], counters.columns["sent_segs"][later]))
+    steps_s = np.diff(times) / NS_PER_S
+    rates = pl.Series([0.0, *(np.diff(sent) / steps_s)])
     weight = -math.expm1(-float(np.median(steps_s)) * NS_PER_S / window)
-    padded = pl.Series([0.0, *rates])
-    return padded.ewm_mean(alpha=weight, adjust=False).to_numpy()
+    return times, rates.ewm_mean(alpha=weight, adjust=False).to_numpy()
 
 
 def convergence(sampled: Sampled, rules: Rules) -> Convergence | None:
@@ -73,16 +71,12 @@ def convergence(sampled: Sampled, rules: Rules) -> Convergence | None:
         return None
     old, new = sorted(range(2), key=lambda index: sampled.flows[index]["start_ns"])
     start_ns = sampled.flows[new]["start_ns"]
-    averages = [
-        short_term(counters, flow["start_ns"], window)
-        for counters, flow in zip(sampled.flow_counters, sampled.flows, strict=True)
-    ]
-    # Both end with the last sample; the later flow has fewer.
-    times = sampled.flow_counters[new].time_ns
-    count = min(len(average) for average in averages)
-    times, (new_rate, old_rate) = times[-count:], (averages[new][-count:], averages[old][-count:])
+    times, new_rate = short_term(sampled.flow_counters[new], start_ns, window)
+    _, old_rate = short_term(sampled.flow_counters[old], sampled.flows[old]["start_ns"], window)
+    # Both end with the same sample; what the older flow did before is left out.
     inside = (times > start_ns) & (times <= sampled.window.end_ns)
-    times, new_rate, old_rate = times[inside], new_rate[inside], old_rate[inside]
+    old_rate = old_rate[-len(times) :][inside]
+    times, new_rate = times[inside], new_rate[inside]
 
     own = _own_average(sampled, new)
     fair = _first(new_rate >= rules.share * old_rate)

@@ -13,7 +13,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from dumbbell import grid
 from dumbbell.errors import DamagedResult, unknown
-from dumbbell.figure_spec import Selection
+from dumbbell.grid import Selection
 from dumbbell.run_metrics import METRICS, Metric, Metrics, run_metrics
 from dumbbell.store import Store
 from dumbbell.study import PlannedRun, Study, Test

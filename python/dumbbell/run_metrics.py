@@ -225,7 +225,7 @@ def _whole_run(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     yield from _numbered("rtt_mean_ms", [None if us is None else us / 1000 for us in rtts_us])
     forward = summary["queues"][0]
     packet_bytes = max(flow["packet_bytes"] for flow in sampled.flows)
-    yield "queue_mean", forward["backlog_bytes_mean"] / packet_bytes
+    yield "queue_mean", forward["waiting_bytes_mean"] / packet_bytes
     yield "queue_max", float(forward["backlog_packets_max"])
     yield "drops", float(forward["dropped_packets"])
     yield "timeouts", float(sum(flow["timeouts"] for flow in summary["flows"]))

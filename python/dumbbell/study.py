@@ -244,7 +244,7 @@ class Study(_Table):
         raise unknown("test", name, [test.name for test in self.tests])
 
     @model_validator(mode="after")
-    def _check_references(self) -> Self:
+    def _check_names(self) -> Self:
         for kind, used in (
             ("test", [test.name for test in self.tests]),
             ("figure", [figure.name for figure in self.figures]),
@@ -254,6 +254,16 @@ class Study(_Table):
                 if name in used[:index]:
                     key = f"{kind}.{index}.{'id' if kind == 'claim' else 'name'}"
                     raise InputError(f"a second {kind} of this name", key=key, value=name)
+        return self
+
+    @model_validator(mode="after")
+    def _check_selections(self) -> Self:
+        axes = self._axes()
+        for index, vary in enumerate(self.vary):
+            try:
+                grid.check(vary.where, axes)
+            except InputError as error:
+                raise error.at(key=f"vary.{index}.where") from None
         for key, test, where in self._selections():
             try:
                 grid.check(where, self.test(test).axes)
@@ -287,7 +297,7 @@ class Study(_Table):
         test: str | Test,
         *,
         quick: bool = False,
-        where: Selection | None = None,
+        where: grid.Selection | None = None,
         runs: int | None = None,
     ) -> list[Point]:
         """Return the grid points of a test in the order of its axes.
@@ -334,7 +344,7 @@ class Study(_Table):
     def runs(
         self,
         quick: bool = False,
-        where: Selection | None = None,
+        where: grid.Selection | None = None,
         runs: int | None = None,
         seed: int = 0,
         tests: Sequence[str] | None = None,
@@ -384,14 +394,18 @@ class Study(_Table):
                 self.convergence,
             )
 
-    def _check_where(self, where: Selection) -> None:
+    def _axes(self) -> dict[str, list[str]]:
+        """Return the axes of all tests with all their values, and ``test`` itself."""
         axes: dict[str, list[str]] = {"test": [test.name for test in self.tests]}
         for test in self.tests:
             for axis, values in test.axes.items():
                 known = axes.setdefault(axis, [])
                 known.extend(value for value in values if value not in known)
+        return axes
+
+    def _check_where(self, where: grid.Selection) -> None:
         try:
-            grid.check(where, axes)
+            grid.check(where, self._axes())
         except InputError as error:
             raise error.at(source="--where") from None
 

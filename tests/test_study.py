@@ -1,0 +1,312 @@
+"""Studies: reading, expansion of grids, choice of runs, and what is wrong with a file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from dumbbell import grid
+from dumbbell.errors import InputError
+from dumbbell.study import Study, scenarios
+
+STUDY = """
+[study]
+name = "small"
+title = "A small study"
+authors = ["A. Nonymous"]
+year = 2026
+
+[scenario]
+duration = "60s"
+
+[scenario.network]
+edge_jitter = "1ms"
+
+[[vary]]
+where = { rate = "100mbit" }
+set = { network = { edge_jitter = "120us" } }
+
+[[test]]
+name = "fairness"
+title = "Two equal flows"
+runs = 3
+
+[test.axes]
+algorithm = ["reno", "htcp@li2007"]
+rate = ["10mbit", "100mbit"]
+queue = ["0.2bdp", "1bdp"]
+
+[test.scenario]
+network = { rate = "{rate}", rtt = "42ms", queue = "{queue}" }
+
+[[test.scenario.flow]]
+algorithm = "{algorithm}"
+label = "flow 1"
+
+[[test.scenario.flow]]
+algorithm = "{algorithm}"
+label = "flow 2"
+start = { from = "10s", to = "20s" }
+
+[[test.vary]]
+where = { algorithm = "reno" }
+set = { duration = "300s", flow = [{}, { start = { to = "50s" } }] }
+
+[test.quick]
+runs = 1
+where = { rate = "10mbit" }
+set = { duration = "55s" }
+
+[[test]]
+name = "alone"
+title = "One flow"
+
+[test.axes]
+loss = ["1e-5", "1e-4"]
+
+[test.scenario.network]
+rate = "10mbit"
+rtt = "42ms"
+queue = "5p"
+
+[[test.scenario.network.loss]]
+place = "receiver"
+probability = "{loss}"
+
+[[test.scenario.flow]]
+algorithm = "reno"
+"""
+
+
+def load(tmp_path: Path, text: str = STUDY) -> Study:
+    path = tmp_path / "small.toml"
+    path.write_text(text)
+    return Study.load(path)
+
+
+def broken(tmp_path: Path, old: str, new: str) -> str:
+    """Return the message of the error that a change of the study causes."""
+    assert old in STUDY
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, STUDY.replace(old, new)).runs()
+    return str(caught.value)
+
+
+def test_the_grid_is_expanded_in_the_order_of_its_axes(tmp_path: Path) -> None:
+    points = load(tmp_path).points("fairness")
+    assert [tuple(point.axes.values()) for point in points[:3]] == [
+        ("reno", "10mbit", "0.2bdp"),
+        ("reno", "10mbit", "1bdp"),
+        ("reno", "100mbit", "0.2bdp"),
+    ]
+    assert len(points) == 8
+
+
+def test_runs_are_points_times_repetitions(tmp_path: Path) -> None:
+    counts = Counter(run.test for run in load(tmp_path).runs())
+    assert counts == {"fairness": 24, "alone": 2}
+
+
+def test_axes_and_changes_reach_the_scenario(tmp_path: Path) -> None:
+    study = load(tmp_path)
+    run = study.runs(where={"algorithm": "reno", "rate": "100mbit", "queue": "1bdp"})[0]
+    data = run.resolved.data
+    assert data["network"]["rate_bps"] == 100_000_000
+    assert data["network"]["queue"] == {"packets": 350}
+    assert data["network"]["edge_jitter_ns"] == 120_000
+    assert data["duration_ns"] == 300 * 10**9
+    assert [flow["algorithm"] for flow in data["flows"]] == ["reno", "reno"]
+    assert run.axes["queue"] == "1bdp"
+
+
+def test_changes_merge_into_single_flows(tmp_path: Path) -> None:
+    flows = load(tmp_path).points("fairness")[0].scenario["flow"]
+    assert flows[0] == {"algorithm": "reno", "label": "flow 1"}
+    assert flows[1]["start"] == {"from": "10s", "to": "50s"}
+
+
+def test_quick_keeps_a_part_with_the_same_code(tmp_path: Path) -> None:
+    runs = [run for run in load(tmp_path).runs(quick=True) if run.test == "fairness"]
+    assert len(runs) == 4
+    assert {run.axes["rate"] for run in runs} == {"10mbit"}
+    assert {run.resolved.data["duration_ns"] for run in runs} == {55 * 10**9}
+
+
+def test_repetitions_differ_and_are_reproducible(tmp_path: Path) -> None:
+    study = load(tmp_path)
+    where = {"algorithm": "htcp", "rate": "10mbit", "queue": "1bdp"}
+    first, again = study.runs(where=where), study.runs(where=where)
+    assert [run.resolved.key for run in first] == [run.resolved.key for run in again]
+    assert len({run.resolved.data["seed"] for run in first}) == 3
+    assert len({run.resolved.data["flows"][1]["start_ns"] for run in first}) == 3
+    other = study.runs(where=where, seed=1)
+    assert not {run.resolved.key for run in first} & {run.resolved.key for run in other}
+
+
+def test_more_repetitions_keep_the_first(tmp_path: Path) -> None:
+    study = load(tmp_path)
+    three = {run.resolved.key for run in study.runs()}
+    five = {run.resolved.key for run in study.runs(runs=5)}
+    assert three < five
+
+
+def test_tests_with_the_same_scenario_share_runs(tmp_path: Path) -> None:
+    second = STUDY[
+        STUDY.index('[[test]]\nname = "fairness"') : STUDY.index('[[test]]\nname = "alone')
+    ]
+    study = load(tmp_path, STUDY + second.replace('"fairness"', '"again"'))
+    runs = study.runs()
+    assert len(runs) == 50
+    assert len(scenarios(runs)) == 26
+
+
+def test_where_understands_other_spellings(tmp_path: Path) -> None:
+    study = load(tmp_path)
+    assert len(study.runs(where={"algorithm": "htcp", "rate": "0.1gbit"})) == 6
+    assert len(study.runs(where={"test": "alone"})) == 2
+    assert len(study.runs(where={"loss": "0.00001"})) == 1
+    assert len(study.runs(where={"rate": ["10mbit", "100mbit"]})) == 24
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"algoritm": "reno"}, 'did you mean "algorithm"'),
+        ({"algorithm": "htpc"}, "htcp@li2007"),
+        ({"rate": "11mbit"}, "valid: 10mbit, 100mbit"),
+        ({"test": "fairnes"}, 'did you mean "fairness"'),
+    ],
+)
+def test_where_reports_what_no_test_has(
+    tmp_path: Path, where: dict[str, str | list[str]], message: str
+) -> None:
+    with pytest.raises(InputError, match="--where") as caught:
+        load(tmp_path).runs(where=where)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ('rtt = "42ms", queue = "{queue}"', 'rtt = "42", queue = "{queue}"', ["rtt", "unit"]),
+        ('"100mbit"]', '"100mbitt"]', ["vary.0.where.rate", "100mbitt"]),
+        ('"{queue}"', '"{queu}"', ["test.fairness.scenario.network.queue", "{queue}"]),
+        ('algorithm = "{algorithm}"\nlabel = "flow 1"', 'algorithm = "reeno"', ["flow.0", "reno"]),
+        ("runs = 3", "runs = 0", ["test.0.runs", "0"]),
+        ("runs = 3", "rums = 3", ["test.0.rums", "runs"]),
+        ('where = { rate = "10mbit" }', 'where = { rte = "10mbit" }', ["test.0.quick", "rate"]),
+        ('name = "alone"', 'name = "fairness"', ["a second test"]),
+        ("[test.axes]\nloss", "[test.axes]\nrepetition = []\nloss", ["repetition", "reserved"]),
+        ('["1e-5", "1e-4"]', '["1e-5", "1e-5"]', ["loss", "differ"]),
+        ('["1e-5", "1e-4"]', "[]", ["loss", "values"]),
+        (
+            "[[vary]]\nwhere = { rate",
+            "[[vary]]\nwhere = { rat",
+            ["vary.0.where", 'did you mean "rate"'],
+        ),
+        ("year = 2026", "", ["study.year", "missing"]),
+        ("[study]", "[study", ["not valid TOML"]),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
+    message = broken(tmp_path, old, new)
+    assert "small.toml" in message
+    for part in parts:
+        assert part in message
+
+
+def test_a_folder_is_one_study_and_errors_name_the_file(tmp_path: Path) -> None:
+    first, second = STUDY.split('[[test]]\nname = "alone"')
+    (tmp_path / "study.toml").write_text(first)
+    (tmp_path / "more.toml").write_text('[[test]]\nname = "alone"' + second)
+    assert [test.name for test in Study.load(tmp_path).tests] == ["alone", "fairness"]
+    (tmp_path / "more.toml").write_text(
+        '[[test]]\nname = "alone"' + second.replace("title", "titel")
+    )
+    with pytest.raises(InputError) as caught:
+        Study.load(tmp_path)
+    assert "more.toml: test.0.titel" in str(caught.value)
+
+
+def test_tables_of_a_folder_must_not_clash(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "z.toml").write_text("[study]\nname = 'other'\n")
+    with pytest.raises(InputError, match="already set"):
+        Study.load(tmp_path)
+
+
+def test_unknown_studies_have_near_names() -> None:
+    with pytest.raises(InputError, match='did you mean "li2007"'):
+        Study.load("li2008")
+    assert "li2007" in Study.names()
+
+
+def test_merging_tables() -> None:
+    base = {"a": {"x": 1, "y": 2}, "list": [{"p": 1}, {"q": 2}], "plain": [1, 2]}
+    changes = {"a": {"y": 3}, "list": [{}, {"r": 4}], "plain": [5]}
+    assert grid.merged(base, changes) == {
+        "a": {"x": 1, "y": 3},
+        "list": [{"p": 1}, {"q": 2, "r": 4}],
+        "plain": [5],
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        (["16ms", "1s"], "x_ms"),
+        (["10mbit", "1gbit"], "x_mbit"),
+        (["0.2bdp", "20%bdp"], "x_bdp"),
+        (["10p"], "x_packets"),
+        (["1e-5", "0.1"], "x_value"),
+        (["reno", "htcp"], None),
+        (["10p", "0.2bdp"], None),
+    ],
+)
+def test_numeric_columns(values: list[str], column: str | None) -> None:
+    assert grid.numeric_column("x", values) == column
+
+
+class TestLi2007:
+    """The study that comes with Dumbbell."""
+
+    study = Study.load("li2007")
+
+    def test_covers_the_paper(self) -> None:
+        fairness = self.study.test("fairness")
+        assert fairness.axes["rate"] == ("1mbit", "10mbit", "100mbit", "250mbit")
+        assert fairness.axes["rtt"] == ("16ms", "42ms", "82ms", "162ms", "324ms")
+        assert fairness.runs == 5
+        assert len(fairness.axes["algorithm"]) == 6
+        assert [claim.id for claim in self.study.claims] == [f"E{n:02}" for n in range(1, 48)]
+
+    def test_every_run_resolves(self) -> None:
+        for quick in (False, True):
+            runs = self.study.runs(quick=quick)
+            assert {run.test for run in runs} == {test.name for test in self.study.tests}
+
+    def test_both_flows_run_for_ten_minutes_or_an_hour(self) -> None:
+        for run in self.study.runs():
+            if run.test in ("fairness", "rtt-fairness", "efficiency", "convergence"):
+                data = run.resolved.data
+                latest_ns = max(flow["start_ns"] for flow in data["flows"])
+                together_s = (data["duration_ns"] - latest_ns) / 1e9
+                reno = run.axes["algorithm"].startswith("reno")
+                hour = reno and run.test != "convergence"
+                assert together_s >= (3600 if hour else 600), str(run.axes)
+
+    def test_jitter_is_at_most_one_packet_or_one_tick(self) -> None:
+        for run in self.study.runs():
+            network = run.resolved.data["network"]
+            packet_ns = 12_000 * 10**9 // network["rate_bps"]
+            assert network["edge_jitter_ns"] == min(packet_ns, 10**6)
+
+    def test_full_study_fits_into_two_hours(self) -> None:
+        """At 5 million packets/s on each of two cores, if every link is always full."""
+        packets = sum(
+            scenario.data["network"]["rate_bps"] / 12_000 * scenario.data["duration_ns"] / 1e9
+            for scenario in scenarios(self.study.runs())
+        )
+        assert packets < 2 * 3600 * 2 * 5e6
