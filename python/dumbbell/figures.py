@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -32,23 +32,30 @@ _TITLE_CHARACTERS: Final = 110
 _NOTE_CHARACTERS: Final = 150
 _PNG_SCALE: Final = 2.0
 
-Chart = alt.HConcatChart | alt.VConcatChart
-"""A figure: panels side by side or stacked."""
+Chart = alt.ConcatChart | alt.HConcatChart | alt.VConcatChart
+"""A figure: panels in a grid, side by side or stacked."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure: `notes` say what is shown and what is missing."""
+    """A drawn figure.
+
+    Attributes
+    ----------
+    spec
+        What it is.
+    chart
+        The Altair chart, with title and notes.
+    notes
+        What is shown, and what is missing.
+    panes
+        The numbers behind the plots of a points figure.
+    """
 
     spec: FigureSpec
     chart: Chart
     notes: tuple[str, ...]
-    drawn: bool
-
-    def vega_lite(self) -> dict[str, Any]:
-        """Return the chart as Vega-Lite."""
-        spec: dict[str, Any] = self.chart.to_dict()
-        return spec
+    panes: tuple[Pane, ...] = ()
 
 
 def draw(study: Study | str | Path, figure: str, store: Store | str | Path) -> Chart:
@@ -75,22 +82,27 @@ def render(results: Results, spec: FigureSpec) -> Figure:
 
 
 def save(figure: Figure | Chart, path: str | Path) -> None:
-    """Write a figure as SVG, PNG or HTML, as its suffix says; HTML works offline."""
+    """Write a figure as its suffix says: .svg, .png, .html (works offline) or .json (Vega-Lite)."""
     path = Path(path)
     chart = figure.chart if isinstance(figure, Figure) else figure
-    spec = chart.to_dict()
-    match path.suffix:
+    path.write_bytes(rendered(chart.to_dict(), path.suffix))
+
+
+def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
+    """Render Vega-Lite as a file of this suffix; see `save`."""
+    chart = dict(spec)
+    match suffix:
         case ".svg":
-            path.write_text(vl_convert.vegalite_to_svg(spec))
+            return vl_convert.vegalite_to_svg(chart).encode()
         case ".png":
-            path.write_bytes(vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE))
+            return vl_convert.vegalite_to_png(chart, scale=_PNG_SCALE)
         case ".html":
-            path.write_text(vl_convert.vegalite_to_html(spec, bundle=True))
+            return vl_convert.vegalite_to_html(chart, bundle=True).encode()
         case ".json":
-            path.write_text(json.dumps(spec))
+            return json.dumps(chart, ensure_ascii=False, separators=(",", ":")).encode()
         case _:
             raise InputError(
-                "unknown kind of picture", value=str(path), valid=".svg, .png, .html or .json"
+                "unknown kind of picture", value=suffix, valid=".svg, .png, .html, .json"
             )
 
 
@@ -115,13 +127,13 @@ def _points(results: Results, spec: PointsFigure) -> Figure:
     marks = pl.concat([pane.marks for pane in panes])
     notes = list(_points_notes(results, spec, runs, marks))
     chart = chart_points.draw(spec, panes, looks)
-    return Figure(spec, _titled(chart, spec.title, notes), tuple(notes), drawn=True)
+    return Figure(spec, _titled(chart, spec.title, notes), tuple(notes), tuple(panes))
 
 
 def _nothing(spec: PointsFigure) -> Figure:
     note = f"Not run yet: the test {spec.test}."
     chart = alt.hconcat(chart_points.empty(spec))
-    return Figure(spec, _titled(chart, spec.title, [note]), (note,), drawn=False)
+    return Figure(spec, _titled(chart, spec.title, [note]), (note,))
 
 
 def _values(test: Test, axis: str, spec: PointsFigure) -> list[str]:
@@ -204,7 +216,7 @@ def _histories(results: Results, spec: HistoriesFigure) -> Figure:
     missing = list(filter(None, (row.title for row in rows if row.lines is None)))
     notes = [f"Not run yet: {'; '.join(missing)}."] if missing else []
     chart = _titled(chart_histories.draw(rows), spec.title, notes)
-    return Figure(spec, chart, tuple(notes), any(row.lines is not None for row in rows))
+    return Figure(spec, chart, tuple(notes))
 
 
 def _rows(results: Results, spec: HistoriesFigure, panel: Panel) -> Iterator[Row]:

@@ -6,16 +6,19 @@ knows which seeds, repetitions and parts of the study to look for.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from dumbbell import grid, metrics, staging
+from dumbbell.checks import TestRuns
+from dumbbell.claims import ClaimResult, judge
 from dumbbell.errors import DamagedResult, InputError
 from dumbbell.figure_spec import Selection
 from dumbbell.result import Run
@@ -115,6 +118,14 @@ class Results:
             counted.append(Counts(plan, len(keys), sum(self.store.has(key) for key in keys)))
         return counted
 
+    @cached_property
+    def stacks(self) -> list[str]:
+        """The TCP stacks of the planned runs, in words."""
+        runs = itertools.chain(
+            *(runs for plans in self._planned.values() for runs in plans.values())
+        )
+        return list(dict.fromkeys(_stack(run.resolved.data["stack"]) for run in runs))
+
     def finished(self, test: str) -> list[tuple[PlannedRun, Metrics]]:
         """Return the finished runs of a test with their metrics."""
         full: set[tuple[str, ...]] = set()
@@ -144,6 +155,18 @@ class Results:
         """Return the metrics of a test, one row per finished run; see `metrics.table`."""
         return metrics.frame(self.study.test(test), self.finished(test))
 
+    def claims(self) -> list[ClaimResult]:
+        """Judge the study's claims by these runs; see `claims.evaluate`."""
+        evidence = cache(self._evidence)
+        return [judge(claim, evidence) for claim in self.study.claims]
+
+    def _evidence(self, test: str) -> TestRuns:
+        quick = self.quick(test) and any(plan.quick for plan in self._plans)
+        points = self.study.points(test, quick=quick)
+        return TestRuns(
+            self.study.test(test).axes, [point.axes for point in points], self.table(test)
+        )
+
     def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
         """Return the run of one grid point; None if it is not finished."""
         for planned in self._planned[test].values():
@@ -155,3 +178,8 @@ class Results:
                 except (KeyError, DamagedResult):
                     continue
         return None
+
+
+def _stack(stack: Mapping[str, Any]) -> str:
+    switches = ", ".join(f"{name} = {value}" for name, value in stack["switches"].items())
+    return f"{stack['profile']} with {switches}" if switches else str(stack["profile"])
