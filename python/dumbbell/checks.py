@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ class TestRuns:
     __test__ = False
 
     axes: grid.Axes
-    planned: list[Mapping[str, str]]
+    planned: Sequence[Mapping[str, str]]
     runs: pl.DataFrame
 
 
