@@ -18,11 +18,14 @@
  *    (0.75 ms in ns-2's FAST); a = mi_gain
  *  - the average RTT moves by min(3 / w, 1 / 4) of each sample's distance
  *    (Jin et al. 2004)
- *  - slow start lasts until the average RTT shows queueing, or to ssthresh
+ *  - slow start is that of the stack, up to ssthresh or the first loss, without
+ *    pacing, as their algorithms shared one stack; with slow_start_exit it also ends
+ *    when queueing is felt. Not being paced, it fills a short queue early and loses
+ *    less; being longer, it lets a new flow have its share at once
  *  - the window is frozen for update_rtts - 1 round trips, so that what is
  *    measured at an update was sent under the window that is updated
- *  - the whole step is taken at once; pacing at the window per smoothed RTT, with
- *    Linux's margins (a fifth more, in slow start twice), spreads it
+ *  - the whole step is taken at once; pacing at 1.2 times the window per smoothed
+ *    RTT, Linux's margin, spreads it
  */
 #include "cc.h"
 
@@ -50,9 +53,14 @@
 	  "queueing delay below which alpha is a share of the window", "ns-2")       \
 	P(mi_gain, "%", 100, CC_RANGE(1, 100), "that share: a of alpha(w) = a w",    \
 	  "interpretation")                                                          \
+	P(slow_start_exit, "switch", 0, CC_SWITCH,                                   \
+	  "leave slow start when the queueing delay reaches mi_threshold",           \
+	  "interpretation")                                                          \
 	P(pacing, "%", 120, CC_RANGE(0, 400),                                        \
 	  "pacing rate relative to the window per smoothed RTT; 0: not paced",       \
-	  "interpretation; Linux's margin")
+	  "interpretation; Linux's margin")                                          \
+	P(pacing_slow_start, "%", 0, CC_RANGE(0, 400), "the same in slow start",     \
+	  "interpretation; Linux's margin would be 200")
 
 #define fast_presets(S)                                                             \
 	S("li2007",                                                                 \
@@ -70,7 +78,6 @@
 	H(fast, set_state)  \
 	H(fast, info)
 
-#define FAST_PACING_SLOW_START 200u /* percent, as Linux's */
 /* Longer samples of the RTT (17 s) are cut, so that products fit 64 bits. */
 #define FAST_RTT_MAX_US (1u << 24)
 /* So are windows for the pacing rate (34 GB). */
@@ -212,7 +219,7 @@ static void fast_cong_avoid(const struct fast_params *params, struct fast_state 
 {
 	u8 slow_start = cc_in_slow_start(conn);
 
-	if (slow_start && !fast_queue_is_empty(params, fast)) {
+	if (slow_start && params->slow_start_exit && !fast_queue_is_empty(params, fast)) {
 		conn->ssthresh_segs = conn->cwnd_segs;
 		slow_start = 0;
 	}
@@ -246,9 +253,9 @@ static void fast_sample_rtt(struct fast_state *fast, const struct cc_conn *conn,
 static void fast_set_pacing(const struct fast_params *params, struct cc_conn *conn)
 {
 	u64 window_bytes = (u64)conn->cwnd_segs * conn->mss_bytes;
-	u32 percent = cc_in_slow_start(conn) ? FAST_PACING_SLOW_START : params->pacing;
+	u32 percent = cc_in_slow_start(conn) ? params->pacing_slow_start : params->pacing;
 
-	if (!params->pacing || !conn->srtt_us || conn->srtt_us == CC_NO_RTT)
+	if (!conn->srtt_us || conn->srtt_us == CC_NO_RTT)
 		return;
 	if (window_bytes > FAST_WINDOW_MAX_BYTES)
 		window_bytes = FAST_WINDOW_MAX_BYTES;

@@ -1,7 +1,7 @@
 //! FAST TCP: where it rests, how it gets there, which alpha it takes.
 
 use crate::{ack, avoiding, instance};
-use dumbbell_algorithm::{CaState, Conn, Instance};
+use dumbbell_algorithm::{CaState, Conn, Instance, SSTHRESH_INFINITE};
 
 const MSS: u32 = 1448;
 
@@ -18,7 +18,7 @@ struct Path {
 impl Path {
     fn new(rtt_ms: u32, rate_mbit_per_s: u32, settings: &[(&str, u32)]) -> Self {
         let mut fast = instance("fast", None, settings);
-        let mut conn = Conn { mss_bytes: MSS, ..Conn::default() };
+        let mut conn = Conn { mss_bytes: MSS, ssthresh_segs: 100, ..Conn::default() };
         fast.init(&mut conn);
         Self {
             fast,
@@ -159,28 +159,35 @@ fn alpha_has_hysteresis() {
 }
 
 #[test]
-fn slow_start_ends_when_the_queue_is_felt() {
-    let mut path = Path::new(80, 100, &[]);
-    let pipe_segs = 80_000.0 * path.segs_per_us;
-    while path.conn.cwnd_segs < path.conn.ssthresh_segs {
-        path.step();
+fn slow_start_lasts_to_ssthresh_unless_told_to_feel_the_queue() {
+    let mut felt = Path::new(80, 100, &[("slow_start_exit", 1)]);
+    felt.conn.ssthresh_segs = SSTHRESH_INFINITE;
+    let pipe_segs = 80_000.0 * felt.segs_per_us;
+    while felt.conn.cwnd_segs < felt.conn.ssthresh_segs {
+        felt.step();
     }
-    let window = f64::from(path.conn.cwnd_segs);
+    let window = f64::from(felt.conn.cwnd_segs);
     assert!((1.0..1.3).contains(&(window / pipe_segs)), "left at {window} of {pipe_segs}");
+
+    let mut blind = Path::new(80, 100, &[]);
+    blind.conn.ssthresh_segs = 3 * pipe_segs as u32;
+    while blind.conn.cwnd_segs < blind.conn.ssthresh_segs {
+        blind.step();
+    }
+    assert_eq!(blind.conn.cwnd_segs, 3 * pipe_segs as u32);
 }
 
 #[test]
 fn paces_at_the_window_per_rtt_with_a_margin() {
-    let mut fast = instance("fast", None, &[]);
-    let mut conn = Conn { mss_bytes: 1000, srtt_us: 100_000, ..avoiding(100) };
-    fast.pkts_acked(&mut conn, &ack(1, 100_000));
-    assert_eq!(conn.pacing_rate_bytes_per_s, 1_200_000);
-    conn.ssthresh_segs = 200;
-    fast.pkts_acked(&mut conn, &ack(1, 100_000));
-    assert_eq!(conn.pacing_rate_bytes_per_s, 2_000_000);
-    let mut unpaced = Conn { pacing_rate_bytes_per_s: 0, ..conn };
-    instance("fast", None, &[("pacing", 0)]).pkts_acked(&mut unpaced, &ack(1, 100_000));
-    assert_eq!(unpaced.pacing_rate_bytes_per_s, 0);
+    let pace = |settings: &[(&str, u32)], ssthresh_segs| {
+        let mut conn = Conn { mss_bytes: 1000, srtt_us: 100_000, ssthresh_segs, ..avoiding(100) };
+        instance("fast", None, settings).pkts_acked(&mut conn, &ack(1, 100_000));
+        conn.pacing_rate_bytes_per_s
+    };
+    assert_eq!(pace(&[], 100), 1_200_000);
+    assert_eq!(pace(&[], 101), 0, "slow start is not paced");
+    assert_eq!(pace(&[("pacing_slow_start", 200)], 101), 2_000_000);
+    assert_eq!(pace(&[("pacing", 0)], 100), 0);
 }
 
 #[test]
