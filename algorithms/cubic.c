@@ -25,31 +25,31 @@
 #define CUBIC_HYSTART_MS 2
 #define CUBIC_HYSTART_MS_SIXTEENTH 3
 
-#define cubic_parameters(P)                                                       \
-	P(kept, "1/1024", 717, CC_RANGE(512, 1000),                               \
-	  "fraction of the window kept on congestion",                            \
-	  "Linux 0.7; RFC 9438 section 4.6")                                      \
-	P(scale, "1/102.4", 41, CC_RANGE(1, 1000),                                \
-	  "C, in segments per cubic second: how steep the cubic is",              \
-	  "Linux bic_scale, about 0.4; RFC 9438 section 5.1")                     \
-	P(fast_convergence, "switch", 1, CC_SWITCH,                               \
-	  "give way when cut below the previous maximum", "RFC 9438 section 4.7") \
-	P(tcp_friendliness, "switch", 1, CC_SWITCH,                               \
-	  "be at least as fast as standard TCP", "RFC 9438 section 4.3")          \
-	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),               \
-	  "slow-start threshold of a new connection; 0: none", "Linux")           \
-	P(ack_ratio_correction, "switch", 0, CC_SWITCH,                           \
-	  "divide by the measured segments per ACK; for stacks that count ACKs",  \
-	  "Linux until 3.18")                                                     \
-	P(hystart, "version", 1, CC_RANGE(0, 3),                                  \
-	  "leave slow start early: 0 never, 1 in microseconds (Linux 5.6), "      \
-	  "2 in milliseconds (until 5.4), 3 the same at 1/16 of the RTT (3.16)",  \
-	  "Linux; Ha and Rhee 2008")                                              \
-	P(hystart_detect, "mask", 3, CC_RANGE(1, 3),                              \
-	  "what HyStart looks at: 1 ACK trains, 2 delay, 3 both", "Linux")        \
-	P(hystart_low_window, "segments", 16, CC_RANGE(2, 0x7fffffff),            \
-	  "window from which HyStart is active", "Linux")                         \
-	P(hystart_ack_delta, "us", 2000, CC_RANGE(1, 1000000),                    \
+#define cubic_parameters(P)                                                             \
+	P(kept, "1/1024", 717, CC_RANGE(512, 1000),                                     \
+	  "fraction of the window kept on congestion",                                  \
+	  "Linux 0.7; RFC 9438 section 4.6")                                            \
+	P(scale, "1/102.4", 41, CC_RANGE(1, 1000),                                      \
+	  "C, in segments per cubic second: how steep the cubic is",                    \
+	  "Linux bic_scale, about 0.4; RFC 9438 section 5.1")                           \
+	P(fast_convergence, "switch", 1, CC_SWITCH,                                     \
+	  "give way when cut below the previous maximum", "RFC 9438 section 4.7")       \
+	P(tcp_friendliness, "switch", 1, CC_SWITCH,                                     \
+	  "be at least as fast as standard TCP", "RFC 9438 section 4.3")                \
+	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),                     \
+	  "slow-start threshold of a new connection without HyStart; 0: none", "Linux") \
+	P(ack_ratio_correction, "switch", 0, CC_SWITCH,                                 \
+	  "divide by the measured segments per ACK; for stacks that count ACKs",        \
+	  "Linux until 3.18")                                                           \
+	P(hystart, "version", 1, CC_RANGE(0, 3),                                        \
+	  "leave slow start early: 0 never, 1 in microseconds (Linux 5.6), "            \
+	  "2 in milliseconds (until 5.4), 3 the same at 1/16 of the RTT (3.16)",        \
+	  "Linux; Ha and Rhee 2008")                                                    \
+	P(hystart_detect, "mask", 3, CC_RANGE(1, 3),                                    \
+	  "what HyStart looks at: 1 ACK trains, 2 delay, 3 both", "Linux")              \
+	P(hystart_low_window, "segments", 16, CC_RANGE(2, 0x7fffffff),                  \
+	  "window from which HyStart is active", "Linux")                               \
+	P(hystart_ack_delta, "us", 2000, CC_RANGE(1, 1000000),                          \
 	  "longest gap between two ACKs of a train", "Linux")
 
 #define cubic_presets(S)                                                       \
