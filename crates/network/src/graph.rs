@@ -104,7 +104,7 @@ impl Network {
     }
 
     /// Every packet now between the ends of some link.
-    pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
+    pub fn under_way(&self) -> impl Iterator<Item = Packet> {
         self.links.iter().flat_map(Link::under_way)
     }
 

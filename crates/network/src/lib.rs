@@ -6,6 +6,7 @@
 
 mod agenda;
 mod dumbbell;
+mod fifo;
 mod graph;
 mod link;
 mod packet;

@@ -6,8 +6,7 @@
 //! the far end, and what still waits is found by looking how many of them have
 //! left the transmitter.
 
-use std::collections::VecDeque;
-
+use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::random::{Bernoulli, Random};
 use crate::serializer::Serializer;
@@ -101,13 +100,13 @@ pub struct LinkCounters {
     pub backlog_packets: u32,
     /// Bytes waiting or being sent.
     pub backlog_bytes: u64,
-    /// Largest backlog in packets so far.
+    /// Largest backlog in packets so far; kept for a limited queue.
     pub backlog_packets_max: u32,
-    /// Integral of waiting bytes over time, in byte nanoseconds.
+    /// Integral of waiting bytes over time, in byte nanoseconds; kept for a limited queue.
     pub waiting_byte_ns: u128,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct InPipe {
     arrives: Time,
     packet: Packet,
@@ -129,9 +128,9 @@ pub struct Link {
     limit: QueueLimit,
     loss: Option<Bernoulli>,
     jitter: Option<Jitter>,
-    pipe: VecDeque<InPipe>,
-    /// How many entries of `pipe` have left the transmitter.
-    sent: usize,
+    pipe: Fifo<InPipe>,
+    /// The first entry of `pipe` that is not known to have left the transmitter.
+    sending: u64,
     counters: LinkCounters,
 }
 
@@ -153,8 +152,8 @@ impl Link {
                 latest: Time::ZERO,
                 random: random(1),
             }),
-            pipe: VecDeque::new(),
-            sent: 0,
+            pipe: Fifo::new(),
+            sending: 0,
             counters: LinkCounters::default(),
         }
     }
@@ -167,9 +166,8 @@ impl Link {
             self.counters.lost_packets += 1;
             return Arrival::Dropped(DropCause::Random);
         }
-        self.depart(now);
         let wire_bytes = u32::from(packet.bytes()) + u32::from(self.overhead_bytes);
-        if !self.has_room(u64::from(wire_bytes)) {
+        if !self.has_room(now, u64::from(wire_bytes)) {
             self.counters.dropped_packets += 1;
             return Arrival::Dropped(DropCause::Overflow);
         }
@@ -178,18 +176,21 @@ impl Link {
             Some(serializer) => serializer.send(ready, wire_bytes),
             None => (ready, ready),
         };
-        self.counters.waiting_byte_ns += u128::from(start.since(now).0) * u128::from(wire_bytes);
         let arrives = end + self.delay;
         if arrives == now {
             self.counters.departed_packets += 1;
             self.counters.departed_bytes += u64::from(wire_bytes);
             return Arrival::Through;
         }
-        self.pipe.push_back(InPipe { arrives, packet });
+        self.pipe.push(InPipe { arrives, packet });
         let counters = &mut self.counters;
         counters.backlog_packets += 1;
         counters.backlog_bytes += u64::from(wire_bytes);
-        counters.backlog_packets_max = counters.backlog_packets_max.max(counters.backlog_packets);
+        if self.limit != QueueLimit::Unlimited {
+            counters.backlog_packets_max =
+                counters.backlog_packets_max.max(counters.backlog_packets);
+            counters.waiting_byte_ns += u128::from(start.since(now).0) * u128::from(wire_bytes);
+        }
         Arrival::Accepted
     }
 
@@ -206,11 +207,11 @@ impl Link {
     /// If nothing is under way.
     #[inline]
     pub fn take(&mut self) -> Packet {
-        if self.sent == 0 {
-            self.depart_one();
+        let packet = self.pipe.pop().packet;
+        if self.sending < self.pipe.popped() {
+            self.count_departure(packet);
         }
-        self.sent -= 1;
-        self.pipe.pop_front().expect("a packet under way").packet
+        packet
     }
 
     /// Counts as of `now`.
@@ -220,44 +221,54 @@ impl Link {
     }
 
     /// Packets between the link's two ends.
-    pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
-        self.pipe.iter().map(|entry| &entry.packet)
+    pub fn under_way(&self) -> impl Iterator<Item = Packet> {
+        self.pipe.iter().map(|entry| entry.packet)
     }
 
     /// Moves what has left the transmitter by `now` out of the backlog.
     #[inline]
     fn depart(&mut self, now: Time) {
-        while let Some(entry) = self.pipe.get(self.sent) {
-            if entry.arrives > now + self.delay {
+        let latest = now + self.delay;
+        while self.sending < self.pipe.pushed() {
+            let entry = self.pipe.get(self.sending);
+            if entry.arrives > latest {
                 break;
             }
-            self.depart_one();
+            self.count_departure(entry.packet);
         }
     }
 
     #[inline]
-    fn depart_one(&mut self) {
-        let packet = self.pipe[self.sent].packet;
+    fn count_departure(&mut self, packet: Packet) {
         let wire_bytes = u64::from(packet.bytes()) + u64::from(self.overhead_bytes);
-        self.sent += 1;
+        self.sending += 1;
         self.counters.backlog_packets -= 1;
         self.counters.backlog_bytes -= wire_bytes;
         self.counters.departed_packets += 1;
         self.counters.departed_bytes += wire_bytes;
     }
 
+    /// Whether the queue takes a packet at `now`.
     #[inline]
-    fn has_room(&self, wire_bytes: u64) -> bool {
-        let backlog = &self.counters;
+    fn has_room(&mut self, now: Time, wire_bytes: u64) -> bool {
         match self.limit {
             QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => backlog.backlog_packets <= limit,
+            QueueLimit::Packets(limit) => {
+                self.depart(now);
+                self.counters.backlog_packets <= limit
+            }
             QueueLimit::Bytes(limit) => {
-                let Some(sending) = self.pipe.get(self.sent) else { return true };
-                let sending = u64::from(sending.packet.bytes()) + u64::from(self.overhead_bytes);
-                backlog.backlog_bytes - sending + wire_bytes <= limit
+                self.depart(now);
+                self.counters.backlog_packets == 0 || self.waiting_bytes() + wire_bytes <= limit
             }
         }
+    }
+
+    /// Bytes of the backlog behind the packet that is being sent.
+    fn waiting_bytes(&self) -> u64 {
+        let sending = self.pipe.get(self.sending).packet;
+        let sending = u64::from(sending.bytes()) + u64::from(self.overhead_bytes);
+        self.counters.backlog_bytes - sending
     }
 }
 

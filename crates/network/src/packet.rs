@@ -18,7 +18,7 @@ pub enum Direction {
 ///
 /// All else is one word, so that a packet moves from queue to queue in two registers:
 /// the flow in the upper half, then bytes, direction and links passed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packet {
     tag: u64,
     word: u64,

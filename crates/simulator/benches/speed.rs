@@ -1,7 +1,8 @@
 //! How fast the simulator is: nanoseconds per delivered data packet.
 //!
-//! `cargo bench -p dumbbell-simulator` prints one line for each scenario. Compare
-//! lines of one run only: the machine's speed drifts.
+//! `cargo bench -p dumbbell-simulator` prints one line for each scenario, with
+//! `-- TEXT` for those whose name contains TEXT. Compare lines of one run only: the
+//! machine's speed drifts.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -105,7 +106,9 @@ fn scenario(case: &Case) -> Value {
 
 fn main() {
     println!("{:<40} {:>12} {:>10} {:>12}", "scenario", "packets", "ns/packet", "Mpackets/s");
-    for case in &CASES {
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let wanted = |case: &&Case| filter.as_ref().is_none_or(|filter| case.name.contains(filter));
+    for case in CASES.iter().filter(wanted) {
         let scenario = Scenario::from_json(&scenario(case).to_string()).expect("a valid case");
         let begin = Instant::now();
         let output = dumbbell_simulator::run(scenario, &AtomicBool::new(false)).expect("a run");

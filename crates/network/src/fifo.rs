@@ -1,0 +1,118 @@
+//! A first-in, first-out queue whose entries have numbers for life.
+//!
+//! A link looks at its packets at three places: where they are added, where they
+//! leave the transmitter and where they reach the far end. With entries numbered in
+//! the order of arrival each place is a number, and finding an entry is one mask.
+
+/// Entries numbered from zero in the order in which they were pushed.
+#[derive(Clone, Debug)]
+pub struct Fifo<T> {
+    slots: Vec<T>,
+    pushed: u64,
+    popped: u64,
+}
+
+impl<T: Copy + Default> Fifo<T> {
+    /// An empty queue.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { slots: vec![T::default(); 16], pushed: 0, popped: 0 }
+    }
+
+    /// Number of the next entry to be pushed.
+    #[inline]
+    #[must_use]
+    pub const fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// Number of the next entry to be popped.
+    #[inline]
+    #[must_use]
+    pub const fn popped(&self) -> u64 {
+        self.popped
+    }
+
+    /// Adds an entry at the end.
+    #[inline]
+    pub fn push(&mut self, entry: T) {
+        if self.pushed - self.popped == self.slots.len() as u64 {
+            self.grow();
+        }
+        let slot = self.slot(self.pushed);
+        self.slots[slot] = entry;
+        self.pushed += 1;
+    }
+
+    /// The entry of a number that has been pushed and not popped.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, number: u64) -> T {
+        debug_assert!((self.popped..self.pushed).contains(&number), "entry {number} is not there");
+        self.slots[self.slot(number)]
+    }
+
+    /// The entry to be popped next.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<T> {
+        (self.popped < self.pushed).then(|| self.get(self.popped))
+    }
+
+    /// Removes the entry at the front.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline]
+    pub fn pop(&mut self) -> T {
+        let entry = self.front().expect("an entry to pop");
+        self.popped += 1;
+        entry
+    }
+
+    /// All entries, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        (self.popped..self.pushed).map(|number| self.get(number))
+    }
+
+    #[inline]
+    fn slot(&self, number: u64) -> usize {
+        // The number of slots is a power of two.
+        number as usize & (self.slots.len() - 1)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut grown = vec![T::default(); 2 * self.slots.len()];
+        let mask = grown.len() - 1;
+        for number in self.popped..self.pushed {
+            grown[number as usize & mask] = self.get(number);
+        }
+        self.slots = grown;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn behaves_as_a_queue(pops in prop::collection::vec(any::<bool>(), 1..400)) {
+            let (mut fifo, mut model) = (Fifo::new(), VecDeque::new());
+            for (value, pop) in (0u64..).zip(pops) {
+                if pop && !model.is_empty() {
+                    prop_assert_eq!(Some(fifo.pop()), model.pop_front());
+                } else {
+                    prop_assert_eq!(fifo.pushed() - fifo.popped(), model.len() as u64);
+                    fifo.push(value);
+                    model.push_back(value);
+                }
+                prop_assert_eq!(fifo.front(), model.front().copied());
+                prop_assert!(fifo.iter().eq(model.iter().copied()));
+            }
+        }
+    }
+}
