@@ -33,13 +33,13 @@ class Convergence:
         From its start until its short-term throughput reached the share of its own average.
     fairness_s
         From its start until its short-term throughput reached the share of the other flow's.
-    ratio_after_min
-        The smallest ratio of the two short-term throughputs after `fairness_s`.
+    diverged
+        Whether the ratio of the two short-term throughputs was lost again after `fairness_s`.
     """
 
     own_s: float | None
     fairness_s: float | None
-    ratio_after_min: float | None
+    diverged: bool
 
 
 def window_ns(scenario: Mapping[str, Any], rules: Rules) -> int:
@@ -83,7 +83,7 @@ def convergence(sampled: Sampled, rules: Rules) -> Convergence | None:
     return Convergence(
         own_s=_after(times, start_ns, _first(new_rate >= rules.share * own) if own else None),
         fairness_s=_after(times, start_ns, fair),
-        ratio_after_min=None if fair is None else _ratio_min(new_rate[fair:], old_rate[fair:]),
+        diverged=fair is not None and _lost(new_rate[fair:], old_rate[fair:], rules.lost),
     )
 
 
@@ -103,9 +103,5 @@ def _after(times: np.ndarray[Any, np.dtype[np.int64]], start: int, at: int | Non
     return None if at is None else float(times[at] - start) / NS_PER_S
 
 
-def _ratio_min(one: Values, other: Values) -> float | None:
-    larger = np.maximum(one, other)
-    busy = larger > 0
-    if not busy.any():
-        return None
-    return float((np.minimum(one, other)[busy] / larger[busy]).min())
+def _lost(one: Values, other: Values, share: float) -> bool:
+    return bool((np.minimum(one, other) < share * np.maximum(one, other)).any())

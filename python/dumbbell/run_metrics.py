@@ -47,9 +47,9 @@ METRICS = (
     Metric("convergence_fairness_s", "s", "until 80 % of the other flow's throughput"),
     Metric("converged_fairness", "", "1 if it reached 80 % of the other's throughput, else 0"),
     Metric("convergence_bound_s", "s", "the same time; the window's length if it did not"),
-    Metric("ratio_after_min", "", "smallest short-term ratio after that"),
+    Metric("diverged", "", "1 if the flows became unfair again after that, else 0"),
     Metric("sync", "", "share of the congestion events at which the flow backed off", True),
-    Metric("epoch_s", "s", "mean time between congestion events"),
+    Metric("congestion_per_s", "1/s", "congestion events of the bottleneck per second"),
     Metric("rtt_mean_ms", "ms", "mean round-trip time with queueing, over the whole run", True),
     Metric("cwnd_mean", "segments", "mean congestion window", True),
     Metric("cwnd_variation", "", "standard deviation / mean of the congestion window", True),
@@ -164,14 +164,14 @@ def _convergence(sampled: Sampled, planned: PlannedRun) -> Iterator[tuple[str, f
         for name in ("own_s", "fairness_s", "bound_s"):
             yield f"convergence_{name}", None
         yield "converged_fairness", None
-        yield "ratio_after_min", None
+        yield "diverged", None
         return
     yield "convergence_own_s", found.own_s
     yield "convergence_fairness_s", found.fairness_s
     bound = window.seconds if found.fairness_s is None else found.fairness_s
     yield "convergence_bound_s", bound
     yield "converged_fairness", float(found.fairness_s is not None)
-    yield "ratio_after_min", found.ratio_after_min
+    yield "diverged", float(found.diverged)
 
 
 def _synchronisation(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
@@ -183,7 +183,7 @@ def _synchronisation(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     count = len(sampled.flows)
     if window is None or "congestion" not in sampled.scenario["record"]["events"]:
         yield from _numbered("sync", [None] * count)
-        yield "epoch_s", None
+        yield "congestion_per_s", None
         return
     cuts = (
         sampled.run.scan("events")
@@ -202,7 +202,7 @@ def _synchronisation(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     flows = cuts["flow"].to_numpy()
     backed_off = [float(len(np.unique(events[flows == index]))) for index in range(count)]
     yield from _numbered("sync", [_ratio(number, total) for number in backed_off])
-    yield "epoch_s", _ratio(window.seconds, total)
+    yield "congestion_per_s", total / window.seconds
 
 
 def _windows(sampled: Sampled) -> Iterator[tuple[str, float | None]]:

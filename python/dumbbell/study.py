@@ -73,7 +73,10 @@ class Convergence(_Table):
     share: float = Field(0.8, gt=0, lt=1)
     """Share of its goal (the flow's own average, or the other flow's rate) to reach."""
 
-    window_per_packet: Duration = Field(1_500_000, validate_default=False, examples=["1.5ms"])
+    lost: float = Field(0.4, gt=0, lt=1)
+    """Flows that had converged have diverged when the slower has less than this of the faster."""
+
+    window_per_packet: Duration = Field(2_500_000, validate_default=False, examples=["2.5ms"])
     """Window per packet of the bandwidth-delay product."""
 
     window_minimum: Duration = Field(2_000_000_000, validate_default=False, examples=["2s"])
