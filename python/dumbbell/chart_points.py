@@ -15,8 +15,8 @@ from dumbbell.figure_spec import Coordinate, PointsFigure
 
 _Channel = TypeVar("_Channel", alt.X, alt.Y)
 
-_WIDTH = 400
-_HEIGHT = 290
+_SIZE_ALONE = {"width": 560, "height": 330}
+_SIZE_OF_SEVERAL = {"width": 350, "height": 290}
 _SIDESTEP = 0.006
 NO_CURVES = pl.DataFrame(
     schema={"series": pl.String, "label": pl.String, "x": pl.Float64, "y": pl.Float64}
@@ -59,7 +59,7 @@ def empty(spec: PointsFigure) -> alt.Chart:
             x=_channel(alt.X, "x:Q", spec.x, chart_axes.extent(spec.x, none)),
             y=_channel(alt.Y, "y:Q", spec.y, chart_axes.extent(spec.y, none)),
         )
-        .properties(width=_WIDTH, height=_HEIGHT)
+        .properties(**_SIZE_ALONE)
     )
     return chart
 
@@ -89,9 +89,10 @@ class _Drawing:
         self.theories = list(dict.fromkeys(name for p in panes for name in p.curves["label"]))
 
     def chart(self) -> alt.HConcatChart:
+        size = _SIZE_ALONE if len(self.panes) == 1 else _SIZE_OF_SEVERAL
         plots = [
             alt.layer(*self._reference(), *self._theory(pane), *self._measured(pane)).properties(
-                title=pane.title, width=_WIDTH, height=_HEIGHT
+                title=pane.title, **size
             )
             for pane in self.panes
         ]

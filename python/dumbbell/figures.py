@@ -30,7 +30,8 @@ from dumbbell.study import Study, Test
 
 _TITLE_CHARACTERS: Final = 110
 _NOTE_CHARACTERS: Final = 150
-_PNG_SCALE: Final = 2.0
+_PNG_SCALE: Final = 1.5
+_SUFFIXES: Final = (".svg", ".png", ".html", ".json")
 
 Chart = alt.ConcatChart | alt.HConcatChart | alt.VConcatChart
 """A figure: panels in a grid, side by side or stacked."""
@@ -84,8 +85,15 @@ def render(results: Results, spec: FigureSpec) -> Figure:
 def save(figure: Figure | Chart, path: str | Path) -> None:
     """Write a figure as its suffix says: .svg, .png, .html (works offline) or .json (Vega-Lite)."""
     path = Path(path)
+    check_suffix(path)
     chart = figure.chart if isinstance(figure, Figure) else figure
     path.write_bytes(rendered(chart.to_dict(), path.suffix))
+
+
+def check_suffix(path: Path) -> None:
+    """Raise InputError unless `save` can write such a file."""
+    if path.suffix not in _SUFFIXES:
+        raise InputError("unknown kind of picture", value=str(path), valid=", ".join(_SUFFIXES))
 
 
 def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
@@ -101,9 +109,7 @@ def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
         case ".json":
             return json.dumps(chart, ensure_ascii=False, separators=(",", ":")).encode()
         case _:
-            raise InputError(
-                "unknown kind of picture", value=suffix, valid=".svg, .png, .html, .json"
-            )
+            raise ValueError(suffix)
 
 
 def _titled(chart: Chart, title: str, notes: Sequence[str]) -> Chart:

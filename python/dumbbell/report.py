@@ -40,7 +40,9 @@ from dumbbell.study import Test
 
 _TEMPLATES: Final = files("dumbbell") / "templates"
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
-_FIGURE: Final = re.compile(r"(Figs?\. ?)(\d+)")
+_NUMBER: Final = re.compile(r"Fig\. \d+")
+_FIGURES: Final = re.compile(r"Figs?\. \d+(?:(?:, | and | to )\d+)*")
+_DIGITS: Final = re.compile(r"\d+")
 
 Step = Callable[[str], None]
 """Told what is being done."""
@@ -155,7 +157,7 @@ def _picture(figure: Figure, output: Path) -> Picture:
 
 def _number(title: str) -> str:
     """Return the number at the beginning of a figure's title."""
-    match = _FIGURE.match(title)
+    match = _NUMBER.match(title)
     return match[0] if match else ""
 
 
@@ -205,10 +207,10 @@ def _options(plan: Plan) -> str:
 
 
 def _figure_links(text: str, names: set[str]) -> Markup:
-    """Turn "Fig. 4" into a link where the report has that figure."""
+    """Turn the numbers of "Figs. 4 and 16" into links where the report has those figures."""
 
-    def link(match: re.Match[str]) -> str:
-        name = f"fig{match[2]}"
-        return f'<a href="#{name}">{match[0]}</a>' if name in names else match[0]
+    def link(number: re.Match[str]) -> str:
+        name = f"fig{number[0]}"
+        return f'<a href="#{name}">{number[0]}</a>' if name in names else number[0]
 
-    return Markup(_FIGURE.sub(link, str(escape(text))))
+    return Markup(_FIGURES.sub(lambda found: _DIGITS.sub(link, found[0]), str(escape(text))))
