@@ -185,10 +185,13 @@ def _curves(runs: pl.DataFrame, spec: PointsFigure) -> pl.DataFrame:
 def _points_notes(
     results: Results, spec: PointsFigure, runs: pl.DataFrame, marks: pl.DataFrame
 ) -> Iterator[str]:
+    quick = "quick " * results.quick(spec.test)
     counts = sorted(set(marks["runs"].to_list()))
-    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    kind = "quick runs" if results.quick(spec.test) else "runs"
-    yield f"Mean and standard error of {number} {kind} per point."
+    if counts == [1]:
+        yield f"One {quick}run per point."
+    else:
+        number = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        yield f"Mean and standard error of {number} {quick}runs per point."
     yield from _absent_points(results, spec, runs)
     if spec.y.scale == "log" and (marks["mean"].fill_null(1) <= 0).any():
         yield "Hollow on the lower edge: 0."

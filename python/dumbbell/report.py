@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -43,6 +43,15 @@ _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
 _NUMBER: Final = re.compile(r"Fig\. \d+")
 _FIGURES: Final = re.compile(r"Figs?\. \d+(?:(?:, | and | to )\d+)*")
 _DIGITS: Final = re.compile(r"\d+")
+
+_QUIRKS: Final[Mapping[str, str]] = {
+    "RNG": "chance, so that it needs many runs",
+    "SW": "the authors' path or switches, of which too little is known",
+    "KERN": "the kernel that the authors used",
+    "NIC": "the authors' network cards",
+    "INT-FAST": "how FAST's thresholds are read",
+}
+"""What the quirks in study files mean, as the end of a sentence."""
 
 Step = Callable[[str], None]
 """Told what is being done."""
@@ -173,6 +182,7 @@ def _page(results: Results, claims: Sequence[ClaimResult], sections: Sequence[Se
     )
     environment.filters.update(
         listing=listing,
+        quirk=lambda code: _QUIRKS.get(code, code),
         slug=lambda verdict: verdict.replace(" ", "-"),
         figure_links=lambda text: _figure_links(text, names),
     )

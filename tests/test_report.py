@@ -1,0 +1,148 @@
+"""Reports: complete, offline, and made of the same numbers as the tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import small_study
+from dumbbell import metrics, report
+from dumbbell.errors import InputError
+from dumbbell.results import Results
+from dumbbell.store import Store
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to, its anchors and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.references: list[str] = []
+        self.anchors: set[str] = set()
+        self.images: list[dict[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.references += [value for key in ("href", "src") if (value := found.get(key))]
+        if (anchor := found.get("id")) is not None:
+            self.anchors.add(anchor)
+        if tag == "img":
+            self.images.append(found)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("report")
+    assert report.write(small, output) == output / "index.html"
+    return output
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Page:
+    return Page((folder / "index.html").read_text())
+
+
+def test_nothing_is_loaded_from_elsewhere(folder: Path, page: Page) -> None:
+    for reference in page.references:
+        assert "//" not in reference
+        if reference.startswith("#"):
+            assert reference[1:] in page.anchors
+        else:
+            assert (folder / reference).is_file()
+    assert not re.search(r"url\(|@import", (folder / "assets/report.css").read_text())
+
+
+def test_every_figure_is_there_as_picture_and_chart(folder: Path, page: Page) -> None:
+    assert [image["src"] for image in page.images] == [f"figures/fig{n}.svg" for n in (1, 2, 3)]
+    assert page.images[0]["alt"] == (
+        "Fig. 1. Ratio of throughputs Mean and standard error of 2 runs per point."
+    )
+    for image in page.images:
+        svg = (folder / str(image["src"])).read_text()
+        assert f'width="{image["width"]}"' in svg
+    for number in (1, 2, 3):
+        script = (folder / f"figures/fig{number}.js").read_text()
+        chart = json.loads(script.partition(" = ")[2].rstrip(";\n"))
+        assert f"Fig. {number}." in json.dumps(chart["title"])
+
+
+def test_the_interactive_part_is_bundled(folder: Path) -> None:
+    assert "vegaEmbed" in (folder / "assets/vega.js").read_text()
+
+
+def test_header_cites_and_counts(page: Page) -> None:
+    assert "A small study of <b>two</b> algorithms" in page.text
+    assert "A. One and B. Two. Journal of Tests, 2024." in page.text
+    assert "1 of 3 claims reproduced" in page.text
+    assert "16 of 18" in page.text
+    assert "dumbbell run small" in page.text
+
+
+def test_claims_come_with_verdict_value_and_reason(folder: Path, page: Page) -> None:
+    verdicts = pl.read_csv(folder / "data/claims.csv")
+    assert verdicts["verdict"].to_list() == ["reproduced", "not reproduced", "not decidable"]
+    assert verdicts["measured"].to_list()[0] in page.text
+    assert "A link cannot be used <twice> over." in page.text
+    assert {"A01", "A02", "A03"} <= page.anchors
+    details = json.loads((folder / "data/claims.json").read_text())
+    assert details[1]["checks"][0]["measured"] < 2
+
+
+def test_claims_link_to_the_figures_they_name(folder: Path) -> None:
+    text = (folder / "index.html").read_text()
+    assert 'Figs. <a href="#fig1">1</a> and <a href="#fig2">2</a>' in text
+
+
+def test_tables_hold_what_the_metrics_say(folder: Path, small: Results) -> None:
+    axes = ["algorithm", "rate", "rtt"]
+    means = pl.read_csv(folder / "data/fairness.csv").filter(pl.col("metric") == "utilisation")
+    expected = metrics.aggregate(small.table("fairness"), axes, "utilisation")
+    assert means.select(axes).rows() == expected.select(axes).rows()
+    assert means["mean"].to_list() == pytest.approx(expected["mean"].to_list())
+    assert pl.read_csv(folder / "data/fairness-runs.csv").height == 16
+    shown = pl.read_csv(folder / "data/fig1.csv")
+    assert shown.columns[:4] == ["rate", "algorithm", "rtt_ms", "metric"]
+    assert shown.height == 8
+
+
+def test_a_report_is_the_same_every_time(folder: Path, small: Results, tmp_path: Path) -> None:
+    report.write(small, tmp_path)
+
+    def content(root: Path) -> dict[str, bytes]:
+        # The renderer numbers its clips from the start of the process.
+        return {
+            str(path.relative_to(root)): re.sub(rb"clip\d+", b"clip", path.read_bytes())
+            for path in files(root)
+            if path.suffix != ".png"
+        }
+
+    assert content(tmp_path) == content(folder)
+
+
+def files(root: Path) -> Iterator[Path]:
+    return (path for path in root.rglob("*") if path.is_file())
+
+
+def test_a_study_without_runs_has_a_report_too(tmp_path: Path) -> None:
+    study = small_study.write(tmp_path / "study")
+    page = report.write(Results(study, Store(tmp_path / "results")), tmp_path / "report")
+    text = Page(page.read_text()).text
+    assert "0 of 3 claims reproduced" in text
+    assert "none of 18 yet" in text
+
+
+def test_a_folder_that_cannot_be_written_is_an_input_error(small: Results, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(InputError, match="cannot write the report"):
+        report.write(small, tmp_path / "file" / "report")
