@@ -192,7 +192,7 @@ def test_nothing_was_sent() -> None:
 
 
 WINDOW_S = 2.0
-"""The BDP of 100 packets gives 0.25 s, so the shortest window counts."""
+"""The BDP of 100 packets gives 0.15 s, so the shortest window counts."""
 
 
 def test_convergence_of_a_constant_rate_takes_ln_5_windows() -> None:

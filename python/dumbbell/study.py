@@ -76,7 +76,7 @@ class Convergence(_Table):
     lost: float = Field(0.4, gt=0, lt=1)
     """Flows that had converged have diverged when the slower has less than this of the faster."""
 
-    window_per_packet: Duration = Field(2_500_000, validate_default=False, examples=["2.5ms"])
+    window_per_packet: Duration = Field(1_500_000, validate_default=False, examples=["1.5ms"])
     """Window per packet of the bandwidth-delay product."""
 
     window_minimum: Duration = Field(2_000_000_000, validate_default=False, examples=["2s"])
