@@ -160,7 +160,8 @@ def run(
     with progress.shown(planned, say) as display:
 
         def follow(state: Progress) -> None:
-            remember(store, loaded, plan)
+            if state.done + state.reused == 1:
+                remember(store, loaded, plan)
             display(state)
 
         outcome = execute(planned, store, SimulatorEngine(), _jobs(jobs), follow)

@@ -196,7 +196,10 @@ def _points_notes(
     if spec.y.scale == "log" and (marks["mean"].fill_null(1) <= 0).any():
         yield "Hollow on the lower edge: 0."
     if spec.missing is not None and (marks["n"] < marks["runs"]).any():
-        yield f"Hollow: some runs {spec.missing}. No mark: none of them did otherwise."
+        yield (
+            f"Hollow marks average the runs with a value, as others {spec.missing}; "
+            f"where all of them {spec.missing}, there is no mark."
+        )
 
 
 def _absent_points(results: Results, spec: PointsFigure, runs: pl.DataFrame) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from dumbbell import grid, metrics, staging
 from dumbbell.checks import TestRuns
 from dumbbell.claims import ClaimResult, judge
-from dumbbell.errors import DamagedResult, InputError
+from dumbbell.errors import DamagedResult, InputError, StoreError
 from dumbbell.figure_spec import Selection
 from dumbbell.result import Run
 from dumbbell.run_metrics import Metrics
@@ -43,18 +44,22 @@ _UNKNOWN: Final = (Plan(), Plan(quick=True))
 
 
 def remember(store: Store, study: Study, plan: Plan) -> None:
-    """Add a plan to those of a results folder that is in use."""
+    """Add a plan to those of a results folder, which must hold a result already."""
     plans = recall(store, study)
     if plan in plans:
         return
     path = _plans_file(store, study)
-    path.parent.mkdir(exist_ok=True)
     draft = staging.new_path(path.parent)
     try:
+        path.parent.mkdir(exist_ok=True)
         draft.write_bytes(_PLANS.dump_json((*plans, plan), indent=1) + b"\n")
         draft.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(f"{path}: cannot write it: {reason}; finished results are kept") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def recall(store: Store, study: Study) -> tuple[Plan, ...]:

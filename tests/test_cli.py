@@ -1,0 +1,319 @@
+"""The command: what scripts rely on (exit codes, JSON, one-line errors), and resuming."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import small_study
+from dumbbell import cli, progress
+from dumbbell.engine import Output, SimulatorEngine
+from dumbbell.errors import EngineError
+from dumbbell.executor import Progress
+from dumbbell.study import Study
+
+SCENARIO = """
+title = "Two flows"
+duration = "5s"
+[network]
+rate = "10mbit"
+rtt = "20ms"
+queue = "1bdp"
+[[flow]]
+algorithm = "htcp@li2007"
+count = 2
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str | Path) -> Said:
+        monkeypatch.setattr(sys, "argv", ["dumbbell", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        said = capsys.readouterr()
+        return Said(int(stopped.value.code or 0), said.out, said.err)
+
+    return run
+
+
+@pytest.mark.parametrize("what", ["studies", "algorithms", "figures", "stacks"])
+def test_lists_are_for_people_and_for_scripts(dumbbell: Command, what: str) -> None:
+    entries = dumbbell("list", what, "--json").json
+    said = dumbbell("list", what)
+    assert said.code == 0
+    for entry in entries:
+        assert entry["name"] in said.out
+
+
+def test_lists_name_what_there_is(dumbbell: Command) -> None:
+    assert "li2007" in [study["name"] for study in dumbbell("list", "studies", "--json").json]
+    figures = dumbbell("list", "figures", "--json").json
+    assert {f"fig{n}" for n in (1, *range(4, 19))} == {
+        figure["name"] for figure in figures if figure["study"] == "li2007"
+    }
+
+
+def test_an_algorithm_is_shown_with_the_values_of_a_preset(dumbbell: Command) -> None:
+    shown = dumbbell("algorithms", "show", "bic@li2007", "--json").json
+    assert shown["values"]["smax"] == 32
+    assert shown["preset"] == "li2007"
+    text = dumbbell("algorithms", "show", "bic").out
+    for parameter in shown["parameters"]:
+        assert parameter["name"] in text
+        assert parameter["source"] in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["run", "li2008"], 'did you mean "li2007"'),
+        (["run", "li2007", "--where", "algorithm=hctp"], "algorithm = "),
+        (["run", "li2007", "--where", "algorithm"], "not a condition"),
+        (["run", "li2007", "--where", "colour=red"], "colour"),
+        (["report", "nothing"], "unknown study"),
+        (["claims", "nothing"], "unknown study"),
+        (["simulate", "nothing.toml"], "nothing.toml"),
+        (["simulate", "nothing.toml", "--trace", "a.csv"], "--trace"),
+        (["algorithms", "show", "hctp"], 'did you mean "htcp"'),
+        (["algorithms", "show", "htcp@li2008"], "htcp@li2007"),
+        (["compare", "reno", "--rate", "10mbi", "--rtt", "10ms"], "10mbit"),
+        (["compare", "reno", "--rate", "10mbit", "--rtt", "10"], "needs a unit"),
+        (["compare", "reno", "--rate", "10mbit", "--rtt", "10ms", "--loss", "1"], "loss"),
+        (["compare", "--rate", "10mbit", "--rtt", "10ms"], "nothing to compare"),
+        (["compare", "rno", "--rate", "10mbit", "--rtt", "10ms"], 'did you mean "reno"'),
+        (["compare", "reno", "--rate", "9mbit", "--rtt", "9ms", "--figure", "a.bmp"], ".svg"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    dumbbell: Command, arguments: Sequence[str], wanted: str
+) -> None:
+    said = dumbbell(*arguments)
+    assert said.code == 2
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+    assert wanted in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("arguments", [["rnu"], ["list", "things"], ["run"], ["run", "a", "--jbs"]])
+def test_wrong_usage_is_exit_code_2(dumbbell: Command, arguments: Sequence[str]) -> None:
+    said = dumbbell(*arguments)
+    assert said.code == 2
+    assert said.out == ""
+
+
+def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    small_study.write(study)
+    part = dumbbell("run", study, "--where", "test=fairness", "--where", "rtt=20ms", "--jobs", "2")
+    assert part.code == 0
+    assert part.out == ""
+    assert "8 run, 0 reused, 0 failed" in part.err
+    assert "8 run, 8 reused, 0 failed" in dumbbell("run", study, "--where", "test=fairness").err
+    said = dumbbell("report", study)
+    assert said.out == "report/index.html\n"
+    assert (tmp_path / "report/index.html").is_file()
+    judged = dumbbell("claims", study, "--json").json
+    assert judged["verdicts"] == {"reproduced": 1, "not reproduced": 1, "not decidable": 1}
+    assert [claim["id"] for claim in judged["claims"]] == ["A01", "A02", "A03"]
+    assert "1 of 3 reproduced, 1 not, 1 not decidable" in dumbbell("claims", study).out
+
+
+def test_values_of_a_condition_add_up(dumbbell: Command, tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    small_study.write(study)
+    where = ["--where", "test=fairness", "--where", "rtt=20ms,40ms", "--where", "algorithm=reno"]
+    said = dumbbell("run", study, *where, "--runs", "1", "--results", "elsewhere", "--seed", "3")
+    assert "4 run" in said.err
+    assert "4/4 runs" in said.err
+    assert (tmp_path / "elsewhere/format.json").is_file()
+    assert not (tmp_path / "results").exists()
+    plans = json.loads((tmp_path / "elsewhere/studies/small.json").read_text())
+    assert plans == [{"quick": False, "runs": 1, "seed": 3}]
+
+
+def test_a_report_finds_runs_of_other_seeds(dumbbell: Command, tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    small_study.write(study)
+    dumbbell("run", study, "--quick", "--seed", "7")
+    dumbbell("report", study)
+    page = (tmp_path / "report/index.html").read_text()
+    assert "dumbbell run small --quick --seed 7" in page
+    assert "5 of 5" in page or "6 of 6" in page
+
+
+def test_a_failed_run_is_exit_code_1_and_the_others_stay(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate = SimulatorEngine.run
+
+    def fail_for_reno(self: SimulatorEngine, scenario: Any, cancel: Any = None) -> Output:
+        if scenario.data["flows"][0]["algorithm"] == "reno":
+            raise EngineError("out of luck")
+        return simulate(self, scenario, cancel)
+
+    monkeypatch.setattr(SimulatorEngine, "run", fail_for_reno)
+    study = tmp_path / "study"
+    small_study.write(study)
+    said = dumbbell("run", study, "--quick", "--where", "test=fairness")
+    assert said.code == 1
+    assert "2 run, 0 reused, 2 failed" in said.err
+    assert "error: out of luck" in said.err
+
+
+def test_a_foreign_folder_is_refused(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/thesis.doc").write_text("")
+    said = dumbbell("run", "li2007", "--quick")
+    assert said.code == 2
+    assert "thesis.doc" in said.err
+
+
+def test_a_damaged_plan_is_an_input_error(dumbbell: Command, tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    small_study.write(study)
+    dumbbell("run", study, "--quick", "--where", "test=lossy")
+    (tmp_path / "results/studies/small.json").write_text("[{")
+    said = dumbbell("report", study)
+    assert said.code == 2
+    assert "small.json" in said.err
+
+
+def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
+    small_study.write(tmp_path / "study")
+    text = (tmp_path / "study/study.toml").read_text()
+    (tmp_path / "study/study.toml").write_text(text.replace('"12s"', '"3000s"'))
+    command = [sys.executable, "-m", "dumbbell.cli", "run", "study", "--jobs", "1"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    wait_for((tmp_path / "results/studies/small.json").is_file, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert "the same command continues" in err
+    finished = len(list((tmp_path / "results").glob("runs/??/*/run.json")))
+    assert 1 <= finished < 18
+    again = subprocess.run(
+        [*command, "--where", "test=lossy"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "2 run" in again.stderr
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None, "it ended before it could be interrupted"
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_scenario_is_simulated(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    said = dumbbell("simulate", "two.toml", "--trace", "trace.parquet")
+    assert said.code == 0
+    assert "htcp 1" in said.out
+    assert "htcp@li2007" in said.out
+    trace = pl.read_parquet(tmp_path / "trace.parquet")
+    assert trace["label"].unique().sort().to_list() == ["htcp 1", "htcp 2"]
+    assert {"time_ns", "cwnd_segs", "received_bytes"} <= set(trace.columns)
+    told = dumbbell("simulate", "two.toml", "--json").json
+    assert [flow["label"] for flow in told["summary"]["flows"]] == ["htcp 1", "htcp 2"]
+    assert told["scenario"]["network"]["rate_bps"] == 10_000_000
+
+
+def test_a_trace_that_cannot_be_written_is_an_input_error(
+    dumbbell: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    said = dumbbell("simulate", "two.toml", "--trace", "no/where.parquet")
+    assert said.code == 2
+    assert "where.parquet" in said.err
+
+
+def test_algorithms_are_compared(dumbbell: Command, tmp_path: Path) -> None:
+    arguments = ["compare", "reno", "htcp", "--rate", "10mbit", "--rtt", "20ms", "--runs", "2"]
+    said = dumbbell(*arguments, "--duration", "5s", "--figure", "c.svg")
+    assert said.code == 0
+    assert "reno × 2" in said.out
+    assert "±" in said.out
+    assert "Figure: c.svg" in said.err
+    assert "htcp × 2" in (tmp_path / "c.svg").read_text()
+    again = dumbbell(*arguments, "--duration", "5s", "--json").json
+    assert [line["flows"] for line in again["lines"]] == ["reno × 2", "htcp × 2"]
+    assert (tmp_path / "compare.html").is_file()
+
+
+def test_output_into_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        f"{sys.executable} -m dumbbell.cli list figures | head -n 1",
+        shell=True,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_remaining_time_follows_the_packets_not_the_runs(tmp_path: Path) -> None:
+    study: Study = small_study.write(tmp_path / "study")
+    slow, fast = (
+        study.runs(where={"test": "fairness", "rate": rate, "rtt": "20ms"}, runs=1)[0].resolved
+        for rate in ("5mbit", "10mbit")
+    )
+    tracker = progress.Tracker([slow, fast], clock_s=0)
+    state = Progress(total=2, done=1, reused=0, failed=0, packets=5_000_000, latest=slow)
+    assert tracker.update(state, clock_s=10) == (
+        "1 run, 0 reused, 0 failed, 0.5 M packets/s, 20 s left"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")],
+)
+def test_durations_read_well(seconds: float, text: str) -> None:
+    assert progress.duration(seconds) == text

@@ -1,0 +1,158 @@
+"""Comparisons: what runs, what is averaged, and that nothing runs twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dumbbell import chart_compare, figures, metrics
+from dumbbell.compare import Comparison, compare, parse_mix
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.executor import Progress
+
+
+def compared(root: Path, *algorithms: str, **options: Any) -> Comparison:
+    given: dict[str, Any] = {
+        "rate": "10mbit",
+        "rtt": "20ms",
+        "duration": "5s",
+        "runs": 3,
+        "results": root,
+        "jobs": 2,
+        **options,
+    }
+    return compare(algorithms, **given)
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    return compared(
+        tmp_path_factory.mktemp("compare") / "results", "reno", "cubic", flows="reno:1,bic:2"
+    )
+
+
+def mean(comparison: Comparison, line: str, measure: str) -> float:
+    found = comparison.means.filter((pl.col("line") == line) & (pl.col("measure") == measure))
+    return float(found["mean"].item())
+
+
+def test_each_algorithm_alone_has_as_many_flows_as_the_mix(comparison: Comparison) -> None:
+    assert comparison.means["line"].unique(maintain_order=True).to_list() == [
+        "reno × 3",
+        "cubic × 3",
+        "reno:1,bic:2",
+        "reno × 1 in the mix",
+        "bic × 2 in the mix",
+    ]
+
+
+def test_parts_of_a_mix_add_up(comparison: Comparison) -> None:
+    whole = mean(comparison, "reno:1,bic:2", "goodput_mbit")
+    reno = mean(comparison, "reno × 1 in the mix", "goodput_mbit")
+    bic = mean(comparison, "bic × 2 in the mix", "goodput_mbit")
+    assert reno + bic == pytest.approx(whole)
+    assert mean(comparison, "bic × 2 in the mix", "flow_goodput_mbit") == pytest.approx(bic / 2)
+
+
+def test_measures_are_possible(comparison: Comparison) -> None:
+    for line in ("reno × 3", "cubic × 3", "reno:1,bic:2"):
+        assert 0.5 < mean(comparison, line, "utilisation") <= 1
+        assert 5 < mean(comparison, line, "goodput_mbit") < 10
+        assert mean(comparison, line, "rtt_ms") >= 20
+        assert 1 / 3 <= mean(comparison, line, "jain") <= 1
+        assert mean(comparison, line, "loss_overhead") >= 0
+
+
+def test_intervals_are_those_of_students_t(comparison: Comparison) -> None:
+    line = comparison.runs.filter(pl.col("line") == "reno × 3")
+    expected = metrics.aggregate(line, ["line"], "rtt_ms").row(0, named=True)
+    found = comparison.means.filter(
+        (pl.col("line") == "reno × 3") & (pl.col("measure") == "rtt_ms")
+    ).row(0, named=True)
+    assert line.height == 3
+    assert [found[key] for key in ("mean", "low", "high")] == [
+        expected[key] for key in ("mean", "low", "high")
+    ]
+
+
+def test_json_tells_everything(comparison: Comparison) -> None:
+    told = comparison.as_dict()
+    assert told["setting"]["rate"] == "10mbit"
+    assert told["lines"][0]["algorithm"] == "reno"
+    assert told["lines"][2]["algorithm"] is None
+    assert set(told["lines"][0]["measures"]["jain"]) == {"mean", "se", "low", "high", "n"}
+
+
+def test_the_figure_names_every_line(comparison: Comparison) -> None:
+    chart = chart_compare.draw(comparison).to_dict()
+    svg = figures.rendered(chart, ".svg").decode()
+    for words in ("reno × 3", "bic × 2 in the mix", "goodput per flow (Mbit/s)", "RTT 20ms"):
+        assert words in svg
+
+
+def test_nothing_runs_twice(tmp_path: Path) -> None:
+    states: list[Progress] = []
+    first = compared(tmp_path, "reno", on_progress=states.append)
+    assert states[-1].done == 3
+    second = compared(tmp_path, "reno", "htcp", on_progress=states.append)
+    assert (states[-1].done, states[-1].reused) == (3, 3)
+    reno = second.means.filter(pl.col("algorithm") == "reno")
+    assert reno.equals(first.means)
+
+
+def test_seeds_and_loss_change_the_runs(tmp_path: Path) -> None:
+    plain = compared(tmp_path, "reno", flows=1)
+    other = compared(tmp_path, "reno", flows=1, seed=1)
+    lossy = compared(tmp_path, "reno", flows=1, loss="1%")
+    assert not plain.runs.equals(other.runs)
+    assert mean(lossy, "reno × 1", "goodput_mbit") < mean(plain, "reno × 1", "goodput_mbit")
+
+
+def test_a_single_run_has_no_interval(tmp_path: Path) -> None:
+    single = compared(tmp_path, "reno", runs=1)
+    assert single.means["low"].null_count() == single.means.height
+    figures.rendered(chart_compare.draw(single).to_dict(), ".svg")
+
+
+def test_mixes_are_read() -> None:
+    mix = parse_mix("cubic:1, bic@li2007:2,reno")
+    assert mix.parts == (("cubic", 1), ("bic@li2007", 2), ("reno", 1))
+    assert mix.flows == 4
+    assert list(mix.positions(1)) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"flows": "cubic:0"}, "no flows"),
+        ({"flows": 0}, "no flows"),
+        ({"flows": "cubc:1"}, "cubic"),
+        ({"flows": "cubic:1,cubic:2"}, "twice"),
+        ({"flows": "cubic:x"}, "whole number"),
+        ({"flows": "-1"}, "unknown algorithm"),
+        ({"rate": "0mbit"}, "rate"),
+        ({"rate": 5}, "rate"),
+        ({"buffer": "0p"}, "buffer"),
+        ({"duration": "5"}, "duration"),
+        ({"stack": "windows"}, "stack"),
+        ({"runs": 0}, "runs"),
+        ({"loss": "1.5"}, "loss"),
+    ],
+)
+def test_impossible_comparisons_are_input_errors(
+    tmp_path: Path, options: dict[str, Any], wanted: str
+) -> None:
+    with pytest.raises(InputError, match=wanted):
+        compared(tmp_path, "reno", **options)
+
+
+def test_a_failed_run_fails_the_comparison(tmp_path: Path) -> None:
+    class Broken:
+        def run(self, *_: object) -> Any:
+            raise DumbbellError("out of luck")
+
+    with pytest.raises(DumbbellError, match="out of luck"):
+        compared(tmp_path, "reno", engine=Broken())
