@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +59,12 @@ def test_titles_axes_and_legend_are_drawn(small: Results) -> None:
     assert "5 Mbit/s" in text
     assert "equation 4" in text
     assert "Mean and standard error of 2 runs per point." in text
+
+
+@pytest.mark.parametrize("name", ["fig1", "fig2"])
+def test_a_click_on_the_legend_picks_a_series(small: Results, name: str) -> None:
+    vega = json.dumps(vl_convert.vegalite_to_vega(drawn(small, name).chart.to_dict()))
+    assert "picked_label_legend" in vega
 
 
 def test_theory_is_drawn_only_for_its_series(small: Results) -> None:

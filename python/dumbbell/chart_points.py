@@ -90,13 +90,14 @@ class _Drawing:
 
     def chart(self) -> alt.HConcatChart:
         size = _SIZE_ALONE if len(self.panes) == 1 else _SIZE_OF_SEVERAL
-        plots = [
-            alt.layer(*self._reference(), *self._theory(pane), *self._measured(pane)).properties(
-                title=pane.title, **size
-            )
-            for pane in self.panes
-        ]
-        plots[0] = plots[0].add_params(self.picked)
+        plots = []
+        for place, pane in enumerate(self.panes):
+            lines, *marks = self._measured(pane)
+            if place == 0:
+                # A legend can be clicked only through a layer that it belongs to.
+                lines = lines.add_params(self.picked)
+            layers = alt.layer(*self._reference(), *self._theory(pane), lines, *marks)
+            plots.append(layers.properties(title=pane.title, **size))
         return alt.hconcat(*plots)
 
     def _x(self) -> alt.X:

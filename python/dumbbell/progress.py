@@ -38,7 +38,8 @@ class Tracker:
             self._worked += size
         self._done = state.done
         elapsed_s = clock_s - self._started_s
-        parts = [f"{state.done} run", f"{state.reused} reused", f"{state.failed} failed"]
+        counts = {"reused": state.reused, "failed": state.failed}
+        parts = [f"{count} {fate}" for fate, count in counts.items() if count]
         if state.packets and elapsed_s > 0:
             parts.append(f"{state.packets / elapsed_s / 1e6:.1f} M packets/s")
         left_s = self._left_s(elapsed_s)

@@ -53,6 +53,7 @@ const observer = new IntersectionObserver((entries) => {
 
 document.querySelectorAll(".chart").forEach((chart) => observer.observe(chart));
 window.addEventListener("resize", enlivenWaiting);
+document.querySelector(".hint").hidden = false;
 
 function show(verdict) {
   for (const button of filter.querySelectorAll("button")) {
