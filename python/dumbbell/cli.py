@@ -42,6 +42,7 @@ app = typer.Typer(
 algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_help=True)
 app.add_typer(algorithms_app, name="algorithms")
 
+DEFAULT_RESULTS: Final = Path("results")
 _WIDE: Final = 220
 _FAILURES_SHOWN: Final = 10
 
@@ -126,7 +127,7 @@ def run(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only a representative part, in a few minutes.")
     ] = False,
-    results: ResultsDir = Path("results"),
+    results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
     where: Annotated[
         list[str] | None,
@@ -168,7 +169,10 @@ def run(
     _tell(outcome, time.monotonic() - started_s)
     if outcome.failed:
         raise typer.Exit(1)
-    say.print(f"Results are in {results}. Next: dumbbell report {study}", soft_wrap=True)
+    where_from = f" --results {results}" if results != DEFAULT_RESULTS else ""
+    say.print(
+        f"Results are in {results}. Next: dumbbell report {study}{where_from}", soft_wrap=True
+    )
 
 
 def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
@@ -210,7 +214,7 @@ def _tell(outcome: Outcome, elapsed_s: float) -> None:
 @app.command()
 def report(
     study: StudyName,
-    results: ResultsDir = Path("results"),
+    results: ResultsDir = DEFAULT_RESULTS,
     output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
 ) -> None:
     """Write the report of a study.
@@ -225,7 +229,7 @@ def report(
 
 @app.command()
 def claims(
-    study: StudyName, results: ResultsDir = Path("results"), as_json: AsJson = False
+    study: StudyName, results: ResultsDir = DEFAULT_RESULTS, as_json: AsJson = False
 ) -> None:
     """Judge the claims of a study by its runs."""
     with say.status("reading results"):
@@ -293,7 +297,7 @@ def compare(
     runs: Annotated[int, typer.Option(help="Repetitions with different seeds.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Where all seeds come from.")] = 0,
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
-    results: ResultsDir = Path("results"),
+    results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
     figure: Annotated[
         Path, typer.Option(help="Where the figure goes: .html, .svg, .png or .json (Vega-Lite).")

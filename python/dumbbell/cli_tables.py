@@ -10,7 +10,7 @@ from rich.table import Table
 from dumbbell.catalogue import Algorithm
 from dumbbell.claims import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
-from dumbbell.labels import number
+from dumbbell.labels import number, with_spread
 from dumbbell.result import Run
 from dumbbell.units import format_time
 
@@ -99,10 +99,8 @@ def comparison(compared: Comparison) -> Table:
 def _interval(row: dict[str, float | None] | None, scale: float) -> str:
     if row is None or row["mean"] is None:
         return ""
-    mean, high = row["mean"] * scale, row["high"]
-    return (
-        number(mean, 4) if high is None else f"{number(mean, 4)} ± {number(high * scale - mean, 2)}"
-    )
+    mean, high = row["mean"], row["high"]
+    return with_spread(mean * scale, None if high is None else (high - mean) * scale)
 
 
 def parameters(algorithm: Algorithm, preset: str | None) -> Table:

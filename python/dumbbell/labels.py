@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
 from dumbbell import chart_style, grid
 
+_SMALL: Final = 0.001
+_PLACES_MAX: Final = 6
 _UNITS: Final = {"mbit": "Mbit/s", "ms": "ms", "bdp": "BDP", "packets": "packets", "value": ""}
 
 
@@ -19,6 +22,8 @@ def label_of(value: str) -> str:
     unit, amount = found
     if unit == "value":
         return value
+    if unit == "mbit" and amount >= 1000:
+        return f"{_plain(amount / 1000)} Gbit/s"
     return f"{_plain(amount)} {_UNITS[unit]}"
 
 
@@ -35,6 +40,17 @@ def number(value: float | None, digits: int = 3) -> str:
     if "e" in text and 1 <= abs(value) < 1e6:
         return f"{value:.0f}"
     return text
+
+
+def with_spread(mean: float | None, spread: float | None) -> str:
+    """Render a mean with its error or half interval, both to the spread's second digit."""
+    if mean is None or spread is None:
+        return number(mean, 4)
+    if abs(mean) < _SMALL:
+        return f"{number(mean)} ± {number(spread, 2)}"
+    places = max(0, 1 - math.floor(math.log10(spread))) if spread > 0 else 3
+    places = min(places, _PLACES_MAX)
+    return f"{mean:.{places}f} ± {spread:.{places}f}"
 
 
 def _plain(amount: Fraction) -> str:

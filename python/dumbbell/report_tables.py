@@ -12,7 +12,7 @@ from dumbbell.chart_points import Pane
 from dumbbell.claims import ClaimResult
 from dumbbell.figure_spec import PointsFigure
 from dumbbell.figures import Figure
-from dumbbell.labels import label_of, number
+from dumbbell.labels import label_of, with_spread
 from dumbbell.study import Test
 
 _NOT_METRICS = ("repetition",)
@@ -42,7 +42,7 @@ def text_tables(figure: Figure) -> list[TextTable]:
 
 def _text_table(pane: Pane) -> TextTable:
     cells = {
-        (row["series"], row["x"]): _mean(row["mean"], row["se"])
+        (row["series"], row["x"]): with_spread(row["mean"], row["se"])
         for row in pane.marks.iter_rows(named=True)
     }
     series = tuple(dict.fromkeys(name for name, _ in cells))
@@ -51,12 +51,6 @@ def _text_table(pane: Pane) -> TextTable:
         TextRow(f"{x:g}", tuple(cells.get((name, x), "–") for name in series)) for x in places
     )
     return TextTable(pane.title, tuple(label_of(name) for name in series), rows)
-
-
-def _mean(mean: float | None, se: float | None) -> str:
-    if mean is None:
-        return "–"
-    return number(mean) if se is None else f"{number(mean)} ± {number(se, 2)}"
 
 
 def figure_frame(figure: Figure, spec: PointsFigure) -> pl.DataFrame:
