@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell import cli, progress
+from dumbbell import catalogue, cli, progress
 from dumbbell.engine import Output, SimulatorEngine
 from dumbbell.errors import EngineError
 from dumbbell.executor import Progress
@@ -193,6 +193,18 @@ def test_a_failed_run_is_exit_code_1_and_the_others_stay(
     assert said.code == 1
     assert "2 run, 0 reused, 2 failed" in said.err
     assert "error: out of luck" in said.err
+
+
+def test_results_of_another_engine_do_not_count(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = tmp_path / "study"
+    small_study.write(study)
+    dumbbell("run", study, "--quick")
+    monkeypatch.setattr(catalogue, "ENGINE_VERSION", "another")
+    said = dumbbell("claims", study, "--json")
+    assert said.json["verdicts"]["not decidable"] == 3
+    assert "by this engine (another)" in said.err
 
 
 def test_a_foreign_folder_is_refused(dumbbell: Command, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from dumbbell.study import Study, scenarios
 app = typer.Typer(
     name="dumbbell",
     help="The gym for TCP congestion control.",
+    epilog="Exit codes: 0 all is well, 1 a run failed, 2 bad input, 130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -221,10 +222,22 @@ def report(
 
     It has all figures and claims, works offline, and its place is printed.
     """
-    found = Results(Study.load(study), Store(results))
+    found = _results(study, results)
     with say.status("reading results") as status:
         page = reporting.write(found, output, on_step=status.update)
     print(page)
+
+
+def _results(study: str, folder: Path) -> Results:
+    found = Results(Study.load(study), Store(folder))
+    if not any(counts.finished for counts in found.counts):
+        say.print(
+            f"{folder} holds no run of {study} by this engine ({catalogue.ENGINE_VERSION}); "
+            f"dumbbell run {study}",
+            markup=False,
+            soft_wrap=True,
+        )
+    return found
 
 
 @app.command()
@@ -233,7 +246,7 @@ def claims(
 ) -> None:
     """Judge the claims of a study by its runs."""
     with say.status("reading results"):
-        judged = Results(Study.load(study), Store(results)).claims()
+        judged = _results(study, results).claims()
     counts = {verdict: sum(each.verdict == verdict for each in judged) for verdict in Verdict}
     if as_json:
         verdicts = {verdict.value: count for verdict, count in counts.items()}
