@@ -158,9 +158,12 @@ class _Drawing:
         dashes = alt.StrokeDash(
             "theory:N",
             scale=alt.Scale(domain=self.theories, range=[list(dash) for dash in THEORY_DASHES]),
-            legend=alt.Legend(title=None, symbolType="stroke", symbolSize=500),
+            legend=alt.Legend(
+                title=None, symbolType="stroke", symbolSize=600, symbolStrokeWidth=3.5
+            ),
         )
-        curves = alt.Chart(inline(data)).mark_line(strokeWidth=1.8, clip=True)
+        # Broad and pale, so that it shows where a measured line runs along it.
+        curves = alt.Chart(inline(data)).mark_line(strokeWidth=3.5, strokeOpacity=0.5, clip=True)
         return [
             curves.encode(
                 x=self._x(),
