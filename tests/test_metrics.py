@@ -167,6 +167,16 @@ def test_the_final_ratio_is_of_the_last_fifth() -> None:
     assert found["ratio_min_max"] < 0.5
 
 
+def test_the_overhead_is_that_of_the_last_half() -> None:
+    plan = planned()
+    run = played(plan, [constant(500), constant(500)])
+    early = pl.col("sent_segs").clip(upper_bound=20_000) * 0.1
+    tables = {"queues": run.queues, "events": run.events}
+    flows = run.flows.with_columns(retransmitted_segs=early)
+    altered = Run.of(plan.resolved, Output(run.summary, {**tables, "flows": flows}))
+    assert run_metrics(altered, plan)["loss_overhead"] == 0
+
+
 def test_a_single_flow_has_no_ratio() -> None:
     found = measured(planned(flows=1), constant(500))
     assert found["ratio_12"] is None

@@ -6,6 +6,7 @@ quantity where it is plotted or compared.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -48,6 +49,7 @@ _READERS: Final[Mapping[str, Callable[[str], Fraction]]] = {
 }
 
 
+@functools.lru_cache(maxsize=4096)
 def number_of(text: str) -> tuple[str, Fraction] | None:
     """Read an axis value as a quantity: its unit and its amount; None if it is a name.
 

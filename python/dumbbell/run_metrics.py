@@ -42,7 +42,7 @@ METRICS = (
     Metric("ratio_final", "", "the same over the last fifth of the window"),
     Metric("share", "", "share of the throughput of all flows", True),
     Metric("jain", "", "Jain's fairness index of the throughputs"),
-    Metric("loss_overhead", "", "retransmitted / sent segments of all flows"),
+    Metric("loss_overhead", "", "retransmitted / sent segments over the last half of the window"),
     Metric("convergence_own_s", "s", "until 80 % of its own average throughput"),
     Metric("convergence_fairness_s", "s", "until 80 % of the other flow's throughput"),
     Metric("converged_fairness", "", "1 if it reached 80 % of the other's throughput, else 0"),
@@ -146,7 +146,11 @@ def _min_max(rates: list[float | None]) -> float | None:
 
 
 def _overhead(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
-    window = sampled.window
+    """Yield the intrinsic loss of congestion control, without that of slow start.
+
+    Where losses are rare, one overshoot of slow start would outweigh an hour of them.
+    """
+    window = sampled.settled
     overhead = None
     if window is not None:
         sent, again = (

@@ -20,6 +20,9 @@ Values = npt.NDArray[np.float64]
 FINAL_SHARE: Final = 0.2
 """The last part of the window, which shows where the flows have come to."""
 
+SETTLED_SHARE: Final = 0.5
+"""The last part of the window, which is free of what slow start does."""
+
 
 @dataclass(frozen=True)
 class Counters:
@@ -102,10 +105,18 @@ class Sampled:
 
     @cached_property
     def final(self) -> Window | None:
-        """The last part of the window."""
+        """The last fifth of the window."""
+        return self._last(FINAL_SHARE)
+
+    @cached_property
+    def settled(self) -> Window | None:
+        """The last half of the window."""
+        return self._last(SETTLED_SHARE)
+
+    def _last(self, share: float) -> Window | None:
         if self.window is None:
             return None
-        return self._aligned(self.window.start_ns, self.window.end_ns, 1 - FINAL_SHARE)
+        return self._aligned(self.window.start_ns, self.window.end_ns, 1 - share)
 
     def _aligned(self, start_ns: int, end_ns: int, skip: float) -> Window | None:
         times = self.bottleneck.time_ns
