@@ -175,6 +175,33 @@ def test_joint_backoff_gives_the_known_fairness(
     assert low <= ratio <= high
 
 
+@pytest.mark.parametrize("p", [1e-5, 1e-4, 1e-3])
+def test_random_loss_leaves_standard_tcp_near_its_law(p: float) -> None:
+    path = fluid.Path(100_000, 0.1, 1)
+    window = fluid.under_loss(fluid.Reno, path, p) * path.rtt_s
+    assert window == pytest.approx(responses.reno(p), rel=0.12)
+
+
+@pytest.mark.parametrize("p", [1e-5, 1e-4, 1e-3])
+def test_random_loss_leaves_scalable_near_its_law(p: float) -> None:
+    path = fluid.Path(100_000, 0.1, 1)
+    window = fluid.under_loss(fluid.Scalable, path, p) * path.rtt_s
+    assert window == pytest.approx(responses.scalable(p), rel=0.12)
+
+
+def test_without_loss_the_link_limits() -> None:
+    path = fluid.Path(1000, 0.1, 1)
+    assert fluid.under_loss(fluid.Reno, path, 0) == pytest.approx(10_000, rel=0.01)
+
+
+def test_bic_grows_linearly_only_over_long_epochs() -> None:
+    path = fluid.Path(1e6, 0.162, 1)
+    window = fluid.under_loss(fluid.Bic, path, 1e-3) * path.rtt_s
+    assert window < 0.3 * responses.bic(1e-3, increase_max=32)
+    long_epochs = fluid.under_loss(fluid.Bic, path, 1e-8) * path.rtt_s
+    assert long_epochs == pytest.approx(responses.bic(1e-8, increase_max=32), rel=0.15)
+
+
 def test_two_equal_aimd_flows_converge_by_half_per_event() -> None:
     path = fluid.Path(1000, 0.1, 0.2)
     outcome = fluid.synchronised(fluid.Reno, path, window_2=100, slow_start=False)

@@ -200,6 +200,9 @@ def evaluate(name: str, args: Mapping[str, float]) -> float:
     return float(form(**args))
 
 
+RESPONSE_QUEUE_BDP: Final = 0.2
+"""Queue of the path whose response is expected; it matters only where the link is full."""
+
 Row = Mapping[str, Any]
 """A grid point: its axes, their numbers, and the averages of its metrics."""
 
@@ -219,6 +222,21 @@ def _response_throughput(row: Row) -> float | None:
         return None
     window = response(row["loss_value"], rtt_s)
     return min(float(row["rate_mbit"]), window * PACKET_BITS / 1e6 / rtt_s)
+
+
+def _response_expected(row: Row) -> float | None:
+    law = fluid.LAWS.get(family(row["algorithm"]))
+    if law is None:
+        return None
+    path = fluid.Path(
+        bdp_packets(row["rate_mbit"], row["rtt_ms"]), row["rtt_ms"] / 1000, RESPONSE_QUEUE_BDP
+    )
+    return _rate_under_loss(law, path, row["loss_value"]) * PACKET_BITS / 1e6
+
+
+@functools.lru_cache(maxsize=1024)
+def _rate_under_loss(law: Callable[[], fluid.Law], path: fluid.Path, p: float) -> float:
+    return fluid.under_loss(law, path, p)
 
 
 def _shorten_leith(row: Row) -> float | None:
@@ -265,6 +283,12 @@ CURVES: Final[Mapping[str, Curve]] = {
             "throughput (Mbit/s) of one flow under random loss, at most the link's rate",
             (*_SENT, "loss_value"),
             _response_throughput,
+        ),
+        Curve(
+            "response_expected",
+            "throughput (Mbit/s) of one flow that loses at random, by simulating its law",
+            (*_SENT, "loss_value"),
+            _response_expected,
         ),
         Curve(
             "shorten_leith_ratio",
