@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from dumbbell._core import CancelToken
-from dumbbell.engine import Output
-from dumbbell.resolve import ResolvedScenario
-from dumbbell.scenario import Scenario
+from dumbbell.running.engine import Output
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
 
 BASE: Mapping[str, Any] = {
     "duration": "60s",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dumbbell.engine import SimulatorEngine
-from dumbbell.executor import execute
-from dumbbell.figure_spec import Selection
 from dumbbell.results import Plan, remember
-from dumbbell.store import Store
-from dumbbell.study import Study, scenarios
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import execute
+from dumbbell.running.store import Store
+from dumbbell.study.figure_spec import Selection
+from dumbbell.study.model import Study, scenarios
 
 STUDY = """
 [study]

@@ -10,16 +10,17 @@ import polars as pl
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from dumbbell import claims, grid
-from dumbbell.checks import TestRuns, evaluate
-from dumbbell.claim_spec import Check, Claim, Measured
-from dumbbell.claims import Verdict
+from dumbbell.analysis.metrics import metric
+from dumbbell.analysis.theory import curve, formula
+from dumbbell.claims import verdicts
+from dumbbell.claims.checks import TestRuns, evaluate
+from dumbbell.claims.evidence import CheckResult
+from dumbbell.claims.verdicts import Verdict
 from dumbbell.errors import InputError
-from dumbbell.evidence import CheckResult
-from dumbbell.metrics import metric
-from dumbbell.store import Store
-from dumbbell.study import Study
-from dumbbell.theory import curve, formula
+from dumbbell.running.store import Store
+from dumbbell.study import grid
+from dumbbell.study.claim_spec import Check, Claim, Measured
+from dumbbell.study.model import Study
 
 AXES = {"algorithm": ("reno", "htcp", "fast"), "rtt": ("16ms", "42ms", "162ms")}
 
@@ -300,7 +301,7 @@ UNKNOWN = {"type": "band", "where": {"algorithm": "fast"}, "low": 0.6}
     ],
 )
 def test_a_claim_holds_if_all_its_checks_do(checks: list[dict[str, Any]], verdict: Verdict) -> None:
-    result = claims.judge(claim(*checks), lambda _: THREE)
+    result = verdicts.judge(claim(*checks), lambda _: THREE)
     assert result.verdict == verdict
     assert result.decisive.verdict == verdict
     assert result.reason == ("" if verdict == YES else "It is known why.")
@@ -308,14 +309,14 @@ def test_a_claim_holds_if_all_its_checks_do(checks: list[dict[str, Any]], verdic
 
 
 def test_the_measured_value_has_its_interval_and_place() -> None:
-    result = claims.judge(claim(BAD), lambda _: THREE)
+    result = verdicts.judge(claim(BAD), lambda _: THREE)
     assert result.measured.startswith("0.5 (0.49")
     assert result.measured.endswith("at reno, 162ms")
 
 
 def test_errors_name_the_claim() -> None:
     with pytest.raises(InputError, match=r"claim E99.check.0.*ratio_min_mx"):
-        claims.judge(claim({**GOOD, "metric": "ratio_min_mx"}), lambda _: THREE)
+        verdicts.judge(claim({**GOOD, "metric": "ratio_min_mx"}), lambda _: THREE)
 
 
 class TestLi2007:
@@ -324,7 +325,7 @@ class TestLi2007:
     study = Study.load("li2007")
 
     def test_without_runs_only_arithmetic_is_decided(self, tmp_path: Path) -> None:
-        results = claims.evaluate(self.study, Store(tmp_path))
+        results = verdicts.evaluate(self.study, Store(tmp_path))
         decided = {result.claim.id for result in results if result.verdict != OPEN}
         assert decided == {"E01", "E02", "E23", "E41", "E42", "E44", "E46"}
         assert {r.claim.kind for r in results if r.claim.id in decided} == {"ARITH"}

@@ -17,11 +17,12 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell import catalogue, cli, progress
-from dumbbell.engine import Output, SimulatorEngine
+from dumbbell import catalogue
+from dumbbell.cli import commands, progress
 from dumbbell.errors import EngineError
-from dumbbell.executor import Progress
-from dumbbell.study import Study
+from dumbbell.running.engine import Output, SimulatorEngine
+from dumbbell.running.executor import Progress
+from dumbbell.study.model import Study
 
 SCENARIO = """
 title = "Two flows"
@@ -62,7 +63,7 @@ def dumbbell(
     def run(*arguments: str | Path) -> Said:
         monkeypatch.setattr(sys, "argv", ["dumbbell", *map(str, arguments)])
         with pytest.raises(SystemExit) as stopped:
-            cli.main()
+            commands.main()
         said = capsys.readouterr()
         return Said(int(stopped.value.code or 0), said.out, said.err)
 

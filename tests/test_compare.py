@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dumbbell import chart_compare, figures, metrics
+from dumbbell.analysis import metrics
 from dumbbell.compare import Comparison, compare, parse_mix
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.executor import Progress
+from dumbbell.figures import chart_compare, drawing
+from dumbbell.running.executor import Progress
 
 
 def compared(root: Path, *algorithms: str, **options: Any) -> Comparison:
@@ -88,7 +89,7 @@ def test_json_tells_everything(comparison: Comparison) -> None:
 
 def test_the_figure_names_every_line(comparison: Comparison) -> None:
     chart = chart_compare.draw(comparison).to_dict()
-    svg = figures.rendered(chart, ".svg").decode()
+    svg = drawing.rendered(chart, ".svg").decode()
     for words in ("reno × 3", "bic × 2 in the mix", "goodput per flow (Mbit/s)", "RTT 20ms"):
         assert words in svg
 
@@ -114,7 +115,7 @@ def test_seeds_and_loss_change_the_runs(tmp_path: Path) -> None:
 def test_a_single_run_has_no_interval(tmp_path: Path) -> None:
     single = compared(tmp_path, "reno", runs=1)
     assert single.means["low"].null_count() == single.means.height
-    figures.rendered(chart_compare.draw(single).to_dict(), ".svg")
+    drawing.rendered(chart_compare.draw(single).to_dict(), ".svg")
 
 
 def test_mixes_are_read() -> None:

@@ -14,10 +14,10 @@ import pytest
 
 from dumbbell import _core, catalogue
 from dumbbell.api import simulate
-from dumbbell.charts import Kind
-from dumbbell.engine import SimulatorEngine, empty_frame, frame
 from dumbbell.errors import Cancelled, EngineError, InputError
-from dumbbell.result import Run
+from dumbbell.figures.charts import Kind
+from dumbbell.running.engine import SimulatorEngine, empty_frame, frame
+from dumbbell.running.result import Run
 from samples import resolved, scenario
 
 

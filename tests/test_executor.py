@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from dumbbell._core import CancelToken
-from dumbbell.engine import Output, SimulatorEngine
 from dumbbell.errors import EngineError, StoreError
-from dumbbell.executor import Interrupted, Progress, execute
-from dumbbell.resolve import ResolvedScenario
-from dumbbell.store import Store
+from dumbbell.running.engine import Output, SimulatorEngine
+from dumbbell.running.executor import Interrupted, Progress, execute
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
 from samples import QuickEngine, output, resolved, seeds
 
 

@@ -16,19 +16,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import small_study
-from dumbbell import chart_axes, chart_points, chart_style, figures, history, metrics
-from dumbbell.chart_data import thin
-from dumbbell.chart_points import Pane
+from dumbbell.analysis import metrics
 from dumbbell.errors import InputError
-from dumbbell.figure_spec import Coordinate, PointsFigure
-from dumbbell.figures import Figure
+from dumbbell.figures import chart_axes, chart_points, chart_style, drawing, history
+from dumbbell.figures.chart_data import thin
+from dumbbell.figures.chart_points import Pane
+from dumbbell.figures.drawing import Figure
 from dumbbell.results import Results
-from dumbbell.store import Store
-from dumbbell.study import Study
+from dumbbell.running.store import Store
+from dumbbell.study.figure_spec import Coordinate, PointsFigure
+from dumbbell.study.model import Study
 
 
 def drawn(results: Results, name: str) -> Figure:
-    return figures.render(results, figures.find(results.study, name))
+    return drawing.render(results, drawing.find(results.study, name))
 
 
 def datasets(chart: dict[str, Any]) -> list[pl.DataFrame]:
@@ -37,7 +38,7 @@ def datasets(chart: dict[str, Any]) -> list[pl.DataFrame]:
 
 
 def svg(figure: Figure) -> str:
-    return figures.rendered(figure.chart.to_dict(), ".svg").decode()
+    return drawing.rendered(figure.chart.to_dict(), ".svg").decode()
 
 
 def test_points_show_mean_and_standard_error_of_the_runs(small: Results) -> None:
@@ -130,7 +131,7 @@ def test_without_runs_only_axes_are_drawn(tmp_path: Path, name: str) -> None:
 def test_every_figure_of_the_study_can_be_drawn_without_runs(tmp_path: Path) -> None:
     results = Results(Study.load("li2007"), Store(tmp_path))
     for spec in results.study.figures:
-        assert "Fig. " in svg(figures.render(results, spec))
+        assert "Fig. " in svg(drawing.render(results, spec))
 
 
 def test_quick_runs_are_called_so_and_give_way_to_full_ones(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def points(y: Coordinate, marks: pl.DataFrame, missing: str | None = None) -> li
         missing=missing,
     )
     chart = chart_points.draw(spec, [Pane("", marks)], chart_style.looks(marks["series"]))
-    figures.rendered(chart.to_dict(), ".svg")
+    drawing.rendered(chart.to_dict(), ".svg")
     return [frame for frame in datasets(chart.to_dict()) if "hollow" in frame.columns]
 
 
@@ -227,7 +228,7 @@ def test_thinning_keeps_ends_and_extremes(values: list[int], buckets: int) -> No
 def test_figures_are_saved_as_their_suffix_says(
     small: Results, tmp_path: Path, suffix: str
 ) -> None:
-    figures.save(drawn(small, "fig1"), tmp_path / f"f{suffix}")
+    drawing.save(drawn(small, "fig1"), tmp_path / f"f{suffix}")
     content = (tmp_path / f"f{suffix}").read_bytes()
     beginnings = {".svg": b"<svg", ".png": b"\x89PNG", ".html": b"<!DOCTYPE", ".json": b"{"}
     assert content.startswith(beginnings[suffix])
@@ -237,11 +238,11 @@ def test_figures_are_saved_as_their_suffix_says(
 
 def test_unknown_names_have_a_near_one(small: Results, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="fig1"):
-        figures.find(small.study, "fig11")
+        drawing.find(small.study, "fig11")
     with pytest.raises(InputError, match=r"\.svg"):
-        figures.save(drawn(small, "fig1"), tmp_path / "figure.gif")
+        drawing.save(drawn(small, "fig1"), tmp_path / "figure.gif")
 
 
 def test_a_figure_in_one_line(small_folder: Path) -> None:
-    chart = figures.draw(small_folder / "study", "fig1", small_folder / "results")
+    chart = drawing.draw(small_folder / "study", "fig1", small_folder / "results")
     assert "Fig. 1" in str(chart.to_dict()["title"])

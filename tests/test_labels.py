@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dumbbell.labels import label_of, listing, number, with_spread
+from dumbbell.figures.labels import label_of, listing, number, with_spread
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dumbbell import metrics
-from dumbbell.engine import Output
+from dumbbell.analysis import metrics
+from dumbbell.analysis.run_metrics import METRICS, Metrics, run_metrics
 from dumbbell.errors import InputError
-from dumbbell.result import Run
-from dumbbell.run_metrics import METRICS, Metrics, run_metrics
-from dumbbell.scenario import Scenario
-from dumbbell.store import Store
-from dumbbell.study import Convergence, Measure, PlannedRun, Study
+from dumbbell.running.engine import Output
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Convergence, Measure, PlannedRun, Study
 
 RATE_MBIT = 12.0
 """1000 packets of 1500 bytes per second."""

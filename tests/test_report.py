@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell import metrics, report
+from dumbbell.analysis import metrics
 from dumbbell.errors import InputError
+from dumbbell.report import site
 from dumbbell.results import Results
-from dumbbell.store import Store
+from dumbbell.running.store import Store
 
 
 class Page(HTMLParser):
@@ -44,7 +45,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("report")
-    assert report.write(small, output) == output / "index.html"
+    assert site.write(small, output) == output / "index.html"
     return output
 
 
@@ -117,7 +118,7 @@ def test_tables_hold_what_the_metrics_say(folder: Path, small: Results) -> None:
 
 
 def test_a_report_is_the_same_every_time(folder: Path, small: Results, tmp_path: Path) -> None:
-    report.write(small, tmp_path)
+    site.write(small, tmp_path)
 
     def content(root: Path) -> dict[str, bytes]:
         # The renderer numbers its clips from the start of the process.
@@ -136,7 +137,7 @@ def files(root: Path) -> Iterator[Path]:
 
 def test_a_study_without_runs_has_a_report_too(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
-    page = report.write(Results(study, Store(tmp_path / "results")), tmp_path / "report")
+    page = site.write(Results(study, Store(tmp_path / "results")), tmp_path / "report")
     text = Page(page.read_text()).text
     assert "0 of 3 claims reproduced" in text
     assert "none of 18 yet" in text
@@ -145,4 +146,4 @@ def test_a_study_without_runs_has_a_report_too(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_an_input_error(small: Results, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(InputError, match="cannot write the report"):
-        report.write(small, tmp_path / "file" / "report")
+        site.write(small, tmp_path / "file" / "report")

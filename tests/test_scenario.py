@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from dumbbell import catalogue, docs, documents
 from dumbbell.errors import InputError
-from dumbbell.resolve import ResolvedScenario
-from dumbbell.scenario import Scenario
-from dumbbell.study import Study
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.study.model import Study
 from samples import resolved, scenario, table
 
 DOCS = Path(__file__).parents[1] / "docs"

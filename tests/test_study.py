@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import grid
 from dumbbell.errors import InputError
-from dumbbell.study import Study, scenarios
+from dumbbell.study import grid
+from dumbbell.study.model import Study, scenarios
 
 STUDY = """
 [study]

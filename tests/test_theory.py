@@ -5,7 +5,7 @@ import math
 import polars as pl
 import pytest
 
-from dumbbell import fluid, responses, theory
+from dumbbell.analysis import fluid, responses, theory
 from dumbbell.errors import InputError
 
 

@@ -7,9 +7,9 @@
 """
 
 from dumbbell.api import simulate
-from dumbbell.result import Run
-from dumbbell.scenario import Scenario
-from dumbbell.store import Store
-from dumbbell.study import Study
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Study
 
 __all__ = ["Run", "Scenario", "Store", "Study", "simulate"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from dumbbell._core import CancelToken
-from dumbbell.engine import SimulatorEngine
-from dumbbell.resolve import ResolvedScenario
-from dumbbell.result import Run
-from dumbbell.scenario import Scenario
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.result import Run
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
 
 
 def simulate(scenario: Scenario | ResolvedScenario) -> Run:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict
 
 from dumbbell import _core
-from dumbbell.errors import InputError, listed, shown, unknown
+from dumbbell.errors import InputError, listed, unknown
 
 ENGINE_VERSION: str = _core.ENGINE_VERSION
 """Hash of the engine's sources; results of another engine are other results."""

@@ -17,13 +17,15 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import catalogue, executor, metrics
-from dumbbell.engine import Engine, SimulatorEngine
+from dumbbell import catalogue
+from dumbbell.analysis import metrics
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.executor import Progress
-from dumbbell.scenario import Scenario
-from dumbbell.store import Store
-from dumbbell.study import Convergence, Measure, PlannedRun, Test, scenarios
+from dumbbell.running import executor
+from dumbbell.running.engine import Engine, SimulatorEngine
+from dumbbell.running.executor import Progress
+from dumbbell.running.store import Store
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Convergence, Measure, PlannedRun, Test, scenarios
 from dumbbell.units import (
     NS_PER_S,
     parse_integer,

@@ -19,8 +19,8 @@ from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from dumbbell import catalogue
 from dumbbell.errors import as_toml
-from dumbbell.scenario import Scenario
-from dumbbell.study import Study
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Study
 from dumbbell.units import BYTE_UNITS, PACKET_UNITS, RATE_UNITS, TIME_UNITS, format_time
 
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

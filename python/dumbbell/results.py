@@ -17,15 +17,17 @@ from typing import Any, Final
 import polars as pl
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from dumbbell import grid, metrics, staging
-from dumbbell.checks import TestRuns
-from dumbbell.claims import ClaimResult, judge
+from dumbbell.analysis import metrics
+from dumbbell.analysis.run_metrics import Metrics
+from dumbbell.claims.checks import TestRuns
+from dumbbell.claims.verdicts import ClaimResult, judge
 from dumbbell.errors import DamagedResult, InputError, StoreError
-from dumbbell.figure_spec import Selection
-from dumbbell.result import Run
-from dumbbell.run_metrics import Metrics
-from dumbbell.store import Store
-from dumbbell.study import PlannedRun, Study
+from dumbbell.running import staging
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.study import grid
+from dumbbell.study.figure_spec import Selection
+from dumbbell.study.model import PlannedRun, Study
 
 
 class Plan(BaseModel):

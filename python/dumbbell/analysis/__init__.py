@@ -1,0 +1,1 @@
+"""What runs come to: metrics of runs and tests, and what theory expects."""

@@ -1,0 +1,1 @@
+"""Typed checks of what the authors of a study state, and their verdicts."""

@@ -1,0 +1,1 @@
+"""Figures: one definition gives interactive HTML and pictures."""

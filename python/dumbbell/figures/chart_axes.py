@@ -1,0 +1,64 @@
+"""Axes that hold all their data, with ticks that people read."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures.chart_style import FONT_WITH_SUPERSCRIPTS
+from dumbbell.study.figure_spec import Coordinate, Scale
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_HEADROOM = 0.04
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The span of an axis."""
+
+    kind: Scale
+    low: float
+    high: float
+
+    @property
+    def scale(self) -> alt.Scale:
+        """The Vega-Lite scale of this extent."""
+        return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, zero=False)
+
+
+def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:
+    """Return an extent that holds all values and ticks and at least what the figure asks for."""
+    values = pl.concat([column.cast(pl.Float64) for column in columns]).drop_nulls()
+    log = axis.scale == "log"
+    values = values.filter(values.is_finite() & ((values > 0) | (not log)))
+    wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
+    found = [*values.to_list(), *wanted, *(axis.ticks or ())] or [1.0, 10.0]
+    low, high = min(found), max(found)
+    if log:
+        low = low if low == axis.low else 10.0 ** math.floor(math.log10(low) + 1e-9)
+        high = high if high == axis.high else 10.0 ** math.ceil(math.log10(high) - 1e-9)
+        return Extent("log", low, high if high > low else 10 * low)
+    low = low if low == axis.low else min(low, 0.0)
+    if high != axis.high:
+        high += _HEADROOM * (high - low)
+    return Extent("linear", low, high if high > low else low + 1)
+
+
+def ticks(axis: Coordinate, span: Extent) -> alt.Axis:
+    """Return the figure's own ticks, else decades on a log scale, else round numbers."""
+    if axis.ticks is not None:
+        return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')")
+    if span.kind == "linear":
+        return alt.Axis(tickCount=6)
+    first = math.ceil(math.log10(span.low) - 1e-9)
+    last = math.floor(math.log10(span.high) + 1e-9)
+    decades = range(first, last + 1)
+    labels = ["10" + str(exponent).translate(_SUPERSCRIPTS) for exponent in decades]
+    nth = f"round(log(datum.value) / LN10) - ({first})"
+    return alt.Axis(
+        values=[10.0**exponent for exponent in decades],
+        labelExpr=f"{labels}[{nth}]",
+        labelFont=FONT_WITH_SUPERSCRIPTS,
+    )

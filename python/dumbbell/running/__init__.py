@@ -1,0 +1,1 @@
+"""Running scenarios, each at most once: engines, the executor, the store, results."""

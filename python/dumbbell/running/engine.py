@@ -1,0 +1,77 @@
+"""Engines: what turns a resolved scenario into frames and a summary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from dumbbell import _core, catalogue
+from dumbbell._core import CancelToken
+from dumbbell.errors import Cancelled, EngineError, InputError
+from dumbbell.scenario.resolve import ResolvedScenario
+
+_NONE_U32 = 0xFFFF_FFFF
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one run leaves behind: its summary and its tables by name."""
+
+    summary: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+
+
+class Engine(Protocol):
+    """Runs resolved scenarios."""
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        """Run one scenario to its end, or raise Cancelled."""
+        ...
+
+
+class SimulatorEngine:
+    """Virtual time: the simulator of the compiled core."""
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        """Run one scenario; other Python threads go on meanwhile."""
+        try:
+            output = _core.simulate(scenario.json, cancel)
+        except _core.Cancelled:
+            raise Cancelled("the run was cancelled") from None
+        except _core.ScenarioError as error:
+            key, message = error.args
+            raise InputError(message, key=key or None) from None
+        except BaseException as error:
+            if type(error).__name__ == "PanicException":
+                raise EngineError(f"the simulator stopped on a broken invariant: {error}") from None
+            raise
+        return Output(
+            summary=json.loads(output.summary),
+            tables={name: frame(columns) for name, columns in output.tables.items()},
+        )
+
+
+def frame(columns: list[tuple[str, str, bytes]]) -> pl.DataFrame:
+    """Turn the raw columns of one table into a frame: codes become names, "none" null."""
+    return pl.DataFrame([_series(name, np.frombuffer(raw, dtype)) for name, dtype, raw in columns])
+
+
+def empty_frame(table: str) -> pl.DataFrame:
+    """Return a table without rows."""
+    columns = catalogue.schema().tables[table]
+    return frame([(column.name, column.dtype, b"") for column in columns])
+
+
+def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
+    codes = catalogue.schema().codes.get(name)
+    if codes is not None:
+        return pl.Series(name, codes, dtype=pl.Enum(codes)).gather(values)
+    series = pl.Series(name, values)
+    if values.dtype == np.uint32:
+        return series.replace(_NONE_U32, None)
+    return series

@@ -1,0 +1,97 @@
+"""One finished run: its summary, its frames and quick charts of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from dumbbell.running.engine import Output, empty_frame
+from dumbbell.scenario.resolve import ResolvedScenario
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from dumbbell.figures.charts import Kind
+
+
+class Run:
+    """A finished run.
+
+    Frames are read when they are first asked for; `scan` reads only the columns and rows
+    that a query needs.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        scenario: Mapping[str, Any],
+        summary: Mapping[str, Any],
+        tables: Mapping[str, pl.LazyFrame],
+    ) -> None:
+        self.key = key
+        self.scenario = scenario
+        self.summary = summary
+        self._tables = tables
+
+    @classmethod
+    def of(cls, scenario: ResolvedScenario, output: Output) -> Run:
+        """Wrap what an engine has just returned."""
+        tables = {name: table.lazy() for name, table in output.tables.items()}
+        return cls(scenario.key, scenario.data, output.summary, tables)
+
+    def scan(self, table: str) -> pl.LazyFrame:
+        """Return a table lazily; those with a `flow` column have its label and algorithm."""
+        found = self._tables.get(table)
+        if found is None:
+            found = empty_frame(table).lazy()
+        if "flow" in found.collect_schema().names():
+            return found.join(self._names, on="flow", how="left", maintain_order="left")
+        return found
+
+    @functools.cached_property
+    def _names(self) -> pl.LazyFrame:
+        flows = self.scenario["flows"]
+        return pl.LazyFrame(
+            {
+                "flow": pl.Series(range(len(flows)), dtype=pl.UInt32),
+                "label": pl.Series([flow["label"] for flow in flows], dtype=pl.Categorical),
+                "algorithm": pl.Series(map(_choice, flows), dtype=pl.Categorical),
+            }
+        )
+
+    @functools.cached_property
+    def flows(self) -> pl.DataFrame:
+        """Samples of each flow."""
+        return self.scan("flows").collect()
+
+    @functools.cached_property
+    def queues(self) -> pl.DataFrame:
+        """Samples of each queue."""
+        return self.scan("queues").collect()
+
+    @functools.cached_property
+    def events(self) -> pl.DataFrame:
+        """Congestion events, state changes, drops, retransmissions ..."""
+        return self.scan("events").collect()
+
+    @functools.cached_property
+    def internals(self) -> pl.DataFrame:
+        """Samples of the algorithms' own variables, if they were recorded."""
+        return self.scan("internals").collect()
+
+    def chart(self, what: Kind = "cwnd") -> alt.VConcatChart:
+        """Draw one quantity over time: "cwnd", "goodput", "rtt" or "queue"."""
+        from dumbbell.figures import charts  # noqa: PLC0415 - charts are drawn from runs
+
+        return charts.draw(self, what)
+
+    def __repr__(self) -> str:
+        labels = ", ".join(flow["label"] for flow in self.scenario["flows"])
+        return f"<Run {self.key[:12]}: {labels}>"
+
+
+def _choice(flow: Mapping[str, Any]) -> str:
+    return f"{flow['algorithm']}@{flow['preset']}" if flow["preset"] else str(flow["algorithm"])

@@ -1,0 +1,1 @@
+"""Studies as data: grids of scenarios, and what figures and claims look like."""

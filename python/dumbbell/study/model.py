@@ -1,0 +1,440 @@
+"""A published study as data: its tests, figures and claims.
+
+A study is a folder of TOML files that are read as one, or a single file. Each test is a grid of
+scenarios; `Study.runs` expands it to the runs that an engine executes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
+
+from dumbbell.errors import InputError, unknown
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
+from dumbbell.study import grid
+from dumbbell.study.claim_spec import Claim, Measured
+from dumbbell.study.figure_spec import FigureSpec, Selection
+from dumbbell.study.files import names, read
+from dumbbell.units import Duration
+
+RESERVED_AXES: Final = ("test", "repetition", "key")
+"""Columns of the metrics table that no axis may be called."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+    )
+
+
+class Header(_Table):
+    """What the study is."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["li2007"])
+    """Short name, as given to the commands."""
+
+    title: str
+    """Title of the publication."""
+
+    authors: tuple[str, ...]
+    """Its authors."""
+
+    year: int
+    """Year of publication."""
+
+    venue: str = ""
+    """Where it was published."""
+
+    summary: str = ""
+    """What it does, in a few sentences."""
+
+
+class Convergence(_Table):
+    """How convergence after the start of a flow is judged.
+
+    The short-term throughput is an exponentially weighted moving average whose window (the
+    inverse of lambda) grows with the bandwidth-delay product.
+    """
+
+    share: float = Field(0.8, gt=0, lt=1)
+    """Share of its goal (the flow's own average, or the other flow's rate) to reach."""
+
+    lost: float = Field(0.4, gt=0, lt=1)
+    """Flows that had converged have diverged when the slower has less than this of the faster."""
+
+    window_per_packet: Duration = Field(1_500_000, validate_default=False, examples=["1.5ms"])
+    """Window per packet of the bandwidth-delay product."""
+
+    window_minimum: Duration = Field(2_000_000_000, validate_default=False, examples=["2s"])
+    """Shortest window."""
+
+
+class Measure(_Table):
+    """What part of a run the averages are taken over: it begins when all flows have started."""
+
+    length: Duration | None = Field(None, examples=["600s"])
+    """Longest part used; by default to the end of the run."""
+
+    skip: float = Field(0.0, ge=0, lt=1)
+    """Share of that part which is left out at its beginning."""
+
+
+class Vary(_Table):
+    """A change to the scenario at some grid points."""
+
+    where: Selection = Field(examples=['{ algorithm = "reno" }'])
+    """The grid points."""
+
+    set: dict[str, Any] = Field(examples=['{ duration = "3600s" }'])
+    """What is merged into their scenario."""
+
+
+class Quick(_Table):
+    """The representative part of a test that ``--quick`` keeps."""
+
+    runs: int | None = Field(None, ge=1)
+    """Repetitions of each grid point."""
+
+    where: Selection = {}
+    """Grid points that are kept."""
+
+    set: dict[str, Any] = Field({}, examples=['{ duration = "100s" }'])
+    """What is merged into the scenario."""
+
+
+class Test(_Table):
+    """One test: a grid of scenarios, each repeated with different seeds."""
+
+    __test__ = False
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["fairness"])
+    """Short name."""
+
+    title: str
+    """What is tested."""
+
+    source: str = ""
+    """Where in the publication."""
+
+    runs: int = Field(1, ge=1)
+    """Repetitions of each grid point."""
+
+    axes: dict[str, tuple[str, ...]] = Field(min_length=1)
+    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value."""
+
+    scenario: dict[str, Any] = {}
+    """The scenario, on top of the study's."""
+
+    measure: Measure = Measure()
+    """What the averages are taken over."""
+
+    vary: tuple[Vary, ...] = ()
+    """Changes at some grid points; later ones win."""
+
+    quick: Quick = Quick()
+    """What ``--quick`` keeps."""
+
+    @field_validator("axes")
+    @classmethod
+    def _check_axes(cls, axes: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        for axis, values in axes.items():
+            if axis in RESERVED_AXES:
+                raise InputError("reserved name", key=axis, valid="another name for the axis")
+            if not values or len(set(values)) < len(values):
+                raise InputError("an axis needs values that differ", key=axis, value=list(values))
+        return axes
+
+    @model_validator(mode="after")
+    def _check_selections(self) -> Self:
+        selections = [(f"vary.{index}", vary.where) for index, vary in enumerate(self.vary)]
+        for key, where in [*selections, ("quick", self.quick.where)]:
+            try:
+                grid.check(where, self.axes)
+            except InputError as error:
+                raise error.at(key=f"{key}.where") from None
+        return self
+
+
+@dataclass(frozen=True)
+class Point:
+    """One grid point of a test, with its scenario as a table that still lacks a seed."""
+
+    test: Test
+    axes: Mapping[str, str]
+    scenario: Mapping[str, Any]
+    runs: int
+
+    def __str__(self) -> str:
+        axes = ", ".join(f"{axis} = {value}" for axis, value in self.axes.items())
+        return f"{self.test.name} ({axes})"
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One repetition of a grid point, ready for an engine."""
+
+    test: str
+    axes: Mapping[str, str]
+    repetition: int
+    resolved: ResolvedScenario
+    measure: Measure
+    convergence: Convergence
+
+
+class Study(_Table):
+    """A study: what it is, its tests, its figures and its claims."""
+
+    header: Header = Field(alias="study")
+    """What it is."""
+
+    convergence: Convergence = Convergence()
+    """How convergence is judged."""
+
+    scenario: dict[str, Any] = {}
+    """What the scenarios of all tests have in common."""
+
+    vary: tuple[Vary, ...] = ()
+    """Changes at some grid points of all tests; those of a test come later and win."""
+
+    tests: tuple[Test, ...] = Field(alias="test", min_length=1)
+    """Its tests."""
+
+    figures: tuple[FigureSpec, ...] = Field((), alias="figure")
+    """Its figures."""
+
+    claims: tuple[Claim, ...] = Field((), alias="claim")
+    """Its claims."""
+
+    _source: str = PrivateAttr("study")
+
+    @classmethod
+    def load(cls, study: str | Path) -> Self:
+        """Read a study by its name, or from its folder or file."""
+        content = read(study)
+        loaded = content.validate(cls)
+        loaded._source = str(content.path)
+        return loaded
+
+    @staticmethod
+    def names() -> list[str]:
+        """Return the names of the studies that come with Dumbbell or lie in ``./studies``."""
+        return names()
+
+    @property
+    def name(self) -> str:
+        """Its short name."""
+        return self.header.name
+
+    def test(self, name: str) -> Test:
+        """Return a test; an unknown name is an InputError."""
+        for test in self.tests:
+            if test.name == name:
+                return test
+        raise unknown("test", name, [test.name for test in self.tests])
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for kind, used in (
+            ("test", [test.name for test in self.tests]),
+            ("figure", [figure.name for figure in self.figures]),
+            ("claim", [claim.id for claim in self.claims]),
+        ):
+            for index, name in enumerate(used):
+                if name in used[:index]:
+                    key = f"{kind}.{index}.{'id' if kind == 'claim' else 'name'}"
+                    raise InputError(f"a second {kind} of this name", key=key, value=name)
+        return self
+
+    @model_validator(mode="after")
+    def _check_selections(self) -> Self:
+        axes = self._axes()
+        for index, vary in enumerate(self.vary):
+            try:
+                grid.check(vary.where, axes)
+            except InputError as error:
+                raise error.at(key=f"vary.{index}.where") from None
+        for key, test, where in self._selections():
+            try:
+                grid.check(where, self.test(test).axes)
+            except InputError as error:
+                place = f"{key}.test" if error.key is None else f"{key}.where"
+                raise InputError(
+                    error.problem,
+                    key=f"{place}.{error.key}" if error.key else place,
+                    value=error.value,
+                    valid=error.valid,
+                    near=error.near,
+                ) from None
+        return self
+
+    def _selections(self) -> Iterator[tuple[str, str, Selection]]:
+        """Yield where figures and claims refer to grid points: key, test and selection."""
+        for index, figure in enumerate(self.figures):
+            if figure.kind == "points":
+                yield f"figure.{index}", figure.test, figure.where
+            else:
+                for number, panel in enumerate(figure.panels):
+                    yield f"figure.{index}.panel.{number}", panel.test, panel.where
+        for index, claim in enumerate(self.claims):
+            for number, check in enumerate(claim.checks):
+                if isinstance(check, Measured):
+                    for where in check.selections:
+                        yield f"claim.{index}.check.{number}", check.test, where
+
+    def points(
+        self,
+        test: str | Test,
+        *,
+        quick: bool = False,
+        where: grid.Selection | None = None,
+        runs: int | None = None,
+    ) -> list[Point]:
+        """Return the grid points of a test in the order of its axes.
+
+        Parameters
+        ----------
+        test
+            The test or its name.
+        quick
+            Keep only the representative part.
+        where
+            Keep only these points; besides the axes, ``test`` selects by the test's name.
+        runs
+            Repetitions of each point, instead of the test's own number.
+        """
+        if isinstance(test, str):
+            test = self.test(test)
+        kept = test.quick.where if quick else {}
+        planned = (test.quick.runs if quick else None) or test.runs
+        return [
+            Point(test, axes, self._scenario(test, axes, quick), runs or planned)
+            for axes in _grid(test.axes)
+            if grid.matches(axes, kept)
+            and (where is None or grid.matches({"test": test.name, **axes}, where))
+        ]
+
+    def _scenario(self, test: Test, axes: Mapping[str, str], quick: bool) -> Mapping[str, Any]:
+        template: Any = self.scenario
+        for vary in self.vary:
+            if grid.matches(axes, vary.where):
+                template = grid.merged(template, vary.set)
+        template = grid.merged(template, test.scenario)
+        for vary in test.vary:
+            if grid.matches(axes, vary.where):
+                template = grid.merged(template, vary.set)
+        if quick:
+            template = grid.merged(template, test.quick.set)
+        try:
+            filled: Mapping[str, Any] = grid.substitute(template, axes)
+        except InputError as error:
+            raise error.at(source=self._source, key=f"test.{test.name}.scenario") from None
+        return filled
+
+    def runs(
+        self,
+        quick: bool = False,
+        where: grid.Selection | None = None,
+        runs: int | None = None,
+        seed: int = 0,
+        tests: Sequence[str] | None = None,
+    ) -> list[PlannedRun]:
+        """Expand the tests to their runs.
+
+        Runs of different tests can share one resolved scenario; see `scenarios`.
+
+        Parameters
+        ----------
+        quick
+            Only the representative part of each test.
+        where
+            Only these grid points; a test that lacks an axis of it is left out. ``test``
+            selects by name. What no test has is an InputError.
+        runs
+            Repetitions of each grid point, instead of each test's own number.
+        seed
+            Where the seeds of all runs come from.
+        tests
+            Only these tests.
+        """
+        if where:
+            self._check_where(where)
+        chosen = self.tests if tests is None else [self.test(name) for name in tests]
+        return [
+            run
+            for test in chosen
+            for point in self.points(test, quick=quick, where=where, runs=runs)
+            for run in self._repetitions(point, seed)
+        ]
+
+    def _repetitions(self, point: Point, seed: int) -> Iterator[PlannedRun]:
+        place = f"test.{point.test.name}.scenario"
+        try:
+            scenario = Scenario.parse(point.scenario, self._source)
+        except InputError as error:
+            raise _placed(error, place, self._source) from None
+        for repetition in range(point.runs):
+            seeded = scenario.model_copy(update={"seed": _seed(point, seed, repetition)})
+            yield PlannedRun(
+                point.test.name,
+                point.axes,
+                repetition,
+                seeded.resolve(),
+                point.test.measure,
+                self.convergence,
+            )
+
+    def _axes(self) -> dict[str, list[str]]:
+        """Return the axes of all tests with all their values, and ``test`` itself."""
+        axes: dict[str, list[str]] = {"test": [test.name for test in self.tests]}
+        for test in self.tests:
+            for axis, values in test.axes.items():
+                known = axes.setdefault(axis, [])
+                known.extend(value for value in values if value not in known)
+        return axes
+
+    def _check_where(self, where: grid.Selection) -> None:
+        try:
+            grid.check(where, self._axes())
+        except InputError as error:
+            raise error.at(source="--where") from None
+
+
+def scenarios(runs: Iterable[PlannedRun]) -> list[ResolvedScenario]:
+    """Return the scenarios of planned runs, each once, in their order."""
+    return list({run.resolved.key: run.resolved for run in runs}.values())
+
+
+def _grid(axes: grid.Axes) -> Iterator[dict[str, str]]:
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def _seed(point: Point, seed: int, repetition: int) -> int:
+    """Derive a seed from what happens in a run, not from what is recorded of it.
+
+    So two tests with the same scenario share their runs.
+    """
+    happening = {key: value for key, value in point.scenario.items() if key != "record"}
+    text = canonical_json([seed, repetition, happening])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def _placed(error: InputError, key: str, source: str) -> InputError:
+    """Put an error of a scenario into its place in the study."""
+    first = error.at(source=source, key=key)
+    first.others = tuple(other.at(source=source, key=key) for other in error.others)
+    return first
