@@ -352,14 +352,14 @@ class Drawing(pydantic.BaseModel):
     [
         (
             {"kind": "sqare", "side": 1},
-            'f: shape.0.kind = "sqare": not a known value; did you mean "square"?; '
+            'f: shape.0.kind = "sqare": not a known value (did you mean "square"?); '
             'valid: "circle", "square"',
         ),
         ({"side": 1}, 'f: shape.0.kind: is missing; valid: "circle", "square"'),
         (
             {"kind": "circle", "radus": 1},
             "f: shape.0.radius: is missing; valid: for example 1.5\n"
-            'f: shape.0.radus = 1: unknown key; did you mean "radius"?; valid: keys kind, radius',
+            'f: shape.0.radus = 1: unknown key (did you mean "radius"?); valid: keys kind, radius',
         ),
         (
             {"kind": "square", "side": "x"},

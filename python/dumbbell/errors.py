@@ -66,7 +66,7 @@ class InputError(DumbbellError, ValueError):
             subject += (" = " if subject else "") + shown(self.value)
         line = ": ".join(part for part in (self.source, subject, self.problem) if part)
         if self.near is not None:
-            line += f"; did you mean {shown(self.near)}?"
+            line += f" (did you mean {shown(self.near)}?)"
         if self.valid is not None:
             line += f"; valid: {self.valid}"
         return line
