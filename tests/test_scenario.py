@@ -265,8 +265,8 @@ def test_an_error_is_one_complete_line() -> None:
     with pytest.raises(InputError) as caught:
         scenario({"network.overhead": "ethernt"})
     assert str(caught.value) == (
-        'a.toml: network.overhead = "ethernt": not a known value; '
-        'did you mean "ethernet"?; valid: "none", "ip", "ethernet"'
+        'a.toml: network.overhead = "ethernt": not a known value '
+        '(did you mean "ethernet"?); valid: "none", "ip", "ethernet"'
     )
 
 
