@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from dumbbell.analysis.metrics import metric
 from dumbbell.analysis.theory import curve, formula
 from dumbbell.claims import verdicts
 from dumbbell.claims.checks import TestRuns, evaluate
-from dumbbell.claims.evidence import CheckResult
+from dumbbell.claims.evidence import CheckResult, Finding, number
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.errors import InputError
 from dumbbell.running.store import Store
@@ -343,3 +345,11 @@ class TestLi2007:
                     assert curve(spec.theory)
                 if spec.type == "arithmetic":
                     assert callable(formula(spec.formula))
+
+
+def test_a_ratio_to_nothing_is_valid_json() -> None:
+    finding = Finding("fast", math.inf, agrees=True, margin=math.inf)
+    result = CheckResult(Verdict.REPRODUCED, "larger", "∞ at fast", finding, (finding,))
+    text = json.dumps(result.as_dict(), allow_nan=False)
+    assert json.loads(text)["measured"] is None
+    assert number(math.inf) == "∞"

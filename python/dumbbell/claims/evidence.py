@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -76,20 +77,30 @@ class CheckResult:
     findings: tuple[Finding, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
+        """Return plain data for JSON; a ratio to nothing is null there, and ∞ in the detail."""
+        decisive = self.decisive
         return {
             "verdict": self.verdict.value,
             "expected": self.expected,
             "detail": self.detail,
-            "measured": self.decisive.value if self.decisive else None,
-            "interval": [self.decisive.low, self.decisive.high] if self.decisive else None,
-            "where": self.decisive.where if self.decisive else None,
-            "findings": [vars(finding) for finding in self.findings],
+            "measured": _finite(decisive.value) if decisive else None,
+            "interval": [_finite(decisive.low), _finite(decisive.high)] if decisive else None,
+            "where": decisive.where if decisive else None,
+            "findings": [
+                {key: _finite(value) for key, value in vars(finding).items()}
+                for finding in self.findings
+            ],
         }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def number(value: float) -> str:
     """Render a number with three significant digits."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if 0.001 <= abs(value) < 1e6 or value == 0:
         text = f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
         return text.replace("-", "−")

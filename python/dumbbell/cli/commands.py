@@ -387,7 +387,7 @@ class _writing:  # noqa: N801 - used like a function
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=1, ensure_ascii=False))
+    print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def _print_table(table: Any) -> None:

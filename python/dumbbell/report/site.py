@@ -118,7 +118,9 @@ def _write_assets(output: Path) -> None:
 def _write_claims(claims: Sequence[ClaimResult], folder: Path) -> None:
     claims_frame(claims).write_csv(folder / "claims.csv")
     data = [claim.as_dict() for claim in claims]
-    (folder / "claims.json").write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    (folder / "claims.json").write_text(
+        json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
 
 
 def _section(results: Results, test: Test, output: Path, on_step: Step) -> Section:

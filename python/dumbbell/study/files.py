@@ -60,8 +60,8 @@ class StudyFiles:
 
 
 def folders() -> list[Path]:
-    """Return where studies are looked for by name: here, in the package, in its repository."""
-    candidates = [Path("studies"), _PACKAGE / "studies", _PACKAGE.parents[1] / "studies"]
+    """Return where studies are looked for by name: here, then in the package."""
+    candidates = [Path("studies"), _PACKAGE / "studies"]
     return [folder for folder in candidates if folder.is_dir()]
 
 
