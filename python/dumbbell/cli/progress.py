@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -78,7 +79,7 @@ def shown(runs: Sequence[ResolvedScenario], console: Console) -> Iterator[Displa
         yield _Bar(runs, bar, bar.add_task("runs", total=len(runs), state=""))
 
 
-class Display:
+class Display(ABC):
     """Shows the state after each finished run."""
 
     def __init__(self, runs: Sequence[ResolvedScenario]) -> None:
@@ -90,13 +91,13 @@ class Display:
             self.warn(state.warning)
         self.show(state, self._tracker.update(state, time.monotonic()))
 
+    @abstractmethod
     def warn(self, text: str) -> None:
         """Show something about a single run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def show(self, state: State, text: str) -> None:
         """Show where things stand."""
-        raise NotImplementedError
 
 
 class _Bar(Display):
