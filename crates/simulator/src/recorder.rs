@@ -1,5 +1,6 @@
 //! Keeps what the scenario asks for: samples and events.
 
+use dumbbell_algorithm::Conn;
 use dumbbell_network::{FORWARD_BOTTLENECK, Network, REVERSE_BOTTLENECK, Time};
 use dumbbell_record::{
     Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
@@ -85,24 +86,18 @@ impl Recorder {
     }
 
     #[inline]
-    fn wants(&self, kind: EventKind) -> bool {
-        self.kinds & (1 << kind as u8) != 0
+    fn keep(&mut self, kind: EventKind, event: Event) {
+        if self.kinds & (1 << kind as u8) != 0 {
+            self.events.push(event);
+        }
     }
 
     /// Keeps an event of a flow if its kind is wanted.
     #[inline]
     pub fn event(&mut self, now: Time, kind: EventKind, flow: u32, segment: u64, sender: &Sender) {
-        if self.wants(kind) {
-            let conn = sender.conn();
-            self.events.push(Event {
-                time_ns: now.0,
-                kind: kind as u8,
-                flow,
-                segment,
-                cwnd_segs: conn.cwnd_segs,
-                ssthresh_segs: conn.ssthresh_segs,
-            });
-        }
+        let (time_ns, &Conn { cwnd_segs, ssthresh_segs, .. }) = (now.0, sender.conn());
+        let event = Event { time_ns, kind: kind as u8, flow, segment, cwnd_segs, ssthresh_segs };
+        self.keep(kind, event);
     }
 
     /// An observer for one flow's sender at one moment.
@@ -122,16 +117,9 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     fn keep(&mut self, kind: EventKind, cwnd_segs: u32, ssthresh_segs: u32) {
-        if self.recorder.wants(kind) {
-            self.recorder.events.push(Event {
-                time_ns: self.now.0,
-                kind: kind as u8,
-                flow: self.flow,
-                segment: self.next_segment,
-                cwnd_segs,
-                ssthresh_segs,
-            });
-        }
+        let (time_ns, flow, segment) = (self.now.0, self.flow, self.next_segment);
+        let event = Event { time_ns, kind: kind as u8, flow, segment, cwnd_segs, ssthresh_segs };
+        self.recorder.keep(kind, event);
     }
 }
 

@@ -112,11 +112,6 @@ impl RangeSet {
         removed
     }
 
-    /// Removes everything.
-    pub fn clear(&mut self) {
-        self.ranges.clear();
-    }
-
     fn first_ending_after(&self, member: u64) -> usize {
         self.ranges.partition_point(|range| range.end <= member)
     }
