@@ -10,6 +10,7 @@ mod fifo;
 mod graph;
 mod link;
 mod packet;
+mod queue;
 mod random;
 mod serializer;
 mod units;
@@ -20,6 +21,7 @@ pub use dumbbell::{
 };
 pub use graph::{LinkId, Network, Path, Step};
 pub use link::{Arrival, DropCause, Link, LinkConfig, LinkCounters, QueueLimit};
-pub use packet::{Direction, Packet};
+pub use packet::{Direction, Ecn, Flags, Packet};
+pub use queue::{Backlog, Queued, Scheduler, Verdict};
 pub use random::{Bernoulli, Random};
 pub use units::{Rate, Span, Time};

@@ -12,39 +12,120 @@ pub enum Direction {
     Reverse = 1,
 }
 
-/// A packet inside the network. What it carries is the business of the hosts:
-/// the network hands its tag through untouched (the simulator keeps a sequence
+/// The ECN field of the IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand ECN.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable, ECT(1).
+    Ect1 = 0b01,
+    /// ECN-capable, ECT(0).
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+/// What a host says in a packet's headers, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// TCP's ECN-Echo.
+    pub const ECE: Self = Self(1 << 3);
+    /// TCP's congestion window reduced.
+    pub const CWR: Self = Self(1 << 4);
+    /// The segment has been sent before.
+    pub const RESENT: Self = Self(1 << 5);
+    /// The segment ends a message (PSH).
+    pub const END: Self = Self(1 << 6);
+
+    /// This flag if `condition` holds, else none.
+    #[inline]
+    #[must_use]
+    pub const fn when(self, condition: bool) -> Self {
+        Self(if condition { self.0 } else { 0 })
+    }
+
+    /// Both together.
+    #[inline]
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A packet inside the network. What it carries is the business of the hosts: the
+/// network hands on number, stamp and slot untouched (the simulator keeps a segment
 /// number there, an emulator the index of a buffer).
-///
-/// All else is one word, so that a packet moves from queue to queue in two registers:
-/// the flow in the upper half, then bytes, direction and links passed.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packet {
-    tag: u64,
+    number: u64,
+    /// The flow in the upper half, then bytes, flags and links passed.
     word: u64,
+    stamp: u32,
+    slot: u32,
 }
 
 const FLOW_SHIFT: u32 = 32;
 const BYTES_SHIFT: u32 = 16;
-const DIRECTION_SHIFT: u32 = 8;
+const FLAGS_SHIFT: u32 = 8;
+const ECN_SHIFT: u32 = FLAGS_SHIFT + 1;
+const ECN_MASK: u64 = 0b11 << ECN_SHIFT;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
     /// A packet of `bytes` at the IP layer, about to leave its host.
     #[inline]
     #[must_use]
-    pub const fn new(flow: u32, direction: Direction, bytes: u16, tag: u64) -> Self {
+    pub const fn new(flow: u32, direction: Direction, bytes: u16, number: u64) -> Self {
         let word = (flow as u64) << FLOW_SHIFT
             | (bytes as u64) << BYTES_SHIFT
-            | (direction as u64) << DIRECTION_SHIFT;
-        Self { tag, word }
+            | (direction as u64) << FLAGS_SHIFT;
+        Self { number, word, stamp: 0, slot: 0 }
     }
 
-    /// The hosts' own data.
+    /// With the ECN field set.
     #[inline]
     #[must_use]
-    pub const fn tag(self) -> u64 {
-        self.tag
+    pub const fn with_ecn(self, ecn: Ecn) -> Self {
+        Self { word: self.word & !ECN_MASK | (ecn as u64) << ECN_SHIFT, ..self }
+    }
+
+    /// With flags set.
+    #[inline]
+    #[must_use]
+    pub const fn with_flags(self, flags: Flags) -> Self {
+        Self { word: self.word | (flags.0 as u64) << FLAGS_SHIFT, ..self }
+    }
+
+    /// With the hosts' own data.
+    #[inline]
+    #[must_use]
+    pub const fn with_stamp(self, stamp: u32, slot: u32) -> Self {
+        Self { stamp, slot, ..self }
+    }
+
+    /// The hosts' number of the packet: a segment, an acknowledgement, a buffer.
+    #[inline]
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.number
+    }
+
+    /// A timestamp of the hosts.
+    #[inline]
+    #[must_use]
+    pub const fn stamp(self) -> u32 {
+        self.stamp
+    }
+
+    /// Where the hosts keep more about the packet; 0: nowhere.
+    #[inline]
+    #[must_use]
+    pub const fn slot(self) -> u32 {
+        self.slot
     }
 
     /// Index of the flow, which selects the route.
@@ -65,13 +146,32 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn direction(self) -> Direction {
-        if self.word >> DIRECTION_SHIFT & 1 == 0 { Direction::Forward } else { Direction::Reverse }
+        if self.word >> FLAGS_SHIFT & 1 == 0 { Direction::Forward } else { Direction::Reverse }
+    }
+
+    /// The ECN field.
+    #[inline]
+    #[must_use]
+    pub const fn ecn(self) -> Ecn {
+        match self.word >> ECN_SHIFT & 0b11 {
+            0b00 => Ecn::NotEct,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+
+    /// Whether all of `flags` are set.
+    #[inline]
+    #[must_use]
+    pub const fn has(self, flags: Flags) -> bool {
+        (self.word >> FLAGS_SHIFT) as u8 & flags.0 == flags.0
     }
 
     /// Index of the packet's route: two for each flow.
     #[inline]
     pub(crate) const fn route(self) -> usize {
-        self.flow() as usize * 2 + (self.word >> DIRECTION_SHIFT & 1) as usize
+        self.flow() as usize * 2 + (self.word >> FLAGS_SHIFT & 1) as usize
     }
 
     /// Number of links already passed.
@@ -83,7 +183,7 @@ impl Packet {
     /// The packet one link further on.
     #[inline]
     pub(crate) const fn advanced(self) -> Self {
-        Self { tag: self.tag, word: self.word + 1 }
+        Self { word: self.word + 1, ..self }
     }
 }
 
@@ -93,9 +193,10 @@ impl fmt::Debug for Packet {
             .field("flow", &self.flow())
             .field("direction", &self.direction())
             .field("bytes", &self.bytes())
+            .field("ecn", &self.ecn())
             .field("hop", &self.hop())
-            .field("tag", &self.tag)
-            .finish()
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }
 
@@ -107,19 +208,26 @@ mod tests {
     proptest! {
         #[test]
         fn a_packet_gives_back_what_it_was_made_of(
-            flow: u32, bytes: u16, tag: u64, back: bool, hops in 0usize..255
+            flow: u32, bytes: u16, number: u64, back: bool, hops in 0usize..255,
+            stamp: u32, slot: u32, marked: bool, resent: bool,
         ) {
             let direction = if back { Direction::Reverse } else { Direction::Forward };
-            let mut packet = Packet::new(flow, direction, bytes, tag);
+            let ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+            let mut packet = Packet::new(flow, direction, bytes, number)
+                .with_ecn(Ecn::Ect1)
+                .with_flags(Flags::RESENT.when(resent).and(Flags::CWR))
+                .with_stamp(stamp, slot)
+                .with_ecn(ecn);
             for _ in 0..hops {
                 packet = packet.advanced();
             }
-            prop_assert_eq!(packet.flow(), flow);
-            prop_assert_eq!(packet.bytes(), bytes);
-            prop_assert_eq!(packet.tag(), tag);
-            prop_assert_eq!(packet.direction(), direction);
+            prop_assert_eq!((packet.flow(), packet.bytes()), (flow, bytes));
+            prop_assert_eq!((packet.number(), packet.stamp(), packet.slot()), (number, stamp, slot));
+            prop_assert_eq!((packet.direction(), packet.ecn()), (direction, ecn));
             prop_assert_eq!(packet.hop(), hops);
             prop_assert_eq!(packet.route(), flow as usize * 2 + usize::from(back));
+            prop_assert_eq!(packet.has(Flags::RESENT), resent);
+            prop_assert!(packet.has(Flags::CWR) && !packet.has(Flags::ECE) && !packet.has(Flags::END));
         }
     }
 }

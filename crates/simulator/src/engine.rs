@@ -113,7 +113,7 @@ impl Engine {
         self.packets += 1;
         flow.received_packets += 1;
         let before = flow.receiver.received_segs();
-        let ack = flow.receiver.on_data(now, segment_of_tag(packet.tag()));
+        let ack = flow.receiver.on_data(now, segment_of_tag(packet.number()));
         if flow.receiver.received_segs() > before {
             flow.received_bytes += u64::from(packet.bytes() - flow.spec.header_bytes);
         }
@@ -126,7 +126,7 @@ impl Engine {
     #[inline]
     fn deliver_ack(&mut self, now: Time, packet: Packet) {
         let index = packet.flow() as usize;
-        let ack = self.parked.ack_of_tag(packet.tag());
+        let ack = self.parked.ack_of_tag(packet.number());
         let sender = self.flows[index].sender.as_mut().expect("an ACK for a flow that has begun");
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
         sender.on_ack(now, &ack, &mut watch);
@@ -176,7 +176,7 @@ impl Engine {
     #[cold]
     fn drop(&mut self, now: Time, packet: Packet, cause: DropCause) {
         if packet.direction() == Direction::Reverse {
-            self.parked.ack_of_tag(packet.tag());
+            self.parked.ack_of_tag(packet.number());
             return;
         }
         let flow = &mut self.flows[packet.flow() as usize];
@@ -186,7 +186,7 @@ impl Engine {
         };
         *count += 1;
         let sender = flow.sender.as_ref().expect("data of a flow that has begun");
-        self.recorder.event(now, kind, packet.flow(), segment_of_tag(packet.tag()), sender);
+        self.recorder.event(now, kind, packet.flow(), segment_of_tag(packet.number()), sender);
     }
 
     /// Makes sure that a flow's leaf is not later than what the flow wants.
