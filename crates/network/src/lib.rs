@@ -4,10 +4,9 @@
 //! thing happens and lets it happen, in virtual time (the simulator) or in real
 //! time (the testbed's emulator).
 
-mod agenda;
-mod dumbbell;
 mod fifo;
 mod graph;
+mod inbox;
 mod link;
 mod packet;
 mod queue;
@@ -15,12 +14,11 @@ mod random;
 mod serializer;
 mod units;
 
-pub use agenda::Agenda;
-pub use dumbbell::{
-    DumbbellConfig, FORWARD_BOTTLENECK, Loss, Place, Queue, REVERSE_BOTTLENECK, Reverse,
+pub use graph::{Hop, Hosts, LinkId, Network, Path, Route, Wires};
+pub use link::{
+    DropCause, FarEnd, Link, LinkConfig, LinkCounters, LossConfig, QueueConfig, QueueLimit,
+    RateConfig,
 };
-pub use graph::{LinkId, Network, Path, Step};
-pub use link::{Arrival, DropCause, Link, LinkConfig, LinkCounters, QueueLimit};
 pub use packet::{Direction, Ecn, Flags, Packet};
 pub use queue::{Backlog, Queued, Scheduler, Verdict};
 pub use random::{Bernoulli, Random};

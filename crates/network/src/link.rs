@@ -1,10 +1,11 @@
-//! One link: random loss, a drop-tail queue, a transmitter and a fixed delay.
+//! One link: random loss, a queue, a transmitter and a delay.
 //!
-//! Because the queue is first in, first out and the rate constant, a packet's
-//! departure is known the moment it arrives. So a link needs no event for its
-//! queue: accepted packets lie in one ring, ordered by the time at which they reach
-//! the far end, and what still waits is found by looking how many of them have
-//! left the transmitter.
+//! Where the queue is first in, first out and the rate is known in advance, a packet's
+//! departure is known the moment it arrives. So a link needs no events: it says at
+//! once when a packet will reach the far end, and finds what still waits by looking
+//! how many departures are over.
+
+use serde::Deserialize;
 
 use crate::fifo::Fifo;
 use crate::packet::Packet;
@@ -13,82 +14,165 @@ use crate::serializer::Serializer;
 use crate::units::{Rate, Span, Time};
 
 /// How much may wait for the transmitter, the packet being sent not counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum QueueLimit {
-    /// Nothing is ever dropped for want of room.
-    Unlimited,
     /// At most this many packets.
     Packets(u32),
     /// At most this many bytes, link overhead included.
     Bytes(u64),
 }
 
-/// What a link is made of.
-#[derive(Clone, Debug)]
+/// What a link is made of, in base units.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LinkConfig {
+    /// Name for people.
+    pub name: String,
     /// Transmission rate; none means that serialisation takes no time.
-    pub rate: Option<Rate>,
-    /// One-way propagation delay.
-    pub delay: Span,
+    pub rate: Option<RateConfig>,
+    /// One-way propagation delay and its changes: when, and which from then on.
+    pub delay: Vec<(Time, Span)>,
     /// Bytes on the wire beyond those of the IP packet.
     pub overhead_bytes: u16,
-    /// Room in front of the transmitter.
-    pub queue: QueueLimit,
-    /// Probability at which arriving packets are lost at random.
-    pub loss_probability: f64,
+    /// The queue in front of the transmitter.
+    pub queue: QueueConfig,
+    /// Random and scripted losses, before the queue.
+    pub loss: Vec<LossConfig>,
+    /// A token bucket that drops what exceeds it.
+    pub policer: Option<PolicerConfig>,
+    /// Probability at which a packet is sent twice.
+    pub duplicate: f64,
+    /// Packets that are late.
+    pub reorder: Option<ReorderConfig>,
     /// Longest random delay before the queue, order kept (a busy host).
+    #[serde(rename = "jitter_ns")]
     pub jitter: Span,
+    /// Packets reach the far end at multiples of this time only; 0: at any time.
+    #[serde(rename = "batch_ns")]
+    pub batch: Span,
+    /// Its counters are wanted.
+    pub sampled: bool,
 }
 
-impl Default for LinkConfig {
-    fn default() -> Self {
-        Self {
-            rate: None,
-            delay: Span::ZERO,
-            overhead_bytes: 0,
-            queue: QueueLimit::Unlimited,
-            loss_probability: 0.0,
-            jitter: Span::ZERO,
-        }
-    }
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Placeholder {}
+
+/// A policer: what exceeds its token bucket is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicerConfig {
+    /// Rate at which the bucket fills.
+    pub rate_bps: Rate,
+    /// Size of the bucket.
+    pub burst_bytes: u64,
+}
+
+/// Packets that are overtaken by others.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReorderConfig {
+    /// Probability for each packet.
+    pub probability: f64,
+    /// By how much such a packet is late.
+    #[serde(rename = "delay_ns")]
+    pub delay: Span,
+}
+
+/// At which rate a link sends.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateConfig {
+    /// Always the same.
+    Constant(Rate),
+}
+
+/// A queue and its discipline.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct QueueConfig {
+    /// Room; none: unlimited.
+    pub limit: Option<QueueLimit>,
+    discipline: Placeholder,
+}
+
+/// One cause of loss.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum LossConfig {
+    /// Independent losses.
+    Bernoulli {
+        /// When, and with which probability from then on.
+        probability: Vec<(Time, f64)>,
+    },
 }
 
 impl LinkConfig {
-    /// Whether packets pass such a link unchanged and at once.
+    /// What the types do not ensure: the key at fault and what is wrong with it.
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        check_schedule(&self.delay).map_err(|problem| ("delay".into(), problem))?;
+        for (index, LossConfig::Bernoulli { probability }) in self.loss.iter().enumerate() {
+            let key = format!("loss.{index}.probability");
+            check_schedule(probability).map_err(|problem| (key.clone(), problem))?;
+            if let Some((_, wrong)) = probability.iter().find(|(_, p)| !(0.0..1.0).contains(p)) {
+                return Err((key, format!("{wrong}, but it must be in 0..1")));
+            }
+        }
+        Ok(())
+    }
+
+    /// A time in which a few dozen packets arrive at a busy link.
     #[must_use]
-    pub fn is_transparent(&self) -> bool {
-        let waits = self.rate.is_some() || self.delay > Span::ZERO || self.jitter > Span::ZERO;
-        !waits && self.loss_probability == 0.0
+    pub(crate) fn usual_slice(&self) -> Span {
+        const PACKETS_BITS: u64 = 32 * 1_500 * 8;
+        let rate = match &self.rate {
+            Some(RateConfig::Constant(rate)) => rate.0.get(),
+            None => return Span::from_millis(1),
+        };
+        Span(PACKETS_BITS * 1_000_000_000 / rate).min(Span::from_millis(100))
+    }
+}
+
+/// A schedule begins at 0 and goes on in time.
+fn check_schedule<T>(steps: &[(Time, T)]) -> Result<(), String> {
+    match steps.first() {
+        Some((Time::ZERO, _)) => {}
+        _ => return Err("has no step at 0".into()),
+    }
+    if steps.is_sorted_by(|(before, _), (after, _)| before < after) {
+        Ok(())
+    } else {
+        Err("its steps are not in order of time".into())
     }
 }
 
 /// Why a packet went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
-    /// The queue was full.
+    /// The queue had no room or decided against the packet.
     Overflow,
     /// The link's random loss.
     Random,
 }
 
-/// What became of a packet that arrived at a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// It will reach the far end later.
-    Accepted,
-    /// It reached the far end at once.
-    Through,
-    /// It is gone.
-    Dropped(DropCause),
+/// What takes the packets that a link hands on.
+pub trait FarEnd {
+    /// `packet` will be at the far end at `time`.
+    fn reach(&mut self, time: Time, packet: Packet);
+    /// `packet` was lost at `time`.
+    fn lose(&mut self, time: Time, packet: Packet, cause: DropCause);
 }
 
 /// Counts since the run began; at any time
-/// `arrived = dropped + lost + departed + backlog`.
+/// `arrived = dropped + lost + departed + backlog`. The backlog is kept for a link
+/// that is sampled or has a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Packets that reached the link.
     pub arrived_packets: u64,
-    /// Packets refused by a full queue.
+    /// Packets refused by the queue.
     pub dropped_packets: u64,
     /// Packets lost at random.
     pub lost_packets: u64,
@@ -100,16 +184,16 @@ pub struct LinkCounters {
     pub backlog_packets: u32,
     /// Bytes waiting or being sent.
     pub backlog_bytes: u64,
-    /// Largest backlog in packets so far; kept for a limited queue.
+    /// Largest backlog in packets so far.
     pub backlog_packets_max: u32,
-    /// Integral of waiting bytes over time, in byte nanoseconds; kept for a limited queue.
+    /// Integral of waiting bytes over time, in byte nanoseconds.
     pub waiting_byte_ns: u128,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct InPipe {
-    arrives: Time,
-    packet: Packet,
+struct Departure {
+    time: Time,
+    wire_bytes: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -125,93 +209,76 @@ pub struct Link {
     serializer: Option<Serializer>,
     delay: Span,
     overhead_bytes: u16,
-    limit: QueueLimit,
+    limit: Option<QueueLimit>,
     loss: Option<Bernoulli>,
     jitter: Option<Jitter>,
-    pipe: Fifo<InPipe>,
-    /// The first entry of `pipe` that is not known to have left the transmitter.
-    sending: u64,
+    /// What waits or is being sent, if anybody wants to know.
+    backlog: Option<Fifo<Departure>>,
     counters: LinkCounters,
 }
+
+/// The smallest packet that any host sends, in bytes: lookahead rests on it.
+const SMALLEST_PACKET_BYTES: u32 = 40;
 
 impl Link {
     /// An idle link whose random numbers come from stream `stream` of `seed`.
     #[must_use]
     pub fn new(config: &LinkConfig, seed: u64, stream: u64) -> Self {
         let random = |part| Random::new(seed, 2 * stream + part);
-        let lossy = config.loss_probability > 0.0;
+        let probability: f64 =
+            config.loss.iter().map(|LossConfig::Bernoulli { probability }| probability[0].1).sum();
         let jittery = config.jitter > Span::ZERO;
+        let counted = config.sampled || config.queue.limit.is_some();
         Self {
-            serializer: config.rate.map(Serializer::new),
-            delay: config.delay,
+            serializer: config
+                .rate
+                .as_ref()
+                .map(|RateConfig::Constant(rate)| Serializer::new(*rate)),
+            delay: config.delay[0].1,
             overhead_bytes: config.overhead_bytes,
-            limit: config.queue,
-            loss: lossy.then(|| Bernoulli::new(config.loss_probability, random(0))),
+            limit: config.queue.limit,
+            loss: (probability > 0.0).then(|| Bernoulli::new(probability, random(0))),
             jitter: jittery.then(|| Jitter {
                 max: config.jitter,
                 latest: Time::ZERO,
                 random: random(1),
             }),
-            pipe: Fifo::new(),
-            sending: 0,
+            backlog: counted.then(Fifo::new),
             counters: LinkCounters::default(),
         }
     }
 
     /// Takes a packet at `now`, which never goes back between calls.
     #[inline]
-    pub fn arrive(&mut self, now: Time, packet: Packet) -> Arrival {
+    pub fn arrive(&mut self, now: Time, packet: Packet, far_end: &mut impl FarEnd) {
         self.counters.arrived_packets += 1;
         if self.loss.as_mut().is_some_and(Bernoulli::lost) {
             self.counters.lost_packets += 1;
-            return Arrival::Dropped(DropCause::Random);
+            return far_end.lose(now, packet, DropCause::Random);
         }
         let wire_bytes = u32::from(packet.bytes()) + u32::from(self.overhead_bytes);
         if !self.has_room(now, u64::from(wire_bytes)) {
             self.counters.dropped_packets += 1;
-            return Arrival::Dropped(DropCause::Overflow);
+            return far_end.lose(now, packet, DropCause::Overflow);
         }
         let ready = self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
         let (start, end) = match &mut self.serializer {
             Some(serializer) => serializer.send(ready, wire_bytes),
             None => (ready, ready),
         };
-        let arrives = end + self.delay;
-        if arrives == now {
-            self.counters.departed_packets += 1;
-            self.counters.departed_bytes += u64::from(wire_bytes);
-            return Arrival::Through;
-        }
-        self.pipe.push(InPipe { arrives, packet });
-        let counters = &mut self.counters;
-        counters.backlog_packets += 1;
-        counters.backlog_bytes += u64::from(wire_bytes);
-        if self.limit != QueueLimit::Unlimited {
-            counters.backlog_packets_max =
-                counters.backlog_packets_max.max(counters.backlog_packets);
-            counters.waiting_byte_ns += u128::from(start.since(now).0) * u128::from(wire_bytes);
-        }
-        Arrival::Accepted
+        self.count(now, start, Departure { time: end, wire_bytes });
+        far_end.reach(end + self.delay, packet);
     }
 
-    /// When the next packet reaches the far end.
-    #[inline]
+    /// No packet that arrives at `time` or later reaches the far end before the
+    /// moment given.
     #[must_use]
-    pub fn next_arrival(&self) -> Time {
-        self.pipe.front().map_or(Time::NEVER, |head| head.arrives)
-    }
-
-    /// The packet that [`Self::next_arrival`] announced.
-    ///
-    /// # Panics
-    /// If nothing is under way.
-    #[inline]
-    pub fn take(&mut self) -> Packet {
-        let packet = self.pipe.pop().packet;
-        if self.sending < self.pipe.popped() {
-            self.count_departure(packet);
-        }
-        packet
+    pub fn earliest_from(&self, time: Time) -> Time {
+        let sent = self.serializer.as_ref().map_or(time, |serializer| {
+            let bytes = SMALLEST_PACKET_BYTES + u32::from(self.overhead_bytes);
+            serializer.earliest_end(time, bytes)
+        });
+        sent + self.delay
     }
 
     /// Counts as of `now`.
@@ -220,45 +287,41 @@ impl Link {
         self.counters
     }
 
-    /// Packets between the link's two ends.
-    pub fn under_way(&self) -> impl Iterator<Item = Packet> {
-        self.pipe.iter().map(|entry| entry.packet)
+    #[inline]
+    fn count(&mut self, now: Time, start: Time, departure: Departure) {
+        let Some(backlog) = &mut self.backlog else { return };
+        backlog.push(departure);
+        let (counters, wire_bytes) = (&mut self.counters, departure.wire_bytes);
+        counters.backlog_packets += 1;
+        counters.backlog_bytes += u64::from(wire_bytes);
+        counters.backlog_packets_max = counters.backlog_packets_max.max(counters.backlog_packets);
+        counters.waiting_byte_ns += u128::from(start.since(now).0) * u128::from(wire_bytes);
     }
 
     /// Moves what has left the transmitter by `now` out of the backlog.
     #[inline]
     fn depart(&mut self, now: Time) {
-        let latest = now + self.delay;
-        while self.sending < self.pipe.pushed() {
-            let entry = self.pipe.get(self.sending);
-            if entry.arrives > latest {
-                break;
-            }
-            self.count_departure(entry.packet);
+        let Some(backlog) = &mut self.backlog else { return };
+        while let Some(departure) = backlog.front()
+            && departure.time <= now
+        {
+            backlog.pop();
+            let wire_bytes = u64::from(departure.wire_bytes);
+            self.counters.backlog_packets -= 1;
+            self.counters.backlog_bytes -= wire_bytes;
+            self.counters.departed_packets += 1;
+            self.counters.departed_bytes += wire_bytes;
         }
-    }
-
-    #[inline]
-    fn count_departure(&mut self, packet: Packet) {
-        let wire_bytes = u64::from(packet.bytes()) + u64::from(self.overhead_bytes);
-        self.sending += 1;
-        self.counters.backlog_packets -= 1;
-        self.counters.backlog_bytes -= wire_bytes;
-        self.counters.departed_packets += 1;
-        self.counters.departed_bytes += wire_bytes;
     }
 
     /// Whether the queue takes a packet at `now`.
     #[inline]
     fn has_room(&mut self, now: Time, wire_bytes: u64) -> bool {
+        self.depart(now);
         match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => {
-                self.depart(now);
-                self.counters.backlog_packets <= limit
-            }
-            QueueLimit::Bytes(limit) => {
-                self.depart(now);
+            None => true,
+            Some(QueueLimit::Packets(limit)) => self.counters.backlog_packets <= limit,
+            Some(QueueLimit::Bytes(limit)) => {
                 self.counters.backlog_packets == 0 || self.waiting_bytes() + wire_bytes <= limit
             }
         }
@@ -266,9 +329,8 @@ impl Link {
 
     /// Bytes of the backlog behind the packet that is being sent.
     fn waiting_bytes(&self) -> u64 {
-        let sending = self.pipe.get(self.sending).packet;
-        let sending = u64::from(sending.bytes()) + u64::from(self.overhead_bytes);
-        self.counters.backlog_bytes - sending
+        let sending = self.backlog.as_ref().and_then(Fifo::front);
+        self.counters.backlog_bytes - sending.map_or(0, |sending| u64::from(sending.wire_bytes))
     }
 }
 

@@ -7,6 +7,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::units::Span;
+
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
@@ -30,6 +32,13 @@ impl Random {
     #[inline]
     pub fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32
+    }
+
+    /// Exponentially distributed with the given mean.
+    pub fn exponential(&mut self, mean: Span) -> Span {
+        // Uniform in (0, 1]; libm gives the same logarithm on every machine.
+        let uniform = ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        Span((-libm::log(uniform) * mean.0 as f64) as u64)
     }
 
     /// Uniform in `0..=max`.

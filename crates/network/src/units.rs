@@ -27,6 +27,13 @@ impl Time {
         self.0 / 1_000
     }
 
+    /// Later by `span`; [`Time::NEVER`] rather than beyond it.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_add(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
     /// Time passed since `earlier`, which must not be later than `self`.
     #[inline]
     #[must_use]
@@ -66,6 +73,14 @@ impl Add<Span> for Time {
     #[inline]
     fn add(self, span: Span) -> Self {
         Self(self.0 + span.0)
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
     }
 }
 

@@ -12,13 +12,13 @@ pub use summary::{FlowSummary, QueueSummary, Summary};
 pub use table::{Column, ColumnInfo, Table};
 pub use tables::{
     Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
-    QueueSamples, describe_schema,
+    QueueSamples, Request, Requests, describe_schema,
 };
 
 use serde::Deserialize;
 
 /// Version of the schema; it changes whenever a column's name, type or meaning does.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// What to record beside the summary.
 #[derive(Clone, Debug, Deserialize)]

@@ -9,12 +9,10 @@ pub struct Summary {
     pub duration_ns: u64,
     /// The flows in their order.
     pub flows: Vec<FlowSummary>,
-    /// The bottlenecks: forward, then reverse.
+    /// The sampled links in their order.
     pub queues: Vec<QueueSummary>,
     /// Data packets that reached their receivers.
     pub packets: u64,
-    /// Events that the engine worked through.
-    pub events: u64,
 }
 
 /// Summary of one flow. Packets are conserved:
@@ -25,8 +23,8 @@ pub struct FlowSummary {
     pub flow: u32,
     /// Its label.
     pub label: String,
-    /// Its algorithm.
-    pub algorithm: String,
+    /// Its congestion-control algorithm; none for datagrams.
+    pub algorithm: Option<String>,
     /// The preset of the algorithm's parameters, if one was named.
     pub preset: Option<String>,
     /// When it began, in ns.
@@ -66,8 +64,8 @@ pub struct FlowSummary {
 /// Summary of one queue: `arrived = departed + dropped + lost + backlog at the end`.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueSummary {
-    /// Its name.
-    pub name: &'static str,
+    /// The link's name.
+    pub name: String,
     /// Packets that reached the queue.
     pub arrived_packets: u64,
     /// Packets sent.

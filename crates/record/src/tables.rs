@@ -45,10 +45,10 @@ table! {
 table! {
     /// One queue at one moment.
     row QueueSample;
-    /// Samples of the bottlenecks, in order of time, then queue.
+    /// Samples of the sampled links' queues, in order of time, then queue.
     table QueueSamples named "queues";
     time_ns: u64, "ns", "time since the run began";
-    queue: u8, "", "0: forward bottleneck, 1: reverse bottleneck";
+    queue: u32, "", "index of the sampled link; in a dumbbell 0: forward bottleneck, 1: reverse bottleneck";
     backlog_packets: u32, "packets", "packets waiting or being sent";
     backlog_bytes: u64, "bytes", "bytes on the wire waiting or being sent";
     arrived_packets: u64, "packets", "packets that have reached the queue so far";
@@ -67,8 +67,20 @@ table! {
     kind: u8, "", "what happened (a code)";
     flow: u32, "", "index of the flow";
     segment: u64, "", "segment number, for drop, loss and retransmit; else the next new segment";
-    cwnd_segs: u32, "segments", "window; for congestion and timeout that before the reduction";
-    ssthresh_segs: u32, "segments", "slow-start threshold after the event";
+    cwnd_segs: u32, "segments", "window; for congestion and timeout that before the reduction; 0 for drop and loss";
+    ssthresh_segs: u32, "segments", "slow-start threshold after the event; 0 for drop and loss";
+}
+
+table! {
+    /// One request that was answered, or one transfer that was completed.
+    row Request;
+    /// Requests in the order of their completion.
+    table Requests named "requests";
+    time_ns: u64, "ns", "when it was issued, since the run began";
+    flow: u32, "", "index of the flow";
+    number: u64, "", "how many the flow had issued before";
+    bytes: u64, "bytes", "its payload";
+    latency_ns: u64, "ns", "from issue to the reply that completed it";
 }
 
 /// What can happen to a flow.
@@ -125,6 +137,7 @@ pub fn describe_schema() -> Value {
             Internals::NAME: Internals::COLUMNS,
             QueueSamples::NAME: QueueSamples::COLUMNS,
             Events::NAME: Events::COLUMNS,
+            Requests::NAME: Requests::COLUMNS,
         },
         "codes": {"state": STATES, "kind": EventKind::ALL},
     })

@@ -10,6 +10,11 @@ use std::time::Instant;
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
 
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{MILLISECOND, SECOND, with};
+
 struct Case {
     name: &'static str,
     rate_bps: u64,
@@ -79,29 +84,15 @@ const CASES: [Case; 6] = [
 
 fn scenario(case: &Case) -> Value {
     let flow = |index: usize| {
-        json!({
-            "label": format!("cubic {index}"), "algorithm": "cubic", "preset": null,
-            "parameters": {}, "rtt_ns": case.rtt_ms * 1_000_000,
-            "start_ns": index as u64 * 1_000_000, "stop_ns": null, "bytes": null,
-            "packet_bytes": 1500, "header_bytes": 52,
-        })
+        let mut flow = common::flow("cubic", None, case.rtt_ms * MILLISECOND);
+        flow["start_ns"] = json!(index as u64 * MILLISECOND);
+        flow["label"] = json!(format!("cubic {index}"));
+        flow
     };
-    let loss = if case.loss > 0.0 {
-        json!([{"place": "receiver", "probability": case.loss}])
-    } else {
-        json!([])
-    };
-    json!({
-        "seed": 1, "duration_ns": case.seconds * 1_000_000_000,
-        "stack": {"profile": "linux-6"},
-        "network": {
-            "rate_bps": case.rate_bps, "delay_ns": 0, "queue": {"packets": case.queue_packets},
-            "overhead_bytes": 0, "edge_rate_bps": null, "edge_jitter_ns": 0,
-            "reverse": {"rate_bps": case.rate_bps, "queue": {"packets": 10_000}}, "loss": loss,
-        },
-        "flows": (0..case.flows).map(flow).collect::<Vec<_>>(),
-        "record": {"interval_ns": 1_000_000_000, "events": [], "algorithm_state": false},
-    })
+    let flows = (0..case.flows).map(flow).collect();
+    let scenario = common::scenario(case.rate_bps, case.queue_packets, case.seconds, flows);
+    let scenario = with(scenario, "/network/loss/receiver", json!(case.loss));
+    with(scenario, "/record/interval_ns", json!(SECOND))
 }
 
 fn main() {
@@ -109,7 +100,8 @@ fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let wanted = |case: &&Case| filter.as_ref().is_none_or(|filter| case.name.contains(filter));
     for case in CASES.iter().filter(wanted) {
-        let scenario = Scenario::from_json(&scenario(case).to_string()).expect("a valid case");
+        let scenario = Scenario::from_json(&common::resolve(&scenario(case)).to_string())
+            .expect("a valid case");
         let begin = Instant::now();
         let output = dumbbell_simulator::run(scenario, &AtomicBool::new(false)).expect("a run");
         let seconds = begin.elapsed().as_secs_f64();

@@ -1,19 +1,26 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
 use dumbbell_algorithm::{AlgorithmError, Instance};
-use dumbbell_network::Time;
+use dumbbell_network::{Random, Rate, Span, Time};
 use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
-use dumbbell_workload::Flow;
+use dumbbell_workload::{Flow, Tcp, Transport, Udp};
+
+use crate::app::{App, Bursts};
 
 /// A flow of a running simulation.
 #[derive(Debug)]
 pub struct FlowState {
     pub spec: Flow,
-    /// Absent until the flow begins.
-    pub sender: Option<Sender>,
-    pub receiver: Receiver,
+    pub ends: Ends,
     pub ended: Option<Time>,
     pub stop_pending: bool,
+    pub counters: Counters,
+}
+
+/// What happened to a flow's packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    pub sent_packets: u64,
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub received_packets: u64,
@@ -21,57 +28,161 @@ pub struct FlowState {
     pub lost_packets: u64,
 }
 
+/// The hosts' side of a flow.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "almost all flows are TCP")]
+pub enum Ends {
+    Tcp(Connection),
+    Udp(Datagrams),
+}
+
+/// The ends of a TCP connection.
+#[derive(Debug)]
+pub struct Connection {
+    /// Absent until the flow begins.
+    pub sender: Option<Sender>,
+    pub receiver: Receiver,
+    pub app: App,
+    stack: Stack,
+}
+
+/// A source of datagrams.
+#[derive(Debug)]
+pub struct Datagrams {
+    rate: Rate,
+    /// Time of the next datagram, and its fraction in units of one over the rate.
+    next: Time,
+    remainder: u64,
+    pub number: u64,
+    /// None: without a pause.
+    bursts: Option<Bursts>,
+    turns: Time,
+}
+
 impl FlowState {
-    /// A flow that has not begun.
-    pub fn new(spec: Flow, stack: &Stack) -> Self {
-        Self {
-            sender: None,
-            receiver: Receiver::new(stack),
-            ended: None,
-            stop_pending: spec.stop_ns.is_some(),
-            sent_bytes: 0,
-            received_bytes: 0,
-            received_packets: 0,
-            dropped_packets: 0,
-            lost_packets: 0,
-            spec,
+    /// A flow that has not begun; its random numbers come from stream `stream` of `seed`.
+    pub fn new(spec: Flow, seed: u64, stream: u64) -> Self {
+        let random = Random::new(seed, stream);
+        let ends = match &spec.transport {
+            Transport::Tcp(tcp) => Ends::Tcp(Connection::new(tcp, spec.mss_bytes(), random)),
+            Transport::Udp(udp) => Ends::Udp(Datagrams::new(udp, spec.start_ns, random)),
+        };
+        let stop_pending = spec.stop_ns.is_some();
+        Self { spec, ends, ended: None, stop_pending, counters: Counters::default() }
+    }
+
+    /// The connection, if the flow is one and has begun.
+    pub fn sender(&self) -> Option<(&Connection, &Sender)> {
+        match &self.ends {
+            Ends::Tcp(connection) => connection.sender.as_ref().map(|sender| (connection, sender)),
+            Ends::Udp(_) => None,
         }
     }
 
-    /// The flow's algorithm, fresh.
-    pub fn algorithm(spec: &Flow) -> Result<Instance, AlgorithmError> {
-        Instance::new(&spec.algorithm, spec.preset.as_deref(), &spec.parameters)
-    }
-
-    /// Establishes the connection.
-    pub fn begin(&mut self, now: Time, stack: &Stack, algorithm: Instance) {
-        let config = SenderConfig {
-            mss_bytes: self.spec.mss_bytes(),
-            packet_bytes: u32::from(self.spec.packet_bytes),
-            transfer_segs: self.spec.transfer_segs(),
-        };
-        self.sender = Some(Sender::new(stack, config, algorithm, now));
-    }
-
-    /// When the flow next wants to act on its own.
+    /// When the sending end next wants to act on its own.
     #[inline]
-    pub fn deadline(&self) -> Time {
-        let Some(sender) = &self.sender else { return self.spec.start_ns };
+    pub fn sender_due(&self) -> Time {
         let stop = if self.stop_pending { self.spec.stop_ns } else { None };
-        let timers = sender.deadline().min(self.receiver.deadline().unwrap_or(Time::NEVER));
-        timers.min(stop.unwrap_or(Time::NEVER))
-    }
-
-    /// Size of a data packet at the IP layer; the last of a transfer may be short.
-    #[inline]
-    pub fn packet_bytes(&self, segment: u64) -> u16 {
-        let Some(bytes) = self.spec.bytes else { return self.spec.packet_bytes };
-        let left = bytes.get() - segment * u64::from(self.spec.mss_bytes());
-        left.min(u64::from(self.spec.mss_bytes())) as u16 + self.spec.header_bytes
+        let own = match &self.ends {
+            Ends::Tcp(Connection { sender: Some(sender), app, .. }) => {
+                sender.deadline().min(app.due())
+            }
+            Ends::Tcp(_) => self.spec.start_ns,
+            Ends::Udp(datagrams) => datagrams.due(),
+        };
+        own.min(stop.unwrap_or(Time::NEVER))
     }
 
     /// Payload cumulatively acknowledged.
     pub fn acked_bytes(&self) -> u64 {
-        self.sender.as_ref().map_or(0, |sender| self.spec.payload_bytes(sender.acked_segs()))
+        self.sender()
+            .map_or(0, |(connection, sender)| connection.app.payload_bytes(sender.acked_segs()))
+    }
+}
+
+/// A connection's algorithm, fresh.
+pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
+    Instance::new(&tcp.algorithm, tcp.preset.as_deref(), &tcp.parameters)
+}
+
+impl Connection {
+    fn new(tcp: &Tcp, mss_bytes: u32, random: Random) -> Self {
+        let stack = tcp.stack.resolve().expect("a checked stack");
+        let receiver = Receiver::new(&stack);
+        Self { sender: None, receiver, app: App::new(tcp.demand, mss_bytes, random), stack }
+    }
+
+    /// Establishes the connection.
+    pub fn begin(&mut self, now: Time, spec: &Flow) -> &mut Sender {
+        let Transport::Tcp(tcp) = &spec.transport else { unreachable!("a connection is TCP") };
+        let config = SenderConfig {
+            mss_bytes: spec.mss_bytes(),
+            packet_bytes: u32::from(spec.packet_bytes),
+        };
+        let algorithm = algorithm(tcp).expect("a checked algorithm");
+        let mut sender = Sender::new(&self.stack, config, algorithm, now);
+        sender.supply(self.app.act(now, 0));
+        self.sender.insert(sender)
+    }
+}
+
+impl Datagrams {
+    fn new(udp: &Udp, start: Time, random: Random) -> Self {
+        let mut bursts = udp.on_off.map(|pattern| Bursts::new(pattern, random));
+        let turns = bursts.as_mut().map_or(Time::NEVER, |bursts| start + bursts.turn());
+        Self { rate: udp.rate_bps, next: start, remainder: 0, number: 0, bursts, turns }
+    }
+
+    /// When the next datagram is to be sent or the next turn is.
+    fn due(&self) -> Time {
+        self.next.min(self.turns)
+    }
+
+    /// Whether a datagram of `bytes` is to be sent at `now`.
+    pub fn act(&mut self, now: Time, bytes: u16) -> bool {
+        if self.turns <= now {
+            let bursts = self.bursts.as_mut().expect("turns come from bursts");
+            self.turns += bursts.turn();
+            if bursts.on {
+                (self.next, self.remainder) = (now, 0);
+            } else {
+                self.next = Time::NEVER;
+            }
+        }
+        let sends = self.next <= now;
+        if sends {
+            self.number += 1;
+            self.step(bytes);
+        }
+        sends
+    }
+
+    /// No datagrams any more.
+    pub fn stop(&mut self) {
+        (self.next, self.turns) = (Time::NEVER, Time::NEVER);
+    }
+
+    fn step(&mut self, bytes: u16) {
+        let rate = self.rate.0.get();
+        let bit_ns = u64::from(bytes) * 8 * 1_000_000_000 + self.remainder;
+        self.next += Span(bit_ns / rate);
+        self.remainder = bit_ns % rate;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU64;
+
+    #[test]
+    fn datagrams_keep_their_rate_exactly() {
+        // 7 Mbit/s and 1500 bytes: 1,714,285.71 ns between datagrams.
+        let udp = Udp { rate_bps: Rate(NonZeroU64::new(7_000_000).unwrap()), on_off: None };
+        let mut datagrams = Datagrams::new(&udp, Time(5), Random::new(1, 1));
+        for _ in 0..7_000 {
+            assert!(datagrams.act(datagrams.due(), 1_500));
+        }
+        assert_eq!(datagrams.due(), Time(12_000_000_005));
     }
 }

@@ -3,8 +3,10 @@
 //! Deterministic: the same scenario gives the same output, byte for byte, on any
 //! machine and however many simulations run beside it.
 
+mod app;
 mod engine;
 mod flow;
+mod hosts;
 mod recorder;
 mod wire;
 
@@ -12,11 +14,12 @@ use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::AlgorithmError;
 use dumbbell_network::Time;
-use dumbbell_record::{Column, Events, FlowSamples, Internals, QueueSamples, Summary, Table};
-use dumbbell_workload::{Invalid, Scenario};
+use dumbbell_record::{
+    Column, Events, FlowSamples, Internals, QueueSamples, Requests, Summary, Table,
+};
+use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
 
 use crate::engine::Engine;
-use crate::flow::FlowState;
 
 /// What a run recorded.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub struct Output {
     pub queues: QueueSamples,
     /// Events.
     pub events: Events,
+    /// Requests and transfers that were completed.
+    pub requests: Requests,
 }
 
 impl Output {
@@ -40,10 +45,14 @@ impl Output {
         fn entry<T: Table>(table: &T) -> Option<(&'static str, Vec<Column>)> {
             (!table.is_empty()).then(|| (T::NAME, table.columns()))
         }
-        [entry(&self.flows), entry(&self.queues), entry(&self.events), entry(&self.internals)]
-            .into_iter()
-            .flatten()
-            .collect()
+        let tables = [
+            entry(&self.flows),
+            entry(&self.queues),
+            entry(&self.events),
+            entry(&self.internals),
+            entry(&self.requests),
+        ];
+        tables.into_iter().flatten().collect()
     }
 }
 
@@ -84,25 +93,32 @@ impl From<Invalid> for Error {
 /// # Errors
 /// A scenario that cannot be run, or cancellation through `cancel`.
 pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
-    let stack = scenario
-        .stack
-        .resolve()
-        .map_err(|(key, problem)| Error::Invalid { key: format!("stack.{key}"), problem })?;
     for (index, flow) in scenario.flows.iter().enumerate() {
-        FlowState::algorithm(flow).map_err(|error| algorithm_at_fault(index, &error))?;
+        if let Transport::Tcp(tcp) = &flow.transport {
+            check(tcp).map_err(|(key, problem)| Error::Invalid {
+                key: format!("flows.{index}.transport.tcp.{key}"),
+                problem,
+            })?;
+        }
     }
     let end = Time::ZERO + scenario.duration_ns;
-    let mut engine = Engine::new(scenario, stack);
+    let mut engine = Engine::new(scenario);
     engine.run(end, cancel)?;
     Ok(engine.finish(end))
 }
 
-fn algorithm_at_fault(index: usize, error: &AlgorithmError) -> Error {
-    let key = match error {
+/// The key at fault and what is wrong with it.
+fn check(tcp: &Tcp) -> Result<(), (String, String)> {
+    tcp.stack.resolve().map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
+    flow::algorithm(tcp).map_err(|error| (key_at_fault(&error), error.to_string()))?;
+    Ok(())
+}
+
+fn key_at_fault(error: &AlgorithmError) -> String {
+    match error {
         AlgorithmError::UnknownAlgorithm { .. } => "algorithm".to_owned(),
         AlgorithmError::UnknownPreset { .. } => "preset".to_owned(),
         AlgorithmError::UnknownParameter { name, .. } => format!("parameters.{name}"),
         AlgorithmError::OutOfRange { parameter, .. } => format!("parameters.{parameter}"),
-    };
-    Error::Invalid { key: format!("flows.{index}.{key}"), problem: error.to_string() }
+    }
 }

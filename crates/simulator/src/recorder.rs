@@ -1,10 +1,10 @@
 //! Keeps what the scenario asks for: samples and events.
 
 use dumbbell_algorithm::Conn;
-use dumbbell_network::{FORWARD_BOTTLENECK, Network, REVERSE_BOTTLENECK, Time};
+use dumbbell_network::{LinkId, Network, Time};
 use dumbbell_record::{
     Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
-    QueueSamples, RecordConfig,
+    QueueSamples, RecordConfig, Requests,
 };
 use dumbbell_tcp::{Congestion, Observer, Sender};
 
@@ -21,7 +21,22 @@ pub struct Recorder {
     pub flows: FlowSamples,
     pub internals: Internals,
     pub queues: QueueSamples,
-    pub events: Events,
+    pub events: EventLog,
+    pub requests: Requests,
+}
+
+/// Events as they come: hosts and links run ahead of each other, so not in order.
+#[derive(Debug, Default)]
+pub struct EventLog(Vec<Event>);
+
+impl EventLog {
+    /// The events in order of time.
+    pub fn in_order(mut self) -> Events {
+        self.0.sort_by_key(|event| event.time_ns);
+        let mut events = Events::default();
+        self.0.into_iter().for_each(|event| events.push(event));
+        events
+    }
 }
 
 impl Recorder {
@@ -33,19 +48,29 @@ impl Recorder {
             flows: FlowSamples::default(),
             internals: Internals::default(),
             queues: QueueSamples::default(),
-            events: Events::default(),
+            events: EventLog::default(),
+            requests: Requests::default(),
         }
     }
 
-    /// Samples every flow that has begun and every bottleneck.
-    pub fn sample(&mut self, now: Time, flows: &[FlowState], network: &mut Network) {
-        for (flow, state) in (0..).zip(flows) {
-            if let Some(sender) = &state.sender {
+    /// Samples the flows that have begun.
+    pub fn sample_flows(&mut self, now: Time, flows: &[FlowState]) {
+        for (flow, state) in (0..).zip(flows).filter(|(_, state)| state.spec.sampled) {
+            if let Some((_, sender)) = state.sender() {
                 self.sample_flow(now, flow, state, sender);
             }
         }
-        for (queue, link) in [(0, FORWARD_BOTTLENECK), (1, REVERSE_BOTTLENECK)] {
-            let counters = network.counters(link, now);
+    }
+
+    /// Samples queues.
+    pub fn sample_queues(
+        &mut self,
+        now: Time,
+        network: &mut Network,
+        sampled: &[(LinkId, String)],
+    ) {
+        for (queue, (link, _)) in (0..).zip(sampled) {
+            let counters = network.counters(*link, now);
             self.queues.push(QueueSample {
                 time_ns: now.0,
                 queue,
@@ -73,9 +98,9 @@ impl Recorder {
             rtt_us: rtt.latest_us().unwrap_or(NONE_U32),
             sent_segs: counters.sent_segs,
             retransmitted_segs: counters.retransmitted_segs,
-            sent_bytes: state.sent_bytes,
+            sent_bytes: state.counters.sent_bytes,
             acked_bytes: state.acked_bytes(),
-            received_bytes: state.received_bytes,
+            received_bytes: state.counters.received_bytes,
             congestion_events: counters.congestion_events,
             pacing_rate_bytes_per_s: conn.pacing_rate_bytes_per_s,
         });
@@ -88,7 +113,7 @@ impl Recorder {
     #[inline]
     fn keep(&mut self, kind: EventKind, event: Event) {
         if self.kinds & (1 << kind as u8) != 0 {
-            self.events.push(event);
+            self.events.0.push(event);
         }
     }
 
@@ -96,6 +121,18 @@ impl Recorder {
     #[inline]
     pub fn event(&mut self, now: Time, kind: EventKind, flow: u32, segment: u64, sender: &Sender) {
         let (time_ns, &Conn { cwnd_segs, ssthresh_segs, .. }) = (now.0, sender.conn());
+        let event = Event { time_ns, kind: kind as u8, flow, segment, cwnd_segs, ssthresh_segs };
+        self.keep(kind, event);
+    }
+
+    /// Keeps an event that concerns no segment in particular.
+    pub fn event_of(&mut self, now: Time, kind: EventKind, flow: u32, sender: &Sender) {
+        self.event(now, kind, flow, sender.next_new_segment(), sender);
+    }
+
+    /// Keeps the loss of a segment.
+    pub fn drop(&mut self, now: Time, kind: EventKind, flow: u32, segment: u64) {
+        let (time_ns, cwnd_segs, ssthresh_segs) = (now.0, 0, 0);
         let event = Event { time_ns, kind: kind as u8, flow, segment, cwnd_segs, ssthresh_segs };
         self.keep(kind, event);
     }

@@ -1,70 +1,34 @@
-//! How segments and acknowledgements ride in a packet's tag.
-//!
-//! A tag holds a segment number, or a cumulative acknowledgement with the slot at
-//! which its SACK blocks are parked: few acknowledgements carry any.
+//! Where the SACK blocks of acknowledgements in the network are kept: few
+//! acknowledgements carry any, so packets only name the place.
 
-use dumbbell_tcp::{Ack, SackBlocks};
-
-const NUMBER_BITS: u32 = 40;
-const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
+use dumbbell_tcp::SackBlocks;
 
 /// SACK blocks of the acknowledgements now in the network.
 #[derive(Debug, Default)]
 pub struct ParkedBlocks {
-    slots: Vec<SackBlocks>,
+    places: Vec<SackBlocks>,
     free: Vec<u32>,
 }
 
-/// The tag of a data segment.
-#[inline]
-pub fn tag_of_segment(number: u64) -> u64 {
-    assert!(number <= NUMBER_MASK, "segment {number} does not fit in {NUMBER_BITS} bits");
-    number
-}
-
-/// The segment number in a tag.
-#[inline]
-pub const fn segment_of_tag(tag: u64) -> u64 {
-    tag & NUMBER_MASK
-}
-
 impl ParkedBlocks {
-    /// The tag of an acknowledgement, which holds its blocks until it is read.
-    #[inline]
-    pub fn tag_of_ack(&mut self, ack: Ack) -> u64 {
-        let cumulative = tag_of_segment(ack.cumulative);
-        if ack.sacked.is_empty() {
-            return cumulative;
-        }
-        let slot = self.park(ack.sacked);
-        cumulative | (u64::from(slot) + 1) << NUMBER_BITS
-    }
-
-    /// The acknowledgement in a tag, whose slot is free from then on.
-    #[inline]
-    pub fn ack_of_tag(&mut self, tag: u64) -> Ack {
-        let cumulative = segment_of_tag(tag);
-        let sacked = match tag >> NUMBER_BITS {
-            0 => SackBlocks::default(),
-            slot => self.unpark(slot as u32 - 1),
-        };
-        Ack { cumulative, sacked }
-    }
-
-    fn park(&mut self, blocks: SackBlocks) -> u32 {
+    /// Keeps blocks until they are fetched; gives their slot, which is never 0.
+    pub fn park(&mut self, blocks: SackBlocks) -> u32 {
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = blocks;
+            self.places[slot as usize - 1] = blocks;
             return slot;
         }
-        let slot = self.slots.len() as u32;
-        assert!(slot < (1 << (64 - NUMBER_BITS)) - 1, "too many acknowledgements under way");
-        self.slots.push(blocks);
-        slot
+        self.places.push(blocks);
+        u32::try_from(self.places.len()).expect("fewer than 2^32 acknowledgements under way")
     }
 
-    fn unpark(&mut self, slot: u32) -> SackBlocks {
+    /// Fetches the blocks of a slot, which is free from then on; slot 0 holds none.
+    #[inline]
+    pub fn unpark(&mut self, slot: u32) -> SackBlocks {
+        if slot == 0 {
+            return SackBlocks::default();
+        }
         self.free.push(slot);
-        std::mem::take(&mut self.slots[slot as usize])
+        std::mem::take(&mut self.places[slot as usize - 1])
     }
 }
 
@@ -72,27 +36,20 @@ impl ParkedBlocks {
 mod tests {
     use super::*;
 
-    fn ack(cumulative: u64, blocks: &[std::ops::Range<u64>]) -> Ack {
-        let mut sacked = SackBlocks::default();
-        blocks.iter().for_each(|block| sacked.push(block.clone()));
-        Ack { cumulative, sacked }
-    }
-
     #[test]
-    fn acknowledgements_survive_the_tag_in_any_order() {
+    fn blocks_are_fetched_in_any_order_and_slots_used_again() {
         let mut parked = ParkedBlocks::default();
-        let acks = [
-            ack(5, &[]),
-            ack(7, &[9..12, 20..21]),
-            ack(0, &[1..2, 5..6]),
-            ack(NUMBER_MASK, &[3..4, 8..9]),
-        ];
-        let tags = acks.clone().map(|ack| parked.tag_of_ack(ack));
-        for index in [2, 0, 3, 1] {
-            assert_eq!(parked.ack_of_tag(tags[index]), acks[index]);
+        let blocks = [3..4, 7..9, 1..2].map(|block| {
+            let mut blocks = SackBlocks::default();
+            blocks.push(block);
+            blocks
+        });
+        let slots = blocks.clone().map(|blocks| parked.park(blocks));
+        for index in [2, 0, 1] {
+            assert_eq!(parked.unpark(slots[index]), blocks[index]);
         }
-        assert_eq!(parked.free.len(), 3);
-        parked.tag_of_ack(acks[1].clone());
-        assert_eq!(parked.slots.len(), 3, "slots are used again");
+        assert_eq!(parked.unpark(0), SackBlocks::default());
+        parked.park(blocks[0].clone());
+        assert_eq!(parked.places.len(), 3);
     }
 }

@@ -63,8 +63,7 @@ fn a_queue_of_one_bdp_keeps_every_algorithm_at_full_utilisation() {
 fn window_under_loss(algorithm: &str, preset: Option<&str>, probability: f64, seconds: u64) -> f64 {
     let (rate, rtt) = (100_000_000_000, 100 * MILLISECOND);
     let scenario = scenario(rate, 1_000_000, seconds, vec![flow(algorithm, preset, rtt)]);
-    let loss = json!([{"place": "receiver", "probability": probability}]);
-    let output = run(&with(scenario, "/network/loss", loss));
+    let output = run(&with(scenario, "/network/loss/receiver", json!(probability)));
     let delivered = output.summary.flows[0].received_packets as f64;
     delivered / seconds as f64 * 0.1
 }

@@ -18,10 +18,11 @@ fn any_flow() -> impl Strategy<Value = Value> {
             let algorithm = ALGORITHMS[algorithm];
             json!({
                 "label": algorithm, "algorithm": algorithm,
-                "preset": preset.filter(|_| algorithm != "cubic"), "parameters": {},
+                "preset": preset.filter(|_| algorithm != "cubic"), "switches": {},
                 "rtt_ns": rtt_ms * MILLISECOND, "start_ns": start_ms * MILLISECOND,
-                "stop_ns": stop_ms.map(|stop| stop * MILLISECOND), "bytes": bytes,
-                "packet_bytes": packet_bytes, "header_bytes": 52,
+                "stop_ns": stop_ms.map(|stop| stop * MILLISECOND),
+                "demand": bytes.map_or(json!("endless"), |bytes| json!({"transfer": bytes})),
+                "packet_bytes": packet_bytes,
             })
         },
     )
@@ -37,18 +38,17 @@ prop_compose! {
         jitter_us in 0u64..500,
         reverse_bps in 300_000u64..300_000_000,
         reverse_limit in 1u32..100,
-        loss in prop::collection::vec((0usize..4, 0.0f64..0.1), 0..3),
+        loss in prop::array::uniform4(prop_oneof![Just(0.0), 0.0f64..0.1]),
         overhead in prop_oneof![Just(0u16), Just(38)],
     ) -> Value {
-        let places = ["sender", "bottleneck", "receiver", "reverse"];
         let queue = if in_bytes { json!({"bytes": u64::from(limit) * 1_500}) } else { json!({"packets": limit}) };
-        let loss: Vec<_> = loss.into_iter()
-            .map(|(place, probability)| json!({"place": places[place], "probability": probability}))
-            .collect();
+        let [sender, bottleneck, receiver, reverse] = loss;
         json!({
             "rate_bps": rate_bps, "delay_ns": delay_ms * MILLISECOND, "queue": queue,
-            "overhead_bytes": overhead, "edge_rate_bps": edge, "edge_jitter_ns": jitter_us * 1_000,
-            "reverse": {"rate_bps": reverse_bps, "queue": {"packets": reverse_limit}}, "loss": loss,
+            "discipline": {"kind": "fifo"}, "overhead_bytes": overhead, "edge_rate_bps": edge,
+            "edge_jitter_ns": jitter_us * 1_000,
+            "reverse_bps": reverse_bps, "reverse_queue": {"packets": reverse_limit},
+            "loss": {"sender": sender, "bottleneck": bottleneck, "receiver": receiver, "reverse": reverse},
         })
     }
 }
@@ -63,8 +63,7 @@ prop_compose! {
         let profile = if old { "linux-2.6.6" } else { "linux-6" };
         json!({
             "seed": seed, "duration_ns": 8 * SECOND,
-            "stack": {"profile": profile, "switches": {}},
-            "network": network, "flows": flows,
+            "profile": profile, "network": network, "flows": flows,
             "record": {
                 "interval_ns": 50 * MILLISECOND,
                 "events": ["start", "stop", "done", "congestion", "timeout", "recovered", "drop", "loss", "retransmit"],
@@ -96,7 +95,7 @@ fn packets_are_conserved(output: &Output) {
 
 fn transfers_are_exact(output: &Output, scenario: &Value) {
     for (flow, spec) in output.summary.flows.iter().zip(scenario["flows"].as_array().unwrap()) {
-        if let Some(bytes) = spec["bytes"].as_u64() {
+        if let Some(bytes) = spec["demand"]["transfer"].as_u64() {
             assert!(flow.acked_bytes <= bytes && flow.received_bytes <= bytes, "{flow:?}");
             let complete = spec["stop_ns"].is_null() && flow.end_ns < output.summary.duration_ns;
             assert!(!complete || flow.acked_bytes == bytes, "{flow:?} of {bytes} bytes");

@@ -63,8 +63,6 @@ pub struct SenderConfig {
     pub mss_bytes: u32,
     /// Size of its packet at the IP layer in bytes; what pacing counts.
     pub packet_bytes: u32,
-    /// Number of segments to transfer; none: until stopped.
-    pub transfer_segs: Option<u64>,
 }
 
 /// The sender of one connection.
@@ -116,7 +114,7 @@ impl Sender {
             recovery: None,
             stack: stack.clone(),
             config,
-            end: config.transfer_segs.unwrap_or(u64::MAX),
+            end: 0,
             high_seq: 0,
             rto_deadline: None,
             timeouts_in_row: 0,
@@ -151,6 +149,12 @@ impl Sender {
         }
         self.conn.in_flight_segs = self.in_flight();
         self.control(&delivery, lost_segs);
+    }
+
+    /// The application has data up to the segment `end`, exclusive; [`u64::MAX`]: without
+    /// end.
+    pub fn supply(&mut self, end: u64) {
+        self.end = end.max(self.board.next());
     }
 
     /// Stops sending new data; what is outstanding is still repaired.

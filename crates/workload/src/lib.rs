@@ -4,13 +4,13 @@
 //! base units, queues are sized, random start times are drawn. The front end writes
 //! it as JSON; unknown keys are refused.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroU64;
+mod flow;
 
-use dumbbell_network::{DumbbellConfig, Span, Time};
+use dumbbell_network::{LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
-use dumbbell_tcp::StackChoice;
 use serde::Deserialize;
+
+pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,40 +20,12 @@ pub struct Scenario {
     pub seed: u64,
     /// Length of the run.
     pub duration_ns: Span,
-    /// The hosts' TCP.
-    pub stack: StackChoice,
-    /// The network between them.
-    pub network: DumbbellConfig,
+    /// The network's links.
+    pub links: Vec<LinkConfig>,
     /// The flows.
     pub flows: Vec<Flow>,
     /// What to record.
     pub record: RecordConfig,
-}
-
-/// One bulk transfer.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Flow {
-    /// Name for people.
-    pub label: String,
-    /// Congestion-control algorithm.
-    pub algorithm: String,
-    /// Preset of its parameters; none: the defaults.
-    pub preset: Option<String>,
-    /// Parameters that differ from the preset.
-    pub parameters: BTreeMap<String, u32>,
-    /// Round-trip propagation delay of the whole path.
-    pub rtt_ns: Span,
-    /// When it begins.
-    pub start_ns: Time,
-    /// When it stops sending new data; none: never.
-    pub stop_ns: Option<Time>,
-    /// Payload to transfer; none: without end.
-    pub bytes: Option<NonZeroU64>,
-    /// Size of a full packet at the IP layer.
-    pub packet_bytes: u16,
-    /// Bytes of it that are headers.
-    pub header_bytes: u16,
 }
 
 /// A scenario that cannot be run: the key at fault and what is wrong with it.
@@ -63,27 +35,6 @@ pub struct Invalid {
     pub key: String,
     /// What is wrong, and what would be right.
     pub problem: String,
-}
-
-impl Flow {
-    /// Payload of a full segment in bytes.
-    #[must_use]
-    pub const fn mss_bytes(&self) -> u32 {
-        (self.packet_bytes - self.header_bytes) as u32
-    }
-
-    /// Segments to transfer; none: without end.
-    #[must_use]
-    pub fn transfer_segs(&self) -> Option<u64> {
-        self.bytes.map(|bytes| bytes.get().div_ceil(u64::from(self.mss_bytes())))
-    }
-
-    /// Payload of the first `segs` segments of the transfer; the last may be short.
-    #[must_use]
-    pub fn payload_bytes(&self, segs: u64) -> u64 {
-        let full = segs * u64::from(self.mss_bytes());
-        self.bytes.map_or(full, |bytes| full.min(bytes.get()))
-    }
 }
 
 impl Scenario {
@@ -98,6 +49,14 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// The routes of all flows.
+    #[must_use]
+    pub fn paths(&self) -> Vec<Path> {
+        let path =
+            |flow: &Flow| Path { forward: flow.forward.clone(), reverse: flow.reverse.clone() };
+        self.flows.iter().map(path).collect()
+    }
+
     fn check(&self) -> Result<(), Invalid> {
         let refuse = |key: &str, problem: String| Err(Invalid { key: key.into(), problem });
         if self.duration_ns == Span::ZERO {
@@ -106,36 +65,15 @@ impl Scenario {
         if self.flows.is_empty() {
             return refuse("flows", "none, but a run needs at least one".into());
         }
-        for (index, loss) in self.network.loss.iter().enumerate() {
-            if !(0.0..1.0).contains(&loss.probability) {
-                let key = format!("network.loss.{index}.probability");
-                return refuse(&key, format!("{}, but it must be in 0..1", loss.probability));
+        for (index, link) in self.links.iter().enumerate() {
+            if let Err((key, problem)) = link.check() {
+                return refuse(&format!("links.{index}.{key}"), problem);
             }
         }
         for (index, flow) in self.flows.iter().enumerate() {
-            if let Err((key, problem)) = self.check_flow(flow) {
+            if let Err((key, problem)) = flow.check(&self.links) {
                 return refuse(&format!("flows.{index}.{key}"), problem);
             }
-        }
-        Ok(())
-    }
-
-    fn check_flow(&self, flow: &Flow) -> Result<(), (&'static str, String)> {
-        let shared = Span(2 * self.network.delay_ns.0);
-        if flow.rtt_ns < shared {
-            let problem = format!(
-                "{} ns, shorter than the bottleneck's own round trip of {} ns",
-                flow.rtt_ns.0, shared.0
-            );
-            return Err(("rtt_ns", problem));
-        }
-        if flow.packet_bytes <= flow.header_bytes {
-            let problem =
-                format!("{}, no room beside {} header bytes", flow.packet_bytes, flow.header_bytes);
-            return Err(("packet_bytes", problem));
-        }
-        if flow.stop_ns.is_some_and(|stop| stop <= flow.start_ns) {
-            return Err(("stop_ns", format!("not after start_ns {}", flow.start_ns.0)));
         }
         Ok(())
     }
@@ -147,17 +85,26 @@ mod tests {
     use serde_json::{Value, json};
 
     fn valid() -> Value {
+        let queue = json!({"limit": {"packets": 10}, "discipline": {"kind": "fifo"}});
+        let link = |name: &str| {
+            json!({
+                "name": name, "rate": {"constant": 1_000_000}, "delay": [[0, 1_000_000]],
+                "overhead_bytes": 0, "queue": queue, "policer": null, "loss": [], "duplicate": 0.0,
+                "reorder": null, "jitter_ns": 0, "batch_ns": 0, "sampled": true,
+            })
+        };
+        let route = |link: usize| json!({"hops": [{"link": link, "delay_ns": 0}], "delay_ns": 0});
         json!({
-            "seed": 1, "duration_ns": 1_000_000_000, "stack": {"profile": "linux-6"},
-            "network": {
-                "rate_bps": 1_000_000, "delay_ns": 1_000_000, "queue": {"packets": 10},
-                "overhead_bytes": 0, "edge_rate_bps": null, "edge_jitter_ns": 0,
-                "reverse": {"rate_bps": 1_000_000, "queue": {"packets": 10}}, "loss": []
-            },
+            "seed": 1, "duration_ns": 1_000_000_000,
+            "links": [link("forward"), link("reverse")],
             "flows": [{
-                "label": "a", "algorithm": "reno", "preset": null, "parameters": {},
-                "rtt_ns": 2_000_000, "start_ns": 0, "stop_ns": null, "bytes": 3000,
-                "packet_bytes": 1500, "header_bytes": 52
+                "label": "a", "start_ns": 0, "stop_ns": null,
+                "packet_bytes": 1500, "header_bytes": 52,
+                "forward": route(0), "reverse": route(1), "sampled": true,
+                "transport": {"tcp": {
+                    "algorithm": "reno", "preset": null, "parameters": {},
+                    "stack": {"profile": "linux-6", "switches": {}}, "demand": {"transfer": 3000},
+                }},
             }],
             "record": {"interval_ns": null, "events": [], "algorithm_state": false}
         })
@@ -172,20 +119,25 @@ mod tests {
     #[test]
     fn a_valid_scenario_is_read() {
         let scenario = Scenario::from_json(&valid().to_string()).unwrap();
-        let flow = &scenario.flows[0];
-        assert_eq!((flow.mss_bytes(), flow.transfer_segs()), (1448, Some(3)));
-        assert_eq!((flow.payload_bytes(2), flow.payload_bytes(3)), (2896, 3000));
+        assert_eq!(scenario.flows[0].mss_bytes(), 1448);
+        assert_eq!(scenario.paths().len(), 1);
     }
 
     #[test]
     fn impossible_scenarios_are_refused_by_key() {
         assert_eq!(refused_key("/duration_ns", json!(0)), "duration_ns");
         assert_eq!(refused_key("/flows", json!([])), "flows");
-        assert_eq!(refused_key("/flows/0/rtt_ns", json!(1_999_999)), "flows.0.rtt_ns");
         assert_eq!(refused_key("/flows/0/packet_bytes", json!(52)), "flows.0.packet_bytes");
         assert_eq!(refused_key("/flows/0/stop_ns", json!(0)), "flows.0.stop_ns");
-        let loss = json!([{"place": "receiver", "probability": 1.0}]);
-        assert_eq!(refused_key("/network/loss", loss), "network.loss.0.probability");
-        assert_eq!(refused_key("/network/rate_bps", json!(0)), "scenario");
+        assert_eq!(
+            refused_key("/flows/0/forward/hops/0/link", json!(2)),
+            "flows.0.forward.hops.0.link"
+        );
+        assert_eq!(refused_key("/flows/0/reverse/hops", json!([])), "flows.0.reverse.hops");
+        assert_eq!(refused_key("/flows/0/transport/tcp/demand/transfer", json!(0)), "scenario");
+        let loss = json!([{"kind": "bernoulli", "probability": [[0, 1.0]]}]);
+        assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability");
+        assert_eq!(refused_key("/links/0/rate/constant", json!(0)), "scenario");
+        assert_eq!(refused_key("/links/0/delay", json!([])), "links.0.delay");
     }
 }

@@ -1,0 +1,200 @@
+//! What an application hands to its connection, and when.
+
+use dumbbell_network::{Random, Span, Time};
+use dumbbell_workload::{Demand, OnOff};
+
+/// The application at the sending end of a connection.
+#[derive(Debug)]
+pub struct App {
+    demand: Demand,
+    mss_bytes: u64,
+    /// The message that the connection carries or carried last, where data comes in
+    /// messages.
+    message: Option<Message>,
+    /// When the application acts next.
+    due: Time,
+    bursts: Option<Bursts>,
+}
+
+/// A request or a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// How many came before.
+    pub number: u64,
+    /// When it was issued.
+    pub issued: Time,
+    /// Its payload.
+    pub bytes: u64,
+    /// Its first segment.
+    begin: u64,
+    /// The segment after its last.
+    pub end: u64,
+    /// It has arrived.
+    done: bool,
+}
+
+impl App {
+    /// An application that has done nothing.
+    pub fn new(demand: Demand, mss_bytes: u32, random: Random) -> Self {
+        let bursts = match demand {
+            Demand::OnOff(pattern) => Some(Bursts::new(pattern, random)),
+            _ => None,
+        };
+        Self { demand, mss_bytes: u64::from(mss_bytes), message: None, due: Time::NEVER, bursts }
+    }
+
+    /// When [`Self::act`] is to be called.
+    #[inline]
+    pub const fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Does what is due, and at first what comes first; `next` is the next segment never
+    /// sent. Gives the segment up to which there is data.
+    pub fn act(&mut self, now: Time, next: u64) -> u64 {
+        self.due = Time::NEVER;
+        match self.demand {
+            Demand::Endless => u64::MAX,
+            Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => {
+                self.issue(now, bytes.get())
+            }
+            Demand::OnOff(_) => {
+                let bursts = self.bursts.as_mut().expect("bursts of an on-off application");
+                self.due = now + bursts.turn();
+                if bursts.on { u64::MAX } else { next }
+            }
+        }
+    }
+
+    /// Everything below `acked` has arrived: gives the message that this completes.
+    #[inline]
+    pub fn complete(&mut self, now: Time, acked: u64) -> Option<Message> {
+        let message = self.message.as_mut()?;
+        if message.done || acked < message.end {
+            return None;
+        }
+        message.done = true;
+        if let Demand::Requests { pause_ns, .. } = self.demand {
+            self.due = now + pause_ns;
+        }
+        Some(*message)
+    }
+
+    /// Does nothing any more.
+    pub fn stop(&mut self) {
+        self.demand = Demand::Endless;
+        self.due = Time::NEVER;
+    }
+
+    /// Whether `segment` is the last of a message.
+    #[inline]
+    pub fn ends_message(&self, segment: u64) -> bool {
+        self.message.as_ref().is_some_and(|message| segment + 1 == message.end)
+    }
+
+    /// Payload of a segment that ends a message.
+    pub fn last_bytes(&self) -> u64 {
+        self.message.as_ref().map_or(self.mss_bytes, |message| {
+            message.bytes - (message.end - message.begin - 1) * self.mss_bytes
+        })
+    }
+
+    /// Payload of the first `segs` segments.
+    pub fn payload_bytes(&self, segs: u64) -> u64 {
+        let Some(message) = &self.message else { return segs * self.mss_bytes };
+        let before = message.number * message.bytes;
+        if segs >= message.end {
+            before + message.bytes
+        } else {
+            before + (segs - message.begin) * self.mss_bytes
+        }
+    }
+
+    fn issue(&mut self, now: Time, bytes: u64) -> u64 {
+        let (number, begin) = self.message.map_or((0, 0), |last| (last.number + 1, last.end));
+        let end = begin + bytes.div_ceil(self.mss_bytes);
+        self.message = Some(Message { number, issued: now, bytes, begin, end, done: false });
+        end
+    }
+}
+
+/// Times of sending and silence in turn.
+#[derive(Debug)]
+pub struct Bursts {
+    pattern: OnOff,
+    random: Random,
+    /// It is a time of sending.
+    pub on: bool,
+}
+
+impl Bursts {
+    /// Silent until the first turn.
+    pub const fn new(pattern: OnOff, random: Random) -> Self {
+        Self { pattern, random, on: false }
+    }
+
+    /// Turns from silence to sending or back; gives for how long.
+    pub fn turn(&mut self) -> Span {
+        self.on = !self.on;
+        let mean = Span(if self.on { self.pattern.on_ns } else { self.pattern.off_ns }.get());
+        if self.pattern.random { self.random.exponential(mean) } else { mean }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU64;
+
+    fn app(demand: Demand) -> App {
+        App::new(demand, 1_000, Random::new(1, 1))
+    }
+
+    #[test]
+    fn requests_follow_each_other_after_their_pause() {
+        let bytes = NonZeroU64::new(2_500).unwrap();
+        let mut app = app(Demand::Requests { bytes, pause_ns: Span(7) });
+        assert_eq!(app.act(Time(10), 0), 3);
+        assert!(app.ends_message(2) && !app.ends_message(1));
+        assert_eq!(
+            (app.last_bytes(), app.payload_bytes(2), app.payload_bytes(3)),
+            (500, 2_000, 2_500)
+        );
+        assert_eq!(app.complete(Time(20), 2), None);
+        let message = app.complete(Time(30), 3).unwrap();
+        assert_eq!((message.number, message.issued, message.bytes), (0, Time(10), 2_500));
+        assert_eq!((app.complete(Time(31), 3), app.due()), (None, Time(37)));
+        assert_eq!(app.act(Time(37), 3), 6);
+        assert_eq!((app.due(), app.payload_bytes(4)), (Time::NEVER, 3_500));
+        assert_eq!(app.complete(Time(50), 6).unwrap().number, 1);
+    }
+
+    #[test]
+    fn a_transfer_is_one_message() {
+        let mut app = app(Demand::Transfer(NonZeroU64::new(1_000).unwrap()));
+        assert_eq!(app.act(Time(5), 0), 1);
+        assert_eq!(app.complete(Time(9), 1).unwrap().issued, Time(5));
+        assert_eq!((app.due(), app.complete(Time(9), 1)), (Time::NEVER, None));
+    }
+
+    #[test]
+    fn bursts_take_turns() {
+        let times = NonZeroU64::new(100).unwrap();
+        let off = NonZeroU64::new(30).unwrap();
+        let mut app = app(Demand::OnOff(OnOff { on_ns: times, off_ns: off, random: false }));
+        assert_eq!((app.act(Time(0), 0), app.due()), (u64::MAX, Time(100)));
+        assert_eq!((app.act(Time(100), 42), app.due()), (42, Time(130)));
+        assert_eq!((app.act(Time(130), 42), app.due()), (u64::MAX, Time(230)));
+    }
+
+    #[test]
+    fn random_bursts_have_the_mean_asked_for() {
+        let mean = NonZeroU64::new(1_000_000).unwrap();
+        let pattern = OnOff { on_ns: mean, off_ns: mean, random: true };
+        let mut bursts = Bursts::new(pattern, Random::new(3, 4));
+        let total: u64 = (0..100_000).map(|_| bursts.turn().0).sum();
+        let measured = total as f64 / 100_000.0 / 1e6;
+        // Four standard errors of an exponential mean.
+        assert!((measured - 1.0).abs() < 4.0 / 100_000f64.sqrt(), "{measured}");
+    }
+}

@@ -1,0 +1,138 @@
+//! One flow: its path, its transport and what it has to send.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+use dumbbell_network::{LinkConfig, Rate, Route, Span, Time};
+use dumbbell_tcp::StackChoice;
+use serde::Deserialize;
+
+/// One flow between two hosts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Name for people.
+    pub label: String,
+    /// When it begins.
+    pub start_ns: Time,
+    /// When it stops sending new data; none: never.
+    pub stop_ns: Option<Time>,
+    /// Size of a full packet at the IP layer.
+    pub packet_bytes: u16,
+    /// Bytes of it that are headers.
+    pub header_bytes: u16,
+    /// How its data travels.
+    pub forward: Route,
+    /// How what the receiver answers travels.
+    pub reverse: Route,
+    /// Whether it has rows in the table of flows.
+    pub sampled: bool,
+    /// What carries its data.
+    pub transport: Transport,
+}
+
+/// What carries a flow's data.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// A TCP connection.
+    Tcp(Tcp),
+    /// Datagrams that nobody answers.
+    Udp(Udp),
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tcp {
+    /// Congestion-control algorithm.
+    pub algorithm: String,
+    /// Preset of its parameters; none: the defaults.
+    pub preset: Option<String>,
+    /// Parameters that differ from the preset.
+    pub parameters: BTreeMap<String, u32>,
+    /// The stack of both its hosts.
+    pub stack: StackChoice,
+    /// What it has to send.
+    pub demand: Demand,
+}
+
+/// What an application has to send over a connection.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Demand {
+    /// Never without data.
+    Endless,
+    /// This many bytes of payload.
+    Transfer(NonZeroU64),
+    /// Requests one after the other.
+    Requests {
+        /// Payload of each.
+        bytes: NonZeroU64,
+        /// Time between the reply to one and the next.
+        pause_ns: Span,
+    },
+    /// Data in bursts.
+    OnOff(OnOff),
+}
+
+/// Times of sending and of silence in turn, beginning with the former.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Length, or mean length, of sending.
+    pub on_ns: NonZeroU64,
+    /// Length, or mean length, of silence.
+    pub off_ns: NonZeroU64,
+    /// Lengths are exponentially distributed.
+    pub random: bool,
+}
+
+/// Datagrams at a constant rate.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Udp {
+    /// Rate while sending, at the IP layer.
+    pub rate_bps: Rate,
+    /// Bursts; none: without a pause.
+    pub on_off: Option<OnOff>,
+}
+
+impl Flow {
+    /// Payload of a full packet in bytes.
+    #[must_use]
+    pub const fn mss_bytes(&self) -> u32 {
+        (self.packet_bytes - self.header_bytes) as u32
+    }
+
+    /// What the types do not ensure: the key at fault and what is wrong with it.
+    pub(crate) fn check(&self, links: &[LinkConfig]) -> Result<(), (String, String)> {
+        if self.packet_bytes <= self.header_bytes {
+            let problem =
+                format!("{}, no room beside {} header bytes", self.packet_bytes, self.header_bytes);
+            return Err(("packet_bytes".into(), problem));
+        }
+        if self.stop_ns.is_some_and(|stop| stop <= self.start_ns) {
+            return Err(("stop_ns".into(), format!("not after start_ns {}", self.start_ns.0)));
+        }
+        for (name, route) in [("forward", &self.forward), ("reverse", &self.reverse)] {
+            check_route(route, links)
+                .map_err(|(key, problem)| (format!("{name}.{key}"), problem))?;
+        }
+        Ok(())
+    }
+}
+
+fn check_route(route: &Route, links: &[LinkConfig]) -> Result<(), (String, String)> {
+    if !(1..256).contains(&route.hops.len()) {
+        let problem = format!("{} links, but a route passes 1 to 255", route.hops.len());
+        return Err(("hops".into(), problem));
+    }
+    for (index, hop) in route.hops.iter().enumerate() {
+        if hop.link >= links.len() {
+            let problem = format!("{}, but there are {} links", hop.link, links.len());
+            return Err((format!("hops.{index}.link"), problem));
+        }
+    }
+    Ok(())
+}
