@@ -1,24 +1,31 @@
 //! Links joined by routes: packets go in at a host and come out at another.
 //!
-//! A packet that leaves now cannot be anywhere else before the delay between has
-//! passed. So links need not be worked through in step, event by event: each takes all
-//! arrivals up to the moment before which no other link can send it more (its
-//! *horizon*), and in one go. A round takes every link as far as its horizon lets it,
-//! and between rounds about a round-trip time passes.
+//! Links say at once when a packet will be at their far end, so a packet can be taken
+//! through link after link in one go, as long as each link hears of its arrivals in
+//! order of time. Where that is certain (a link with one source) packets pass *at once*;
+//! elsewhere they wait in *lines*, each in order of time, and only the heads of lines
+//! compete for being next.
 //!
-//! Nothing here reads a clock. The simulator runs rounds as fast as it can; an emulator
-//! takes the time of day for the limit.
+//! The hosts that hear over one line form a *group*. What a host sends on hearing
+//! something reaches its first link a fixed delay later, so a group's turn is not when
+//! it hears something, but when the link would: with that, hosts at different distances
+//! feed one link in order without any further queue. Hosts therefore run ahead of each
+//! other, and each counts, samples and stops by its own time.
 
 use serde::Deserialize;
 
+use crate::agenda::Agenda;
 use crate::fifo::Fifo;
-use crate::inbox::{Arrival, Inbox};
-use crate::link::{DropCause, FarEnd, Link, LinkConfig, LinkCounters};
+use crate::link::{DropCause, Link, LinkConfig, LinkCounters, Passage};
 use crate::packet::Packet;
+use crate::plan::{GroupPlan, Plan, Way, WayKind};
 use crate::units::{Span, Time};
 
 /// Index of a link.
 pub type LinkId = usize;
+
+/// Index of a group: the hosts that hear over one line.
+pub type GroupId = usize;
 
 /// A link that a route passes and the propagation delay before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -47,285 +54,206 @@ pub struct Route {
 pub struct Path {
     /// From sender to receiver.
     pub forward: Route,
-    /// From receiver to sender.
-    pub reverse: Route,
+    /// From receiver to sender; none: the receiver never answers.
+    pub reverse: Option<Route>,
 }
 
-/// The hosts at the ends of all routes. Routes are numbered: that of flow `f` towards
-/// the receiver is `2 f`, that back to the sender `2 f + 1`.
-pub trait Hosts {
-    /// `packet` reaches the host at the end of its route at `now`. What a host receives
-    /// over one route comes in order of time.
-    fn deliver(&mut self, now: Time, packet: Packet, wires: &mut Wires);
-    /// Nothing more will be delivered over `route` before `until`: timers that are due
-    /// before then can fire.
-    fn quiet(&mut self, route: usize, until: Time, wires: &mut Wires);
-    /// `packet` was lost on `link`.
-    fn lose(&mut self, now: Time, packet: Packet, link: LinkId, cause: DropCause);
-    /// When the earliest timer of any host is due.
-    fn next_timer(&self) -> Time;
+/// A packet and when it gets somewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub time: Time,
+    /// What.
+    pub packet: Packet,
 }
 
-/// Where a packet goes next.
-#[derive(Clone, Copy, Debug, Default)]
-struct Next {
-    /// A link's inbox; past those, one of the lines to hosts.
-    target: u32,
-    delay: Span,
+/// What became of a packet that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is on its way.
+    UnderWay,
+    /// It is at its host, by the time of that host.
+    Delivered(Arrival),
+    /// It was lost on a link.
+    Lost(Arrival, LinkId, DropCause),
 }
 
-/// All that is on its way to a link or to a host.
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// A packet has come to its host.
+    Delivered(Arrival),
+    /// The group acts of itself: its timer is due.
+    Timer(GroupId, Time),
+    /// A packet went further on its way.
+    Passed(Fate),
+}
+
+/// What waits for its turn on the way to a group or a link.
 #[derive(Debug)]
-pub struct Wires {
-    inboxes: Vec<Inbox>,
-    /// To hosts: what comes off one link with one delay behind it, in order of time.
-    lines: Vec<Fifo<Arrival>>,
-    /// The delay behind each line's link.
-    line_delays: Vec<Span>,
-    /// Next targets of all routes, hop by hop, each padded to `stride`.
-    next: Vec<Next>,
-    stride: usize,
-}
-
-/// A link and what limits how far it can be worked through.
-#[derive(Debug)]
-struct Node {
-    link: Link,
-    /// Links from which something can come here, straight or by way of a host, and the
-    /// shortest delay between.
-    sources: Vec<(LinkId, Span)>,
-    /// Lines that begin here.
-    lines: Vec<usize>,
-    /// Routes that end here, and the delay behind.
-    ends: Vec<(usize, Span)>,
-    /// Every arrival before has been worked through.
-    seen: Time,
-    /// Nothing that arrives from now on reaches the far end before.
-    out: Time,
+struct Line {
+    waiting: Fifo<Arrival>,
+    /// How much later than an arrival its turn is.
+    shift: Span,
+    /// When the group's earliest timer is due.
+    timer: Time,
 }
 
 /// A network of links with two routes for each flow.
 #[derive(Debug)]
 pub struct Network {
-    nodes: Vec<Node>,
-    wires: Wires,
-    /// The last round moved nothing.
-    stuck: bool,
-    /// Nothing happens before.
-    floor: Time,
+    links: Vec<Link>,
+    ways: Vec<Way>,
+    stride: usize,
+    groups: Vec<GroupPlan>,
+    /// One for each group, then those to links.
+    lines: Vec<Line>,
+    /// The links of the latter.
+    line_links: Vec<LinkId>,
+    /// Turns of the lines.
+    agenda: Agenda,
+    end: Time,
+    /// What will get no further before the end.
+    late: Vec<Packet>,
 }
 
 impl Network {
-    /// A network of idle links; `paths` holds the routes of each flow.
+    /// A network of idle links that stands still after `end`; `paths` holds the routes of
+    /// each flow. Counters of sampled links are kept every `interval`.
     ///
     /// # Panics
     /// If a route names a link that does not exist, or has none or more than 255.
     #[must_use]
-    pub fn new(links: &[LinkConfig], paths: &[Path], seed: u64) -> Self {
-        let nodes = links.iter().enumerate().map(|(index, config)| Node {
-            link: Link::new(config, seed, index as u64),
-            sources: Vec::new(),
-            lines: Vec::new(),
-            ends: Vec::new(),
-            seen: Time::ZERO,
-            out: Time::ZERO,
-        });
-        let mut network = Self {
-            nodes: nodes.collect(),
-            wires: Wires::new(links, paths),
-            stuck: true,
-            floor: Time::ZERO,
-        };
-        for (index, path) in paths.iter().enumerate() {
-            network.lay(2 * index, &path.forward, &path.reverse);
-            network.lay(2 * index + 1, &path.reverse, &path.forward);
-        }
-        network
+    pub fn new(
+        links: &[LinkConfig],
+        paths: &[Path],
+        seed: u64,
+        end: Time,
+        interval: Option<Span>,
+    ) -> Self {
+        let link = |(stream, config)| Link::new(config, seed, stream, interval);
+        let links: Vec<_> = (0..).zip(links).map(link).collect();
+        let prompt: Vec<_> = links.iter().map(Link::is_prompt).collect();
+        let Plan { ways, stride, groups, lines: line_links } = Plan::new(paths, &prompt);
+        let line = |shift| Line { waiting: Fifo::new(), shift, timer: Time::NEVER };
+        let to_groups = groups.iter().map(|group| line(group.shift));
+        let lines: Vec<_> = to_groups.chain(line_links.iter().map(|_| line(Span::ZERO))).collect();
+        let agenda = Agenda::new(lines.len());
+        Self { links, ways, stride, groups, lines, line_links, agenda, end, late: Vec::new() }
     }
 
-    /// Lays a route at whose end a host answers over the route `back`.
-    fn lay(&mut self, number: usize, route: &Route, back: &Route) {
-        let begin = number * self.wires.stride;
-        for (position, hop) in route.hops.iter().enumerate() {
-            let target = u32::try_from(hop.link).expect("fewer than 2^32 links");
-            self.wires.next[begin + position] = Next { target, delay: hop.delay };
-            if position > 0 {
-                self.nodes[hop.link].can_follow(route.hops[position - 1].link, hop.delay);
+    /// The routes that end at the hosts of each group. That of flow `f` to its receiver
+    /// is `2 f`, that to its sender `2 f + 1`.
+    pub fn groups(&self) -> impl Iterator<Item = &[usize]> {
+        self.groups.iter().map(|group| group.routes.as_slice())
+    }
+
+    /// Says when a group's earliest timer is due.
+    #[inline]
+    pub fn set_timer(&mut self, group: GroupId, time: Time) {
+        self.lines[group].timer = time;
+        self.plan_turn(group);
+    }
+
+    /// Sends a packet from its host at `now`, by the time of its group.
+    #[inline]
+    pub fn send(&mut self, now: Time, packet: Packet) -> Fate {
+        self.go(now, packet)
+    }
+
+    /// Lets happen what comes next; none: nothing more before the end.
+    #[inline]
+    pub fn turn(&mut self) -> Option<Turn> {
+        let (time, index) = self.agenda.earliest();
+        if time == Time::NEVER {
+            return None;
+        }
+        let line = &mut self.lines[index];
+        if index < self.groups.len() {
+            let front = line.waiting.front().map_or(Time::NEVER, |arrival| arrival.time);
+            if line.timer < front {
+                return Some(Turn::Timer(index, line.timer));
             }
+            let arrival = line.waiting.pop();
+            self.plan_turn(index);
+            return Some(Turn::Delivered(arrival));
         }
-        let last = route.hops.last().expect("a route passes a link").link;
-        let line = self.line(last, route.delay);
-        let target = u32::try_from(self.nodes.len() + line).expect("fewer than 2^32 lines");
-        self.wires.next[begin + route.hops.len()] = Next { target, delay: route.delay };
-        self.nodes[last].ends.push((number, route.delay));
-        let answer = back.hops.first().expect("a route passes a link");
-        self.nodes[answer.link].can_follow(last, route.delay + answer.delay);
+        let Arrival { time, packet } = line.waiting.pop();
+        self.plan_turn(index);
+        let link = self.line_links[index - self.groups.len()];
+        Some(Turn::Passed(self.enter(time, packet, link)))
     }
 
-    /// The line from a link to hosts at a certain distance.
-    fn line(&mut self, link: LinkId, delay: Span) -> usize {
-        let end = |&line: &usize| self.wires.line_delays[line] == delay;
-        if let Some(&line) = self.nodes[link].lines.iter().find(|line| end(line)) {
-            return line;
-        }
-        let line = self.wires.lines.len();
-        self.wires.lines.push(Fifo::new());
-        self.wires.line_delays.push(delay);
-        self.nodes[link].lines.push(line);
-        line
+    /// Counts of one link as of the end, and at every interval before.
+    pub fn counters(&mut self, link: LinkId) -> (LinkCounters, Vec<LinkCounters>) {
+        self.links[link].finish(self.end)
     }
 
-    /// When the network's next event happens at the earliest; [`Time::NEVER`] if it is
-    /// empty.
-    #[must_use]
-    pub fn next_event(&self) -> Time {
-        let arrivals = self.wires.inboxes.iter().map(Inbox::earliest);
-        let deliveries = self.wires.lines.iter().filter_map(Fifo::front).map(|front| front.time);
-        arrivals.chain(deliveries).min().unwrap_or(Time::NEVER)
-    }
-
-    /// Lets happen all that happens before `limit`.
-    pub fn run_until(&mut self, limit: Time, hosts: &mut impl Hosts) {
-        // What was held back for the former limit comes before all else.
-        for link in 0..self.nodes.len() {
-            self.deliver(link, limit, hosts);
-        }
-        self.stuck = true;
-        loop {
-            if self.stuck {
-                let next = self.next_event().min(hosts.next_timer());
-                if next >= limit {
-                    return;
-                }
-                self.jump(next, limit, hosts);
-            }
-            self.stuck = true;
-            for link in 0..self.nodes.len() {
-                let horizon = self.horizon(link).min(limit);
-                self.pass(link, horizon, hosts);
-                self.deliver(link, limit, hosts);
-                self.settle(link, limit, hosts);
-            }
-        }
-    }
-
-    /// Nothing happens anywhere before `next`: whatever waits for that may go on.
-    fn jump(&mut self, next: Time, limit: Time, hosts: &mut impl Hosts) {
-        self.floor = next + Span(1);
-        for link in 0..self.nodes.len() {
-            let node = &mut self.nodes[link];
-            node.seen = node.seen.max(next);
-            self.settle(link, limit, hosts);
-        }
-    }
-
-    /// The moment before which nothing more can be sent to a link.
-    fn horizon(&self, link: LinkId) -> Time {
-        let sources = self.nodes[link].sources.iter();
-        let earliest = sources.map(|&(source, delay)| self.nodes[source].out.saturating_add(delay));
-        earliest.min().unwrap_or(Time::NEVER).max(self.floor)
-    }
-
-    /// Works through the arrivals at a link before `horizon`.
-    fn pass(&mut self, link: LinkId, horizon: Time, hosts: &mut impl Hosts) {
-        let node = &mut self.nodes[link];
-        let mut onward = Onward { link, wires: &mut self.wires, hosts };
-        while let Some(Arrival { time, packet }) = onward.wires.inboxes[link].pop_before(horizon) {
-            node.link.arrive(time, packet, &mut onward);
-            self.stuck = false;
-        }
-        node.seen = node.seen.max(horizon);
-    }
-
-    /// Hands to hosts what came off a link and reaches them before `limit`.
-    fn deliver(&mut self, link: LinkId, limit: Time, hosts: &mut impl Hosts) {
-        for &line in &self.nodes[link].lines {
-            while let Some(Arrival { time, packet }) = self.wires.lines[line].front()
-                && time < limit
-            {
-                self.wires.lines[line].pop();
-                hosts.deliver(time, packet, &mut self.wires);
-                self.stuck = false;
-            }
-        }
-    }
-
-    /// Lets the hosts behind a link act up to the moment at which they may hear more.
-    fn settle(&mut self, link: LinkId, limit: Time, hosts: &mut impl Hosts) {
-        let node = &mut self.nodes[link];
-        node.out = node.link.earliest_from(node.seen);
-        for &(route, delay) in &node.ends {
-            let until = node.out.saturating_add(delay).max(self.floor).min(limit);
-            hosts.quiet(route, until, &mut self.wires);
-        }
-    }
-
-    /// Counts of one link as of `now`.
-    pub fn counters(&mut self, link: LinkId, now: Time) -> LinkCounters {
-        self.nodes[link].link.counters(now)
-    }
-
-    /// Every packet between two hosts.
+    /// Every packet that is still between two hosts at the end.
     pub fn under_way(&self) -> impl Iterator<Item = Packet> {
-        let wires = &self.wires;
-        let inboxes = wires.inboxes.iter().flat_map(Inbox::iter).map(|arrival| arrival.packet);
-        let lines = wires.lines.iter().flat_map(Fifo::iter).map(|arrival| arrival.packet);
-        inboxes.chain(lines)
-    }
-}
-
-impl Node {
-    /// Something can come here `delay` after it left `source`.
-    fn can_follow(&mut self, source: LinkId, delay: Span) {
-        match self.sources.iter_mut().find(|(known, _)| *known == source) {
-            Some((_, shortest)) => *shortest = delay.min(*shortest),
-            None => self.sources.push((source, delay)),
-        }
-    }
-}
-
-impl Wires {
-    fn new(links: &[LinkConfig], paths: &[Path]) -> Self {
-        let hops = paths.iter().flat_map(|path| [&path.forward.hops, &path.reverse.hops]);
-        let longest = hops.map(Vec::len).max().unwrap_or(0);
-        assert!(longest < 256, "a route has {longest} links, more than 255");
-        Self {
-            inboxes: links.iter().map(|link| Inbox::new(link.usual_slice())).collect(),
-            lines: Vec::new(),
-            line_delays: Vec::new(),
-            next: vec![Next::default(); 2 * paths.len() * (longest + 1)],
-            stride: longest + 1,
-        }
+        let waiting = self.lines.iter().flat_map(|line| line.waiting.iter());
+        waiting.map(|arrival| arrival.packet).chain(self.late.iter().copied())
     }
 
-    /// Sends a packet on its way at `now`; a host must not send earlier than before,
-    /// and not earlier than it was told that all is quiet.
+    /// Takes a packet from a host or a link as far as it gets at once.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: Packet) {
-        let Next { target, delay } = self.next[packet.route() * self.stride + packet.hop()];
-        let (time, target) = (now + delay, target as usize);
-        match self.inboxes.get_mut(target) {
-            Some(inbox) => inbox.push(time, packet),
-            None => self.lines[target - self.inboxes.len()].push(Arrival { time, packet }),
+    fn go(&mut self, mut time: Time, mut packet: Packet) -> Fate {
+        loop {
+            let way = self.ways[packet.route() * self.stride + packet.hop()];
+            time += way.delay;
+            match way.kind {
+                WayKind::Link => {
+                    let link = way.target as usize;
+                    if time > self.end {
+                        return self.be_late(packet);
+                    }
+                    match self.links[link].arrive(time, packet) {
+                        Passage::Leaves(at) => (time, packet) = (at, packet.advanced()),
+                        Passage::Lost(cause) => {
+                            return Fate::Lost(Arrival { time, packet }, link, cause);
+                        }
+                    }
+                }
+                WayKind::Host if time > self.end => return self.be_late(packet),
+                WayKind::Host => return Fate::Delivered(Arrival { time, packet }),
+                WayKind::Line => {
+                    self.wait(way.target as usize, Arrival { time, packet });
+                    return Fate::UnderWay;
+                }
+            }
         }
     }
-}
 
-/// Where a link's packets go.
-struct Onward<'a, H> {
-    link: LinkId,
-    wires: &'a mut Wires,
-    hosts: &'a mut H,
-}
-
-impl<H: Hosts> FarEnd for Onward<'_, H> {
-    #[inline]
-    fn reach(&mut self, time: Time, packet: Packet) {
-        self.wires.send(time, packet.advanced());
+    /// Takes a packet that waited on from the link before which it did.
+    fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        match self.links[link].arrive(time, packet) {
+            Passage::Leaves(at) => self.go(at, packet.advanced()),
+            Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+        }
     }
 
     #[inline]
-    fn lose(&mut self, time: Time, packet: Packet, cause: DropCause) {
-        self.hosts.lose(time, packet, self.link, cause);
+    fn wait(&mut self, line: usize, arrival: Arrival) {
+        let waiting = &mut self.lines[line].waiting;
+        let was_empty = waiting.front().is_none();
+        waiting.push(arrival);
+        if was_empty {
+            self.plan_turn(line);
+        }
+    }
+
+    #[inline]
+    fn plan_turn(&mut self, index: usize) {
+        let line = &self.lines[index];
+        let front = line.waiting.front().map_or(Time::NEVER, |arrival| arrival.time);
+        let next = front.min(line.timer);
+        let turn = if next > self.end { Time::NEVER } else { next + line.shift };
+        self.agenda.set(index, turn);
+    }
+
+    #[cold]
+    fn be_late(&mut self, packet: Packet) -> Fate {
+        self.late.push(packet);
+        Fate::UnderWay
     }
 }

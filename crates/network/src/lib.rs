@@ -4,19 +4,21 @@
 //! thing happens and lets it happen, in virtual time (the simulator) or in real
 //! time (the testbed's emulator).
 
+mod agenda;
 mod fifo;
 mod graph;
-mod inbox;
 mod link;
 mod packet;
+mod plan;
 mod queue;
 mod random;
 mod serializer;
 mod units;
 
-pub use graph::{Hop, Hosts, LinkId, Network, Path, Route, Wires};
+pub use agenda::Agenda;
+pub use graph::{Arrival, Fate, GroupId, Hop, LinkId, Network, Path, Route, Turn};
 pub use link::{
-    DropCause, FarEnd, Link, LinkConfig, LinkCounters, LossConfig, QueueConfig, QueueLimit,
+    DropCause, Link, LinkConfig, LinkCounters, LossConfig, Passage, QueueConfig, QueueLimit,
     RateConfig,
 };
 pub use packet::{Direction, Ecn, Flags, Packet};

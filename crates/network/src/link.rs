@@ -122,17 +122,6 @@ impl LinkConfig {
         }
         Ok(())
     }
-
-    /// A time in which a few dozen packets arrive at a busy link.
-    #[must_use]
-    pub(crate) fn usual_slice(&self) -> Span {
-        const PACKETS_BITS: u64 = 32 * 1_500 * 8;
-        let rate = match &self.rate {
-            Some(RateConfig::Constant(rate)) => rate.0.get(),
-            None => return Span::from_millis(1),
-        };
-        Span(PACKETS_BITS * 1_000_000_000 / rate).min(Span::from_millis(100))
-    }
 }
 
 /// A schedule begins at 0 and goes on in time.
@@ -157,12 +146,13 @@ pub enum DropCause {
     Random,
 }
 
-/// What takes the packets that a link hands on.
-pub trait FarEnd {
-    /// `packet` will be at the far end at `time`.
-    fn reach(&mut self, time: Time, packet: Packet);
-    /// `packet` was lost at `time`.
-    fn lose(&mut self, time: Time, packet: Packet, cause: DropCause);
+/// What a link says of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// It will be at the far end then.
+    Leaves(Time),
+    /// It goes no further.
+    Lost(DropCause),
 }
 
 /// Counts since the run began; at any time
@@ -190,6 +180,13 @@ pub struct LinkCounters {
     pub waiting_byte_ns: u128,
 }
 
+/// Counts kept at regular times.
+#[derive(Clone, Debug)]
+struct Samples {
+    interval: Span,
+    taken: Vec<LinkCounters>,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Departure {
     time: Time,
@@ -215,19 +212,20 @@ pub struct Link {
     /// What waits or is being sent, if anybody wants to know.
     backlog: Option<Fifo<Departure>>,
     counters: LinkCounters,
+    samples: Option<Samples>,
+    next_sample: Time,
 }
 
-/// The smallest packet that any host sends, in bytes: lookahead rests on it.
-const SMALLEST_PACKET_BYTES: u32 = 40;
-
 impl Link {
-    /// An idle link whose random numbers come from stream `stream` of `seed`.
+    /// An idle link whose random numbers come from stream `stream` of `seed`; if it is to
+    /// be sampled, its counters are kept every `interval`.
     #[must_use]
-    pub fn new(config: &LinkConfig, seed: u64, stream: u64) -> Self {
+    pub fn new(config: &LinkConfig, seed: u64, stream: u64, interval: Option<Span>) -> Self {
         let random = |part| Random::new(seed, 2 * stream + part);
         let probability: f64 =
             config.loss.iter().map(|LossConfig::Bernoulli { probability }| probability[0].1).sum();
         let jittery = config.jitter > Span::ZERO;
+        let interval = interval.filter(|_| config.sampled);
         let counted = config.sampled || config.queue.limit.is_some();
         Self {
             serializer: config
@@ -245,21 +243,32 @@ impl Link {
             }),
             backlog: counted.then(Fifo::new),
             counters: LinkCounters::default(),
+            next_sample: interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
+            samples: interval.map(|interval| Samples { interval, taken: Vec::new() }),
         }
+    }
+
+    /// Whether the link says at once when a packet leaves, and keeps the order.
+    #[must_use]
+    pub const fn is_prompt(&self) -> bool {
+        true
     }
 
     /// Takes a packet at `now`, which never goes back between calls.
     #[inline]
-    pub fn arrive(&mut self, now: Time, packet: Packet, far_end: &mut impl FarEnd) {
+    pub fn arrive(&mut self, now: Time, packet: Packet) -> Passage {
+        if now > self.next_sample {
+            self.sample_before(now);
+        }
         self.counters.arrived_packets += 1;
         if self.loss.as_mut().is_some_and(Bernoulli::lost) {
             self.counters.lost_packets += 1;
-            return far_end.lose(now, packet, DropCause::Random);
+            return Passage::Lost(DropCause::Random);
         }
         let wire_bytes = u32::from(packet.bytes()) + u32::from(self.overhead_bytes);
         if !self.has_room(now, u64::from(wire_bytes)) {
             self.counters.dropped_packets += 1;
-            return far_end.lose(now, packet, DropCause::Overflow);
+            return Passage::Lost(DropCause::Overflow);
         }
         let ready = self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
         let (start, end) = match &mut self.serializer {
@@ -267,24 +276,25 @@ impl Link {
             None => (ready, ready),
         };
         self.count(now, start, Departure { time: end, wire_bytes });
-        far_end.reach(end + self.delay, packet);
+        Passage::Leaves(end + self.delay)
     }
 
-    /// No packet that arrives at `time` or later reaches the far end before the
-    /// moment given.
-    #[must_use]
-    pub fn earliest_from(&self, time: Time) -> Time {
-        let sent = self.serializer.as_ref().map_or(time, |serializer| {
-            let bytes = SMALLEST_PACKET_BYTES + u32::from(self.overhead_bytes);
-            serializer.earliest_end(time, bytes)
-        });
-        sent + self.delay
+    /// Counts as of `end` and at every interval before, after the last packet.
+    pub fn finish(&mut self, end: Time) -> (LinkCounters, Vec<LinkCounters>) {
+        self.sample_before(end.saturating_add(Span(1)));
+        self.depart(end);
+        let taken = self.samples.take().map(|samples| samples.taken);
+        (self.counters, taken.unwrap_or_default())
     }
 
-    /// Counts as of `now`.
-    pub fn counters(&mut self, now: Time) -> LinkCounters {
-        self.depart(now);
-        self.counters
+    #[cold]
+    fn sample_before(&mut self, time: Time) {
+        while self.next_sample < time {
+            self.depart(self.next_sample);
+            let samples = self.samples.as_mut().expect("a time only where samples are taken");
+            samples.taken.push(self.counters);
+            self.next_sample += samples.interval;
+        }
     }
 
     #[inline]

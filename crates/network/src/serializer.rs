@@ -55,12 +55,6 @@ impl Serializer {
         (start, self.free_at)
     }
 
-    /// When a packet that arrives at `time` or later is sent at the earliest.
-    #[must_use]
-    pub fn earliest_end(&self, time: Time, bytes: u32) -> Time {
-        self.free_at.max(time).saturating_add(Span(self.cost(bytes).whole))
-    }
-
     #[cold]
     const fn cost(&self, bytes: u32) -> Cost {
         let numerator = bytes as u64 * NANOSECOND_BITS_PER_BYTE;

@@ -1,25 +1,25 @@
-//! Virtual time: the network runs from sample to sample.
+//! Virtual time: what comes next happens at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_network::{Direction, LinkId, Network, Span, Time};
+use dumbbell_network::{Direction, LinkCounters, LinkId, Network, Span, Time, Turn};
 use dumbbell_record::{FlowSummary, QueueSummary, Summary};
 use dumbbell_workload::{Scenario, Transport};
 
 use crate::flow::FlowState;
 use crate::hosts::AllHosts;
-use crate::recorder::Recorder;
+use crate::recorder::Tables;
 use crate::{Cancelled, Output};
 
-/// Most time between two looks at the cancellation flag; hosts run ahead of each other
-/// by no more, which bounds what is under way.
-const STRIDE: Span = Span::from_millis(100);
+/// Turns between two looks at the cancellation flag.
+const CANCEL_CHECK_TURNS: u32 = 1 << 16;
 
 /// A simulation under way.
 pub struct Engine {
     network: Network,
     hosts: AllHosts,
-    sample_interval: Option<Span>,
+    end: Time,
+    interval: Option<Span>,
     /// Links whose counters are wanted, and their names.
     sampled: Vec<(LinkId, String)>,
 }
@@ -27,36 +27,40 @@ pub struct Engine {
 impl Engine {
     /// Everything idle; the scenario has been checked.
     pub fn new(scenario: Scenario) -> Self {
+        let end = Time::ZERO + scenario.duration_ns;
+        let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let sampled = scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
-        Self {
-            network: Network::new(&scenario.links, &scenario.paths(), scenario.seed),
-            sample_interval: scenario.record.interval_ns.map(|interval| Span(interval.get())),
-            sampled: sampled.map(|(id, link)| (id, link.name.clone())).collect(),
-            hosts: AllHosts::new(scenario),
-        }
+        let sampled = sampled.map(|(id, link)| (id, link.name.clone())).collect();
+        let (paths, seed) = (scenario.paths(), scenario.seed);
+        let mut network = Network::new(&scenario.links, &paths, seed, end, interval);
+        let hosts = AllHosts::new(scenario, &mut network);
+        Self { network, hosts, end, interval, sampled }
     }
 
-    /// Runs until `end`, that moment included.
-    pub fn run(&mut self, end: Time, cancel: &AtomicBool) -> Result<(), Cancelled> {
-        let interval = |now: Time| self.sample_interval.map_or(Time::NEVER, |span| now + span);
-        let mut sample = interval(Time::ZERO);
-        let mut now = Time::ZERO;
-        while now < end {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(Cancelled);
-            }
-            now = (now + STRIDE).min(sample).min(end);
-            self.network.run_until(now + Span(1), &mut self.hosts);
-            if now == sample {
-                self.hosts.sample(now, &mut self.network, &self.sampled);
-                sample = interval(now);
+    /// Runs until the end, that moment included.
+    pub fn run(&mut self, cancel: &AtomicBool) -> Result<(), Cancelled> {
+        let (network, hosts) = (&mut self.network, &mut self.hosts);
+        while !cancel.load(Ordering::Relaxed) {
+            for _ in 0..CANCEL_CHECK_TURNS {
+                match network.turn() {
+                    Some(Turn::Delivered(arrival)) => hosts.hear(arrival, network),
+                    Some(Turn::Passed(fate)) => hosts.follow(fate, network),
+                    Some(Turn::Timer(group, time)) => {
+                        hosts.catch_up(group, time + Span(1), network);
+                    }
+                    None => {
+                        hosts.finish(self.end, network);
+                        return Ok(());
+                    }
+                }
             }
         }
-        Ok(())
+        Err(Cancelled)
     }
 
-    /// Everything recorded, as of `end`.
-    pub fn finish(mut self, end: Time) -> Output {
+    /// Everything recorded.
+    pub fn finish(mut self) -> Output {
+        let end = self.end;
         let mut in_flight = vec![0; self.hosts.flows.len()];
         for packet in self.network.under_way() {
             if packet.direction() == Direction::Forward {
@@ -67,26 +71,37 @@ impl Engine {
         let flows: Vec<_> =
             flows.map(|((index, flow), packets)| summarise(index, flow, packets, end)).collect();
         let packets = flows.iter().map(|flow| flow.received_packets).sum();
-        let queues = std::mem::take(&mut self.sampled);
-        let queues = queues.into_iter().map(|(link, name)| self.summarise_queue(name, link, end));
-        let summary = Summary { duration_ns: end.0, queues: queues.collect(), flows, packets };
-        let Recorder { flows, internals, queues, requests, events, .. } = self.hosts.recorder;
-        Output { summary, flows, internals, queues, requests, events: events.in_order() }
+        let queues = self.finish_queues();
+        let summary = Summary { duration_ns: end.0, queues, flows, packets };
+        let Tables { flows, internals, queues, events, requests } =
+            self.hosts.recorder.finish(self.interval);
+        Output { summary, flows, internals, queues, events, requests }
     }
 
-    fn summarise_queue(&mut self, name: String, link: LinkId, end: Time) -> QueueSummary {
-        let counters = self.network.counters(link, end);
-        QueueSummary {
-            name,
-            arrived_packets: counters.arrived_packets,
-            departed_packets: counters.departed_packets,
-            departed_bytes: counters.departed_bytes,
-            dropped_packets: counters.dropped_packets,
-            lost_packets: counters.lost_packets,
-            backlog_packets: counters.backlog_packets,
-            backlog_packets_max: counters.backlog_packets_max,
-            waiting_bytes_mean: (counters.waiting_byte_ns / u128::from(end.0)) as u64,
-        }
+    fn finish_queues(&mut self) -> Vec<QueueSummary> {
+        let sampled = std::mem::take(&mut self.sampled);
+        let queues = (0..).zip(sampled).map(|(queue, (link, name))| {
+            let (counters, samples) = self.network.counters(link);
+            if let Some(interval) = self.interval {
+                self.hosts.recorder.sample_queue(queue, interval, &samples);
+            }
+            summarise_queue(name, &counters, self.end)
+        });
+        queues.collect()
+    }
+}
+
+fn summarise_queue(name: String, counters: &LinkCounters, end: Time) -> QueueSummary {
+    QueueSummary {
+        name,
+        arrived_packets: counters.arrived_packets,
+        departed_packets: counters.departed_packets,
+        departed_bytes: counters.departed_bytes,
+        dropped_packets: counters.dropped_packets,
+        lost_packets: counters.lost_packets,
+        backlog_packets: counters.backlog_packets,
+        backlog_packets_max: counters.backlog_packets_max,
+        waiting_bytes_mean: (counters.waiting_byte_ns / u128::from(end.0)) as u64,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The hosts at both ends of every flow: what they do when something arrives or a
 //! timer is due.
 
-use dumbbell_network::{Direction, DropCause, Flags, Hosts, LinkId, Network, Packet, Time, Wires};
+use dumbbell_network::{
+    Arrival, Direction, DropCause, Fate, Flags, GroupId, Network, Packet, Span, Time,
+};
 use dumbbell_record::{EventKind, Request};
 use dumbbell_tcp::Ack;
 use dumbbell_workload::Scenario;
@@ -9,6 +11,7 @@ use dumbbell_workload::Scenario;
 use crate::app::Message;
 use crate::flow::{Connection, Ends, FlowState};
 use crate::recorder::Recorder;
+use crate::timers::{Task, Timers};
 use crate::wire::ParkedBlocks;
 
 /// Random streams of flows begin here; those of links lie below.
@@ -19,9 +22,7 @@ const FLOW_STREAMS: u64 = 1 << 32;
 pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
-    /// For each route, not later than the host at its end wants to act on its own; may
-    /// be earlier, and is then set again.
-    due: Vec<Time>,
+    timers: Timers,
     parked: ParkedBlocks,
 }
 
@@ -37,29 +38,77 @@ const fn sender_of(flow: usize) -> usize {
 
 impl AllHosts {
     /// Hosts that have done nothing.
-    pub fn new(scenario: Scenario) -> Self {
-        let recorder = Recorder::new(&scenario.record);
-        let mut due = vec![Time::NEVER; 2 * scenario.flows.len()];
+    pub fn new(scenario: Scenario, network: &mut Network) -> Self {
+        let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
+        let mut timers = Timers::new(network, interval);
+        let recorder = Recorder::new(&scenario.record, scenario.flows.len());
         let flows = scenario.flows.into_iter().enumerate().map(|(index, spec)| {
-            due[sender_of(index)] = spec.start_ns;
+            timers.set(sender_of(index), spec.start_ns, network);
             FlowState::new(spec, scenario.seed, FLOW_STREAMS + index as u64)
         });
-        let flows = flows.collect();
-        Self { flows, recorder, due, parked: ParkedBlocks::default() }
+        Self { flows: flows.collect(), recorder, timers, parked: ParkedBlocks::default() }
     }
 
-    /// Samples hosts and queues, all of which stand at `now`.
-    pub fn sample(&mut self, now: Time, network: &mut Network, sampled: &[(LinkId, String)]) {
-        self.recorder.sample_flows(now, &self.flows);
-        self.recorder.sample_queues(now, network, sampled);
+    /// Takes what reaches a host.
+    #[inline]
+    pub fn hear(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
+        let route = match packet.direction() {
+            Direction::Forward => receiver_of(packet.flow() as usize),
+            Direction::Reverse => sender_of(packet.flow() as usize),
+        };
+        let group = self.timers.group_of(route);
+        if self.timers.is_behind(group, time) {
+            self.catch_up(group, time, network);
+        }
+        match packet.direction() {
+            Direction::Forward => self.data_arrives(time, packet, network),
+            Direction::Reverse => self.ack_arrives(time, packet, network),
+        }
+    }
+
+    /// Lets a group do what is due before `time`.
+    #[cold]
+    pub fn catch_up(&mut self, group: GroupId, time: Time, network: &mut Network) {
+        while let Some(task) = self.timers.next_task(group, time) {
+            match task {
+                Task::Act(route, due) if route == sender_of(route / 2) => {
+                    self.sender_acts(route / 2, due, network);
+                }
+                Task::Act(route, due) => self.receiver_acts(route / 2, due, network),
+                Task::Sample(at) => {
+                    for &route in self.timers.routes(group) {
+                        let flow = &self.flows[route / 2];
+                        if route == sender_of(route / 2) {
+                            self.recorder.sample_sender(at, (route / 2) as u32, flow);
+                        } else {
+                            self.recorder.sample_receiver(route / 2, flow);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Samples what is still to be sampled when the network stands still after `end`.
+    pub fn finish(&mut self, end: Time, network: &mut Network) {
+        for group in 0..network.groups().count() {
+            self.catch_up(group, end + Span(1), network);
+        }
+    }
+
+    /// Follows a packet that was sent.
+    #[inline]
+    pub fn follow(&mut self, fate: Fate, network: &mut Network) {
+        match fate {
+            Fate::UnderWay => {}
+            Fate::Delivered(arrival) => self.hear(arrival, network),
+            Fate::Lost(arrival, _, cause) => self.lose(arrival, cause),
+        }
     }
 
     #[inline]
-    fn data_arrives(&mut self, now: Time, packet: Packet, wires: &mut Wires) {
+    fn data_arrives(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let index = packet.flow() as usize;
-        if self.due[receiver_of(index)] < now {
-            self.receiver_acts(index, now, wires);
-        }
         let flow = &mut self.flows[index];
         flow.counters.received_packets += 1;
         let payload = u64::from(packet.bytes() - flow.spec.header_bytes);
@@ -71,27 +120,27 @@ impl AllHosts {
         let before = receiver.received_segs();
         let ack = receiver.on_data(now, packet.number());
         flow.counters.received_bytes += payload * (receiver.received_segs() - before);
-        let deadline = receiver.deadline().unwrap_or(Time::NEVER);
-        self.due[receiver_of(index)] = self.due[receiver_of(index)].min(deadline);
-        if let Some(ack) = ack {
-            self.send_ack(now, index, ack, wires);
+        match ack {
+            Some(ack) => self.send_ack(now, index, ack, network),
+            None => {
+                let deadline = receiver.deadline().unwrap_or(Time::NEVER);
+                self.timers.at_latest(receiver_of(index), deadline, network);
+            }
         }
     }
 
     #[inline]
-    fn send_ack(&mut self, now: Time, index: usize, ack: Ack, wires: &mut Wires) {
+    fn send_ack(&mut self, now: Time, index: usize, ack: Ack, network: &mut Network) {
         let bytes = self.flows[index].spec.header_bytes + ack.sacked.option_bytes();
         let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative);
         let slot = if ack.sacked.is_empty() { 0 } else { self.parked.park(ack.sacked) };
-        wires.send(now, packet.with_stamp(0, slot));
+        let fate = network.send(now, packet.with_stamp(0, slot));
+        self.follow(fate, network);
     }
 
     #[inline]
-    fn ack_arrives(&mut self, now: Time, packet: Packet, wires: &mut Wires) {
+    fn ack_arrives(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let index = packet.flow() as usize;
-        if self.due[sender_of(index)] < now {
-            self.sender_acts(index, now, wires);
-        }
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("datagrams are not ACKed") };
         let sender = connection.sender.as_mut().expect("an ACK for a flow that has begun");
@@ -101,44 +150,50 @@ impl AllHosts {
         if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
             self.completed(now, index, message);
         }
-        self.transmit(now, index, wires);
-        self.plan_sender(index);
+        self.transmit(now, index, network);
+        self.plan_sender(index, network);
     }
 
     /// Sends all that a connection may send now.
     #[inline]
-    fn transmit(&mut self, now: Time, index: usize, wires: &mut Wires) {
+    fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
+        while let Some(packet) = self.next_packet(now, index) {
+            let fate = network.send(now, packet);
+            self.follow(fate, network);
+        }
+    }
+
+    #[inline]
+    fn next_packet(&mut self, now: Time, index: usize) -> Option<Packet> {
         let flow = &mut self.flows[index];
         let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
-            return;
+            return None;
         };
-        let mss_bytes = flow.spec.mss_bytes();
-        while let Some(segment) = sender.next_segment(now) {
-            let ends = app.ends_message(segment.number);
-            let payload = if ends { app.last_bytes() as u32 } else { mss_bytes };
-            flow.counters.sent_packets += 1;
-            flow.counters.sent_bytes += u64::from(payload);
-            if segment.is_retransmission {
-                let kind = EventKind::Retransmit;
-                self.recorder.event(now, kind, index as u32, segment.number, sender);
-            }
-            let bytes = payload as u16 + flow.spec.header_bytes;
-            let flags = Flags::RESENT.when(segment.is_retransmission).and(Flags::END.when(ends));
-            let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number);
-            wires.send(now, packet.with_flags(flags));
+        let segment = sender.next_segment(now)?;
+        let ends = app.ends_message(segment.number);
+        let payload = if ends { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
+        flow.counters.sent_packets += 1;
+        flow.counters.sent_bytes += u64::from(payload);
+        if segment.is_retransmission {
+            let kind = EventKind::Retransmit;
+            self.recorder.event(now, kind, index as u32, segment.number, sender);
         }
+        let bytes = payload as u16 + flow.spec.header_bytes;
+        let flags = Flags::RESENT.when(segment.is_retransmission).and(Flags::END.when(ends));
+        let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number);
+        Some(packet.with_flags(flags))
     }
 
     /// Makes sure that a sender is not late for what it wants.
     #[inline]
-    fn plan_sender(&mut self, index: usize) {
+    fn plan_sender(&mut self, index: usize, network: &mut Network) {
         let due = self.flows[index].sender_due();
-        self.due[sender_of(index)] = self.due[sender_of(index)].min(due);
+        self.timers.at_latest(sender_of(index), due, network);
     }
 
     #[cold]
     fn completed(&mut self, now: Time, index: usize, message: Message) {
-        self.recorder.requests.push(Request {
+        self.recorder.request(Request {
             time_ns: message.issued.0,
             flow: index as u32,
             number: message.number,
@@ -153,42 +208,33 @@ impl AllHosts {
         }
     }
 
-    /// Lets a receiver do what is due before `until`.
-    #[cold]
-    fn receiver_acts(&mut self, index: usize, until: Time, wires: &mut Wires) {
-        loop {
-            let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
-            let deadline = connection.receiver.deadline().unwrap_or(Time::NEVER);
-            self.due[receiver_of(index)] = deadline;
-            if deadline >= until {
-                return;
-            }
-            if let Some(ack) = connection.receiver.on_timer(deadline) {
-                self.send_ack(deadline, index, ack, wires);
-            }
+    /// Lets a receiver do what is due at `now`.
+    fn receiver_acts(&mut self, index: usize, now: Time, network: &mut Network) {
+        let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
+        let ack = connection.receiver.on_timer(now);
+        let next = connection.receiver.deadline().unwrap_or(Time::NEVER);
+        self.timers.set(receiver_of(index), next, network);
+        if let Some(ack) = ack {
+            self.send_ack(now, index, ack, network);
         }
     }
 
-    /// Lets a sender do what is due before `until`.
-    #[cold]
-    fn sender_acts(&mut self, index: usize, until: Time, wires: &mut Wires) {
-        loop {
-            let due = self.flows[index].sender_due();
-            self.due[sender_of(index)] = due;
-            if due >= until {
-                return;
-            }
-            if self.flows[index].stop_pending && self.flows[index].spec.stop_ns == Some(due) {
-                self.stop(due, index);
+    /// Lets a sender do what is due at `now`.
+    fn sender_acts(&mut self, index: usize, now: Time, network: &mut Network) {
+        let flow = &mut self.flows[index];
+        if flow.sender_due() <= now {
+            if flow.stop_pending && flow.spec.stop_ns.is_some_and(|stop| stop <= now) {
+                self.stop(now, index);
             }
             match &mut self.flows[index].ends {
-                Ends::Tcp(_) => self.connection_acts(due, index, wires),
-                Ends::Udp(_) => self.datagrams_act(due, index, wires),
+                Ends::Tcp(_) => self.connection_acts(now, index, network),
+                Ends::Udp(_) => self.datagrams_act(now, index, network),
             }
         }
+        self.timers.set(sender_of(index), self.flows[index].sender_due(), network);
     }
 
-    fn connection_acts(&mut self, now: Time, index: usize, wires: &mut Wires) {
+    fn connection_acts(&mut self, now: Time, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { return };
         if let Some(sender) = &mut connection.sender {
@@ -201,10 +247,10 @@ impl AllHosts {
             let sender = connection.begin(now, &flow.spec);
             self.recorder.event_of(now, EventKind::Start, index as u32, sender);
         }
-        self.transmit(now, index, wires);
+        self.transmit(now, index, network);
     }
 
-    fn datagrams_act(&mut self, now: Time, index: usize, wires: &mut Wires) {
+    fn datagrams_act(&mut self, now: Time, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
         let bytes = flow.spec.packet_bytes;
         let Ends::Udp(datagrams) = &mut flow.ends else { return };
@@ -212,7 +258,9 @@ impl AllHosts {
         if datagrams.act(now, bytes) {
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
-            wires.send(now, Packet::new(index as u32, Direction::Forward, bytes, number));
+            let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
+            let fate = network.send(now, packet);
+            self.follow(fate, network);
         }
     }
 
@@ -230,31 +278,9 @@ impl AllHosts {
             }
         }
     }
-}
-
-impl Hosts for AllHosts {
-    #[inline]
-    fn deliver(&mut self, now: Time, packet: Packet, wires: &mut Wires) {
-        match packet.direction() {
-            Direction::Forward => self.data_arrives(now, packet, wires),
-            Direction::Reverse => self.ack_arrives(now, packet, wires),
-        }
-    }
-
-    #[inline]
-    fn quiet(&mut self, route: usize, until: Time, wires: &mut Wires) {
-        if self.due[route] >= until {
-            return;
-        }
-        if route == sender_of(route / 2) {
-            self.sender_acts(route / 2, until, wires);
-        } else {
-            self.receiver_acts(route / 2, until, wires);
-        }
-    }
 
     #[cold]
-    fn lose(&mut self, now: Time, packet: Packet, _: LinkId, cause: DropCause) {
+    fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
         if packet.direction() == Direction::Reverse {
             self.parked.unpark(packet.slot());
             return;
@@ -265,10 +291,6 @@ impl Hosts for AllHosts {
             DropCause::Random => (EventKind::Loss, &mut counters.lost_packets),
         };
         *count += 1;
-        self.recorder.drop(now, kind, packet.flow(), packet.number());
-    }
-
-    fn next_timer(&self) -> Time {
-        self.due.iter().copied().min().unwrap_or(Time::NEVER)
+        self.recorder.drop(time, kind, packet.flow(), packet.number());
     }
 }

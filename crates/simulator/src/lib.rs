@@ -8,12 +8,12 @@ mod engine;
 mod flow;
 mod hosts;
 mod recorder;
+mod timers;
 mod wire;
 
 use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::AlgorithmError;
-use dumbbell_network::Time;
 use dumbbell_record::{
     Column, Events, FlowSamples, Internals, QueueSamples, Requests, Summary, Table,
 };
@@ -101,10 +101,9 @@ pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
             })?;
         }
     }
-    let end = Time::ZERO + scenario.duration_ns;
     let mut engine = Engine::new(scenario);
-    engine.run(end, cancel)?;
-    Ok(engine.finish(end))
+    engine.run(cancel)?;
+    Ok(engine.finish())
 }
 
 /// The key at fault and what is wrong with it.

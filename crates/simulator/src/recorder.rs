@@ -1,10 +1,10 @@
 //! Keeps what the scenario asks for: samples and events.
 
 use dumbbell_algorithm::Conn;
-use dumbbell_network::{LinkId, Network, Time};
+use dumbbell_network::{LinkCounters, Span, Time};
 use dumbbell_record::{
     Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
-    QueueSamples, RecordConfig, Requests,
+    QueueSamples, RecordConfig, Request, Requests,
 };
 use dumbbell_tcp::{Congestion, Observer, Sender};
 
@@ -18,59 +18,80 @@ const NONE_U32: u32 = u32::MAX;
 pub struct Recorder {
     kinds: u16,
     algorithm_state: bool,
+    flows: Vec<FlowSample>,
+    internals: Vec<Internal>,
+    queues: Vec<QueueSample>,
+    events: Vec<Event>,
+    requests: Vec<Request>,
+    /// Distinct payload received by each flow at each sampling time.
+    received: Vec<Vec<u64>>,
+}
+
+/// Everything recorded, each table in its order.
+#[derive(Debug, Default)]
+pub struct Tables {
     pub flows: FlowSamples,
     pub internals: Internals,
     pub queues: QueueSamples,
-    pub events: EventLog,
+    pub events: Events,
     pub requests: Requests,
-}
-
-/// Events as they come: hosts and links run ahead of each other, so not in order.
-#[derive(Debug, Default)]
-pub struct EventLog(Vec<Event>);
-
-impl EventLog {
-    /// The events in order of time.
-    pub fn in_order(mut self) -> Events {
-        self.0.sort_by_key(|event| event.time_ns);
-        let mut events = Events::default();
-        self.0.into_iter().for_each(|event| events.push(event));
-        events
-    }
 }
 
 impl Recorder {
     /// Empty tables.
-    pub fn new(config: &RecordConfig) -> Self {
+    pub fn new(config: &RecordConfig, flows: usize) -> Self {
         Self {
             kinds: config.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8),
             algorithm_state: config.algorithm_state,
-            flows: FlowSamples::default(),
-            internals: Internals::default(),
-            queues: QueueSamples::default(),
-            events: EventLog::default(),
-            requests: Requests::default(),
+            flows: Vec::new(),
+            internals: Vec::new(),
+            queues: Vec::new(),
+            events: Vec::new(),
+            requests: Vec::new(),
+            received: vec![Vec::new(); flows],
         }
     }
 
-    /// Samples the flows that have begun.
-    pub fn sample_flows(&mut self, now: Time, flows: &[FlowState]) {
-        for (flow, state) in (0..).zip(flows).filter(|(_, state)| state.spec.sampled) {
-            if let Some((_, sender)) = state.sender() {
-                self.sample_flow(now, flow, state, sender);
-            }
+    /// Brings everything in order: hosts and links ran ahead of each other.
+    pub fn finish(mut self, interval: Option<Span>) -> Tables {
+        let mut tables = Tables::default();
+        self.flows.sort_by_key(|row| (row.time_ns, row.flow));
+        for mut row in self.flows {
+            let interval = interval.expect("the interval of the samples");
+            let number = (row.time_ns / interval.0) as usize - 1;
+            row.received_bytes = self.received[row.flow as usize][number];
+            tables.flows.push(row);
+        }
+        self.internals.sort_by_key(|row| (row.time_ns, row.flow));
+        self.internals.into_iter().for_each(|row| tables.internals.push(row));
+        self.queues.sort_by_key(|row| (row.time_ns, row.queue));
+        self.queues.into_iter().for_each(|row| tables.queues.push(row));
+        self.events.sort_by_key(|row| row.time_ns);
+        self.events.into_iter().for_each(|row| tables.events.push(row));
+        self.requests.sort_by_key(|row| row.time_ns + row.latency_ns);
+        self.requests.into_iter().for_each(|row| tables.requests.push(row));
+        tables
+    }
+
+    /// Samples the sending end of a flow, if it has begun and is to be sampled.
+    pub fn sample_sender(&mut self, now: Time, flow: u32, state: &FlowState) {
+        if let Some((_, sender)) = state.sender().filter(|_| state.spec.sampled) {
+            self.sample_flow(now, flow, state, sender);
         }
     }
 
-    /// Samples queues.
-    pub fn sample_queues(
-        &mut self,
-        now: Time,
-        network: &mut Network,
-        sampled: &[(LinkId, String)],
-    ) {
-        for (queue, (link, _)) in (0..).zip(sampled) {
-            let counters = network.counters(*link, now);
+    /// Samples the receiving end of a flow.
+    pub fn sample_receiver(&mut self, flow: usize, state: &FlowState) {
+        if state.spec.sampled {
+            self.received[flow].push(state.counters.received_bytes);
+        }
+    }
+
+    /// Samples of a queue, one for each interval.
+    pub fn sample_queue(&mut self, queue: u32, interval: Span, samples: &[LinkCounters]) {
+        let mut now = Time::ZERO;
+        for counters in samples {
+            now += interval;
             self.queues.push(QueueSample {
                 time_ns: now.0,
                 queue,
@@ -100,7 +121,8 @@ impl Recorder {
             retransmitted_segs: counters.retransmitted_segs,
             sent_bytes: state.counters.sent_bytes,
             acked_bytes: state.acked_bytes(),
-            received_bytes: state.counters.received_bytes,
+            // Known to the receiver's end only, which has got elsewhere in time.
+            received_bytes: 0,
             congestion_events: counters.congestion_events,
             pacing_rate_bytes_per_s: conn.pacing_rate_bytes_per_s,
         });
@@ -113,7 +135,7 @@ impl Recorder {
     #[inline]
     fn keep(&mut self, kind: EventKind, event: Event) {
         if self.kinds & (1 << kind as u8) != 0 {
-            self.events.0.push(event);
+            self.events.push(event);
         }
     }
 
@@ -128,6 +150,11 @@ impl Recorder {
     /// Keeps an event that concerns no segment in particular.
     pub fn event_of(&mut self, now: Time, kind: EventKind, flow: u32, sender: &Sender) {
         self.event(now, kind, flow, sender.next_new_segment(), sender);
+    }
+
+    /// Keeps a request or transfer that was completed.
+    pub fn request(&mut self, request: Request) {
+        self.requests.push(request);
     }
 
     /// Keeps the loss of a segment.

@@ -52,8 +52,10 @@ impl Scenario {
     /// The routes of all flows.
     #[must_use]
     pub fn paths(&self) -> Vec<Path> {
-        let path =
-            |flow: &Flow| Path { forward: flow.forward.clone(), reverse: flow.reverse.clone() };
+        let path = |flow: &Flow| Path {
+            forward: flow.forward.clone(),
+            reverse: matches!(flow.transport, Transport::Tcp(_)).then(|| flow.reverse.clone()),
+        };
         self.flows.iter().map(path).collect()
     }
 

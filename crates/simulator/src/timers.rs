@@ -1,0 +1,110 @@
+//! When hosts want to act of themselves, group by group.
+
+use dumbbell_network::{Agenda, GroupId, Network, Span, Time};
+
+/// Timers and sampling times of all hosts.
+#[derive(Debug)]
+pub struct Timers {
+    groups: Vec<Group>,
+    /// Group and leaf of the host at the end of each route.
+    places: Vec<(u32, u32)>,
+    interval: Option<Span>,
+}
+
+/// The hosts of one group, all of which have got equally far in time.
+#[derive(Debug)]
+struct Group {
+    /// Routes that end at the hosts.
+    routes: Vec<usize>,
+    /// One leaf for each host: not later than the host wants to act. It may be earlier,
+    /// and is then set again.
+    agenda: Agenda,
+    next_sample: Time,
+    /// The earlier of the next timer and the next sample.
+    wakes: Time,
+}
+
+/// What a group has to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// The host at the end of this route acts.
+    Act(usize, Time),
+    /// All hosts are sampled.
+    Sample(Time),
+}
+
+impl Timers {
+    /// No timers; samples every `interval`.
+    pub fn new(network: &Network, interval: Option<Span>) -> Self {
+        let first = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
+        let group = |routes: &[usize]| Group {
+            routes: routes.to_vec(),
+            agenda: Agenda::new(routes.len()),
+            next_sample: first,
+            wakes: first,
+        };
+        let groups: Vec<_> = network.groups().map(group).collect();
+        let mut places = vec![(0, 0); groups.iter().map(|group| group.routes.len()).sum()];
+        for (index, group) in (0..).zip(&groups) {
+            for (leaf, &route) in (0..).zip(&group.routes) {
+                places[route] = (index, leaf);
+            }
+        }
+        Self { groups, places, interval }
+    }
+
+    /// The group of the host at the end of a route.
+    #[inline]
+    pub fn group_of(&self, route: usize) -> GroupId {
+        self.places[route].0 as usize
+    }
+
+    /// The routes that end at the hosts of a group.
+    pub fn routes(&self, group: GroupId) -> &[usize] {
+        &self.groups[group].routes
+    }
+
+    /// Whether a group has something to do before `time`.
+    #[inline]
+    pub fn is_behind(&self, group: GroupId, time: Time) -> bool {
+        self.groups[group].wakes < time
+    }
+
+    /// What a group has to do next before `time`.
+    pub fn next_task(&mut self, group: GroupId, time: Time) -> Option<Task> {
+        let group = &mut self.groups[group];
+        let (timer, leaf) = group.agenda.earliest();
+        if group.wakes >= time {
+            return None;
+        }
+        if timer <= group.next_sample {
+            return Some(Task::Act(group.routes[leaf], timer));
+        }
+        let sample = group.next_sample;
+        group.next_sample += self.interval.expect("the interval of a planned sample");
+        group.wakes = timer.min(group.next_sample);
+        Some(Task::Sample(sample))
+    }
+
+    /// Makes sure that a host's leaf is not later than `due`.
+    #[inline]
+    pub fn at_latest(&mut self, route: usize, due: Time, network: &mut Network) {
+        let (group, leaf) = self.places[route];
+        if due < self.groups[group as usize].agenda.get(leaf as usize) {
+            self.set(route, due, network);
+        }
+    }
+
+    /// Sets when a host wants to act.
+    pub fn set(&mut self, route: usize, due: Time, network: &mut Network) {
+        let (index, leaf) = self.places[route];
+        let group = &mut self.groups[index as usize];
+        let before = group.agenda.earliest().0;
+        group.agenda.set(leaf as usize, due);
+        let earliest = group.agenda.earliest().0;
+        if earliest != before {
+            group.wakes = earliest.min(group.next_sample);
+            network.set_timer(index as usize, earliest);
+        }
+    }
+}
