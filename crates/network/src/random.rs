@@ -20,6 +20,13 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
+    /// A further stream, drawn from this one.
+    #[must_use]
+    pub fn split(&mut self) -> Self {
+        let seed = self.next_u64();
+        Self::new(seed, self.next_u64())
+    }
+
     /// Uniform over all 64-bit values.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
@@ -76,6 +83,8 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
         assert_ne!(draw(1, 0), draw(2, 0));
+        let mut parent = Random::new(1, 0);
+        assert_ne!(parent.split().next_u64(), parent.split().next_u64());
     }
 
     #[test]
