@@ -38,7 +38,11 @@ pub use loss::{
 };
 pub use packet::{Direction, Ecn, Flags, Packet};
 pub use policer::{Policer, PolicerConfig};
-pub use queue::{Backlog, Queued, Scheduler, Verdict};
+pub use queue::{
+    Admission, Backlog, CoDel, CoDelConfig, Discipline, Fq, FqCoDel, FqCoDelConfig, FqConfig,
+    Limit, Manager, Pie, PieConfig, QueueConfig, Queued, Red, RedConfig, Scheduler, TwoClass,
+    TwoClassConfig, Verdict, scheduler,
+};
 pub use random::{Bernoulli, Random};
 pub use schedule::{Schedule, Steps};
 pub use serializer::Serializer;
