@@ -113,6 +113,13 @@ mod tests {
     }
 
     #[test]
+    fn a_seed_gives_the_same_gaps_on_every_machine() {
+        // From a model of the generator and the digits in Python.
+        assert_eq!(events(0.01, 1_000)[..5], [217, 516, 521, 735, 754]);
+        assert_eq!(events(1e-7, 33_000_000), [16_163_065, 32_391_144]);
+    }
+
+    #[test]
     fn certainty_and_impossibility() {
         assert_eq!(events(1.0, 1_000).len(), 1_000);
         assert_eq!(events(0.0, 1_000_000).len(), 0);

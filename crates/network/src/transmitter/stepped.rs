@@ -27,7 +27,7 @@ impl Stepped {
     /// If there is no step.
     #[must_use]
     pub fn new(steps: &Steps<u64>) -> Self {
-        let fastest = steps.values().max().expect("at least one step");
+        let fastest = steps.values().max().expect("at least one step").max(1);
         Self { steps: steps.0.clone(), step: 0, free_at: Time::ZERO, used: 0, fastest }
     }
 
