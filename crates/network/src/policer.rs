@@ -1,4 +1,4 @@
-//! A policer: a token bucket that drops what exceeds it (RFC 2475, section 2.3.3.3).
+//! A policer: a token bucket that drops what exceeds it (RFC 2475, section 2.3.3.4).
 
 use serde::Deserialize;
 

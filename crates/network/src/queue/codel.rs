@@ -93,7 +93,7 @@ impl Law {
         self.largest_bytes = self.largest_bytes.max(wire_bytes);
     }
 
-    /// Gives the next packet of a list (section 5.4).
+    /// Gives the next packet of a list (section 5.5).
     #[inline]
     pub fn dequeue(
         &mut self,
@@ -196,7 +196,7 @@ impl Law {
     }
 
     /// The control law: the next drop is an interval over the root of the count later
-    /// (section 5.3). Division and square root are the same on every machine (IEEE 754).
+    /// (section 5.6). Division and square root are the same on every machine (IEEE 754).
     fn next(&self, time: Time, count: u32) -> Time {
         time + Span((self.interval.0 as f64 / f64::from(count).sqrt()) as u64)
     }

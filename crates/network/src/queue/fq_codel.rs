@@ -91,7 +91,7 @@ impl FqCoDel {
         }
     }
 
-    /// The queue of a packet's flow and direction (section 4.1.1): the finaliser of
+    /// The queue of a packet's flow and direction (section 4.1): the finaliser of
     /// SplitMix64 (Steele, Lea and Flood 2014) over both and the salt.
     #[inline]
     fn queue_of(&self, packet: Packet) -> usize {

@@ -132,7 +132,7 @@ impl Pie {
         Span(found.0.saturating_sub(time.since(then).0))
     }
 
-    /// One update of the drop probability (sections 4.2 and 4.4).
+    /// One update of the drop probability (sections 4.2, 4.4 and 5.5).
     fn update(&mut self, delay: Span) {
         let error = seconds(delay) - seconds(self.config.target_ns);
         let change = seconds(delay) - seconds(self.delay_before);

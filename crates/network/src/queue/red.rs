@@ -50,7 +50,7 @@ impl RedConfig {
     }
 }
 
-/// How often adaptive RED adapts (2001, section 4.2).
+/// How often adaptive RED adapts (2001).
 const ADAPTATION: Span = Span::from_millis(500);
 
 /// RED at work.
@@ -126,8 +126,8 @@ impl Red {
         self.average += weight * (waiting - self.average);
     }
 
-    /// The probability p_b that belongs to the average queue (1993, section 4; beyond
-    /// `max_packets` 2001, section 3).
+    /// The probability p_b that belongs to the average queue (1993, section 4); the
+    /// "gentle" form continues it.
     fn probability(&self) -> f64 {
         let RedConfig { min_packets, max_packets, gentle, .. } = self.config;
         if self.average < min_packets {
@@ -155,7 +155,7 @@ impl Red {
     }
 
     /// Holds the average between 0.4 and 0.6 of the way from threshold to threshold
-    /// (2001, section 4.2): additive increase and multiplicative decrease of the maximum
+    /// (2001): additive increase and multiplicative decrease of the maximum
     /// probability within 0.01..0.5.
     fn adapt(&mut self, now: Time) {
         while now >= self.adapts_at {

@@ -1,6 +1,6 @@
 //! A transmitter that sends when a trace lets it.
 //!
-//! The semantics are mahimahi's (Netravali et al., USENIX ATC 2015, section 3.2): each
+//! The semantics are mahimahi's (Netravali et al., USENIX ATC 2015): each
 //! opportunity carries a number of bytes of what is in the queue when it comes. Small
 //! packets share one, a large packet takes several, and what finds nothing to carry is
 //! lost.
