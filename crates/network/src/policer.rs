@@ -87,6 +87,14 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_as_large_as_the_bucket_waits_for_its_last_bit() {
+        let mut policer = policer(r#"{"rate_bps":7000000,"burst_bytes":1500}"#);
+        assert!(policer.passes(Time(0), 1500));
+        assert!(!policer.passes(Time(1_714_285), 1500));
+        assert!(policer.passes(Time(1_714_286), 1500));
+    }
+
+    #[test]
     fn a_packet_larger_than_the_bucket_never_passes() {
         let mut policer = policer(r#"{"rate_bps":7000000,"burst_bytes":1499}"#);
         assert!(!policer.passes(Time(1 << 40), 1500));

@@ -284,6 +284,60 @@ mod tests {
     }
 
     #[test]
+    fn steps_grow_with_the_probability() {
+        // 35 ms, 5 ms more than before: 0.125 * 0.02 + 1.25 * 0.005 = 0.00875, divided by
+        // what section 4.2 says for each range.
+        let step = |probability| {
+            let delay_before = Span(30 * MS);
+            let pie = Pie::new(&config(), Random::new(2, 2));
+            let mut pie = Pie { probability, delay_before, ..pie };
+            pie.update(Span(35 * MS));
+            pie.probability - probability
+        };
+        for (probability, divisor) in [
+            (0.0, 2048.0),
+            (5e-6, 512.0),
+            (5e-5, 128.0),
+            (5e-4, 32.0),
+            (5e-3, 8.0),
+            (0.05, 2.0),
+            (0.5, 1.0),
+        ] {
+            assert!((step(probability) * divisor - 0.00875).abs() < 1e-9, "{probability}");
+        }
+    }
+
+    #[test]
+    fn drops_are_neither_too_close_nor_too_far_apart() {
+        let pie = Pie::new(&config(), Random::new(2, 2));
+        let mut pie = Pie { probability: 0.05, delay_before: Span(20 * MS), ..pie };
+        let backlog = Backlog { packets: 21, bytes: 31_500, ..Backlog::default() };
+        let (mut gap, mut gaps) = (0, Vec::new());
+        for _ in 0..1_000_000 {
+            gap += 1;
+            if pie.strikes(&backlog) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        // Probabilities add up to 0.85 after 17 packets, and to 8.5 after 170 (one more
+        // where the sum falls short by rounding).
+        let (shortest, longest) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        assert!((17..=18).contains(shortest), "{shortest}");
+        assert!((170..=171).contains(longest), "{longest}");
+    }
+
+    #[test]
+    fn missed_updates_of_a_queue_that_never_ran_empty_see_it_drain() {
+        let pie = Pie::new(&config(), Random::new(2, 2));
+        let mut pie = Pie { delay_before: Span(50 * MS), updates_at: Time(15 * MS), ..pie };
+        let backlog = Backlog { wait: Span(20 * MS), ..Backlog::default() };
+        pie.admit(Time(40 * MS), &backlog, packet(0, 0));
+        // Updates at 15 and 30 ms, with 45 and 30 ms of delay.
+        assert_eq!((pie.delay_before, pie.updates_at), (Span(30 * MS), Time(45 * MS)));
+    }
+
+    #[test]
     fn missed_updates_are_made_up_for() {
         // The same queue asked often and seldom between two bursts.
         let run = |asked: bool| {

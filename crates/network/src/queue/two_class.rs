@@ -169,4 +169,15 @@ mod tests {
         assert!((0..30).all(|_| take(&mut *queue, 0).is_some()));
         assert!(take(&mut *queue, 0).is_none());
     }
+
+    #[test]
+    fn a_class_that_was_idle_has_saved_nothing_up() {
+        let mut queue = schedules("null", JSON);
+        put(&mut *queue, 0, [packet(Ecn::Ect0, 1500); 200]);
+        assert!((0..100).all(|_| take(&mut *queue, 0).is_some()));
+        put(&mut *queue, 0, [packet(Ecn::NotEct, 1500); 100]);
+        let sent = (0..20).filter_map(|_| take(&mut *queue, 0));
+        let capable = sent.filter(|(queued, _)| queued.packet.ecn() != Ecn::NotEct).count();
+        assert!((9..=11).contains(&capable), "{capable}");
+    }
 }
