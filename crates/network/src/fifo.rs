@@ -38,6 +38,28 @@ impl<T: Copy + Default> Fifo<T> {
         (self.popped < self.pushed).then(|| self.get(self.popped))
     }
 
+    /// The entry pushed last.
+    #[inline]
+    #[must_use]
+    pub fn back(&self) -> Option<T> {
+        (self.popped < self.pushed).then(|| self.get(self.pushed - 1))
+    }
+
+    /// Adds an entry before all those at the end that are `after` it.
+    #[cold]
+    pub fn insert_by(&mut self, entry: T, after: impl Fn(&T) -> bool) {
+        self.push(entry);
+        let mut place = self.pushed - 1;
+        while place > self.popped && after(&self.get(place - 1)) {
+            let moved = self.get(place - 1);
+            let slot = self.slot(place);
+            self.slots[slot] = moved;
+            place -= 1;
+        }
+        let slot = self.slot(place);
+        self.slots[slot] = entry;
+    }
+
     /// Removes the entry at the front.
     ///
     /// # Panics

@@ -12,11 +12,14 @@
 //! feed one link in order without any further queue. Hosts therefore run ahead of each
 //! other, and each counts, samples and stops by its own time.
 
+use std::collections::VecDeque;
+
 use serde::Deserialize;
 
 use crate::agenda::Agenda;
 use crate::fifo::Fifo;
-use crate::link::{DropCause, Link, LinkConfig, LinkCounters, Passage};
+use crate::link::{DropCause, Link, LinkCounters, Passage};
+use crate::link_config::LinkConfig;
 use crate::packet::Packet;
 use crate::plan::{GroupPlan, Plan, Way, WayKind};
 use crate::units::{Span, Time};
@@ -76,6 +79,10 @@ pub enum Fate {
     Delivered(Arrival),
     /// It was lost on a link.
     Lost(Arrival, LinkId, DropCause),
+    /// There is now another of it.
+    Doubled(Packet),
+    /// Several things happened, to this and to other packets: see [`Network::news`].
+    News,
 }
 
 /// Whose turn it is.
@@ -103,6 +110,8 @@ struct Line {
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Link>,
+    /// Which of them are prompt.
+    prompt: Vec<bool>,
     ways: Vec<Way>,
     stride: usize,
     groups: Vec<GroupPlan>,
@@ -115,6 +124,8 @@ pub struct Network {
     end: Time,
     /// What will get no further before the end.
     late: Vec<Packet>,
+    /// What happened on links that are not prompt, until it is asked for.
+    news: VecDeque<Fate>,
 }
 
 impl Network {
@@ -138,8 +149,10 @@ impl Network {
         let line = |shift| Line { waiting: Fifo::new(), shift, timer: Time::NEVER };
         let to_groups = groups.iter().map(|group| line(group.shift));
         let lines: Vec<_> = to_groups.chain(line_links.iter().map(|_| line(Span::ZERO))).collect();
-        let agenda = Agenda::new(lines.len());
-        Self { links, ways, stride, groups, lines, line_links, agenda, end, late: Vec::new() }
+        // Links that must be asked for their next packet have turns, too.
+        let agenda = Agenda::new(lines.len() + links.len());
+        let (late, news) = (Vec::new(), VecDeque::new());
+        Self { links, prompt, ways, stride, groups, lines, line_links, agenda, end, late, news }
     }
 
     /// The routes that end at the hosts of each group. That of flow `f` to its receiver
@@ -168,6 +181,9 @@ impl Network {
         if time == Time::NEVER {
             return None;
         }
+        if index >= self.lines.len() {
+            return Some(Turn::Passed(self.serve(time, index - self.lines.len())));
+        }
         let line = &mut self.lines[index];
         if index < self.groups.len() {
             let front = line.waiting.front().map_or(Time::NEVER, |arrival| arrival.time);
@@ -184,6 +200,11 @@ impl Network {
         Some(Turn::Passed(self.enter(time, packet, link)))
     }
 
+    /// What else happened, one by one, after [`Fate::News`].
+    pub fn news(&mut self) -> Option<Fate> {
+        self.news.pop_front()
+    }
+
     /// Counts of one link as of the end, and at every interval before.
     pub fn counters(&mut self, link: LinkId) -> (LinkCounters, Vec<LinkCounters>) {
         self.links[link].finish(self.end)
@@ -192,7 +213,8 @@ impl Network {
     /// Every packet that is still between two hosts at the end.
     pub fn under_way(&self) -> impl Iterator<Item = Packet> {
         let waiting = self.lines.iter().flat_map(|line| line.waiting.iter());
-        waiting.map(|arrival| arrival.packet).chain(self.late.iter().copied())
+        let scheduled = self.links.iter().flat_map(Link::waiting);
+        waiting.map(|arrival| arrival.packet).chain(self.late.iter().copied()).chain(scheduled)
     }
 
     /// Takes a packet from a host or a link as far as it gets at once.
@@ -208,10 +230,10 @@ impl Network {
                         return self.be_late(packet);
                     }
                     match self.links[link].arrive(time, packet) {
-                        Passage::Leaves(at) => (time, packet) = (at, packet.advanced()),
-                        Passage::Lost(cause) => {
-                            return Fate::Lost(Arrival { time, packet }, link, cause);
+                        Passage::Leaves(at, leaving) if self.prompt[link] => {
+                            (time, packet) = (at, leaving.advanced());
                         }
+                        passage => return self.passage(time, packet, link, passage),
                     }
                 }
                 WayKind::Host if time > self.end => return self.be_late(packet),
@@ -226,16 +248,76 @@ impl Network {
 
     /// Takes a packet that waited on from the link before which it did.
     fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
-        match self.links[link].arrive(time, packet) {
-            Passage::Leaves(at) => self.go(at, packet.advanced()),
-            Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+        let passage = self.links[link].arrive(time, packet);
+        self.passage(time, packet, link, passage)
+    }
+
+    fn passage(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
+        let fate = match passage {
+            Passage::Leaves(at, packet) => self.go(at, packet.advanced()),
+            Passage::Lost(cause) => return Fate::Lost(Arrival { time, packet }, link, cause),
+            Passage::Queued => self.queued(time, link),
+        };
+        if self.links[link].duplicates() && self.links[link].duplicate() {
+            self.news.extend([Fate::Doubled(packet), fate]);
+            let again = self.links[link].join_again(time, packet);
+            let again = match again {
+                Passage::Leaves(at, packet) => self.go(at, packet.advanced()),
+                Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+                Passage::Queued => self.queued(time, link),
+            };
+            self.news.push_back(again);
+            return Fate::News;
         }
+        fate
+    }
+
+    /// A packet joined a scheduler's queue.
+    fn queued(&mut self, now: Time, link: LinkId) -> Fate {
+        let leaf = self.lines.len() + link;
+        if self.agenda.get(leaf) == Time::NEVER {
+            self.agenda.set(leaf, self.service(link, now));
+        }
+        self.give_up(now, link)
+    }
+
+    /// Lets a scheduler send its next packet.
+    fn serve(&mut self, now: Time, link: LinkId) -> Fate {
+        let served = self.links[link].serve(now);
+        self.agenda.set(self.lines.len() + link, self.service(link, now));
+        let given_up = self.give_up(now, link);
+        let Some((at, packet)) = served else { return given_up };
+        let fate = self.go(at, packet.advanced());
+        if given_up == Fate::UnderWay {
+            return fate;
+        }
+        self.news.push_back(fate);
+        given_up
+    }
+
+    fn service(&self, link: LinkId, now: Time) -> Time {
+        let next = self.links[link].next_service(now);
+        if next > self.end { Time::NEVER } else { next }
+    }
+
+    /// Reports what a scheduler gave up.
+    fn give_up(&mut self, time: Time, link: LinkId) -> Fate {
+        let mut fate = Fate::UnderWay;
+        while let Some(packet) = self.links[link].take_given_up() {
+            self.news.push_back(Fate::Lost(Arrival { time, packet }, link, DropCause::Overflow));
+            fate = Fate::News;
+        }
+        fate
     }
 
     #[inline]
     fn wait(&mut self, line: usize, arrival: Arrival) {
         let waiting = &mut self.lines[line].waiting;
         let was_empty = waiting.front().is_none();
+        if waiting.back().is_some_and(|last| last.time > arrival.time) {
+            waiting.insert_by(arrival, |other| other.time > arrival.time);
+            return self.plan_turn(line);
+        }
         waiting.push(arrival);
         if was_empty {
             self.plan_turn(line);

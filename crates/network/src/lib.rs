@@ -5,23 +5,47 @@
 //! time (the testbed's emulator).
 
 mod agenda;
+mod chance;
+mod bucket;
+mod check;
+mod delays;
 mod fifo;
 mod graph;
 mod link;
+mod link_config;
+mod loss;
 mod packet;
 mod plan;
+mod policer;
 mod queue;
 mod random;
+mod schedule;
 mod serializer;
+mod transmitter;
 mod units;
 
 pub use agenda::Agenda;
+pub use chance::Chance;
+pub use check::Check;
+pub use delays::{Batch, Delays, Jitter, Reorder, ReorderConfig};
 pub use graph::{Arrival, Fate, GroupId, Hop, LinkId, Network, Path, Route, Turn};
-pub use link::{
-    DropCause, Link, LinkConfig, LinkCounters, LossConfig, Passage, QueueConfig, QueueLimit,
-    RateConfig,
+pub use link::{DropCause, Link, LinkCounters, Passage};
+pub use link_config::LinkConfig;
+pub use loss::{
+    GilbertElliott, GilbertElliottConfig, LossConfig, LossModel, ScheduledLoss, Scripted,
+    ScriptedDrop,
 };
 pub use packet::{Direction, Ecn, Flags, Packet};
-pub use queue::{Backlog, Queued, Scheduler, Verdict};
-pub use random::{Bernoulli, Random};
+pub use policer::{Policer, PolicerConfig};
+pub use queue::{
+    Admission, Backlog, CoDel, CoDelConfig, Discipline, Fq, FqCoDel, FqCoDelConfig, FqConfig,
+    Limit, Manager, Pie, PieConfig, QueueConfig, Queued, Red, RedConfig, Scheduler, TwoClass,
+    TwoClassConfig, Verdict, scheduler,
+};
+pub use random::Random;
+pub use schedule::{Schedule, Steps};
+pub use serializer::Serializer;
+pub use transmitter::{
+    RateConfig, STUCK, Stepped, TokenBucket, TokenBucketConfig, Trace, TraceConfig, Transmitter,
+};
 pub use units::{Rate, Span, Time};

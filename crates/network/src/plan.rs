@@ -133,7 +133,7 @@ fn index(number: usize) -> u32 {
 }
 
 fn is_receiver(route: usize) -> bool {
-    route.is_multiple_of(2)
+    route % 2 == 0
 }
 
 impl<'a> Planner<'a> {

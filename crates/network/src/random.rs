@@ -22,6 +22,13 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
+    /// A further stream, drawn from this one.
+    #[must_use]
+    pub fn split(&mut self) -> Self {
+        let seed = self.next_u64();
+        Self::new(seed, self.next_u64())
+    }
+
     /// Uniform over all 64-bit values.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
@@ -48,33 +55,6 @@ impl Random {
     }
 }
 
-/// Independent loss of each packet with a constant probability.
-#[derive(Clone, Debug)]
-pub struct Bernoulli {
-    threshold: u64,
-    random: Random,
-}
-
-impl Bernoulli {
-    /// Loss with the given probability, in `0.0..1.0`.
-    ///
-    /// # Panics
-    /// If the probability is outside that range.
-    #[must_use]
-    pub fn new(probability: f64, random: Random) -> Self {
-        assert!((0.0..1.0).contains(&probability), "loss probability {probability} not in 0..1");
-        // Exact: a double times a power of two, truncated to an integer.
-        let threshold = (probability * 2f64.powi(64)) as u64;
-        Self { threshold, random }
-    }
-
-    /// Whether the next packet is lost.
-    #[inline]
-    pub fn lost(&mut self) -> bool {
-        self.random.next_u64() < self.threshold
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,12 +65,7 @@ mod tests {
         assert_eq!(draw(1, 0), draw(1, 0));
         assert_ne!(draw(1, 0), draw(1, 1));
         assert_ne!(draw(1, 0), draw(2, 0));
-    }
-
-    #[test]
-    fn loss_rate_is_within_four_standard_deviations() {
-        let mut loss = Bernoulli::new(0.01, Random::new(7, 3));
-        let lost = (0..1_000_000).filter(|_| loss.lost()).count();
-        assert!((9_600..=10_400).contains(&lost), "lost {lost} of a million at 1 %");
+        let mut parent = Random::new(1, 0);
+        assert_ne!(parent.split().next_u64(), parent.split().next_u64());
     }
 }

@@ -55,6 +55,19 @@ impl Serializer {
         (start, self.free_at)
     }
 
+    /// When the transmitter has sent everything.
+    #[inline]
+    #[must_use]
+    pub const fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// The least time that a packet takes; a carried remainder may add a nanosecond.
+    #[must_use]
+    pub const fn shortest(&self, bytes: u32) -> Span {
+        Span(self.cost(bytes).whole)
+    }
+
     #[cold]
     const fn cost(&self, bytes: u32) -> Cost {
         let numerator = bytes as u64 * NANOSECOND_BITS_PER_BYTE;

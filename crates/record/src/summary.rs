@@ -16,7 +16,8 @@ pub struct Summary {
 }
 
 /// Summary of one flow. Packets are conserved:
-/// `sent_segs = received_packets + dropped_packets + lost_packets + in_flight_packets`.
+/// `sent_segs + duplicated_packets = received_packets + dropped_packets + lost_packets +
+/// in_flight_packets`.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
     /// Index of the flow.
@@ -47,6 +48,10 @@ pub struct FlowSummary {
     pub dropped_packets: u64,
     /// Data packets lost at random.
     pub lost_packets: u64,
+    /// Data packets that a link sent twice.
+    pub duplicated_packets: u64,
+    /// Data packets that reached the receiver with a congestion mark.
+    pub marked_packets: u64,
     /// Data packets in the network when the run ended.
     pub in_flight_packets: u64,
     /// Reductions of the window.
@@ -61,13 +66,18 @@ pub struct FlowSummary {
     pub rtt_max_us: Option<u32>,
 }
 
-/// Summary of one queue: `arrived = departed + dropped + lost + backlog at the end`.
+/// Summary of one queue:
+/// `arrived + duplicated = departed + dropped + lost + backlog at the end`.
 #[derive(Clone, Debug, Serialize)]
 pub struct QueueSummary {
     /// The link's name.
     pub name: String,
     /// Packets that reached the queue.
     pub arrived_packets: u64,
+    /// Packets that joined the queue a second time.
+    pub duplicated_packets: u64,
+    /// Packets that the queue marked.
+    pub marked_packets: u64,
     /// Packets sent.
     pub departed_packets: u64,
     /// Bytes on the wire sent.

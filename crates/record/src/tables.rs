@@ -56,6 +56,7 @@ table! {
     departed_bytes: u64, "bytes", "bytes on the wire that have been sent so far";
     dropped_packets: u64, "packets", "packets refused by the full queue so far";
     lost_packets: u64, "packets", "packets lost at random before the queue so far";
+    marked_packets: u64, "packets", "packets that the queue marked so far (ECN)";
 }
 
 table! {

@@ -95,6 +95,8 @@ fn summarise_queue(name: String, counters: &LinkCounters, end: Time) -> QueueSum
     QueueSummary {
         name,
         arrived_packets: counters.arrived_packets,
+        duplicated_packets: counters.duplicated_packets,
+        marked_packets: counters.marked_packets,
         departed_packets: counters.departed_packets,
         departed_bytes: counters.departed_bytes,
         dropped_packets: counters.dropped_packets,
@@ -128,6 +130,8 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         received_packets: flow.counters.received_packets,
         dropped_packets: flow.counters.dropped_packets,
         lost_packets: flow.counters.lost_packets,
+        duplicated_packets: flow.counters.duplicated_packets,
+        marked_packets: flow.counters.marked_packets,
         in_flight_packets,
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,

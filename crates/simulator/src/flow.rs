@@ -26,6 +26,8 @@ pub struct Counters {
     pub received_packets: u64,
     pub dropped_packets: u64,
     pub lost_packets: u64,
+    pub duplicated_packets: u64,
+    pub marked_packets: u64,
 }
 
 /// The hosts' side of a flow.

@@ -103,6 +103,12 @@ impl AllHosts {
             Fate::UnderWay => {}
             Fate::Delivered(arrival) => self.hear(arrival, network),
             Fate::Lost(arrival, _, cause) => self.lose(arrival, cause),
+            Fate::Doubled(packet) => self.double(packet),
+            Fate::News => {
+                while let Some(fate) = network.news() {
+                    self.follow(fate, network);
+                }
+            }
         }
     }
 
@@ -276,6 +282,14 @@ impl AllHosts {
                 sender.stop();
                 self.recorder.event_of(now, EventKind::Stop, index as u32, sender);
             }
+        }
+    }
+
+    #[cold]
+    fn double(&mut self, packet: Packet) {
+        self.parked.share(packet.slot());
+        if packet.direction() == Direction::Forward {
+            self.flows[packet.flow() as usize].counters.duplicated_packets += 1;
         }
     }
 

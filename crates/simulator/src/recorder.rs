@@ -102,6 +102,7 @@ impl Recorder {
                 departed_bytes: counters.departed_bytes,
                 dropped_packets: counters.dropped_packets,
                 lost_packets: counters.lost_packets,
+                marked_packets: counters.marked_packets,
             });
         }
     }

@@ -6,7 +6,8 @@ use dumbbell_tcp::SackBlocks;
 /// SACK blocks of the acknowledgements now in the network.
 #[derive(Debug, Default)]
 pub struct ParkedBlocks {
-    places: Vec<SackBlocks>,
+    /// Blocks, and how many packets name the place.
+    places: Vec<(SackBlocks, u32)>,
     free: Vec<u32>,
 }
 
@@ -14,10 +15,10 @@ impl ParkedBlocks {
     /// Keeps blocks until they are fetched; gives their slot, which is never 0.
     pub fn park(&mut self, blocks: SackBlocks) -> u32 {
         if let Some(slot) = self.free.pop() {
-            self.places[slot as usize - 1] = blocks;
+            self.places[slot as usize - 1] = (blocks, 1);
             return slot;
         }
-        self.places.push(blocks);
+        self.places.push((blocks, 1));
         u32::try_from(self.places.len()).expect("fewer than 2^32 acknowledgements under way")
     }
 
@@ -27,8 +28,20 @@ impl ParkedBlocks {
         if slot == 0 {
             return SackBlocks::default();
         }
+        let (blocks, packets) = &mut self.places[slot as usize - 1];
+        *packets -= 1;
+        if *packets > 0 {
+            return blocks.clone();
+        }
         self.free.push(slot);
-        std::mem::take(&mut self.places[slot as usize - 1])
+        std::mem::take(blocks)
+    }
+
+    /// One more packet names a slot.
+    pub fn share(&mut self, slot: u32) {
+        if slot > 0 {
+            self.places[slot as usize - 1].1 += 1;
+        }
     }
 }
 

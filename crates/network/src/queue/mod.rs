@@ -4,18 +4,58 @@
 //! order, so that its departure is known at once. A *scheduler* decides when the
 //! transmitter is free, and so must be asked then.
 
+mod admission;
+mod codel;
+mod config;
+mod fq;
+mod fq_codel;
+mod limit;
+mod pie;
+mod pool;
+#[cfg(test)]
+mod properties;
+mod red;
+mod rotation;
+#[cfg(test)]
+mod testing;
+mod two_class;
+
+pub use admission::{Admission, Manager};
+pub use codel::{CoDel, CoDelConfig};
+pub use config::{Discipline, QueueConfig};
+pub use fq::{Fq, FqConfig};
+pub use fq_codel::{FqCoDel, FqCoDelConfig};
+pub use limit::Limit;
+pub use pie::{Pie, PieConfig};
+pub use red::{Red, RedConfig};
+pub use two_class::{TwoClass, TwoClassConfig};
+
 use crate::packet::Packet;
+use crate::random::Random;
 use crate::units::{Span, Time};
 
 /// What a packet finds on arrival at a first-in, first-out queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets waiting or being sent.
     pub packets: u32,
     /// Bytes on the wire waiting or being sent.
     pub bytes: u64,
+    /// Size on the wire of the packet being sent; 0 if there is none.
+    pub sending_bytes: u32,
     /// How long the packet will wait for the transmitter.
     pub wait: Span,
+    /// How long the transmitter has had nothing to send.
+    pub idle: Span,
+}
+
+impl Backlog {
+    /// Bytes on the wire behind the packet being sent.
+    #[inline]
+    #[must_use]
+    pub const fn waiting_bytes(&self) -> u64 {
+        self.bytes - self.sending_bytes as u64
+    }
 }
 
 /// What becomes of an arriving packet.
@@ -51,6 +91,24 @@ pub trait Scheduler: Send + std::fmt::Debug {
     fn packets(&self) -> u32;
     /// Bytes on the wire in the queue.
     fn bytes(&self) -> u64;
+    /// Packets that it marked so far.
+    fn marked(&self) -> u64;
     /// Every packet in the queue, in no particular order.
     fn waiting(&self) -> Vec<Packet>;
+}
+
+/// An empty queue of a discipline that decides on departure; none if it decides on
+/// arrival, as an [`Admission`].
+#[must_use]
+pub fn scheduler(config: &QueueConfig, random: Random) -> Option<Box<dyn Scheduler>> {
+    let limit = config.limit;
+    Some(match &config.discipline {
+        Discipline::CoDel(codel) => Box::new(CoDel::new(codel, limit)),
+        Discipline::FqCoDel(fq_codel) => Box::new(FqCoDel::new(fq_codel, limit, random)),
+        Discipline::Fq(fq) => Box::new(Fq::new(fq, limit)),
+        Discipline::TwoClass(two_class) => Box::new(TwoClass::new(two_class, limit)),
+        Discipline::Fifo {} | Discipline::Step { .. } | Discipline::Red(_) | Discipline::Pie(_) => {
+            return None;
+        }
+    })
 }

@@ -1,0 +1,66 @@
+//! A token bucket, exact to the bit.
+//!
+//! Rather than count tokens it knows when the bucket would be full again (the
+//! "theoretical arrival time" of ITU-T I.371's generic cell rate algorithm): taking
+//! tokens moves that instant on, and there are enough of them as long as it is not
+//! further away than the depth allows.
+
+use crate::units::{Rate, Time};
+
+/// One byte in units of one bit per second times one nanosecond.
+const BYTE: u64 = 8 * 1_000_000_000;
+
+/// The largest depth in bytes whose arithmetic fits 64 bits.
+pub const BURST_BYTES_MAX: u64 = 2_000_000_000;
+
+/// Tokens that fill at a constant rate up to a depth.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    rate: u64,
+    /// Depth in units of [`BYTE`]'s.
+    depth: u64,
+    /// When the bucket will be full: a whole nanosecond and a part of one in 1/rate.
+    full_at: Time,
+    part: u64,
+}
+
+impl Bucket {
+    /// A full bucket of `burst_bytes`, at most [`BURST_BYTES_MAX`].
+    #[must_use]
+    pub const fn new(rate: Rate, burst_bytes: u64) -> Self {
+        assert!(burst_bytes <= BURST_BYTES_MAX, "a bucket of more than 2 GB");
+        Self { rate: rate.0.get(), depth: burst_bytes * BYTE, full_at: Time::ZERO, part: 0 }
+    }
+
+    /// The earliest time at which the bucket holds tokens for `bytes`; for a packet
+    /// larger than the bucket, when it is full.
+    #[inline]
+    #[must_use]
+    pub const fn holds_at(&self, bytes: u32) -> Time {
+        match self.depth.checked_sub(bytes as u64 * BYTE) {
+            Some(spare) if spare >= self.part => {
+                Time(self.full_at.0.saturating_sub((spare - self.part) / self.rate))
+            }
+            _ => Time(self.full_at.0 + (self.part > 0) as u64),
+        }
+    }
+
+    /// Takes tokens for `bytes` at `now`.
+    #[inline]
+    pub fn take(&mut self, now: Time, bytes: u32) {
+        if now > self.full_at {
+            self.full_at = now;
+            self.part = 0;
+        }
+        let units = u64::from(bytes) * BYTE + self.part;
+        self.full_at.0 += units / self.rate;
+        self.part = units % self.rate;
+    }
+
+    /// Whether the bucket is deep enough for `bytes`.
+    #[inline]
+    #[must_use]
+    pub const fn fits(&self, bytes: u32) -> bool {
+        bytes as u64 * BYTE <= self.depth
+    }
+}

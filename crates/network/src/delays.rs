@@ -1,0 +1,183 @@
+//! How long packets are held outside the queue: propagation that changes, a busy host
+//! before the queue, batches and reordering behind it.
+
+use serde::Deserialize;
+
+use crate::chance::Chance;
+use crate::check::{Check, not_zero, probability};
+use crate::random::Random;
+use crate::schedule::{Schedule, Steps};
+use crate::units::{Span, Time};
+
+/// Propagation delay by time; the order of packets is kept when it falls.
+#[derive(Clone, Debug)]
+pub struct Delays {
+    schedule: Schedule<Span>,
+    shortest: Span,
+    latest: Time,
+}
+
+impl Delays {
+    /// Delays and the times from which they hold.
+    ///
+    /// # Panics
+    /// If there is no step.
+    #[must_use]
+    pub fn new(steps: &Steps<Span>) -> Self {
+        let shortest = steps.values().min().expect("at least one step");
+        Self { schedule: Schedule::new(steps), shortest, latest: Time::ZERO }
+    }
+
+    /// When a packet that leaves at `departs`, which never goes back, reaches the far
+    /// end: after the delay of that time, but never before one that left earlier.
+    #[inline]
+    pub fn arrives(&mut self, departs: Time) -> Time {
+        self.latest = self.latest.max(departs + self.schedule.at(departs));
+        self.latest
+    }
+
+    /// A time that no delay falls short of.
+    #[must_use]
+    pub const fn shortest(&self) -> Span {
+        self.shortest
+    }
+}
+
+/// A random hold that keeps the order: uniform up to a maximum, and no less than what
+/// came before needs.
+#[derive(Clone, Debug)]
+pub struct Jitter {
+    max: Span,
+    latest: Time,
+    random: Random,
+}
+
+impl Jitter {
+    /// Holds of at most `max`.
+    #[must_use]
+    pub const fn new(max: Span, random: Random) -> Self {
+        Self { max, latest: Time::ZERO, random }
+    }
+
+    /// When a packet that arrives at `now`, which never goes back, goes on.
+    #[inline]
+    pub fn ready(&mut self, now: Time) -> Time {
+        let drawn = now + Span(self.random.up_to(self.max.0));
+        self.latest = self.latest.max(drawn);
+        self.latest
+    }
+}
+
+/// Delivery at multiples of a time only, as of aggregated acknowledgements.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch(Span);
+
+impl Batch {
+    /// Deliveries every `every`; none if that is zero.
+    #[must_use]
+    pub fn new(every: Span) -> Option<Self> {
+        (every > Span::ZERO).then_some(Self(every))
+    }
+
+    /// When a packet that would reach the far end at `arrives` does.
+    #[inline]
+    #[must_use]
+    pub const fn delivers(self, arrives: Time) -> Time {
+        Time(arrives.0.div_ceil(self.0.0) * self.0.0)
+    }
+}
+
+/// Reordering as a scenario states it: some packets are late and others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReorderConfig {
+    /// Probability that a packet is late.
+    pub probability: f64,
+    /// By how much.
+    pub delay_ns: Span,
+}
+
+impl ReorderConfig {
+    /// Checks what the types do not ensure.
+    ///
+    /// # Errors
+    /// The first key at fault.
+    pub fn check(&self) -> Check {
+        probability("probability", self.probability)?;
+        not_zero("delay_ns", self.delay_ns.0)
+    }
+}
+
+/// Reordering at work.
+#[derive(Clone, Debug)]
+pub struct Reorder {
+    late: Chance,
+    delay: Span,
+}
+
+impl Reorder {
+    /// Reordering before its first packet.
+    #[must_use]
+    pub fn new(config: &ReorderConfig, random: Random) -> Self {
+        Self { late: Chance::new(config.probability, random), delay: config.delay_ns }
+    }
+
+    /// By how much the next packet is late; none: it keeps its place.
+    #[inline]
+    pub fn late_by(&mut self) -> Option<Span> {
+        self.late.happens().then_some(self.delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_kept_when_the_delay_falls() {
+        let steps = Steps(vec![(Time(0), Span(100)), (Time(50), Span(10)), (Time(200), Span(30))]);
+        let mut delays = Delays::new(&steps);
+        let arrives =
+            [0, 49, 50, 120, 139, 140, 200].map(|departs| delays.arrives(Time(departs)).0);
+        assert_eq!(arrives, [100, 149, 149, 149, 149, 150, 230]);
+        assert_eq!(delays.shortest(), Span(10));
+    }
+
+    #[test]
+    fn jitter_is_bounded_and_keeps_the_order() {
+        let mut jitter = Jitter::new(Span(1_000), Random::new(3, 3));
+        let (mut latest, mut held) = (Time::ZERO, 0);
+        for now in (0..1_000_000).step_by(2_000) {
+            let ready = jitter.ready(Time(now));
+            assert!(ready >= latest && (now..=now + 1_000).contains(&ready.0));
+            (latest, held) = (ready, held + ready.0 - now);
+        }
+        // 500 holds with a mean of 500 ns and a deviation of 289 ns: 4 sigma = 52 ns.
+        assert!((448..=552).contains(&(held / 500)), "{}", held / 500);
+    }
+
+    #[test]
+    fn batches_deliver_at_multiples() {
+        let batch = Batch::new(Span(100)).unwrap();
+        assert_eq!(
+            [0, 1, 99, 100, 101].map(|at| batch.delivers(Time(at)).0),
+            [0, 100, 100, 100, 200]
+        );
+        assert!(Batch::new(Span::ZERO).is_none());
+    }
+
+    #[test]
+    fn some_packets_are_late() {
+        let config: ReorderConfig =
+            serde_json::from_str(r#"{"probability":0.1,"delay_ns":5000}"#).unwrap();
+        config.check().unwrap();
+        let mut reorder = Reorder::new(&config, Random::new(1, 2));
+        let late = (0..100_000).filter_map(|_| reorder.late_by()).count();
+        // 4 sigma of a binomial: 380.
+        assert!((9_620..=10_380).contains(&late), "{late}");
+        assert_eq!(
+            ReorderConfig { delay_ns: Span(0), ..config }.check().unwrap_err().0,
+            "delay_ns"
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! A link as the resolved scenario describes it.
+
+use serde::Deserialize;
+
+use crate::check::{Check, probability, within};
+use crate::delays::ReorderConfig;
+use crate::loss::LossConfig;
+use crate::policer::PolicerConfig;
+use crate::queue::QueueConfig;
+use crate::schedule::Steps;
+use crate::transmitter::RateConfig;
+use crate::units::Span;
+
+/// What a link is made of, in base units.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Name for people.
+    pub name: String,
+    /// Transmission rate; none means that serialisation takes no time.
+    pub rate: Option<RateConfig>,
+    /// One-way propagation delay by time; packets keep their order when it falls.
+    pub delay: Steps<Span>,
+    /// Bytes on the wire beyond those of the IP packet.
+    pub overhead_bytes: u16,
+    /// The queue in front of the transmitter.
+    pub queue: QueueConfig,
+    /// A token bucket that drops what exceeds it, before all else.
+    pub policer: Option<PolicerConfig>,
+    /// Random and scripted losses before the queue, tried in order.
+    pub loss: Vec<LossConfig>,
+    /// Probability at which a packet that passed them joins the queue twice.
+    pub duplicate: f64,
+    /// Packets that reach the far end late and so are overtaken.
+    pub reorder: Option<ReorderConfig>,
+    /// Longest random delay before the queue, order kept (a busy host).
+    #[serde(rename = "jitter_ns")]
+    pub jitter: Span,
+    /// Packets reach the far end at multiples of this time only; 0: at any time.
+    #[serde(rename = "batch_ns")]
+    pub batch: Span,
+    /// Its counters are wanted.
+    pub sampled: bool,
+}
+
+impl LinkConfig {
+    /// What the types do not ensure: the key at fault and what is wrong with it.
+    ///
+    /// # Errors
+    /// The first thing found wrong.
+    pub fn check(&self) -> Check {
+        self.rate.as_ref().map_or(Ok(()), |rate| within("rate", rate.check()))?;
+        self.delay.check("delay")?;
+        within("queue", self.queue.check())?;
+        self.policer.as_ref().map_or(Ok(()), |policer| within("policer", policer.check()))?;
+        for (index, loss) in self.loss.iter().enumerate() {
+            within(&format!("loss.{index}"), loss.check())?;
+        }
+        probability("duplicate", self.duplicate)?;
+        self.reorder.as_ref().map_or(Ok(()), |reorder| within("reorder", reorder.check()))
+    }
+}

@@ -1,0 +1,144 @@
+//! The disciplines that decide when a packet arrives and keep the order.
+
+use super::config::{Discipline, QueueConfig};
+use super::limit::Limit;
+use super::pie::Pie;
+use super::red::Red;
+use super::{Backlog, Verdict};
+use crate::packet::{Ecn, Packet};
+use crate::random::Random;
+use crate::units::{Span, Time};
+
+/// A first-in, first-out queue's decisions.
+#[derive(Clone, Debug)]
+pub enum Admission {
+    /// Takes everything.
+    Unlimited,
+    /// Takes what finds room.
+    Limited(Limit),
+    /// Takes what finds room and its manager lets in.
+    Managed(Option<Limit>, Manager),
+}
+
+/// What decides beside the limit (active queue management, RFC 7567).
+#[derive(Clone, Debug)]
+pub enum Manager {
+    /// Marks at a backlog.
+    Step(Limit),
+    /// Random early detection.
+    Red(Box<Red>),
+    /// Proportional integral controller enhanced.
+    Pie(Box<Pie>),
+}
+
+impl Admission {
+    /// An empty queue; `packet_time` is what a full packet typically takes to send.
+    /// None if the discipline decides on departure.
+    #[must_use]
+    pub fn new(config: &QueueConfig, packet_time: Span, random: Random) -> Option<Self> {
+        let manager = match &config.discipline {
+            Discipline::Fifo {} => {
+                return Some(config.limit.map_or(Self::Unlimited, Self::Limited));
+            }
+            Discipline::Step { threshold } => Manager::Step(*threshold),
+            Discipline::Red(red) => Manager::Red(Box::new(Red::new(red, packet_time, random))),
+            Discipline::Pie(pie) => Manager::Pie(Box::new(Pie::new(pie, random))),
+            _ => return None,
+        };
+        Some(Self::Managed(config.limit, manager))
+    }
+
+    /// What becomes of a packet that arrives at `now`, which never goes back.
+    #[inline]
+    pub fn admit(
+        &mut self,
+        now: Time,
+        backlog: &Backlog,
+        packet: Packet,
+        wire_bytes: u32,
+    ) -> Verdict {
+        let takes = |limit: Limit| limit.takes(backlog, wire_bytes);
+        match self {
+            Self::Unlimited => Verdict::Accept,
+            Self::Limited(limit) => {
+                if takes(*limit) {
+                    Verdict::Accept
+                } else {
+                    Verdict::Drop
+                }
+            }
+            Self::Managed(limit, manager) => {
+                // A manager sees what a full queue refuses, too: it is load.
+                let verdict = manager.admit(now, backlog, packet);
+                if limit.is_none_or(takes) { verdict } else { Verdict::Drop }
+            }
+        }
+    }
+}
+
+impl Manager {
+    fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
+        match self {
+            Self::Step(threshold) if !threshold.is_reached(backlog.packets, backlog.bytes) => {
+                Verdict::Accept
+            }
+            Self::Step(_) if packet.ecn() == Ecn::NotEct => Verdict::Accept,
+            Self::Step(_) => Verdict::Mark,
+            Self::Red(red) => red.admit(now, backlog, packet),
+            Self::Pie(pie) => pie.admit(now, backlog, packet),
+        }
+    }
+}
+
+/// How congestion is signalled: by a mark where the packet can carry one, else by loss.
+#[inline]
+pub(super) fn signal(packet: Packet, ecn: bool) -> Verdict {
+    if ecn && packet.ecn() != Ecn::NotEct { Verdict::Mark } else { Verdict::Drop }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SIZE, admission, packet};
+    use super::*;
+
+    fn backlog(packets: u32) -> Backlog {
+        let bytes = u64::from(packets * SIZE);
+        let sending_bytes = if packets > 0 { SIZE } else { 0 };
+        Backlog { packets, bytes, sending_bytes, ..Backlog::default() }
+    }
+
+    fn verdict(limit: &str, discipline: &str, packets: u32, ecn: Ecn) -> Verdict {
+        let mut admission = admission(limit, discipline);
+        admission.admit(Time::ZERO, &backlog(packets), packet(0, 0).with_ecn(ecn), SIZE)
+    }
+
+    #[test]
+    fn a_limit_does_not_count_the_packet_being_sent() {
+        let fifo = |limit, packets| verdict(limit, r#"{"kind":"fifo"}"#, packets, Ecn::Ect0);
+        assert_eq!(fifo("null", 1_000_000), Verdict::Accept);
+        assert_eq!(fifo(r#"{"packets":0}"#, 0), Verdict::Accept);
+        assert_eq!(fifo(r#"{"packets":0}"#, 1), Verdict::Drop);
+        assert_eq!(fifo(r#"{"packets":10}"#, 10), Verdict::Accept);
+        assert_eq!(fifo(r#"{"packets":10}"#, 11), Verdict::Drop);
+        assert_eq!(fifo(r#"{"bytes":0}"#, 0), Verdict::Accept);
+        assert_eq!(fifo(r#"{"bytes":15000}"#, 10), Verdict::Accept);
+        assert_eq!(fifo(r#"{"bytes":15000}"#, 11), Verdict::Drop);
+        assert_eq!(fifo(r#"{"bytes":14999}"#, 10), Verdict::Drop);
+    }
+
+    #[test]
+    fn a_step_marks_from_its_threshold_on() {
+        let limit = r#"{"packets":30}"#;
+        for threshold in [r#"{"packets":20}"#, r#"{"bytes":30000}"#] {
+            let json = format!(r#"{{"kind":"step","threshold":{threshold}}}"#);
+            let step = |packets, ecn| verdict(limit, &json, packets, ecn);
+            for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+                assert_eq!(step(19, ecn), Verdict::Accept);
+                assert_eq!(step(20, ecn), Verdict::Mark);
+                assert_eq!(step(31, ecn), Verdict::Drop);
+            }
+            assert_eq!(step(20, Ecn::NotEct), Verdict::Accept);
+            assert_eq!(step(31, Ecn::NotEct), Verdict::Drop);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Flow queues without hashing (Linux's `fq`, tc-fq(8), but for its pacing: here the
+//! senders pace).
+//!
+//! Every flow and direction has a queue of its own. A flow that is new goes before the
+//! old ones and begins with a larger credit, so that a short transfer or the first
+//! window of a long one leaves in one go.
+
+use serde::Deserialize;
+
+use super::limit::Limit;
+use super::pool::{List, Pool};
+use super::rotation::Rotation;
+use super::{Queued, Scheduler};
+use crate::check::{Check, not_zero};
+use crate::packet::Packet;
+use crate::units::Time;
+
+/// Parameters of `fq` (tc-fq(8)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FqConfig {
+    /// Bytes that a flow may send in its turn.
+    pub quantum_bytes: u32,
+    /// Bytes that a flow may send in its first turn.
+    pub initial_quantum_bytes: u32,
+    /// Packets of one flow that may wait.
+    pub flow_limit_packets: u32,
+}
+
+impl FqConfig {
+    /// Checks what the types do not ensure.
+    ///
+    /// # Errors
+    /// The first key at fault.
+    pub fn check(&self) -> Check {
+        not_zero("quantum_bytes", self.quantum_bytes.into())?;
+        not_zero("initial_quantum_bytes", self.initial_quantum_bytes.into())?;
+        not_zero("flow_limit_packets", self.flow_limit_packets.into())
+    }
+}
+
+/// `fq` at work.
+#[derive(Clone, Debug)]
+pub struct Fq {
+    config: FqConfig,
+    /// By route; grows when a flow is first seen.
+    flows: Vec<Flow>,
+    rotation: Rotation,
+    pool: Pool,
+    limit: Option<Limit>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    list: List,
+    /// Bytes that it may still send in its turn.
+    credit_bytes: i64,
+    /// Whether it is in the rotation.
+    waits: bool,
+}
+
+impl Fq {
+    /// Empty queues.
+    #[must_use]
+    pub fn new(config: &FqConfig, limit: Option<Limit>) -> Self {
+        Self {
+            config: *config,
+            flows: Vec::new(),
+            rotation: Rotation::new(16),
+            pool: Pool::default(),
+            limit,
+        }
+    }
+
+    /// Whether there is room for a packet of a flow.
+    fn takes(&self, route: usize, wire_bytes: u32) -> bool {
+        let (packets, bytes) = (self.pool.packets() + 1, self.pool.bytes() + u64::from(wire_bytes));
+        let fits = packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes));
+        fits && self.flows[route].list.packets() < self.config.flow_limit_packets
+    }
+}
+
+impl Scheduler for Fq {
+    fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
+        let route = queued.packet.route();
+        if route >= self.flows.len() {
+            let credit_bytes = self.config.initial_quantum_bytes.into();
+            let fresh = Flow { list: List::default(), credit_bytes, waits: false };
+            self.flows.resize(route + 1, fresh);
+        }
+        if !self.takes(route, queued.wire_bytes) {
+            dropped.push(queued.packet);
+            return;
+        }
+        let flow = &mut self.flows[route];
+        self.pool.push(&mut flow.list, queued);
+        if !flow.waits {
+            flow.waits = true;
+            // Who comes back has a whole turn again, or what is left of the first one.
+            flow.credit_bytes = flow.credit_bytes.max(self.config.quantum_bytes.into());
+            self.rotation.join(route as u32);
+        }
+    }
+
+    fn dequeue(&mut self, _now: Time, _dropped: &mut Vec<Packet>) -> Option<Queued> {
+        loop {
+            let flow = &mut self.flows[self.rotation.turn()? as usize];
+            if flow.credit_bytes <= 0 {
+                flow.credit_bytes += i64::from(self.config.quantum_bytes);
+                self.rotation.next();
+                continue;
+            }
+            if let Some(queued) = self.pool.pop(&mut flow.list) {
+                flow.credit_bytes -= i64::from(queued.wire_bytes);
+                return Some(queued);
+            }
+            flow.waits = !self.rotation.rest();
+        }
+    }
+
+    fn packets(&self) -> u32 {
+        self.pool.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pool.bytes()
+    }
+
+    fn marked(&self) -> u64 {
+        0
+    }
+
+    fn waiting(&self) -> Vec<Packet> {
+        self.flows.iter().flat_map(|flow| self.pool.iter(&flow.list)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{packet, put, schedules, take};
+    use super::*;
+
+    fn fq() -> Box<dyn Scheduler> {
+        schedules(
+            r#"{"packets":1000}"#,
+            r#"{"kind":"fq","quantum_bytes":3000,"initial_quantum_bytes":15000,"flow_limit_packets":100}"#,
+        )
+    }
+
+    /// The flows of the next packets.
+    fn order(queue: &mut dyn Scheduler, packets: usize) -> Vec<u32> {
+        (0..packets).map(|_| take(queue, 0).unwrap().0.packet.flow()).collect()
+    }
+
+    #[test]
+    fn a_new_flow_sends_its_first_window_and_then_takes_turns() {
+        let mut queue = fq();
+        put(&mut *queue, 0, (0..40).map(|number| packet(0, number)));
+        assert_eq!(order(&mut *queue, 12), [0; 12]);
+        put(&mut *queue, 0, (0..40).map(|number| packet(1, number)));
+        // Ten packets at once for the new one, and two for each from then on.
+        assert_eq!(order(&mut *queue, 10), [1; 10]);
+        assert_eq!(order(&mut *queue, 8), [1, 1, 0, 0, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn limits_hold_for_a_flow_and_for_all() {
+        let mut queue = fq();
+        assert_eq!(put(&mut *queue, 0, (0..150).map(|number| packet(0, number))), 50);
+        for flow in 1..10 {
+            assert_eq!(put(&mut *queue, 0, (0..100).map(|number| packet(flow, number))), 0);
+        }
+        assert_eq!(put(&mut *queue, 0, [packet(10, 0)]), 1);
+        assert_eq!(queue.packets(), 1000);
+    }
+
+    #[test]
+    fn an_idle_flow_comes_back_with_a_turn() {
+        let mut queue = fq();
+        // It leaves with half a turn.
+        put(&mut *queue, 0, (0..11).map(|number| packet(0, number)));
+        assert_eq!(order(&mut *queue, 11), [0; 11]);
+        assert!(take(&mut *queue, 0).is_none());
+        put(&mut *queue, 0, (0..20).map(|number| packet(1, number)));
+        assert_eq!(order(&mut *queue, 11), [1; 11]);
+        put(&mut *queue, 0, (0..4).map(|number| packet(0, number)));
+        assert_eq!(order(&mut *queue, 6), [0, 0, 1, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Flow queues with `CoDel` (FQ-CoDel, RFC 8290).
+
+use serde::Deserialize;
+
+use super::codel::{CoDelConfig, Control, Law};
+use super::limit::Limit;
+use super::pool::{List, Pool};
+use super::rotation::Rotation;
+use super::{Queued, Scheduler};
+use crate::check::{Check, not_zero, require};
+use crate::packet::Packet;
+use crate::random::Random;
+use crate::units::{Span, Time};
+
+/// Parameters of FQ-CoDel (RFC 8290, section 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FqCoDelConfig {
+    /// Sojourn time that may stand.
+    pub target_ns: Span,
+    /// For how long the sojourn time must stay above it.
+    pub interval_ns: Span,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+    /// Queues onto which flows are hashed.
+    pub queues: u32,
+    /// Bytes that a queue may send in its turn.
+    pub quantum_bytes: u32,
+}
+
+/// The most queues; more would only take memory.
+const QUEUES_MAX: u32 = 1 << 20;
+
+impl FqCoDelConfig {
+    /// Checks what the types do not ensure.
+    ///
+    /// # Errors
+    /// The first key at fault.
+    pub fn check(&self) -> Check {
+        self.codel().check()?;
+        require((1..=QUEUES_MAX).contains(&self.queues), "queues", || {
+            format!("{}, but it must be in 1..{QUEUES_MAX}", self.queues)
+        })?;
+        not_zero("quantum_bytes", self.quantum_bytes.into())
+    }
+
+    const fn codel(&self) -> CoDelConfig {
+        let Self { target_ns, interval_ns, ecn, .. } = *self;
+        CoDelConfig { target_ns, interval_ns, ecn }
+    }
+}
+
+/// At most so many packets go at once when there is no room (section 4.1).
+const OVERFLOW_PACKETS_MAX: u32 = 64;
+
+/// FQ-CoDel at work.
+#[derive(Clone, Debug)]
+pub struct FqCoDel {
+    law: Law,
+    queues: Vec<FlowQueue>,
+    rotation: Rotation,
+    pool: Pool,
+    limit: Option<Limit>,
+    quantum_bytes: u32,
+    /// Makes flows collide differently in every run.
+    salt: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct FlowQueue {
+    list: List,
+    control: Control,
+    /// Bytes that it may still send in its turn.
+    credit_bytes: i64,
+    /// Whether it is in the rotation.
+    waits: bool,
+}
+
+impl FqCoDel {
+    /// Empty queues.
+    #[must_use]
+    pub fn new(config: &FqCoDelConfig, limit: Option<Limit>, mut random: Random) -> Self {
+        Self {
+            law: Law::new(&config.codel()),
+            queues: vec![FlowQueue::default(); config.queues as usize],
+            rotation: Rotation::new(config.queues as usize),
+            pool: Pool::default(),
+            limit,
+            quantum_bytes: config.quantum_bytes,
+            salt: random.next_u64(),
+        }
+    }
+
+    /// The queue of a packet's flow and direction (section 4.1): the finaliser of
+    /// SplitMix64 (Steele, Lea and Flood 2014) over both and the salt.
+    #[inline]
+    fn queue_of(&self, packet: Packet) -> usize {
+        let mut mixed = packet.route() as u64 ^ self.salt;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        (((mixed >> 32) * self.queues.len() as u64) >> 32) as usize
+    }
+
+    /// Makes room at the head of the queue with the most bytes: half of its packets, up
+    /// to a number that pays for the search (section 4.1).
+    #[cold]
+    fn overflow(&mut self, dropped: &mut Vec<Packet>) {
+        let fattest = self.queues.iter_mut().max_by_key(|queue| queue.list.bytes());
+        let queue = fattest.expect("at least one queue");
+        let packets = queue.list.packets().div_ceil(2).min(OVERFLOW_PACKETS_MAX);
+        for _ in 0..packets {
+            dropped.extend(self.pool.pop(&mut queue.list).map(|queued| queued.packet));
+        }
+    }
+}
+
+impl Scheduler for FqCoDel {
+    fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
+        let index = self.queue_of(queued.packet);
+        let queue = &mut self.queues[index];
+        self.law.sees(queued.wire_bytes);
+        self.pool.push(&mut queue.list, queued);
+        if !queue.waits {
+            queue.waits = true;
+            queue.credit_bytes = self.quantum_bytes.into();
+            self.rotation.join(index as u32);
+        }
+        if let Some(limit) = self.limit {
+            while self.pool.packets() > 1 && !limit.holds(self.pool.packets(), self.pool.bytes()) {
+                self.overflow(dropped);
+            }
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
+        loop {
+            let queue = &mut self.queues[self.rotation.turn()? as usize];
+            if queue.credit_bytes <= 0 {
+                queue.credit_bytes += i64::from(self.quantum_bytes);
+                self.rotation.next();
+                continue;
+            }
+            let from = (&mut self.pool, &mut queue.list);
+            if let Some(queued) = self.law.dequeue(now, &mut queue.control, from, dropped) {
+                queue.credit_bytes -= i64::from(queued.wire_bytes);
+                return Some(queued);
+            }
+            queue.waits = !self.rotation.rest();
+        }
+    }
+
+    fn packets(&self) -> u32 {
+        self.pool.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pool.bytes()
+    }
+
+    fn marked(&self) -> u64 {
+        self.law.marked()
+    }
+
+    fn waiting(&self) -> Vec<Packet> {
+        self.queues.iter().flat_map(|queue| self.pool.iter(&queue.list)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{SIZE, packet, put, queued, schedules, take};
+    use super::*;
+    use crate::packet::Direction;
+
+    const MS: u64 = 1_000_000;
+
+    fn fq_codel(limit: &str) -> Box<dyn Scheduler> {
+        schedules(
+            limit,
+            r#"{"kind":"fq-codel","target_ns":5000000,"interval_ns":100000000,"ecn":false,"queues":1024,"quantum_bytes":1514}"#,
+        )
+    }
+
+    #[test]
+    fn flows_of_different_rates_share_equally_and_the_slow_one_does_not_wait() {
+        let mut queue = fq_codel(r#"{"packets":10240}"#);
+        // A packet leaves each millisecond. Flow 0 sends two in that time, flow 1 one,
+        // and flow 2 one every 10 ms.
+        let (mut sent, mut slow_waits) = ([0u32; 3], 0);
+        for ms in 0..2_000 {
+            let now = ms * MS;
+            put(&mut *queue, now, [packet(0, ms), packet(1, ms), packet(0, ms)]);
+            if ms % 10 == 9 {
+                put(&mut *queue, now, [packet(2, ms)]);
+            }
+            let (queued, _) = take(&mut *queue, now).unwrap();
+            sent[queued.packet.flow() as usize] += 1;
+            if queued.packet.flow() == 2 {
+                slow_waits = slow_waits.max(now - queued.since.0);
+            }
+        }
+        assert_eq!(sent[2], 200);
+        assert!((i64::from(sent[0]) - i64::from(sent[1])).abs() <= 3, "{sent:?}");
+        // It goes before the old flows: a packet's own time at most.
+        assert!(slow_waits <= MS, "{slow_waits}");
+    }
+
+    #[test]
+    fn shares_are_equal_in_bytes() {
+        let mut queue = fq_codel("null");
+        let sized = |flow, bytes| Packet::new(flow, Direction::Forward, bytes, 0);
+        let mut sent = [0u64; 2];
+        let mut dropped = Vec::new();
+        for _ in 0..10_000 {
+            for (flow, bytes) in [(0, 1500), (1, 300), (1, 300), (1, 300), (1, 300), (1, 300)] {
+                queue.enqueue(Time(0), queued(0, sized(flow, bytes)), &mut dropped);
+            }
+            let (queued, _) = take(&mut *queue, 0).unwrap();
+            sent[queued.packet.flow() as usize] += u64::from(queued.wire_bytes);
+        }
+        assert!(sent[0].abs_diff(sent[1]) <= 2 * 1514 + 1500, "{sent:?}");
+    }
+
+    #[test]
+    fn overflow_drops_from_the_head_of_the_fattest() {
+        let mut queue = fq_codel(r#"{"packets":100}"#);
+        assert_eq!(put(&mut *queue, 0, (0..10).map(|number| packet(1, number))), 0);
+        assert_eq!(put(&mut *queue, 0, (0..90).map(|number| packet(0, number))), 0);
+        assert_eq!(put(&mut *queue, 0, [packet(1, 10)]), 45);
+        let waiting = queue.waiting();
+        let first =
+            waiting.iter().filter(|packet| packet.flow() == 0).map(|packet| packet.number());
+        assert_eq!(first.min(), Some(45));
+        assert_eq!(waiting.iter().filter(|packet| packet.flow() == 1).count(), 11);
+    }
+
+    #[test]
+    fn flows_collide_as_hashing_has_it() {
+        let config = FqCoDelConfig {
+            target_ns: Span(5 * MS),
+            interval_ns: Span(100 * MS),
+            ecn: true,
+            queues: 1024,
+            quantum_bytes: 1514,
+        };
+        let used = |seed| {
+            let fq_codel = FqCoDel::new(&config, None, Random::new(seed, 0));
+            let used: std::collections::BTreeSet<_> =
+                (0..1024).map(|flow| fq_codel.queue_of(packet(flow, 0))).collect();
+            used.len()
+        };
+        // 1024 balls in 1024 bins leave a share of 1/e empty: 647 used, deviation 10.
+        let used: Vec<_> = (0..5).map(used).collect();
+        assert!(used.iter().all(|used| (605..=690).contains(used)), "{used:?}");
+        assert!(used.iter().any(|other| *other != used[0]));
+    }
+
+    #[test]
+    fn a_standing_queue_is_controlled_for_each_flow() {
+        let mut queue = fq_codel("null");
+        let mut drops = [0; 2];
+        for ms in 0..3_000 {
+            // Flow 0 keeps 30 packets waiting, flow 1 one.
+            let waiting = queue.waiting();
+            let of = |flow| waiting.iter().filter(|packet| packet.flow() == flow).count();
+            let missing = [30 - of(0).min(30), 1 - of(1).min(1)];
+            for (flow, &missing) in missing.iter().enumerate() {
+                put(&mut *queue, ms * MS, (0..missing).map(|_| packet(flow as u32, ms)));
+            }
+            let mut dropped = Vec::new();
+            queue.dequeue(Time(ms * MS), &mut dropped);
+            for packet in dropped {
+                drops[packet.flow() as usize] += 1;
+            }
+        }
+        assert!(drops[0] > 50 && drops[1] == 0, "{drops:?}");
+        assert!(queue.bytes() <= u64::from(31 * SIZE));
+    }
+}

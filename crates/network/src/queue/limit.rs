@@ -1,0 +1,49 @@
+//! How much a queue holds, the packet being sent not counted.
+
+use serde::Deserialize;
+
+use super::Backlog;
+
+/// An amount of packets or of bytes: the room of a queue, or a threshold in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes, link overhead included.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether a packet that finds `backlog` may join it. An idle transmitter takes any.
+    #[inline]
+    #[must_use]
+    pub fn takes(self, backlog: &Backlog, wire_bytes: u32) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets <= limit,
+            Self::Bytes(limit) => {
+                backlog.packets == 0 || backlog.waiting_bytes() + u64::from(wire_bytes) <= limit
+            }
+        }
+    }
+
+    /// Whether a queue of `packets` and `bytes`, all of them waiting, is no larger.
+    #[inline]
+    #[must_use]
+    pub const fn holds(self, packets: u32, bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => packets <= limit,
+            Self::Bytes(limit) => bytes <= limit,
+        }
+    }
+
+    /// Whether `packets` and `bytes` are as many as this or more.
+    #[inline]
+    #[must_use]
+    pub const fn is_reached(self, packets: u32, bytes: u64) -> bool {
+        match self {
+            Self::Packets(threshold) => packets >= threshold,
+            Self::Bytes(threshold) => bytes >= threshold,
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! PIE, the proportional integral controller enhanced (RFC 8033).
+//!
+//! Its drop probability is updated every `update_ns`. Nothing happens between arrivals
+//! but that the queue drains, so updates that have become due are made up for when a
+//! packet arrives: until then the queueing delay fell by the time that passed.
+
+use serde::Deserialize;
+
+use super::admission::signal;
+use super::{Backlog, Verdict};
+use crate::check::{Check, not_zero, positive};
+use crate::packet::Packet;
+use crate::random::Random;
+use crate::units::{Span, Time};
+
+/// Parameters of PIE (RFC 8033, section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PieConfig {
+    /// Queueing delay to hold (`QDELAY_REF`).
+    pub target_ns: Span,
+    /// Time between updates of the drop probability (`T_UPDATE`).
+    pub update_ns: Span,
+    /// Gain of the distance from the target, per second of delay.
+    pub alpha: f64,
+    /// Gain of the delay's change, per second of delay.
+    pub beta: f64,
+    /// How long a burst passes untouched (`MAX_BURST`).
+    pub burst_ns: Span,
+    /// Whether ECN-capable packets are marked instead while the probability is low.
+    pub ecn: bool,
+}
+
+impl PieConfig {
+    /// Checks what the types do not ensure.
+    ///
+    /// # Errors
+    /// The first key at fault.
+    pub fn check(&self) -> Check {
+        not_zero("target_ns", self.target_ns.0)?;
+        not_zero("update_ns", self.update_ns.0)?;
+        positive("alpha", self.alpha)?;
+        positive("beta", self.beta)
+    }
+}
+
+/// From this probability on ECN-capable packets are dropped, too (section 5.1).
+const MARKING_MAX: f64 = 0.1;
+/// A queue of no more than two packets of this size is left alone (section 4.1).
+const MEAN_PACKET_BYTES: u64 = 1500;
+
+/// PIE at work.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    config: PieConfig,
+    probability: f64,
+    /// Probabilities added up since the latest drop (section 5.4).
+    accumulated: f64,
+    burst_left: Span,
+    /// Delay at the latest update.
+    delay_before: Span,
+    updates_at: Time,
+    /// The latest arrival and the delay that it found.
+    latest: (Time, Span),
+    random: Random,
+}
+
+impl Pie {
+    /// PIE with an empty queue.
+    #[must_use]
+    pub fn new(config: &PieConfig, random: Random) -> Self {
+        Self {
+            config: *config,
+            probability: 0.0,
+            accumulated: 0.0,
+            burst_left: config.burst_ns,
+            delay_before: Span::ZERO,
+            updates_at: Time::ZERO + config.update_ns,
+            latest: (Time::ZERO, Span::ZERO),
+            random,
+        }
+    }
+
+    /// The drop probability.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// See [`super::Admission::admit`].
+    pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
+        if now >= self.updates_at {
+            self.catch_up(now, backlog.wait);
+        }
+        self.latest = (now, backlog.wait);
+        if self.is_calm(backlog.wait) {
+            self.burst_left = self.config.burst_ns;
+        }
+        if self.burst_left > Span::ZERO || !self.strikes(backlog) {
+            return Verdict::Accept;
+        }
+        signal(packet, self.config.ecn && self.probability < MARKING_MAX)
+    }
+
+    /// Makes the updates due by `now`, when the delay is `wait`.
+    #[cold]
+    fn catch_up(&mut self, now: Time, wait: Span) {
+        while now >= self.updates_at {
+            let delay = self.delay_at(self.updates_at, now, wait);
+            self.update(delay);
+            self.updates_at += self.config.update_ns;
+            let idle = delay == Span::ZERO && self.is_calm(delay);
+            if idle && self.burst_left == self.config.burst_ns {
+                // Nothing changes any more until the next arrival.
+                let missed = now.0.saturating_sub(self.updates_at.0) / self.config.update_ns.0;
+                self.updates_at += Span(missed * self.config.update_ns.0);
+                if now >= self.updates_at {
+                    self.updates_at += self.config.update_ns;
+                }
+            }
+        }
+    }
+
+    /// The delay at a time between the latest arrival and `now`. If the queue has not
+    /// run empty, it is `wait` and the time in between; if it has, what the latest
+    /// arrival found and the time since then tell.
+    fn delay_at(&self, time: Time, now: Time, wait: Span) -> Span {
+        if wait > Span::ZERO {
+            return Span(wait.0 + now.since(time).0);
+        }
+        let (then, found) = self.latest;
+        Span(found.0.saturating_sub(time.since(then).0))
+    }
+
+    /// One update of the drop probability (sections 4.2, 4.4 and 5.5).
+    fn update(&mut self, delay: Span) {
+        let error = seconds(delay) - seconds(self.config.target_ns);
+        let change = seconds(delay) - seconds(self.delay_before);
+        let mut step = self.config.alpha * error + self.config.beta * change;
+        step /= damping(self.probability);
+        if self.probability >= 0.1 {
+            step = step.min(0.02);
+        }
+        self.probability += step;
+        if delay == Span::ZERO && self.delay_before == Span::ZERO {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.delay_before = delay;
+        self.burst_left = Span(self.burst_left.0.saturating_sub(self.config.update_ns.0));
+        if self.is_calm(delay) {
+            self.burst_left = self.config.burst_ns;
+        }
+    }
+
+    /// Whether congestion has gone away (section 4.4).
+    fn is_calm(&self, delay: Span) -> bool {
+        let half = Span(self.config.target_ns.0 / 2);
+        self.probability == 0.0 && delay < half && self.delay_before < half
+    }
+
+    /// The random decision (section 4.1) without long runs of either kind (section 5.4).
+    fn strikes(&mut self, backlog: &Backlog) -> bool {
+        let half = Span(self.config.target_ns.0 / 2);
+        let light = self.delay_before < half && self.probability < 0.2;
+        if light || backlog.waiting_bytes() <= 2 * MEAN_PACKET_BYTES {
+            return false;
+        }
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        if self.accumulated < 0.85 {
+            return false;
+        }
+        // A product with a power of two is exact, and a cast saturates.
+        let below = (self.probability * 2f64.powi(64)) as u64;
+        let strikes = self.accumulated >= 8.5 || self.random.next_u64() < below;
+        if strikes {
+            self.accumulated = 0.0;
+        }
+        strikes
+    }
+}
+
+fn seconds(span: Span) -> f64 {
+    span.0 as f64 / 1e9
+}
+
+/// By how much smaller steps are while the probability is small (section 4.2).
+const fn damping(probability: f64) -> f64 {
+    match probability {
+        p if p < 0.000_001 => 2048.0,
+        p if p < 0.000_01 => 512.0,
+        p if p < 0.000_1 => 128.0,
+        p if p < 0.001 => 32.0,
+        p if p < 0.01 => 8.0,
+        p if p < 0.1 => 2.0,
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sink, admission, packet};
+    use super::*;
+    use crate::packet::Ecn;
+
+    const JSON: &str = r#"{"kind":"pie","target_ns":15000000,"update_ns":15000000,"alpha":0.125,"beta":1.25,"burst_ns":150000000,"ecn":true}"#;
+    const MS: u64 = 1_000_000;
+
+    /// A 12 Mbit/s queue, a packet a millisecond.
+    fn queue() -> Sink {
+        Sink::new(admission("null", JSON), 12_000_000)
+    }
+
+    #[test]
+    fn unresponsive_overload_is_held_at_the_target() {
+        let mut queue = queue();
+        let (mut delays, mut dropped, mut offered) = (Vec::new(), 0, 0);
+        // 16 Mbit/s for 100 s.
+        for at in (0..100_000 * MS).step_by(750_000).map(Time) {
+            let verdict = queue.offer(at, packet(0, 0));
+            if at.0 > 30_000 * MS {
+                delays.push(queue.backlog(at).wait.0 / 1_000);
+                dropped += u32::from(verdict == Verdict::Drop);
+                offered += 1;
+            }
+        }
+        let mean = delays.iter().sum::<u64>() / delays.len() as u64;
+        // The integral term has no lasting error: 15 ms but for the granularity of 1 ms.
+        assert!((13_500..=16_500).contains(&mean), "{mean} us");
+        // A quarter must go.
+        let share = f64::from(dropped) / f64::from(offered);
+        assert!((share - 0.25).abs() < 0.005, "{share}");
+    }
+
+    #[test]
+    fn a_burst_of_150_ms_passes() {
+        let mut queue = queue();
+        // Twice the rate for 150 ms builds 75 ms of queue.
+        let burst = |queue: &mut Sink, from: u64, lasts: u64| {
+            let times = (from..from + lasts).step_by(500_000).map(Time);
+            times.filter(|&at| queue.offer(at, packet(0, 0)) == Verdict::Drop).count()
+        };
+        assert_eq!(burst(&mut queue, 0, 150 * MS), 0);
+        // It drains, calm returns, and the next one passes as well.
+        assert_eq!(burst(&mut queue, 5_000 * MS, 150 * MS), 0);
+        // One of a second does not.
+        assert!(burst(&mut queue, 10_000 * MS, 1_000 * MS) > 50);
+    }
+
+    #[test]
+    fn capable_packets_are_marked_while_the_probability_is_low() {
+        let decide = |probability, ecn| {
+            let mut pie = Pie::new(&config(), Random::new(2, 2));
+            pie.probability = probability;
+            pie.burst_left = Span::ZERO;
+            pie.delay_before = Span(20 * MS);
+            let backlog = Backlog {
+                packets: 21,
+                bytes: 31_500,
+                sending_bytes: 1500,
+                wait: Span(20 * MS),
+                idle: Span::ZERO,
+            };
+            let verdicts =
+                (0..1_000).map(|_| pie.admit(Time::ZERO, &backlog, packet(0, 0).with_ecn(ecn)));
+            let (mut marked, mut dropped) = (0, 0);
+            for verdict in verdicts {
+                marked += u32::from(verdict == Verdict::Mark);
+                dropped += u32::from(verdict == Verdict::Drop);
+            }
+            (marked > 0, dropped > 0)
+        };
+        assert_eq!(decide(0.05, Ecn::Ect0), (true, false));
+        assert_eq!(decide(0.05, Ecn::NotEct), (false, true));
+        assert_eq!(decide(0.15, Ecn::Ect0), (false, true));
+        assert_eq!(decide(0.0, Ecn::NotEct), (false, false));
+    }
+
+    fn config() -> PieConfig {
+        serde_json::from_str(&JSON.replace(r#""kind":"pie","#, "")).unwrap()
+    }
+
+    #[test]
+    fn steps_grow_with_the_probability() {
+        // 35 ms, 5 ms more than before: 0.125 * 0.02 + 1.25 * 0.005 = 0.00875, divided by
+        // what section 4.2 says for each range.
+        let step = |probability| {
+            let delay_before = Span(30 * MS);
+            let pie = Pie::new(&config(), Random::new(2, 2));
+            let mut pie = Pie { probability, delay_before, ..pie };
+            pie.update(Span(35 * MS));
+            pie.probability - probability
+        };
+        for (probability, divisor) in [
+            (0.0, 2048.0),
+            (5e-6, 512.0),
+            (5e-5, 128.0),
+            (5e-4, 32.0),
+            (5e-3, 8.0),
+            (0.05, 2.0),
+            (0.5, 1.0),
+        ] {
+            assert!((step(probability) * divisor - 0.00875).abs() < 1e-9, "{probability}");
+        }
+    }
+
+    #[test]
+    fn drops_are_neither_too_close_nor_too_far_apart() {
+        let pie = Pie::new(&config(), Random::new(2, 2));
+        let mut pie = Pie { probability: 0.05, delay_before: Span(20 * MS), ..pie };
+        let backlog = Backlog { packets: 21, bytes: 31_500, ..Backlog::default() };
+        let (mut gap, mut gaps) = (0, Vec::new());
+        for _ in 0..1_000_000 {
+            gap += 1;
+            if pie.strikes(&backlog) {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        // Probabilities add up to 0.85 after 17 packets, and to 8.5 after 170 (one more
+        // where the sum falls short by rounding).
+        let (shortest, longest) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+        assert!((17..=18).contains(shortest), "{shortest}");
+        assert!((170..=171).contains(longest), "{longest}");
+    }
+
+    #[test]
+    fn missed_updates_of_a_queue_that_never_ran_empty_see_it_drain() {
+        let pie = Pie::new(&config(), Random::new(2, 2));
+        let mut pie = Pie { delay_before: Span(50 * MS), updates_at: Time(15 * MS), ..pie };
+        let backlog = Backlog { wait: Span(20 * MS), ..Backlog::default() };
+        pie.admit(Time(40 * MS), &backlog, packet(0, 0));
+        // Updates at 15 and 30 ms, with 45 and 30 ms of delay.
+        assert_eq!((pie.delay_before, pie.updates_at), (Span(30 * MS), Time(45 * MS)));
+    }
+
+    #[test]
+    fn missed_updates_are_made_up_for() {
+        // The same queue asked often and seldom between two bursts.
+        let run = |asked: bool| {
+            let mut pie = Pie::new(&config(), Random::new(2, 2));
+            let mut admit = |at: u64, wait: u64| {
+                let backlog = Backlog { wait: Span(wait), ..Backlog::default() };
+                pie.admit(Time(at), &backlog, packet(0, 0));
+            };
+            for step in 0..100 {
+                admit(step * 10 * MS, 100 * MS + step * MS);
+            }
+            if asked {
+                for step in 1..40 {
+                    admit(990 * MS + step * 5 * MS, 199 * MS - step * 5 * MS);
+                }
+            }
+            admit(1_290 * MS, 0);
+            pie.probability()
+        };
+        assert!((run(true) - run(false)).abs() < 1e-12, "{} {}", run(true), run(false));
+    }
+
+    #[test]
+    fn a_long_silence_ends_in_calm_without_a_loop_over_it() {
+        let mut pie = Pie::new(&config(), Random::new(2, 2));
+        pie.probability = 0.5;
+        pie.burst_left = Span::ZERO;
+        pie.admit(Time(u64::MAX >> 2), &Backlog::default(), packet(0, 0));
+        assert_eq!((pie.probability(), pie.burst_left), (0.0, config().burst_ns));
+        assert!(pie.updates_at > Time(u64::MAX >> 2));
+        assert!(pie.updates_at.since(Time(u64::MAX >> 2)) <= config().update_ns);
+    }
+}

@@ -1,0 +1,146 @@
+//! Many queues in one store: lists of packets whose places are used again.
+//!
+//! Once the store has grown to what was waiting at most, no packet costs an allocation.
+
+use super::Queued;
+use crate::packet::Packet;
+
+/// Places for the packets of many lists.
+#[derive(Clone, Debug, Default)]
+pub struct Pool {
+    nodes: Vec<Node>,
+    /// Freed places, linked as a list is; there is one unless all are taken.
+    free: Option<u32>,
+    packets: u32,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    queued: Queued,
+    next: Option<u32>,
+}
+
+/// A first-in, first-out list of packets in a [`Pool`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List {
+    /// First and last place, of meaning while there are packets.
+    ends: (u32, u32),
+    packets: u32,
+    bytes: u64,
+}
+
+impl List {
+    /// Packets in the list.
+    #[inline]
+    pub const fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Bytes on the wire in the list.
+    #[inline]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Pool {
+    /// Packets in all lists.
+    #[inline]
+    pub const fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Bytes on the wire in all lists.
+    #[inline]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds a packet at the end of a list of this pool.
+    #[inline]
+    pub fn push(&mut self, list: &mut List, queued: Queued) {
+        let place = self.place(queued);
+        if list.packets == 0 {
+            list.ends.0 = place;
+        } else {
+            self.nodes[list.ends.1 as usize].next = Some(place);
+        }
+        list.ends.1 = place;
+        list.packets += 1;
+        list.bytes += u64::from(queued.wire_bytes);
+        self.packets += 1;
+        self.bytes += u64::from(queued.wire_bytes);
+    }
+
+    /// Removes the packet at the front of a list of this pool.
+    #[inline]
+    pub fn pop(&mut self, list: &mut List) -> Option<Queued> {
+        if list.packets == 0 {
+            return None;
+        }
+        let place = list.ends.0;
+        let Node { queued, next } = self.nodes[place as usize];
+        self.nodes[place as usize].next = self.free;
+        self.free = Some(place);
+        list.ends.0 = next.unwrap_or_default();
+        list.packets -= 1;
+        list.bytes -= u64::from(queued.wire_bytes);
+        self.packets -= 1;
+        self.bytes -= u64::from(queued.wire_bytes);
+        Some(queued)
+    }
+
+    /// The packets of a list of this pool, the oldest first.
+    pub fn iter(&self, list: &List) -> impl Iterator<Item = Packet> {
+        let first = (list.packets > 0).then_some(list.ends.0);
+        let places = std::iter::successors(first, |&place| self.nodes[place as usize].next);
+        places.map(|place| self.nodes[place as usize].queued.packet)
+    }
+
+    #[inline]
+    fn place(&mut self, queued: Queued) -> u32 {
+        let node = Node { queued, next: None };
+        if let Some(place) = self.free {
+            self.free = self.nodes[place as usize].next;
+            self.nodes[place as usize] = node;
+            return place;
+        }
+        self.nodes.push(node);
+        u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 packets in a queue")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{packet, queued};
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn lists_behave_as_queues(ops in prop::collection::vec((0usize..3, any::<bool>()), 1..300)) {
+            let mut pool = Pool::default();
+            let mut lists = [List::default(); 3];
+            let mut models = [const { VecDeque::new() }; 3];
+            let mut most = 0;
+            for (number, (which, pop)) in (0..).zip(ops) {
+                let (list, model) = (&mut lists[which], &mut models[which]);
+                if pop {
+                    prop_assert_eq!(pool.pop(list).map(|queued| queued.packet), model.pop_front());
+                } else {
+                    pool.push(list, queued(0, packet(0, number)));
+                    model.push_back(packet(0, number));
+                }
+                prop_assert!(pool.iter(list).eq(model.iter().copied()));
+                prop_assert_eq!(list.packets() as usize, model.len());
+                prop_assert_eq!(list.bytes(), 1500 * model.len() as u64);
+                prop_assert_eq!(pool.packets(), lists.iter().map(List::packets).sum::<u32>());
+                prop_assert_eq!(pool.bytes(), lists.iter().map(List::bytes).sum::<u64>());
+                most = most.max(pool.packets());
+                prop_assert!(pool.nodes.len() <= most as usize);
+            }
+        }
+    }
+}

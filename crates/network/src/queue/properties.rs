@@ -1,0 +1,179 @@
+//! What holds for every discipline, whatever comes.
+
+use proptest::prelude::*;
+
+use super::testing::{admission, schedules};
+use super::{Backlog, Queued, Scheduler, Verdict};
+use crate::packet::{Direction, Ecn, Packet};
+use crate::units::{Span, Time};
+
+const SCHEDULERS: [&str; 5] = [
+    r#"{"kind":"codel","target_ns":500,"interval_ns":10000,"ecn":true}"#,
+    r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":true,"queues":4,"quantum_bytes":300}"#,
+    r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":false,"queues":1024,"quantum_bytes":9000}"#,
+    r#"{"kind":"fq","quantum_bytes":700,"initial_quantum_bytes":2000,"flow_limit_packets":7}"#,
+    r#"{"kind":"two-class","threshold":{"packets":3},"quantum_bytes":1514}"#,
+];
+
+const LIMITS: [&str; 3] = ["null", r#"{"packets":12}"#, r#"{"bytes":20000}"#];
+
+/// What is done to a queue: time passes, and a packet comes or one is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    pause: u64,
+    /// Flow, size and whether ECN-capable.
+    packet: Option<(u32, u16)>,
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let packet = prop::option::weighted(0.55, (0u32..6, 40u16..3_000));
+    let operation = (0u64..600, packet).prop_map(|(pause, packet)| Operation { pause, packet });
+    prop::collection::vec(operation, 1..500)
+}
+
+/// Flows with odd numbers are ECN-capable.
+const fn ecn(flow: u32) -> Ecn {
+    if flow % 2 == 1 { Ecn::Ect0 } else { Ecn::NotEct }
+}
+
+/// A queue and all that went through it.
+struct Observed {
+    queue: Box<dyn Scheduler>,
+    marks_instead: bool,
+    entered: Vec<Packet>,
+    left: Vec<Packet>,
+    dropped: Vec<Packet>,
+}
+
+impl Observed {
+    fn apply(&mut self, now: u64, operation: Operation) -> Result<(), TestCaseError> {
+        if let Some((flow, bytes)) = operation.packet {
+            let number = self.entered.len() as u64;
+            let packet = Packet::new(flow, Direction::Forward, bytes, number).with_ecn(ecn(flow));
+            let queued = Queued { packet, wire_bytes: bytes.into(), since: Time(now) };
+            self.queue.enqueue(Time(now), queued, &mut self.dropped);
+            self.entered.push(packet);
+            return Ok(());
+        }
+        let before = (self.queue.packets(), self.dropped.len());
+        let queued = self.queue.dequeue(Time(now), &mut self.dropped);
+        // Work conservation: who has something gives something.
+        prop_assert_eq!(queued.is_some(), before.0 > 0);
+        for packet in &self.dropped[before.1..] {
+            prop_assert!(!self.marks_instead || packet.ecn() == Ecn::NotEct, "{packet:?} dropped");
+        }
+        if let Some(queued) = queued {
+            self.check_order(queued)?;
+            self.left.push(queued.packet);
+        }
+        Ok(())
+    }
+
+    /// A flow's packets leave in their order, as they came but for marks.
+    fn check_order(&self, queued: Queued) -> Result<(), TestCaseError> {
+        let packet = queued.packet;
+        let mut of_flow = self.left.iter().rev().filter(|other| other.flow() == packet.flow());
+        prop_assert!(of_flow.next().is_none_or(|other| other.number() < packet.number()));
+        let came = self.entered[packet.number() as usize];
+        prop_assert_eq!(packet.with_ecn(came.ecn()), came);
+        prop_assert!(packet == came || came.ecn() != Ecn::NotEct, "{packet:?} marked");
+        prop_assert_eq!(queued.wire_bytes, u32::from(packet.bytes()));
+        Ok(())
+    }
+
+    /// What came in is what went out, was dropped or is still there, each once.
+    fn check_conservation(&self) -> Result<(), TestCaseError> {
+        let waiting = self.queue.waiting();
+        prop_assert_eq!(waiting.len(), self.queue.packets() as usize);
+        let bytes: u64 = waiting.iter().map(|packet| u64::from(packet.bytes())).sum();
+        prop_assert_eq!(bytes, self.queue.bytes());
+        let found = [&self.left, &self.dropped, &waiting];
+        let mut numbers: Vec<_> =
+            found.into_iter().flatten().map(|packet| packet.number()).collect();
+        numbers.sort_unstable();
+        prop_assert!(numbers.into_iter().eq(0..self.entered.len() as u64));
+        let marked = [&self.left, &waiting].into_iter().flatten();
+        let marked = marked.filter(|packet| packet.ecn() == Ecn::Ce).count() as u64;
+        // No discipline drops what it has marked.
+        prop_assert_eq!(marked, self.queue.marked());
+        Ok(())
+    }
+
+    fn check_limit(&self, limit: &str, classes: u32) -> Result<(), TestCaseError> {
+        if self.queue.packets() > 1 {
+            prop_assert!(limit != LIMITS[1] || self.queue.packets() <= 12 * classes);
+            prop_assert!(limit != LIMITS[2] || self.queue.bytes() <= 20_000 * u64::from(classes));
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #[test]
+    fn schedulers_keep_their_promises(
+        which in 0..SCHEDULERS.len(),
+        limit in 0..LIMITS.len(),
+        operations in operations(),
+    ) {
+        let (json, limit) = (SCHEDULERS[which], LIMITS[limit]);
+        let mut observed = Observed {
+            queue: schedules(limit, json),
+            marks_instead: json.contains("\"ecn\":true"),
+            entered: Vec::new(),
+            left: Vec::new(),
+            dropped: Vec::new(),
+        };
+        let mut now = 0;
+        for operation in operations {
+            now += operation.pause;
+            observed.apply(now, operation)?;
+            observed.check_conservation()?;
+            observed.check_limit(limit, if json.contains("two-class") { 2 } else { 1 })?;
+        }
+    }
+}
+
+const ADMISSIONS: [&str; 5] = [
+    r#"{"kind":"fifo"}"#,
+    r#"{"kind":"step","threshold":{"packets":3}}"#,
+    r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":0.3,"gentle":true,"adaptive":true,"ecn":true}"#,
+    r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":1,"gentle":false,"adaptive":false,"ecn":false}"#,
+    r#"{"kind":"pie","target_ns":500,"update_ns":300,"alpha":12500,"beta":125000,"burst_ns":1000,"ecn":true}"#,
+];
+
+proptest! {
+    #[test]
+    fn admissions_mark_only_capable_packets_and_respect_the_limit(
+        which in 0..ADMISSIONS.len(),
+        limit in 0..LIMITS.len(),
+        arrivals in prop::collection::vec((0u64..900, 0u32..6, 40u16..3_000), 1..400),
+    ) {
+        let mut queue = admission(LIMITS[limit], ADMISSIONS[which]);
+        // A byte takes a nanosecond.
+        let (mut now, mut ends) = (0, std::collections::VecDeque::<(u64, u32)>::new());
+        let mut free_at = 0;
+        for (pause, flow, bytes) in arrivals {
+            now += pause;
+            while ends.front().is_some_and(|&(end, _)| end <= now) {
+                ends.pop_front();
+            }
+            let backlog = Backlog {
+                packets: ends.len() as u32,
+                bytes: ends.iter().map(|&(_, bytes)| u64::from(bytes)).sum(),
+                sending_bytes: ends.front().map_or(0, |&(_, bytes)| bytes),
+                wait: Span(free_at.max(now) - now),
+                idle: Span(now - free_at.min(now)),
+            };
+            let packet = Packet::new(flow, Direction::Forward, bytes, 0).with_ecn(ecn(flow));
+            let verdict = queue.admit(Time(now), &backlog, packet, bytes.into());
+            prop_assert!(verdict != Verdict::Mark || packet.ecn() != Ecn::NotEct);
+            if verdict != Verdict::Drop {
+                free_at = free_at.max(now) + u64::from(bytes);
+                ends.push_back((free_at, bytes.into()));
+                prop_assert!(limit != 1 || ends.len() <= 13);
+                let waiting: u32 = ends.iter().skip(1).map(|&(_, bytes)| bytes).sum();
+                prop_assert!(limit != 2 || waiting <= 20_000);
+            }
+        }
+    }
+}

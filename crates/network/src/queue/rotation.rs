@@ -1,0 +1,70 @@
+//! Deficit round robin with precedence for new flows (RFC 8290, section 4.2; after
+//! Shreedhar and Varghese 1995): whose turn it is.
+
+use std::collections::VecDeque;
+
+/// Flows that wait for their turn, each at most once.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    new: VecDeque<u32>,
+    old: VecDeque<u32>,
+}
+
+impl Rotation {
+    /// Nobody waits; there is room for `flows` without an allocation.
+    pub fn new(flows: usize) -> Self {
+        Self { new: VecDeque::with_capacity(flows), old: VecDeque::with_capacity(flows) }
+    }
+
+    /// A flow joins that was not there.
+    #[inline]
+    pub fn join(&mut self, flow: u32) {
+        self.new.push_back(flow);
+    }
+
+    /// Whose turn it is: new flows come before old ones.
+    #[inline]
+    pub fn turn(&self) -> Option<u32> {
+        self.new.front().or_else(|| self.old.front()).copied()
+    }
+
+    /// That flow has used its turn and goes to the end of the old ones.
+    #[inline]
+    pub fn next(&mut self) {
+        let flow = self.new.pop_front().or_else(|| self.old.pop_front());
+        self.old.extend(flow);
+    }
+
+    /// That flow has nothing to send. A new one becomes old, so that it cannot come back
+    /// as new before all others had their turn; an old one leaves. Whether it left.
+    #[inline]
+    pub fn rest(&mut self) -> bool {
+        if let Some(flow) = self.new.pop_front() {
+            self.old.push_back(flow);
+            return false;
+        }
+        self.old.pop_front().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_flows_come_first_and_cannot_stay_new() {
+        let mut rotation = Rotation::new(4);
+        rotation.join(1);
+        rotation.next();
+        rotation.join(2);
+        assert_eq!(rotation.turn(), Some(2));
+        assert!(!rotation.rest());
+        assert_eq!(rotation.turn(), Some(1));
+        rotation.next();
+        assert_eq!(rotation.turn(), Some(2));
+        assert!(rotation.rest());
+        assert_eq!(rotation.turn(), Some(1));
+        assert!(rotation.rest());
+        assert_eq!(rotation.turn(), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Transmitters: when a packet begins to be sent and when it has been.
+//!
+//! All of them send in the order in which they are asked, so both times are known as
+//! soon as it is known when the packet is ready.
+
+mod config;
+mod stepped;
+mod token_bucket;
+mod trace;
+
+pub use config::{RateConfig, TokenBucketConfig, TraceConfig};
+pub use stepped::Stepped;
+pub use token_bucket::TokenBucket;
+pub use trace::Trace;
+
+use crate::serializer::Serializer;
+use crate::units::{Span, Time};
+
+/// When a transmission ends that never does: far beyond any run, and yet so that
+/// delays can be added to it.
+pub const STUCK: Time = Time(u64::MAX >> 2);
+
+/// Eight bits a byte in units of one bit per second times one nanosecond.
+const BYTE: u64 = 8 * 1_000_000_000;
+
+/// What sends a link's packets.
+#[derive(Clone, Debug)]
+pub enum Transmitter {
+    /// Sending takes no time.
+    None,
+    /// A constant rate.
+    Constant(Serializer),
+    /// A rate that changes at given times.
+    Stepped(Stepped),
+    /// Opportunities of a trace.
+    Trace(Trace),
+    /// A token bucket that delays.
+    TokenBucket(TokenBucket),
+}
+
+impl Transmitter {
+    /// An idle transmitter.
+    #[must_use]
+    pub fn new(config: Option<&RateConfig>) -> Self {
+        match config {
+            None => Self::None,
+            Some(RateConfig::Constant(rate)) => Self::Constant(Serializer::new(*rate)),
+            Some(RateConfig::Steps(steps)) => Self::Stepped(Stepped::new(steps)),
+            Some(RateConfig::Trace(trace)) => Self::Trace(Trace::new(trace)),
+            Some(RateConfig::TokenBucket(bucket)) => Self::TokenBucket(TokenBucket::new(bucket)),
+        }
+    }
+
+    /// Appends a packet that is ready at `ready`, which never goes back; gives the times
+    /// at which its transmission starts and ends ([`STUCK`]: never).
+    #[inline]
+    pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
+        match self {
+            Self::None => (ready, ready),
+            Self::Constant(serializer) => serializer.send(ready, wire_bytes),
+            Self::Stepped(stepped) => stepped.send(ready, wire_bytes),
+            Self::Trace(trace) => trace.send(ready, wire_bytes),
+            Self::TokenBucket(bucket) => bucket.send(ready, wire_bytes),
+        }
+    }
+
+    /// When it could begin a packet that has been ready for ever: after all that it was
+    /// given, an outage that then prevails, and the wait for tokens for a packet of the
+    /// size of the latest.
+    #[inline]
+    #[must_use]
+    pub fn free_at(&self) -> Time {
+        self.begins(Time::ZERO)
+    }
+
+    /// When it could begin a packet that is ready at `ready`. A scheduler is best asked
+    /// for its packet then.
+    #[inline]
+    #[must_use]
+    pub fn begins(&self, ready: Time) -> Time {
+        match self {
+            Self::None => ready,
+            Self::Constant(serializer) => serializer.free_at().max(ready),
+            Self::Stepped(stepped) => stepped.begins(ready),
+            Self::Trace(trace) => trace.begins(ready),
+            Self::TokenBucket(bucket) => bucket.begins(ready),
+        }
+    }
+
+    /// A time that no transmission of `wire_bytes` falls short of, now or later.
+    #[must_use]
+    pub fn shortest(&self, wire_bytes: u32) -> Span {
+        match self {
+            Self::None | Self::Trace(_) => Span::ZERO,
+            Self::Constant(serializer) => serializer.shortest(wire_bytes),
+            Self::Stepped(stepped) => stepped.shortest(wire_bytes),
+            Self::TokenBucket(bucket) => bucket.shortest(wire_bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RATES: [&str; 7] = [
+        r#"{"constant":7000000}"#,
+        r#"{"steps":[[0,7000000],[1000000,0],[5000000,30000000],[20000000,1000000000]]}"#,
+        r#"{"steps":[[0,0],[2000000,1000],[9000000,333333333]]}"#,
+        r#"{"trace":{"times_ns":[0,700000,700000,3000000],"period_ns":3000000,"bytes":1504}}"#,
+        r#"{"trace":{"times_ns":[400000],"period_ns":1000000,"bytes":500}}"#,
+        r#"{"token_bucket":{"rate_bps":7000000,"burst_bytes":9000,"peak_bps":null}}"#,
+        r#"{"token_bucket":{"rate_bps":7000000,"burst_bytes":1000,"peak_bps":100000000}}"#,
+    ];
+
+    proptest! {
+        #[test]
+        fn packets_keep_their_order_and_announced_times(
+            which in 0..RATES.len(),
+            packets in prop::collection::vec((0u64..3_000_000, 40u32..9_000), 1..80),
+        ) {
+            let config: RateConfig = serde_json::from_str(RATES[which]).unwrap();
+            config.check().unwrap();
+            let mut transmitter = Transmitter::new(Some(&config));
+            let (mut ready, mut previous) = (Time::ZERO, (Time::ZERO, Time::ZERO));
+            for (pause, bytes) in packets {
+                ready += Span(pause);
+                let shortest = transmitter.shortest(bytes);
+                let begins = transmitter.begins(ready);
+                prop_assert_eq!(transmitter.begins(transmitter.free_at()), transmitter.free_at());
+                let (start, end) = transmitter.send(ready, bytes);
+                prop_assert!(ready <= start && start <= end, "{ready:?} {start:?} {end:?}");
+                prop_assert!(previous.0 <= start && previous.1 <= end, "{previous:?} {start:?}");
+                prop_assert!(end.since(start) >= shortest, "{start:?} {end:?} {shortest:?}");
+                if !matches!(transmitter, Transmitter::TokenBucket(_)) {
+                    prop_assert_eq!(start, begins);
+                }
+                previous = (start, end);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_rate_sending_takes_no_time() {
+        let mut transmitter = Transmitter::new(None);
+        assert_eq!(transmitter.send(Time(7), 1500), (Time(7), Time(7)));
+        assert_eq!((transmitter.free_at(), transmitter.shortest(1500)), (Time::ZERO, Span::ZERO));
+    }
+}
