@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  docs clean bpf-compiler valgrind
+  bench-peers docs clean bpf-compiler valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,7 @@ help:
 	@echo 'make build   the command $(BIN)/dumbbell'
 	@echo 'make bench   speed of the simulator, beside that of a bare loop'
 	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
+	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make clean   remove everything that make made, results excepted'
@@ -80,6 +81,15 @@ valgrind:
 	@command -v valgrind >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && apt-get install -y -qq --no-install-recommends valgrind >/dev/null; fi; }
+
+bench-peers: build peers
+	$(BIN)/python benches/peers/compare.py $(if $(ONLY),--only '$(ONLY)') $(if $(MARKDOWN),--markdown $(MARKDOWN))
+
+# Large, so nothing else asks for them.
+peers:
+	@{ command -v ns && test -e /usr/include/ns3/core-module.h; } >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ ns2 libns3-dev >/dev/null; fi; }
 
 docs: build
 	$(BIN)/python -m dumbbell.docs
