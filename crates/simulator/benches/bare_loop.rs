@@ -8,7 +8,8 @@
 
 use std::collections::VecDeque;
 use std::hint::black_box;
-use std::time::Instant;
+
+use cpu_time::ThreadTime;
 
 const SERIALISATION_NS: u64 = 48_000; // 1500 bytes at 250 Mbit/s
 const RTT_NS: u64 = 162_000_000;
@@ -19,7 +20,7 @@ const LOSS: f64 = 1e-6;
 /// acknowledged; returns nanoseconds per packet.
 pub fn ns_per_packet<const PER_ACK: u32>(wanted: u64) -> f64 {
     let mut path = Loop::<PER_ACK>::new(black_box(aimd as Law));
-    let begin = Instant::now();
+    let begin = ThreadTime::now();
     path.run(black_box(wanted));
     let elapsed = begin.elapsed();
     path.check(wanted);
