@@ -2,8 +2,8 @@
 #
 # ns ns2.tcl RATE_BPS RTT_S QUEUE_PACKETS LOSS FLOWS ALGORITHM DURATION_S SEED
 #
-# Prints one JSON object: the time of the run, memory before and at its peak, and the
-# packets that each receiver got in order. README.md says what is set here and why.
+# Prints one JSON object: the time of the run by the clock and on the processor, memory before
+# and at its peak, and the packets that each receiver got in order. README.md says what is set here and why.
 
 lassign $argv rate rtt queue loss flows algorithm duration seed
 set payload 1448
@@ -16,7 +16,14 @@ proc kib {key} {
     return $value
 }
 
-# Only the packets that are used: ns-2 clears each header that it knows in each packet.
+proc processor_s {} {
+    set schedule [open /proc/self/schedstat]
+    set ns [lindex [read $schedule] 0]
+    close $schedule
+    return [expr {$ns / 1e9}]
+}
+
+# Only the headers that are used: ns-2 clears each that it knows in each packet.
 remove-all-packet-headers
 add-packet-header IP TCP Flags
 ns-random $seed
@@ -69,17 +76,19 @@ for {set index 0} {$index < $flows} {incr index} {
 }
 
 proc finish {} {
-    global begin before senders
-    set wall [expr {([clock microseconds] - $begin) / 1e6}]
+    global begin_us begin_s before senders
+    set wall [expr {([clock microseconds] - $begin_us) / 1e6}]
+    set processor [expr {[processor_s] - $begin_s}]
     foreach tcp $senders {
         lappend packets [expr {[$tcp set ack_] + 1}]
     }
-    puts "{\"wall_s\": $wall, \"before_kib\": $before, \"peak_kib\": [kib VmHWM],\
-          \"packets\": \[[join $packets ,]\]}"
+    puts "{\"wall_s\": $wall, \"processor_s\": $processor,\
+          \"before_kib\": $before, \"peak_kib\": [kib VmHWM], \"packets\": \[[join $packets ,]\]}"
     exit 0
 }
 
 $ns at $duration finish
 set before [kib VmHWM]
-set begin [clock microseconds]
+set begin_s [processor_s]
+set begin_us [clock microseconds]
 $ns run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import dumbbell
 
@@ -46,11 +46,12 @@ def main() -> None:
     """Run once and print one JSON object."""
     resolved = scenario(sys.argv[1:]).resolve()
     before_kib = _kib("VmHWM")
-    begin = perf_counter()
+    begin_s, begin_processor_s = perf_counter(), process_time()
     run = dumbbell.simulate(resolved)
-    wall_s = perf_counter() - begin
+    wall_s, processor_s = perf_counter() - begin_s, process_time() - begin_processor_s
     answer = {
         "wall_s": wall_s,
+        "processor_s": processor_s,
         "before_kib": before_kib,
         "peak_kib": _kib("VmHWM"),
         "packets": [flow["acked_bytes"] // PAYLOAD_BYTES for flow in run.summary["flows"]],
