@@ -87,8 +87,8 @@ class Scenario:
 
 
 SCENARIOS = (
-    Scenario("cubic", 1, 250, 162, 675, 40),
-    Scenario("reno", 1, 250, 162, 675, 40),
+    Scenario("cubic", 1, 250, 162, 675, 20),
+    Scenario("reno", 1, 250, 162, 675, 20),
     Scenario("cubic", 1, 10_000, 12, 1000, 1),
     Scenario("cubic", 2, 200, 92, 100, 40),
     Scenario("reno", 2, 200, 92, 100, 40),
