@@ -1,7 +1,8 @@
 # Every task of the project. Nothing needs to be prepared: each target sets up what it uses.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test test-rust test-python lint format bench docs clean bpf-compiler
+.PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
+  bench-peers docs clean bpf-compiler valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +15,9 @@ help:
 	@echo 'make test    every test'
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell'
-	@echo 'make bench   speed of the simulator'
+	@echo 'make bench   speed of the simulator, beside that of a bare loop'
+	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
+	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make clean   remove everything that make made, results excepted'
@@ -39,7 +42,7 @@ demo: build
 	$(BIN)/dumbbell run li2007 --quick
 	$(BIN)/dumbbell report li2007
 
-test: test-rust test-python
+test: test-rust test-python bench-instructions
 
 test-rust:
 	cargo test --workspace --locked
@@ -70,6 +73,23 @@ format: setup
 
 bench:
 	cargo bench --workspace --locked --bench speed
+
+bench-instructions: valgrind
+	cargo bench -p dumbbell-simulator --locked --bench instructions -- $(if $(ACCEPT),--accept)
+
+valgrind:
+	@command -v valgrind >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends valgrind >/dev/null; fi; }
+
+bench-peers: build peers
+	$(BIN)/python benches/peers/compare.py $(if $(ONLY),--only '$(ONLY)') $(if $(MARKDOWN),--markdown $(MARKDOWN))
+
+# Large, so nothing else asks for them.
+peers:
+	@{ command -v ns && test -e /usr/include/ns3/core-module.h; } >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ ns2 libns3-dev >/dev/null; fi; }
 
 docs: build
 	$(BIN)/python -m dumbbell.docs

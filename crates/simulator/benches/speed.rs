@@ -1,112 +1,180 @@
-//! How fast the simulator is: nanoseconds per delivered data packet.
+//! How fast the simulator is: nanoseconds per delivered data packet, beside those of a bare
+//! loop that does only what cannot be avoided.
 //!
-//! `cargo bench -p dumbbell-simulator` prints one line for each scenario, with
-//! `-- TEXT` for those whose name contains TEXT. Compare lines of one run only: the
-//! machine's speed drifts.
+//! `make bench` prints everything; `cargo bench -p dumbbell-simulator --bench speed -- TEXT`
+//! only the cases whose name contains TEXT. Each case runs in a process of its own, so that
+//! its peak memory is its own, and several times: the fastest counts, since whatever else
+//! the machine does only ever adds. For the same reason time is that on a processor, except
+//! for jobs side by side. Compare lines of one run only: machines drift.
 
-use std::sync::atomic::AtomicBool;
+mod bare_loop;
+mod cases;
+
+use std::process::Command;
 use std::time::Instant;
 
-use dumbbell_workload::Scenario;
-use serde_json::{Value, json};
+use cases::Case;
+use cpu_time::ThreadTime;
 
-#[path = "../tests/common/mod.rs"]
-mod common;
+const REPETITIONS: usize = 3;
+const BARE_LOOP_PACKETS: u64 = 50_000_000;
+const TWO_JOBS_CASE: &str = "1 flow, 250 Mbit/s, 162 ms";
 
-use common::{MILLISECOND, SECOND, with};
-
-struct Case {
-    name: &'static str,
-    rate_bps: u64,
-    rtt_ms: u64,
-    queue_packets: u32,
-    loss: f64,
-    flows: usize,
-    seconds: u64,
+/// The tables. A case of a new kind (parking lot, FQ-CoDel, RPC) goes into the first, what
+/// shows a new kind of growth (number of hops) becomes one of its own.
+fn tables() -> Vec<(&'static str, Vec<Case>)> {
+    let wide = |name: &str, loss| one_flow(name, (10_000, 12, 1000), loss, 10);
+    let long = |name: &str, loss| one_flow(name, (250, 162, 675), loss, 300);
+    let shared = |name: &str, flows| Case { flows, ..one_flow(name, (200, 92, 100), 0.0, 200) };
+    let many =
+        |name: &str, flows, s| Case { flows, ..one_flow(name, (10_000, 50, 10_000), 0.0, s) };
+    vec![
+        (
+            "case",
+            vec![
+                wide("1 flow, 10 Gbit/s, 12 ms", 0.0),
+                wide("1 flow, 10 Gbit/s, 12 ms, loss 1e-6", 1e-6),
+                long(TWO_JOBS_CASE, 0.0),
+                long("1 flow, 250 Mbit/s, 162 ms, loss 1e-5", 1e-5),
+                shared("2 flows, 200 Mbit/s, 92 ms", 2),
+                shared("24 flows, 200 Mbit/s, 92 ms", 24),
+                many("1000 flows, 10 Gbit/s, 50 ms", 1000, 10),
+            ],
+        ),
+        (
+            "growth with flows, 10 Gbit/s, 50 ms",
+            [1, 10, 100, 1000].map(|flows| many(&format!("flows: {flows}"), flows, 5)).to_vec(),
+        ),
+        (
+            "growth with rate, 1 flow, 12 ms",
+            vec![
+                one_flow("rate: 100 Mbit/s", (100, 12, 10), 0.0, 200),
+                one_flow("rate: 1 Gbit/s", (1_000, 12, 100), 0.0, 20),
+                one_flow("rate: 10 Gbit/s", (10_000, 12, 1000), 0.0, 2),
+            ],
+        ),
+    ]
 }
 
-const CASES: [Case; 6] = [
-    Case {
-        name: "1 flow, 250 Mbit/s, 162 ms",
-        rate_bps: 250_000_000,
-        rtt_ms: 162,
-        queue_packets: 675,
-        loss: 0.0,
-        flows: 1,
-        seconds: 300,
-    },
-    Case {
-        name: "1 flow, 250 Mbit/s, 162 ms, loss 1e-5",
-        rate_bps: 250_000_000,
-        rtt_ms: 162,
-        queue_packets: 675,
-        loss: 1e-5,
-        flows: 1,
-        seconds: 300,
-    },
-    Case {
-        name: "2 flows, 250 Mbit/s, 42 ms",
-        rate_bps: 250_000_000,
-        rtt_ms: 42,
-        queue_packets: 175,
-        loss: 0.0,
-        flows: 2,
-        seconds: 300,
-    },
-    Case {
-        name: "1 flow, 10 Gbit/s, 12 ms",
-        rate_bps: 10_000_000_000,
-        rtt_ms: 12,
-        queue_packets: 1000,
-        loss: 0.0,
-        flows: 1,
-        seconds: 10,
-    },
-    Case {
-        name: "24 flows, 200 Mbit/s, 92 ms",
-        rate_bps: 200_000_000,
-        rtt_ms: 92,
-        queue_packets: 100,
-        loss: 0.0,
-        flows: 24,
-        seconds: 300,
-    },
-    Case {
-        name: "1000 flows, 10 Gbit/s, 50 ms",
-        rate_bps: 10_000_000_000,
-        rtt_ms: 50,
-        queue_packets: 10_000,
-        loss: 0.0,
-        flows: 1000,
-        seconds: 10,
-    },
-];
+fn one_flow(name: &str, path: (u64, u64, u32), loss: f64, seconds: u64) -> Case {
+    let (rate_mbps, rtt_ms, queue_packets) = path;
+    let (name, duration_ms) = (name.to_owned(), seconds * 1000);
+    Case { name, rate_mbps, rtt_ms, queue_packets, loss, flows: 1, duration_ms }
+}
 
-fn scenario(case: &Case) -> Value {
-    let flow = |index: usize| {
-        let mut flow = common::flow("cubic", None, case.rtt_ms * MILLISECOND);
-        flow["start_ns"] = json!(index as u64 * MILLISECOND);
-        flow["label"] = json!(format!("cubic {index}"));
-        flow
-    };
-    let flows = (0..case.flows).map(flow).collect();
-    let scenario = common::scenario(case.rate_bps, case.queue_packets, case.seconds, flows);
-    let scenario = with(scenario, "/network/loss/receiver", json!(case.loss));
-    with(scenario, "/record/interval_ns", json!(SECOND))
+/// What one process measured of itself.
+struct Measured {
+    packets: u64,
+    processor_s: f64,
+    wall_s: f64,
+    peak_kib: u64,
+}
+
+impl Measured {
+    fn ns_per_packet(&self) -> f64 {
+        self.processor_s * 1e9 / self.packets as f64
+    }
 }
 
 fn main() {
-    println!("{:<40} {:>12} {:>10} {:>12}", "scenario", "packets", "ns/packet", "Mpackets/s");
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let wanted = |case: &&Case| filter.as_ref().is_none_or(|filter| case.name.contains(filter));
-    for case in CASES.iter().filter(wanted) {
-        let scenario = Scenario::from_json(&common::resolve(&scenario(case)).to_string())
-            .expect("a valid case");
-        let begin = Instant::now();
-        let output = dumbbell_simulator::run(scenario, &AtomicBool::new(false)).expect("a run");
-        let seconds = begin.elapsed().as_secs_f64();
-        let packets = output.summary.packets as f64;
-        let (per_packet, rate) = (seconds * 1e9 / packets, packets / seconds / 1e6);
-        println!("{:<40} {packets:>12} {per_packet:>10.1} {rate:>12.2}", case.name);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, name, jobs] = &arguments[..] {
+        if flag == "--in-this-process" {
+            return run_here(name, jobs.parse().expect("a number of jobs"));
+        }
     }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let wanted = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
+
+    let bare = print_bare_loop();
+    for (title, mut cases) in tables() {
+        cases.retain(&wanted);
+        if cases.is_empty() {
+            continue;
+        }
+        println!(
+            "\n{title:<40} {:>10} {:>10} {:>11} {:>10} {:>10}",
+            "packets", "ns/packet", "Mpackets/s", "bare loops", "peak MiB"
+        );
+        for case in cases {
+            let measured = fastest(&case.name, 1, |run| run.processor_s);
+            let ns = measured.ns_per_packet();
+            println!(
+                "{:<40} {:>10} {ns:>10.1} {:>11.2} {:>10.1} {:>10.1}",
+                case.name,
+                measured.packets,
+                1e3 / ns,
+                ns / bare,
+                measured.peak_kib as f64 / 1024.0
+            );
+        }
+    }
+    if filter.is_none() {
+        let rate = |measured: Measured| measured.packets as f64 / measured.wall_s;
+        let [one, two] = [1, 2].map(|jobs| rate(fastest(TWO_JOBS_CASE, jobs, |run| run.wall_s)));
+        println!("\ntwo jobs against one: {:.2} times the packets by the clock", two / one);
+    }
+}
+
+/// Prints the yardstick; returns it for an ACK for every second packet.
+fn print_bare_loop() -> f64 {
+    fn fastest<const PER_ACK: u32>() -> f64 {
+        let run = |_| bare_loop::ns_per_packet::<PER_ACK>(BARE_LOOP_PACKETS);
+        (0..REPETITIONS).map(run).fold(f64::INFINITY, f64::min)
+    }
+    let (second, each) = (fastest::<2>(), fastest::<1>());
+    println!("bare loop, an ACK for every second packet {second:>20.1} ns/packet");
+    println!("bare loop, an ACK for each packet {each:>28.1} ns/packet");
+    second
+}
+
+/// Runs `jobs` copies of a case at once in another process, some times over; returns the
+/// run that took the least `time`.
+fn fastest(name: &str, jobs: usize, time: fn(&Measured) -> f64) -> Measured {
+    let run = |_| {
+        let this = std::env::current_exe().expect("the path of this program");
+        let output = Command::new(this)
+            .args(["--in-this-process", name, &jobs.to_string()])
+            .output()
+            .expect("this program runs again");
+        let [told, problem] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
+        assert!(output.status.success(), "{name}: {problem}");
+        let values: Vec<&str> = told.split_whitespace().collect();
+        let [packets, processor, wall, peak] = values[..] else { panic!("{name} told {told:?}") };
+        Measured {
+            packets: packets.parse().expect("packets"),
+            processor_s: processor.parse().expect("seconds"),
+            wall_s: wall.parse().expect("seconds"),
+            peak_kib: peak.parse().expect("KiB"),
+        }
+    };
+    (0..REPETITIONS).map(run).min_by(|a, b| time(a).total_cmp(&time(b))).expect("a repetition")
+}
+
+/// Runs copies of a case on as many threads; prints packets, time on the processor and by
+/// the clock, and peak memory.
+fn run_here(name: &str, jobs: usize) {
+    let case = tables().into_iter().flat_map(|(_, cases)| cases).find(|case| case.name == name);
+    let case = &case.expect("a case of that name");
+    let job = || {
+        let begin = ThreadTime::now();
+        (case.run(), begin.elapsed().as_secs_f64())
+    };
+    let begin = Instant::now();
+    let done: Vec<(u64, f64)> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..jobs).map(|_| scope.spawn(job)).collect();
+        running.into_iter().map(|job| job.join().expect("a job")).collect()
+    });
+    let wall_s = begin.elapsed().as_secs_f64();
+    let (packets, processor_s) =
+        done.iter().fold((0, 0.0), |(packets, time), job| (packets + job.0, time + job.1));
+    println!("{packets} {processor_s} {wall_s} {}", peak_kib());
+}
+
+/// The most memory that this process ever held, as Linux tells it; elsewhere 0.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(refused_key("/flows/0/reverse/hops", json!([])), "flows.0.reverse.hops");
         assert_eq!(refused_key("/flows/0/transport/tcp/demand/transfer", json!(0)), "scenario");
         let loss = json!([{"kind": "bernoulli", "probability": [[0, 1.0]]}]);
-        assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability");
+        assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability.0.1");
         assert_eq!(refused_key("/links/0/rate/constant", json!(0)), "scenario");
         assert_eq!(refused_key("/links/0/delay", json!([])), "links.0.delay");
     }
