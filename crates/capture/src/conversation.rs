@@ -289,12 +289,13 @@ mod tests {
         let ack = conversation(None).ack(&Ack {
             cumulative: 10,
             duplicate: Some(4..5),
-            sacked: &[12..14],
+            sacked: &[12..14, 16..17],
             ..Ack::default()
         });
         let at = |segment: u32| INITIAL_SEQUENCE + 1 + segment * 1448;
-        let blocks = [Some((at(4), at(5))), Some((at(12), at(14))), None, None];
-        assert_eq!(ack.sack_blocks, blocks);
+        let blocks = [(4, 5), (12, 14), (16, 17)].map(|(from, to)| Some((at(from), at(to))));
+        assert_eq!(ack.sack_blocks[..3], blocks);
+        assert_eq!(ack.sack_blocks[3], None);
         assert_eq!(ack.source, Endpoint::receiver(3));
     }
 
