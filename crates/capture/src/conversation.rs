@@ -117,11 +117,9 @@ impl Conversation {
         Self { flow, sender, receiver }
     }
 
-    /// SYN, SYN/ACK and ACK of a connection that opens at `time_ns`. Simulated connections
-    /// start established: these were never sent and take no time.
-    #[must_use]
-    pub fn handshake(&self, time_ns: u64) -> [TcpPacket; 3] {
-        let value = Timestamps::clock(time_ns);
+    /// SYN, SYN/ACK and ACK of a connection that begins at `start_ns`.
+    pub(crate) fn handshake(&self, start_ns: u64) -> [TcpPacket; 3] {
+        let value = Timestamps::clock(start_ns);
         let ecn = self.flow.ecn;
         let syn = TcpPacket {
             sequence: INITIAL_SEQUENCE,

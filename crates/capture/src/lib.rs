@@ -11,15 +11,15 @@
 //!   cut behind its headers.
 //! - **Checksums** are right for a payload of zeros. Wireshark validates those of IP and of
 //!   packets without payload, and calls those of cut packets unverified.
-//! - **Times** are simulated nanoseconds from the start of the run, which readers show as
-//!   1 January 1970.
+//! - **Times** are simulated nanoseconds; the clock shows 1 s when the run begins
+//!   ([`CLOCK_AT_START_NS`]). Readers call that a moment of 1 January 1970.
 //! - **Addresses**: flow n sends from 10.0.0.0 + (n + 1), port 49152, to
 //!   10.128.0.0 + (n + 1), port 5001; see [`Endpoint::sender`] and [`Endpoint::receiver`].
 //! - **The handshake** is written although it was never simulated, since readers learn
-//!   window scaling, SACK and ECN from it. It takes no time. Wireshark therefore knows no
-//!   initial round-trip time, and that is to the good: it takes what fills a gap within
-//!   that time (else within 3 ms) for reordered, where here it was sent again.
-//!   A connection has no end: nobody simulates a FIN.
+//!   window scaling, SACK and ECN from it. It takes 1 ns, which Wireshark shows as the
+//!   initial round-trip time. That is on purpose: what fills a gap within that time it
+//!   takes for reordered, where here it was sent again. A connection has no end: nobody
+//!   simulates a FIN.
 //!
 //! # One file for each point of capture
 //! Wireshark follows a connection by its addresses and ports, whatever the interface. A
@@ -35,7 +35,7 @@
 //!
 //! | where in the engine | which file | what is written |
 //! |---|---|---|
-//! | a flow begins | both | [`Conversation::handshake`] |
+//! | a flow begins | both | [`Writer::handshake`] |
 //! | a segment is injected | sender's | [`Conversation::data`] |
 //! | data is delivered | receiver's | the same, with the ECN bits as they arrived |
 //! | an acknowledgement is injected | receiver's | [`Conversation::ack`] |
@@ -60,9 +60,7 @@
 //! let conversation = Conversation::new(flow);
 //!
 //! let start_ns = 1_000_000_000;
-//! for packet in conversation.handshake(start_ns) {
-//!     sender.tcp(start_ns, 0, &packet)?;
-//! }
+//! sender.handshake(start_ns, 0, &conversation)?;
 //! let value = Timestamps::clock(start_ns);
 //! let timestamps = Timestamps { value, echo: value };
 //! let data = Data { segment: 0, ecn: Ecn::Ect0, cwr: false, timestamps };
@@ -84,4 +82,4 @@ mod writer;
 
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
 pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
-pub use writer::Writer;
+pub use writer::{CLOCK_AT_START_NS, Writer};

@@ -123,8 +123,7 @@ pub struct UdpPacket {
 }
 
 impl TcpPacket {
-    /// Puts the headers in front of what `out` holds nothing of yet; returns the true
-    /// length of the packet.
+    /// Appends the headers to `out`; returns the true length of the packet.
     ///
     /// # Panics
     /// If the options need more than 40 bytes, or the packet more than 65,535.

@@ -12,7 +12,21 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
 
+use crate::conversation::Conversation;
 use crate::packet::{HEADERS_BYTES_MAX, TcpPacket, UdpPacket};
+
+/// What the clock of a file shows when the run begins: not zero, so that what was before
+/// has a time as well.
+pub const CLOCK_AT_START_NS: u64 = 1_000_000_000;
+
+/// What a reader of a file has to know.
+const NOTE: &str = "Simulated. Headers only: payload is not stored, and zero for checksums. \
+    The clock shows 1 s when the run begins; handshakes were not simulated.";
+
+/// Initial round-trip time that a handshake shows, in nanoseconds. Wireshark takes what
+/// fills a gap within that time, or within 3 ms where it is zero, for reordered. Here it
+/// was sent again.
+const HANDSHAKE_RTT_NS: u64 = 1;
 
 /// Resolution of times: 10^-9 s (pcapng, section 4.2, `if_tsresol`).
 const NANOSECONDS: u8 = 9;
@@ -36,6 +50,7 @@ impl<W: Write> Writer<W> {
             endianness: Endianness::Little,
             options: vec![
                 SectionHeaderOption::Comment(text(comment)?),
+                SectionHeaderOption::Comment(NOTE.into()),
                 SectionHeaderOption::UserApplication(
                     concat!("Dumbbell ", env!("CARGO_PKG_VERSION")).into(),
                 ),
@@ -58,6 +73,26 @@ impl<W: Write> Writer<W> {
         Ok(Self { blocks, headers: Vec::with_capacity(HEADERS_BYTES_MAX) })
     }
 
+    /// SYN, SYN/ACK and ACK of a connection, seen just before it begins at `start_ns`.
+    ///
+    /// # Errors
+    /// When writing fails, or there is no such interface.
+    pub fn handshake(
+        &mut self,
+        start_ns: u64,
+        interface: u32,
+        conversation: &Conversation,
+    ) -> io::Result<()> {
+        let opened_ns = CLOCK_AT_START_NS + start_ns;
+        let times = [opened_ns - HANDSHAKE_RTT_NS, opened_ns, opened_ns];
+        for (clock_ns, packet) in times.into_iter().zip(conversation.handshake(start_ns)) {
+            self.headers.clear();
+            let packet_bytes = packet.write_headers(&mut self.headers);
+            self.packet(clock_ns, interface, packet_bytes)?;
+        }
+        Ok(())
+    }
+
     /// A TCP segment seen at an interface.
     ///
     /// # Errors
@@ -68,7 +103,7 @@ impl<W: Write> Writer<W> {
     pub fn tcp(&mut self, time_ns: u64, interface: u32, packet: &TcpPacket) -> io::Result<()> {
         self.headers.clear();
         let packet_bytes = packet.write_headers(&mut self.headers);
-        self.packet(time_ns, interface, packet_bytes)
+        self.packet(CLOCK_AT_START_NS + time_ns, interface, packet_bytes)
     }
 
     /// A UDP datagram seen at an interface.
@@ -81,7 +116,7 @@ impl<W: Write> Writer<W> {
     pub fn udp(&mut self, time_ns: u64, interface: u32, packet: &UdpPacket) -> io::Result<()> {
         self.headers.clear();
         let packet_bytes = packet.write_headers(&mut self.headers);
-        self.packet(time_ns, interface, packet_bytes)
+        self.packet(CLOCK_AT_START_NS + time_ns, interface, packet_bytes)
     }
 
     /// Writes what is still buffered and hands back what was written to.
@@ -92,11 +127,11 @@ impl<W: Write> Writer<W> {
         self.blocks.into_inner().into_inner().map_err(io::IntoInnerError::into_error)
     }
 
-    fn packet(&mut self, time_ns: u64, interface: u32, packet_bytes: u32) -> io::Result<()> {
+    fn packet(&mut self, clock_ns: u64, interface: u32, packet_bytes: u32) -> io::Result<()> {
         let block = EnhancedPacketBlock {
             interface_id: interface,
             // pcap-file 2 writes this in nanoseconds, whatever the interface says.
-            timestamp: Duration::from_nanos(time_ns),
+            timestamp: Duration::from_nanos(clock_ns),
             original_len: packet_bytes,
             data: Cow::Borrowed(&self.headers),
             options: Vec::new(),
@@ -139,27 +174,46 @@ mod tests {
 
     fn written(comment: &str) -> Vec<u8> {
         let mut writer = Writer::new(Vec::new(), comment, &["left", "right"]).unwrap();
-        writer.udp(0x1_0000_0002, 1, &datagram()).unwrap();
+        writer.udp(0x1_0000_0002 - CLOCK_AT_START_NS, 1, &datagram()).unwrap();
         writer.finish().unwrap()
+    }
+
+    /// The blocks of a file, without type and lengths.
+    fn blocks(mut file: &[u8]) -> Vec<(u32, &[u8])> {
+        let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+        let mut blocks = Vec::new();
+        while !file.is_empty() {
+            let bytes = number(&file[4..8]) as usize;
+            assert_eq!(number(&file[bytes - 4..bytes]) as usize, bytes);
+            blocks.push((number(&file[..4]), &file[8..bytes - 4]));
+            file = &file[bytes..];
+        }
+        blocks
     }
 
     #[test]
     fn the_bytes_are_those_of_the_pcapng_specification() {
-        let bytes = written("why");
-        let start = [0x0a, 0x0d, 0x0d, 0x0a, 60, 0, 0, 0, 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0];
-        assert_eq!(bytes[..16], start);
-        assert_eq!(bytes[16..24], [0xff; 8], "the section's length is not known");
-        assert_eq!(bytes[24..32], *b"\x01\0\x03\0why\0");
-        assert_eq!(bytes[32..50], *b"\x04\0\x0e\0Dumbbell 0.1.0");
-        let left = b"\x01\0\0\0\x28\0\0\0\xe4\0\0\0\x50\0\0\0\
-            \x02\0\x04\0left\x09\0\x01\0\x09\0\0\0\0\0\0\0\x28\0\0\0";
-        assert_eq!(bytes[60..100], *left);
-        let packet = &bytes[144..];
-        let head = [6, 0, 0, 0, 60, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0];
-        assert_eq!(packet[..20], head, "on interface 1 after 2^32 + 2 ns");
-        assert_eq!(packet[20..28], [28, 0, 0, 0, 0x04, 0x04, 0, 0], "28 of 1028 bytes");
-        assert_eq!(packet[28..30], [0x45, 0]);
-        assert_eq!(packet[56..], [60, 0, 0, 0]);
+        let file = written("why");
+        let blocks = blocks(&file);
+        let types: Vec<_> = blocks.iter().map(|block| block.0).collect();
+        assert_eq!(types, [0x0a0d_0d0a, 1, 1, 6]);
+
+        let section = blocks[0].1;
+        assert_eq!(section[..8], [0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0]);
+        assert_eq!(section[8..16], [0xff; 8], "the section's length is not known");
+        assert_eq!(section[16..24], *b"\x01\0\x03\0why\0");
+        assert_eq!(section[24..26], [1, 0], "another comment");
+        let application = b"\x04\0\x0e\0Dumbbell 0.1.0\0\0\0\0\0\0";
+        assert!(section.ends_with(application));
+
+        let left = b"\xe4\0\0\0\x50\0\0\0\x02\0\x04\0left\x09\0\x01\0\x09\0\0\0\0\0\0\0";
+        assert_eq!(blocks[1].1, left);
+
+        let packet = blocks[3].1;
+        assert_eq!(packet[..12], [1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0], "after 2^32 + 2 ns");
+        assert_eq!(packet[12..20], [28, 0, 0, 0, 0x04, 0x04, 0, 0], "28 of 1028 bytes");
+        assert_eq!(packet[20..22], [0x45, 0]);
+        assert_eq!(packet.len(), 20 + 28);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use dumbbell_capture::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket, Writer};
+use dumbbell_capture::{
+    CLOCK_AT_START_NS, Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket, Writer,
+};
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
@@ -127,11 +129,11 @@ fn check_tcp(packet: &TcpPacket, tcp: &TcpHeader, ip: &Ipv4Header) {
 
 proptest! {
     #[test]
-    fn tcp_packets_are_read_back(packet in tcp(), time_ns: u64, interface in 0u32..3) {
+    fn tcp_packets_are_read_back(packet in tcp(), time_ns in 0u64..1 << 63, interface in 0u32..3) {
         let mut writer = Writer::new(Vec::new(), "a comment", &["a", "b", "c"]).unwrap();
         writer.tcp(time_ns, interface, &packet).unwrap();
         let (seen_interface, seen_time_ns, length, bytes) = only_packet(&writer.finish().unwrap());
-        prop_assert_eq!((seen_interface, seen_time_ns), (interface, time_ns));
+        prop_assert_eq!((seen_interface, seen_time_ns), (interface, CLOCK_AT_START_NS + time_ns));
         let (ip, rest) = Ipv4Header::from_slice(&bytes).unwrap();
         check_ip(&ip, (packet.source, packet.destination), packet.ecn, packet.identification);
         prop_assert_eq!(ip.protocol, IpNumber::TCP);
@@ -145,11 +147,11 @@ proptest! {
     }
 
     #[test]
-    fn udp_packets_are_read_back(packet in udp(), time_ns: u64) {
+    fn udp_packets_are_read_back(packet in udp(), time_ns in 0u64..1 << 63) {
         let mut writer = Writer::new(Vec::new(), "", &["only"]).unwrap();
         writer.udp(time_ns, 0, &packet).unwrap();
         let (_, seen_time_ns, length, bytes) = only_packet(&writer.finish().unwrap());
-        prop_assert_eq!(seen_time_ns, time_ns);
+        prop_assert_eq!(seen_time_ns, CLOCK_AT_START_NS + time_ns);
         let (ip, rest) = Ipv4Header::from_slice(&bytes).unwrap();
         check_ip(&ip, (packet.source, packet.destination), packet.ecn, packet.identification);
         prop_assert_eq!(ip.protocol, IpNumber::UDP);

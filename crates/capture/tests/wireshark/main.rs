@@ -36,10 +36,8 @@ impl Capture {
     }
 
     fn open(&mut self, time_ns: u64) {
-        for packet in self.conversation.handshake(time_ns) {
-            self.writer.tcp(time_ns, 0, &packet).unwrap();
-            self.packets += 1;
-        }
+        self.writer.handshake(time_ns, 0, &self.conversation).unwrap();
+        self.packets += 3;
     }
 
     fn data(&mut self, time_ns: u64, segment: u64, ecn: Ecn) -> usize {
@@ -178,7 +176,7 @@ fn numbers_lengths_and_windows_are_those_of_the_flow() {
     assert_eq!(seen.whose("_ws.col.Protocol", "TCP").len(), seen.packets());
     assert_eq!(seen.whose("frame.interface_name", "sender").len(), seen.packets());
     assert_eq!(seen.whose("tcp.options.mss_val", "1460"), [1, 2]);
-    assert_eq!(seen.field(4, "frame.time_epoch"), "0.100000000");
+    assert_eq!(seen.field(4, "frame.time_epoch"), "1.100000000");
     assert_eq!((seen.number(4, "frame.len"), seen.number(4, "frame.cap_len")), (1500, 52));
     assert_eq!(seen.field(4, "tcp.options.timestamp.tsval"), "100");
     assert_eq!(seen.field(retransmission, "tcp.seq"), at(4));
@@ -257,6 +255,26 @@ fn a_receiver_sees_the_gap_the_mark_and_what_fills_the_gap() {
 }
 
 #[test]
+fn a_retransmission_beside_new_data_is_not_taken_for_reordering() {
+    if !can_dissect() {
+        return;
+    }
+    let mut capture = Capture::new("beside", flow(None));
+    capture.open(0);
+    for segment in 0..4 {
+        capture.data(100 * MS, segment, Ecn::Ect0);
+    }
+    capture.ack(140 * MS, 2, &[]);
+    capture.data(140 * MS, 4, Ecn::Ect0);
+    let retransmission = capture.data(140 * MS + US, 2, Ecn::NotEct);
+    let seen = capture.dissect();
+    assert_eq!(seen.with("tcp.analysis.retransmission"), [retransmission]);
+    assert_never(&seen, &["tcp.analysis.out_of_order"]);
+    let opened: Vec<_> = (1..=3).map(|packet| seen.field(packet, "frame.time_epoch")).collect();
+    assert_eq!(opened, ["0.999999999", "1.000000000", "1.000000000"]);
+}
+
+#[test]
 fn numbers_wrap_without_being_noticed() {
     if !can_dissect() {
         return;
@@ -306,7 +324,7 @@ fn interfaces_and_datagrams_are_told_apart() {
     writer.finish().unwrap();
     let seen = Dissection::of(&path);
     assert_eq!(seen.whose("frame.interface_name", "flow 9999"), [2]);
-    assert_eq!(seen.whose("frame.time_epoch", "1234.567890123"), [1, 2]);
+    assert_eq!(seen.whose("frame.time_epoch", "1235.567890123"), [1, 2]);
     assert_eq!(seen.whose("_ws.col.Protocol", "UDP"), [1, 2]);
     assert_eq!(seen.whose("ip.src", "10.0.39.16"), [2]);
     assert_eq!(seen.whose("ip.checksum.status", "1"), [1, 2]);
