@@ -18,7 +18,8 @@
 //! - **The handshake** is written although it was never simulated, since readers learn
 //!   window scaling, SACK and ECN from it. It takes 1 ns, which Wireshark shows as the
 //!   initial round-trip time. That is on purpose: what fills a gap within that time it
-//!   takes for reordered, where here it was sent again. A connection has no end: nobody
+//!   takes for reordered, where here it was sent again. Where several flows begin at
+//!   once, times in the file go back by that nanosecond. A connection has no end: nobody
 //!   simulates a FIN.
 //!
 //! # One file for each point of capture
