@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers docs clean bpf-compiler valgrind peers
+  bench-peers docs clean bpf-compiler packet-analyser valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -44,18 +44,25 @@ demo: build
 
 test: test-rust test-python bench-instructions
 
-test-rust:
+test-rust: packet-analyser
 	cargo test --workspace --locked
 
 test-python: build bpf-compiler
 	$(BIN)/pytest
 
-# Debian's clang 19 compiles the algorithms for the kernel; tests need it.
-bpf-compiler:
-	@command -v clang-19 >/dev/null || { \
+# $(call tool,NAME,what is not tested without it): a package of Debian that tests run.
+define tool
+	@command -v $(1) >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && apt-get install -y -qq clang-19 >/dev/null; \
-	  else echo 'clang-19 is missing: algorithms are not compiled for the kernel (apt install clang-19)' >&2; fi; }
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(1) >/dev/null; \
+	  else echo '$(1) is missing: $(2) (apt install $(1))' >&2; fi; }
+endef
+
+bpf-compiler:
+	$(call tool,clang-19,algorithms are not compiled for the kernel)
+
+packet-analyser:
+	$(call tool,tshark,what Wireshark makes of captures is not tested)
 
 lint: build
 	cargo fmt --all --check

@@ -1,0 +1,309 @@
+//! A simulated flow, which counts segments, in the numbers of the wire.
+
+use std::net::Ipv4Addr;
+use std::ops::Range;
+
+use crate::packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps};
+
+/// Flows that have addresses of their own.
+pub const FLOWS_MAX: u32 = (1 << 23) - 2;
+
+/// Senders have 10.0.0.0/9, receivers the other half.
+const SENDERS: u32 = 10 << 24;
+const RECEIVERS: u32 = SENDERS | 1 << 23;
+
+/// The first port of the dynamic range.
+const SENDER_PORT: u16 = 49_152;
+/// Where bulk traffic customarily goes (iperf), and nothing that Wireshark would dissect.
+const RECEIVER_PORT: u16 = 5_001;
+
+/// Both sides begin here. Zero would make raw numbers those that Wireshark shows, but its
+/// analysis takes a zero for a number not yet known.
+const INITIAL_SEQUENCE: u32 = 1_000_000_000;
+
+/// Receive windows are not simulated, so the largest there is, in every packet: 1 GiB.
+const WINDOW_SCALE: u8 = 14;
+const WINDOW: u16 = u16::MAX;
+
+/// Bytes of the timestamps option, padded: part of what the MSS option counts as payload
+/// (RFC 6691).
+const TIMESTAMPS_BYTES: u16 = 12;
+
+impl Endpoint {
+    /// The sending end of a flow: flow 0 sends from 10.0.0.1, flow 255 from 10.0.1.0.
+    ///
+    /// # Panics
+    /// If there are more than [`FLOWS_MAX`] flows.
+    #[must_use]
+    pub fn sender(flow: u32) -> Self {
+        Self { address: address(SENDERS, flow), port: SENDER_PORT }
+    }
+
+    /// The receiving end of a flow: that of flow 0 is 10.128.0.1.
+    ///
+    /// # Panics
+    /// If there are more than [`FLOWS_MAX`] flows.
+    #[must_use]
+    pub fn receiver(flow: u32) -> Self {
+        Self { address: address(RECEIVERS, flow), port: RECEIVER_PORT }
+    }
+}
+
+fn address(side: u32, flow: u32) -> Ipv4Addr {
+    assert!(flow < FLOWS_MAX, "flow {flow} has no address, only {FLOWS_MAX} have");
+    Ipv4Addr::from_bits(side | (flow + 1))
+}
+
+/// What is fixed about a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its index, from which its addresses follow.
+    pub index: u32,
+    /// Payload of a full segment in bytes.
+    pub mss_bytes: u16,
+    /// Payload of the whole transfer, whose last segment may be short; none: without end.
+    pub transfer_bytes: Option<u64>,
+    /// Whether it negotiates ECN.
+    pub ecn: bool,
+}
+
+/// A data segment of the simulator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Data {
+    /// Its number. A retransmission has that of the original.
+    pub segment: u64,
+    /// The ECN bits as they are at the point of capture.
+    pub ecn: Ecn,
+    /// The sender reduced its window (RFC 3168).
+    pub cwr: bool,
+    /// Timestamps.
+    pub timestamps: Timestamps,
+}
+
+/// An acknowledgement of the simulator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ack<'a> {
+    /// All segments below this one have arrived.
+    pub cumulative: u64,
+    /// A duplicate that has arrived: the D-SACK block, which goes first (RFC 2883).
+    pub duplicate: Option<Range<u64>>,
+    /// What else has arrived, in the order of the blocks.
+    pub sacked: &'a [Range<u64>],
+    /// The receiver echoes a CE mark.
+    pub ece: bool,
+    /// Timestamps.
+    pub timestamps: Timestamps,
+}
+
+/// The packets of one simulated flow as they would be on the wire.
+///
+/// It holds no state: whoever captures may ask for the same packet at several points, in
+/// any order, and gets the same packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversation {
+    flow: Flow,
+    sender: Endpoint,
+    receiver: Endpoint,
+}
+
+impl Conversation {
+    /// The conversation of a flow.
+    ///
+    /// # Panics
+    /// If the flow's index is not below [`FLOWS_MAX`].
+    #[must_use]
+    pub fn new(flow: Flow) -> Self {
+        let (sender, receiver) = (Endpoint::sender(flow.index), Endpoint::receiver(flow.index));
+        Self { flow, sender, receiver }
+    }
+
+    /// SYN, SYN/ACK and ACK of a connection that begins at `start_ns`.
+    pub(crate) fn handshake(&self, start_ns: u64) -> [TcpPacket; 3] {
+        let value = Timestamps::clock(start_ns);
+        let ecn = self.flow.ecn;
+        let syn = TcpPacket {
+            sequence: INITIAL_SEQUENCE,
+            flags: TcpFlags { syn: true, ece: ecn, cwr: ecn, ..TcpFlags::default() },
+            max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(TIMESTAMPS_BYTES)),
+            sack_permitted: true,
+            window_scale: Some(WINDOW_SCALE),
+            ..self.forward(0, Timestamps { value, echo: 0 })
+        };
+        let timestamps = Timestamps { value, echo: value };
+        let syn_ack = TcpPacket {
+            source: syn.destination,
+            destination: syn.source,
+            acknowledgement: self.sequence(0),
+            flags: TcpFlags { syn: true, ack: true, ece: ecn, ..TcpFlags::default() },
+            timestamps: Some(timestamps),
+            ..syn
+        };
+        let syn = TcpPacket { acknowledgement: 0, ..syn };
+        [syn, syn_ack, self.forward(0, timestamps)]
+    }
+
+    /// A data segment.
+    ///
+    /// # Panics
+    /// If it begins behind the end of the transfer.
+    #[must_use]
+    pub fn data(&self, data: &Data) -> TcpPacket {
+        let (from, to) = (self.offset(data.segment), self.offset(data.segment + 1));
+        assert!(from < to, "segment {} is behind the end of {:?}", data.segment, self.flow);
+        let psh = Some(to) == self.flow.transfer_bytes;
+        TcpPacket {
+            flags: TcpFlags { ack: true, psh, cwr: data.cwr, ..TcpFlags::default() },
+            payload_bytes: (to - from) as u16,
+            ecn: data.ecn,
+            ..self.forward(data.segment, data.timestamps)
+        }
+    }
+
+    /// An acknowledgement.
+    ///
+    /// # Panics
+    /// If it has more than the three SACK blocks that fit beside timestamps.
+    #[must_use]
+    pub fn ack(&self, ack: &Ack) -> TcpPacket {
+        let mut sack_blocks = [None; 4];
+        for (index, block) in ack.duplicate.iter().chain(ack.sacked).enumerate() {
+            assert!(index < 3, "{ack:?} has more SACK blocks than fit beside timestamps");
+            sack_blocks[index] = Some((self.sequence(block.start), self.sequence(block.end)));
+        }
+        TcpPacket {
+            source: self.receiver,
+            destination: self.sender,
+            sequence: INITIAL_SEQUENCE.wrapping_add(1),
+            acknowledgement: self.sequence(ack.cumulative),
+            flags: TcpFlags { ack: true, ece: ack.ece, ..TcpFlags::default() },
+            sack_blocks,
+            ..self.forward(ack.cumulative, ack.timestamps)
+        }
+    }
+
+    /// A packet from the sender without payload, options or marks.
+    fn forward(&self, segment: u64, timestamps: Timestamps) -> TcpPacket {
+        TcpPacket {
+            source: self.sender,
+            destination: self.receiver,
+            sequence: self.sequence(segment),
+            acknowledgement: INITIAL_SEQUENCE.wrapping_add(1),
+            flags: TcpFlags { ack: true, ..TcpFlags::default() },
+            window: WINDOW,
+            max_segment_bytes: None,
+            sack_permitted: false,
+            window_scale: None,
+            timestamps: Some(timestamps),
+            sack_blocks: [None; 4],
+            payload_bytes: 0,
+            ecn: Ecn::NotEct,
+            identification: identification(segment, timestamps),
+        }
+    }
+
+    /// Where a segment begins in the stream.
+    fn offset(&self, segment: u64) -> u64 {
+        let full = segment * u64::from(self.flow.mss_bytes);
+        self.flow.transfer_bytes.map_or(full, |end| full.min(end))
+    }
+
+    /// The sequence number at which a segment begins.
+    fn sequence(&self, segment: u64) -> u32 {
+        INITIAL_SEQUENCE.wrapping_add(1).wrapping_add(self.offset(segment) as u32)
+    }
+}
+
+/// Identifies a packet at every point of capture: segments differ by their number, and a
+/// retransmission from the original by the time that has passed. Any value is allowed, as
+/// these packets are never fragmented (RFC 6864, section 4.1).
+const fn identification(segment: u64, timestamps: Timestamps) -> u16 {
+    (segment as u16).wrapping_add(timestamps.value as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn conversation(transfer_bytes: Option<u64>) -> Conversation {
+        Conversation::new(Flow { index: 3, mss_bytes: 1448, transfer_bytes, ecn: true })
+    }
+
+    #[test]
+    fn flows_have_addresses_of_their_own() {
+        let text = |end: Endpoint| format!("{}:{}", end.address, end.port);
+        assert_eq!(text(Endpoint::sender(0)), "10.0.0.1:49152");
+        assert_eq!(text(Endpoint::receiver(0)), "10.128.0.1:5001");
+        assert_eq!(text(Endpoint::sender(255)), "10.0.1.0:49152");
+        assert_eq!(text(Endpoint::receiver(FLOWS_MAX - 1)), "10.255.255.254:5001");
+        let addresses: BTreeSet<_> = (0..10_000)
+            .flat_map(|flow| [Endpoint::sender(flow).address, Endpoint::receiver(flow).address])
+            .collect();
+        assert_eq!(addresses.len(), 20_000);
+    }
+
+    #[test]
+    fn the_handshake_negotiates_what_the_flow_uses() {
+        let [syn, syn_ack, ack] = conversation(None).handshake(5_000_000);
+        assert_eq!((syn.max_segment_bytes, syn.window_scale), (Some(1460), Some(14)));
+        assert!(syn.sack_permitted && syn_ack.sack_permitted && !ack.sack_permitted);
+        let flags = |packet: TcpPacket| (packet.flags.syn, packet.flags.ece, packet.flags.cwr);
+        assert_eq!(flags(syn), (true, true, true));
+        assert_eq!(flags(syn_ack), (true, true, false));
+        assert_eq!(flags(ack), (false, false, false));
+        assert_eq!(syn.timestamps, Some(Timestamps { value: 5, echo: 0 }));
+        assert_eq!(syn_ack.timestamps, Some(Timestamps { value: 5, echo: 5 }));
+        assert_eq!((syn.sequence, syn.acknowledgement), (INITIAL_SEQUENCE, 0));
+        assert_eq!(syn_ack.acknowledgement, INITIAL_SEQUENCE + 1);
+        assert_eq!(ack.sequence, INITIAL_SEQUENCE + 1);
+        let plain = Conversation::new(Flow { ecn: false, ..conversation(None).flow });
+        assert!(plain.handshake(0).iter().all(|packet| !packet.flags.ece && !packet.flags.cwr));
+    }
+
+    #[test]
+    fn the_last_segment_of_a_transfer_is_short_and_pushed() {
+        let transfer = conversation(Some(3000));
+        let data = |segment| transfer.data(&Data { segment, ..Data::default() });
+        assert_eq!((data(1).payload_bytes, data(1).flags.psh), (1448, false));
+        assert_eq!((data(2).payload_bytes, data(2).flags.psh), (104, true));
+        let ack = transfer.ack(&Ack { cumulative: 3, ..Ack::default() });
+        assert_eq!(ack.acknowledgement, INITIAL_SEQUENCE + 1 + 3000);
+    }
+
+    #[test]
+    #[should_panic(expected = "behind the end")]
+    fn nothing_is_sent_behind_the_end() {
+        let _ = conversation(Some(3000)).data(&Data { segment: 3, ..Data::default() });
+    }
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let data = conversation(None).data(&Data { segment: 10_000_000, ..Data::default() });
+        assert_eq!(u64::from(data.sequence), (1_000_000_001 + 14_480_000_000) % (1 << 32));
+    }
+
+    #[test]
+    fn a_d_sack_goes_before_the_other_blocks() {
+        let ack = conversation(None).ack(&Ack {
+            cumulative: 10,
+            duplicate: Some(4..5),
+            sacked: &[12..14, 16..17],
+            ..Ack::default()
+        });
+        let at = |segment: u32| INITIAL_SEQUENCE + 1 + segment * 1448;
+        let blocks = [(4, 5), (12, 14), (16, 17)].map(|(from, to)| Some((at(from), at(to))));
+        assert_eq!(ack.sack_blocks[..3], blocks);
+        assert_eq!(ack.sack_blocks[3], None);
+        assert_eq!(ack.source, Endpoint::receiver(3));
+    }
+
+    #[test]
+    fn a_packet_is_the_same_wherever_it_is_captured_and_a_retransmission_another() {
+        let sent = |value| {
+            let timestamps = Timestamps { value, echo: 0 };
+            conversation(None).data(&Data { segment: 9, timestamps, ..Data::default() })
+        };
+        assert_eq!(sent(100), sent(100));
+        assert_ne!(sent(100).identification, sent(180).identification);
+    }
+}

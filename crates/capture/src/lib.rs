@@ -1,0 +1,86 @@
+//! Packets out: what the simulator knows of packets, as a pcapng file that Wireshark
+//! analyses.
+//!
+//! A [`Conversation`] turns a flow's segments and acknowledgements into packets with the
+//! numbers and options that they would have on the wire; a [`Writer`] puts packets into a
+//! file. Neither knows the simulator, the network or the modelled TCP.
+//!
+//! # What is in a file
+//! - **Headers alone.** Packets begin with the IP header (link type IPv4), so lengths are
+//!   those of the IP layer. Payload is not stored: a packet says how long it was and is
+//!   cut behind its headers.
+//! - **Checksums** are right for a payload of zeros. Wireshark validates those of IP and of
+//!   packets without payload, and calls those of cut packets unverified.
+//! - **Times** are simulated nanoseconds; the clock shows 1 s when the run begins
+//!   ([`CLOCK_AT_START_NS`]). Readers call that a moment of 1 January 1970.
+//! - **Addresses**: flow n sends from 10.0.0.0 + (n + 1), port 49152, to
+//!   10.128.0.0 + (n + 1), port 5001; see [`Endpoint::sender`] and [`Endpoint::receiver`].
+//! - **The handshake** is written although it was never simulated, since readers learn
+//!   window scaling, SACK and ECN from it. It takes 1 ns, which Wireshark shows as the
+//!   initial round-trip time. That is on purpose: what fills a gap within that time it
+//!   takes for reordered, where here it was sent again. Where several flows begin at
+//!   once, times in the file go back by that nanosecond. A connection has no end: nobody
+//!   simulates a FIN.
+//!
+//! # One file for each point of capture
+//! Wireshark follows a connection by its addresses and ports, whatever the interface. A
+//! file with both a flow's ends in it shows every packet twice, and Wireshark calls the
+//! second a retransmission. So write the sender's view and the receiver's to a file each,
+//! as tcpdump on two hosts would. The interfaces of one file are for hosts whose flows
+//! differ.
+//!
+//! # How the simulator calls it
+//! `dumbbell simulate --pcap FILE` has one writer for each side, opened on a file with the
+//! scenario's title as comment, and one conversation for each flow. All calls pass the
+//! current time; where no capture is wanted there is no writer and nothing is done.
+//!
+//! | where in the engine | which file | what is written |
+//! |---|---|---|
+//! | a flow begins | both | [`Writer::handshake`] |
+//! | a segment is injected | sender's | [`Conversation::data`] |
+//! | data is delivered | receiver's | the same, with the ECN bits as they arrived |
+//! | an acknowledgement is injected | receiver's | [`Conversation::ack`] |
+//! | an acknowledgement is delivered | sender's | the same |
+//!
+//! What is dropped is so seen at one end only, as in life. [`Timestamps`] are those at
+//! which the *sending* host sent: `value` is [`Timestamps::clock`] at that time and `echo`
+//! the latest value from the other side that RFC 7323 (section 4.3) lets it answer. A tag
+//! in the network has no room for them. While the network keeps its order, a queue for
+//! each flow and direction does, of tags with their timestamps: pushed on injection,
+//! popped on delivery up to the same tag.
+//!
+//! Data of flow n is a packet of `52 + payload` bytes and an acknowledgement one of
+//! `52 + SackBlocks::option_bytes()`, which is what the simulator counts as well.
+//!
+//! ```
+//! use dumbbell_capture::{Ack, Conversation, Data, Ecn, Flow, Timestamps, Writer};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let mut sender = Writer::new(Vec::new(), "H-TCP against CUBIC", &["sender"])?;
+//! let flow = Flow { index: 0, mss_bytes: 1448, transfer_bytes: None, ecn: true };
+//! let conversation = Conversation::new(flow);
+//!
+//! let start_ns = 1_000_000_000;
+//! sender.handshake(start_ns, 0, &conversation)?;
+//! let value = Timestamps::clock(start_ns);
+//! let timestamps = Timestamps { value, echo: value };
+//! let data = Data { segment: 0, ecn: Ecn::Ect0, cwr: false, timestamps };
+//! sender.tcp(start_ns, 0, &conversation.data(&data))?;
+//!
+//! let rtt_ns = 42_000_000;
+//! let timestamps = Timestamps { value: Timestamps::clock(start_ns + rtt_ns / 2), echo: value };
+//! let ack = Ack { cumulative: 1, timestamps, ..Ack::default() };
+//! sender.tcp(start_ns + rtt_ns, 0, &conversation.ack(&ack))?;
+//! let file = sender.finish()?;
+//! # assert!(!file.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+
+mod conversation;
+mod packet;
+mod writer;
+
+pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
+pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
+pub use writer::{CLOCK_AT_START_NS, Writer};

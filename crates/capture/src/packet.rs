@@ -1,0 +1,355 @@
+//! What a captured packet says, and its headers as bytes.
+
+use std::net::Ipv4Addr;
+
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, TcpOptions, UdpHeader};
+
+/// Most bytes of headers: IP, TCP and full option space.
+pub(crate) const HEADERS_BYTES_MAX: usize = 20 + TcpHeader::MAX_LEN;
+
+/// Hops that a packet may take; what Linux sends with.
+const TIME_TO_LIVE: u8 = 64;
+
+/// Payload is not stored, so its bytes may be anything; checksums take them for zero.
+static PAYLOAD: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
+
+/// One end of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// IP address.
+    pub address: Ipv4Addr,
+    /// TCP or UDP port.
+    pub port: u16,
+}
+
+/// The two ECN bits of an IP header (RFC 3168, section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    #[default]
+    NotEct,
+    /// ECN-capable, ECT(1): the flow wants L4S (RFC 9331).
+    Ect1,
+    /// ECN-capable, ECT(0).
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// The control bits of a TCP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpFlags {
+    /// Opens the connection.
+    pub syn: bool,
+    /// The acknowledgement number is valid.
+    pub ack: bool,
+    /// The sender has no more data at hand.
+    pub psh: bool,
+    /// Closes this side.
+    pub fin: bool,
+    /// Resets the connection.
+    pub rst: bool,
+    /// Echoes a CE mark (RFC 3168, section 6.1).
+    pub ece: bool,
+    /// The congestion window was reduced (RFC 3168, section 6.1).
+    pub cwr: bool,
+}
+
+/// The timestamps option (RFC 7323, section 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// The clock of whoever sends the packet (TSval).
+    pub value: u32,
+    /// The value that it answers (TSecr).
+    pub echo: u32,
+}
+
+impl Timestamps {
+    /// The clock of every host: simulated milliseconds, the rate of Linux.
+    #[must_use]
+    pub const fn clock(time_ns: u64) -> u32 {
+        (time_ns / 1_000_000) as u32
+    }
+}
+
+/// A TCP segment in an IPv4 packet. Options are written in the order of Linux and, save
+/// on a SYN, each padded in front to whole words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpPacket {
+    /// Who sends it.
+    pub source: Endpoint,
+    /// To whom.
+    pub destination: Endpoint,
+    /// Number of the first payload byte.
+    pub sequence: u32,
+    /// Number of the next byte expected.
+    pub acknowledgement: u32,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// The field as it stands in the header: already scaled.
+    pub window: u16,
+    /// Maximum segment size; belongs on a SYN.
+    pub max_segment_bytes: Option<u16>,
+    /// SACK may be used; belongs on a SYN.
+    pub sack_permitted: bool,
+    /// Binary places by which windows are scaled; belongs on a SYN.
+    pub window_scale: Option<u8>,
+    /// Timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// Left and right edge of each SACK block (RFC 2018); the first may be a D-SACK
+    /// (RFC 2883). Beside timestamps there is room for three.
+    pub sack_blocks: [Option<(u32, u32)>; 4],
+    /// Bytes of payload.
+    pub payload_bytes: u16,
+    /// ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// Identification field of the IP header.
+    pub identification: u16,
+}
+
+/// A UDP datagram in an IPv4 packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpPacket {
+    /// Who sends it.
+    pub source: Endpoint,
+    /// To whom.
+    pub destination: Endpoint,
+    /// Bytes of payload.
+    pub payload_bytes: u16,
+    /// ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// Identification field of the IP header.
+    pub identification: u16,
+}
+
+impl TcpPacket {
+    /// Appends the headers to `out`; returns the true length of the packet.
+    ///
+    /// # Panics
+    /// If the options need more than 40 bytes, or the packet more than 65,535.
+    pub(crate) fn write_headers(&self, out: &mut Vec<u8>) -> u32 {
+        let mut tcp =
+            TcpHeader::new(self.source.port, self.destination.port, self.sequence, self.window);
+        tcp.acknowledgment_number = self.acknowledgement;
+        let TcpFlags { syn, ack, psh, fin, rst, ece, cwr } = self.flags;
+        (tcp.syn, tcp.ack, tcp.psh, tcp.fin) = (syn, ack, psh, fin);
+        (tcp.rst, tcp.ece, tcp.cwr) = (rst, ece, cwr);
+        tcp.options = self.options();
+        let transport_bytes = tcp.header_len() + usize::from(self.payload_bytes);
+        let ip = Ip {
+            ends: (self.source, self.destination),
+            ecn: self.ecn,
+            identification: self.identification,
+        }
+        .header(IpNumber::TCP, transport_bytes);
+        tcp.checksum = tcp
+            .calc_checksum_ipv4(&ip, &PAYLOAD[..usize::from(self.payload_bytes)])
+            .expect("the IP header has bounded the length");
+        out.extend_from_slice(&ip.to_bytes());
+        out.extend_from_slice(&tcp.to_bytes());
+        ip.total_len.into()
+    }
+
+    fn options(&self) -> TcpOptions {
+        use TcpOptionElement::{
+            MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted,
+            Timestamp, WindowScale,
+        };
+        let mut options = Vec::with_capacity(8);
+        options.extend(self.max_segment_bytes.map(MaximumSegmentSize));
+        // Linux saves the padding of the timestamps where SACK is offered.
+        if self.sack_permitted {
+            options.push(SelectiveAcknowledgementPermitted);
+        }
+        if let Some(Timestamps { value, echo }) = self.timestamps {
+            if !self.sack_permitted {
+                options.extend([Noop, Noop]);
+            }
+            options.push(Timestamp(value, echo));
+        }
+        if let Some(scale) = self.window_scale {
+            options.extend([Noop, WindowScale(scale)]);
+        }
+        let mut blocks = self.sack_blocks.iter().copied().flatten();
+        if let Some(first) = blocks.next() {
+            let rest = [blocks.next(), blocks.next(), blocks.next()];
+            options.extend([Noop, Noop, SelectiveAcknowledgement(first, rest)]);
+        }
+        TcpOptions::try_from_elements(&options)
+            .unwrap_or_else(|error| panic!("options {options:?} do not fit: {error}"))
+    }
+}
+
+impl UdpPacket {
+    /// As for TCP.
+    ///
+    /// # Panics
+    /// If the packet needs more than 65,535 bytes.
+    pub(crate) fn write_headers(&self, out: &mut Vec<u8>) -> u32 {
+        let payload = &PAYLOAD[..usize::from(self.payload_bytes)];
+        let ip = Ip {
+            ends: (self.source, self.destination),
+            ecn: self.ecn,
+            identification: self.identification,
+        }
+        .header(IpNumber::UDP, UdpHeader::LEN + payload.len());
+        let (from, to) = (self.source.port, self.destination.port);
+        let udp = UdpHeader::with_ipv4_checksum(from, to, &ip, payload)
+            .expect("the IP header has bounded the length");
+        out.extend_from_slice(&ip.to_bytes());
+        out.extend_from_slice(&udp.to_bytes());
+        ip.total_len.into()
+    }
+}
+
+/// What the two kinds of packet have in common.
+struct Ip {
+    ends: (Endpoint, Endpoint),
+    ecn: Ecn,
+    identification: u16,
+}
+
+impl Ip {
+    fn header(&self, protocol: IpNumber, transport_bytes: usize) -> Ipv4Header {
+        let (source, destination) = self.ends;
+        let length = u16::try_from(transport_bytes).ok();
+        let ends = (source.address.octets(), destination.address.octets());
+        let mut header = length
+            .and_then(|bytes| Ipv4Header::new(bytes, TIME_TO_LIVE, protocol, ends.0, ends.1).ok())
+            .unwrap_or_else(|| panic!("{transport_bytes} bytes do not fit in an IP packet"));
+        header.identification = self.identification;
+        header.ecn = match self.ecn {
+            Ecn::NotEct => IpEcn::NotEct,
+            Ecn::Ect1 => IpEcn::Ect1,
+            Ecn::Ect0 => IpEcn::Ect0,
+            Ecn::Ce => IpEcn::CongestionExperienced,
+        };
+        header.header_checksum = header.calc_header_checksum();
+        header
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(last: u8, port: u16) -> Endpoint {
+        Endpoint { address: Ipv4Addr::new(10, 0, 0, last), port }
+    }
+
+    fn packet() -> TcpPacket {
+        TcpPacket {
+            source: endpoint(1, 0x1111),
+            destination: endpoint(2, 0x2222),
+            sequence: 0x0102_0304,
+            acknowledgement: 0x0506_0708,
+            flags: TcpFlags { ack: true, ece: true, ..TcpFlags::default() },
+            window: 0xffff,
+            max_segment_bytes: None,
+            sack_permitted: false,
+            window_scale: None,
+            timestamps: Some(Timestamps { value: 0xa, echo: 0xb }),
+            sack_blocks: [None; 4],
+            payload_bytes: 1448,
+            ecn: Ecn::Ce,
+            identification: 0x4242,
+        }
+    }
+
+    fn headers(packet: &TcpPacket) -> (Vec<u8>, u32) {
+        let mut bytes = Vec::new();
+        let length = packet.write_headers(&mut bytes);
+        (bytes, length)
+    }
+
+    /// Sum in one's complement (RFC 1071): all ones where a checksum is right.
+    fn sum(bytes: &[u8]) -> u16 {
+        let total = bytes
+            .chunks(2)
+            .map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)))
+            .sum::<u32>();
+        (total % 0xffff) as u16
+    }
+
+    #[test]
+    fn data_is_laid_out_as_rfc_791_rfc_9293_and_rfc_7323_say() {
+        let (bytes, length) = headers(&packet());
+        assert_eq!((bytes.len(), length), (52, 1500));
+        assert_eq!(bytes[..10], [0x45, 3, 0x05, 0xdc, 0x42, 0x42, 0x40, 0, 64, 6]);
+        assert_eq!(bytes[12..20], [10, 0, 0, 1, 10, 0, 0, 2]);
+        assert_eq!(bytes[20..24], [0x11, 0x11, 0x22, 0x22]);
+        assert_eq!(bytes[24..32], [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(bytes[32..36], [0x80, 0x50, 0xff, 0xff]);
+        assert_eq!(bytes[38..], [0, 0, 1, 1, 8, 10, 0, 0, 0, 10, 0, 0, 0, 11]);
+    }
+
+    #[test]
+    fn checksums_are_those_of_a_payload_of_zeros() {
+        let (bytes, length) = headers(&packet());
+        assert_eq!(sum(&bytes[..20]), 0);
+        let transport_bytes = (length - 20) as u16;
+        let mut pseudo = bytes[12..20].to_vec();
+        pseudo.extend_from_slice(&[0, 6]);
+        pseudo.extend_from_slice(&transport_bytes.to_be_bytes());
+        pseudo.extend_from_slice(&bytes[20..]);
+        assert_eq!(sum(&pseudo), 0);
+    }
+
+    #[test]
+    fn a_syn_carries_the_options_of_linux_in_forty_bytes() {
+        let syn = TcpPacket {
+            flags: TcpFlags { syn: true, ..TcpFlags::default() },
+            max_segment_bytes: Some(1460),
+            sack_permitted: true,
+            window_scale: Some(14),
+            payload_bytes: 0,
+            ..packet()
+        };
+        let (bytes, length) = headers(&syn);
+        assert_eq!((bytes.len(), length), (60, 60));
+        let options = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 10, 0, 0, 0, 11, 1, 3, 3, 14];
+        assert_eq!(bytes[40..], options);
+    }
+
+    #[test]
+    fn sack_adds_four_bytes_and_eight_for_each_block() {
+        let mut ack = TcpPacket { payload_bytes: 0, ..packet() };
+        for blocks in 1..=3u32 {
+            ack.sack_blocks[blocks as usize - 1] = Some((blocks, blocks + 1));
+            assert_eq!(headers(&ack).1, 52 + 4 + 8 * blocks);
+        }
+        let (bytes, _) = headers(&ack);
+        assert_eq!(bytes[52..64], [1, 1, 5, 26, 0, 0, 0, 1, 0, 0, 0, 2]);
+        ack.timestamps = None;
+        ack.sack_blocks[3] = Some((4, 5));
+        assert_eq!(headers(&ack).1, 40 + 4 + 8 * 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "do not fit")]
+    fn four_blocks_beside_timestamps_are_refused() {
+        headers(&TcpPacket { sack_blocks: [Some((1, 2)); 4], ..packet() });
+    }
+
+    #[test]
+    #[should_panic(expected = "do not fit in an IP packet")]
+    fn a_packet_longer_than_ip_allows_is_refused() {
+        headers(&TcpPacket { payload_bytes: u16::MAX - 51, ..packet() });
+    }
+
+    #[test]
+    fn a_datagram_is_laid_out_as_rfc_768_says() {
+        let datagram = UdpPacket {
+            source: endpoint(1, 0x1111),
+            destination: endpoint(2, 0x2222),
+            payload_bytes: 100,
+            ecn: Ecn::NotEct,
+            identification: 7,
+        };
+        let mut bytes = Vec::new();
+        assert_eq!(datagram.write_headers(&mut bytes), 128);
+        assert_eq!(bytes[..10], [0x45, 0, 0, 128, 0, 7, 0x40, 0, 64, 17]);
+        assert_eq!(bytes[20..26], [0x11, 0x11, 0x22, 0x22, 0, 108]);
+        assert_eq!(bytes.len(), 28);
+    }
+}
