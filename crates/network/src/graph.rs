@@ -20,7 +20,7 @@ use crate::agenda::Agenda;
 use crate::fifo::Fifo;
 use crate::link::{DropCause, Link, LinkCounters, Passage};
 use crate::link_config::LinkConfig;
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::plan::{GroupPlan, Plan, Way, WayKind};
 use crate::units::{Span, Time};
 
@@ -230,8 +230,8 @@ impl Network {
                         return self.be_late(packet);
                     }
                     match self.links[link].arrive(time, packet) {
-                        Passage::Leaves(at, leaving) if self.prompt[link] => {
-                            (time, packet) = (at, leaving.advanced());
+                        Passage::Leaves(at) if self.prompt[link] => {
+                            (time, packet) = (at, packet.advanced());
                         }
                         passage => return self.passage(time, packet, link, passage),
                     }
@@ -253,23 +253,24 @@ impl Network {
     }
 
     fn passage(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
-        let fate = match passage {
-            Passage::Leaves(at, packet) => self.go(at, packet.advanced()),
-            Passage::Lost(cause) => return Fate::Lost(Arrival { time, packet }, link, cause),
-            Passage::Queued => self.queued(time, link),
-        };
+        let fate = self.onward(time, packet, link, passage);
         if self.links[link].duplicates() && self.links[link].duplicate() {
             self.news.extend([Fate::Doubled(packet), fate]);
             let again = self.links[link].join_again(time, packet);
-            let again = match again {
-                Passage::Leaves(at, packet) => self.go(at, packet.advanced()),
-                Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
-                Passage::Queued => self.queued(time, link),
-            };
+            let again = self.onward(time, packet, link, again);
             self.news.push_back(again);
             return Fate::News;
         }
         fate
+    }
+
+    fn onward(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
+        match passage {
+            Passage::Leaves(at) => self.go(at, packet.advanced()),
+            Passage::Marked(at) => self.go(at, packet.advanced().with_ecn(Ecn::Ce)),
+            Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+            Passage::Queued => self.queued(time, link),
+        }
     }
 
     /// A packet joined a scheduler's queue.

@@ -5,8 +5,8 @@
 //! time (the testbed's emulator).
 
 mod agenda;
-mod chance;
 mod bucket;
+mod chance;
 mod check;
 mod delays;
 mod fifo;

@@ -30,8 +30,10 @@ pub enum DropCause {
 /// What a link says of a packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// It will be at the far end then, perhaps marked.
-    Leaves(Time, Packet),
+    /// It will be at the far end then.
+    Leaves(Time),
+    /// The same, but it has been marked.
+    Marked(Time),
     /// It goes no further.
     Lost(DropCause),
     /// It waits in the queue; [`Link::serve`] will tell.
@@ -215,20 +217,18 @@ impl Link {
             Queue::Fifo(_) => self.admit(now, packet, wire_bytes),
             Queue::Scheduled(_) => return self.enqueue(now, packet, wire_bytes),
         };
-        let packet = match verdict {
-            Verdict::Accept => packet,
-            Verdict::Mark => {
-                self.counters.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
-                packet.with_ecn(Ecn::Ce)
-            }
-            Verdict::Drop => {
-                self.counters.dropped_packets += 1;
-                return Passage::Lost(DropCause::Overflow);
-            }
-        };
+        if verdict == Verdict::Drop {
+            self.counters.dropped_packets += 1;
+            return Passage::Lost(DropCause::Overflow);
+        }
         let (start, end) = self.transmitter.send(ready, wire_bytes);
         self.count(start.since(now), Departure { time: end, wire_bytes });
-        Passage::Leaves(self.far_end(end), packet)
+        let at = self.far_end(end);
+        if verdict == Verdict::Accept {
+            return Passage::Leaves(at);
+        }
+        self.counters.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
+        Passage::Marked(at)
     }
 
     #[inline]

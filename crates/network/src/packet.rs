@@ -40,6 +40,8 @@ impl Flags {
     pub const RESENT: Self = Self(1 << 5);
     /// The segment ends a message (PSH).
     pub const END: Self = Self(1 << 6);
+    /// More is known of the packet where its note says.
+    pub const PARKED: Self = Self(1 << 7);
 
     /// This flag if `condition` holds, else none.
     #[inline]
@@ -57,17 +59,19 @@ impl Flags {
 }
 
 /// A packet inside the network. What it carries is the business of the hosts: the
-/// network hands on number, stamp and slot untouched (the simulator keeps a segment
-/// number there, an emulator the index of a buffer).
+/// network hands on its number and note untouched (the simulator keeps a segment number
+/// there, an emulator the index of a buffer).
+///
+/// Two words, so that a packet travels in two registers.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packet {
-    number: u64,
+    /// The note in the upper bits, then the number.
+    tag: u64,
     /// The flow in the upper half, then bytes, flags and links passed.
     word: u64,
-    stamp: u32,
-    slot: u32,
 }
 
+const NUMBER_BITS: u32 = 40;
 const FLOW_SHIFT: u32 = 32;
 const BYTES_SHIFT: u32 = 16;
 const FLAGS_SHIFT: u32 = 8;
@@ -76,14 +80,20 @@ const ECN_MASK: u64 = 0b11 << ECN_SHIFT;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
+    /// Packets have numbers below.
+    pub const NUMBERS: u64 = 1 << NUMBER_BITS;
+    /// Packets have notes below.
+    pub const NOTES: u32 = 1 << (64 - NUMBER_BITS);
+
     /// A packet of `bytes` at the IP layer, about to leave its host.
     #[inline]
     #[must_use]
     pub const fn new(flow: u32, direction: Direction, bytes: u16, number: u64) -> Self {
+        debug_assert!(number < Self::NUMBERS);
         let word = (flow as u64) << FLOW_SHIFT
             | (bytes as u64) << BYTES_SHIFT
             | (direction as u64) << FLAGS_SHIFT;
-        Self { number, word, stamp: 0, slot: 0 }
+        Self { tag: number, word }
     }
 
     /// With the ECN field set.
@@ -100,32 +110,25 @@ impl Packet {
         Self { word: self.word | (flags.0 as u64) << FLAGS_SHIFT, ..self }
     }
 
-    /// With the hosts' own data.
+    /// With a note of the hosts, modulo [`Self::NOTES`].
     #[inline]
     #[must_use]
-    pub const fn with_stamp(self, stamp: u32, slot: u32) -> Self {
-        Self { stamp, slot, ..self }
+    pub const fn with_note(self, note: u32) -> Self {
+        Self { tag: self.tag | (note as u64) << NUMBER_BITS, ..self }
     }
 
     /// The hosts' number of the packet: a segment, an acknowledgement, a buffer.
     #[inline]
     #[must_use]
     pub const fn number(self) -> u64 {
-        self.number
+        self.tag & (Self::NUMBERS - 1)
     }
 
-    /// A timestamp of the hosts.
+    /// What else the hosts noted on it.
     #[inline]
     #[must_use]
-    pub const fn stamp(self) -> u32 {
-        self.stamp
-    }
-
-    /// Where the hosts keep more about the packet; 0: nowhere.
-    #[inline]
-    #[must_use]
-    pub const fn slot(self) -> u32 {
-        self.slot
+    pub const fn note(self) -> u32 {
+        (self.tag >> NUMBER_BITS) as u32
     }
 
     /// Index of the flow, which selects the route.
@@ -195,7 +198,7 @@ impl fmt::Debug for Packet {
             .field("bytes", &self.bytes())
             .field("ecn", &self.ecn())
             .field("hop", &self.hop())
-            .field("number", &self.number)
+            .field("number", &self.number())
             .finish_non_exhaustive()
     }
 }
@@ -208,21 +211,21 @@ mod tests {
     proptest! {
         #[test]
         fn a_packet_gives_back_what_it_was_made_of(
-            flow: u32, bytes: u16, number: u64, back: bool, hops in 0usize..255,
-            stamp: u32, slot: u32, marked: bool, resent: bool,
+            flow: u32, bytes: u16, number in 0u64..Packet::NUMBERS, back: bool,
+            hops in 0usize..255, note in 0u32..Packet::NOTES, marked: bool, resent: bool,
         ) {
             let direction = if back { Direction::Reverse } else { Direction::Forward };
             let ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
             let mut packet = Packet::new(flow, direction, bytes, number)
                 .with_ecn(Ecn::Ect1)
                 .with_flags(Flags::RESENT.when(resent).and(Flags::CWR))
-                .with_stamp(stamp, slot)
+                .with_note(note)
                 .with_ecn(ecn);
             for _ in 0..hops {
                 packet = packet.advanced();
             }
             prop_assert_eq!((packet.flow(), packet.bytes()), (flow, bytes));
-            prop_assert_eq!((packet.number(), packet.stamp(), packet.slot()), (number, stamp, slot));
+            prop_assert_eq!((packet.number(), packet.note()), (number, note));
             prop_assert_eq!((packet.direction(), packet.ecn()), (direction, ecn));
             prop_assert_eq!(packet.hop(), hops);
             prop_assert_eq!(packet.route(), flow as usize * 2 + usize::from(back));

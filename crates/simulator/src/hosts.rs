@@ -139,8 +139,12 @@ impl AllHosts {
     fn send_ack(&mut self, now: Time, index: usize, ack: Ack, network: &mut Network) {
         let bytes = self.flows[index].spec.header_bytes + ack.sacked.option_bytes();
         let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative);
-        let slot = if ack.sacked.is_empty() { 0 } else { self.parked.park(ack.sacked) };
-        let fate = network.send(now, packet.with_stamp(0, slot));
+        let packet = if ack.sacked.is_empty() {
+            packet
+        } else {
+            packet.with_note(self.parked.park(ack.sacked)).with_flags(Flags::PARKED)
+        };
+        let fate = network.send(now, packet);
         self.follow(fate, network);
     }
 
@@ -150,7 +154,7 @@ impl AllHosts {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("datagrams are not ACKed") };
         let sender = connection.sender.as_mut().expect("an ACK for a flow that has begun");
-        let ack = Ack { cumulative: packet.number(), sacked: self.parked.unpark(packet.slot()) };
+        let ack = Ack { cumulative: packet.number(), sacked: self.parked.blocks_of(packet) };
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
         sender.on_ack(now, &ack, &mut watch);
         if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
@@ -287,7 +291,7 @@ impl AllHosts {
 
     #[cold]
     fn double(&mut self, packet: Packet) {
-        self.parked.share(packet.slot());
+        self.parked.share(packet);
         if packet.direction() == Direction::Forward {
             self.flows[packet.flow() as usize].counters.duplicated_packets += 1;
         }
@@ -296,7 +300,7 @@ impl AllHosts {
     #[cold]
     fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
         if packet.direction() == Direction::Reverse {
-            self.parked.unpark(packet.slot());
+            self.parked.blocks_of(packet);
             return;
         }
         let counters = &mut self.flows[packet.flow() as usize].counters;

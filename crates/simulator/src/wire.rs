@@ -1,6 +1,7 @@
 //! Where the SACK blocks of acknowledgements in the network are kept: few
 //! acknowledgements carry any, so packets only name the place.
 
+use dumbbell_network::{Flags, Packet};
 use dumbbell_tcp::SackBlocks;
 
 /// SACK blocks of the acknowledgements now in the network.
@@ -12,56 +13,67 @@ pub struct ParkedBlocks {
 }
 
 impl ParkedBlocks {
-    /// Keeps blocks until they are fetched; gives their slot, which is never 0.
+    /// Keeps blocks until they are fetched; gives the note that names their place.
     pub fn park(&mut self, blocks: SackBlocks) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.places[slot as usize - 1] = (blocks, 1);
-            return slot;
+        if let Some(place) = self.free.pop() {
+            self.places[place as usize] = (blocks, 1);
+            return place;
         }
+        let place = u32::try_from(self.places.len()).unwrap_or(Packet::NOTES);
+        assert!(place < Packet::NOTES, "too many acknowledgements with blocks under way");
         self.places.push((blocks, 1));
-        u32::try_from(self.places.len()).expect("fewer than 2^32 acknowledgements under way")
+        place
     }
 
-    /// Fetches the blocks of a slot, which is free from then on; slot 0 holds none.
+    /// Fetches the blocks of a packet, if it has any; their place is free then.
     #[inline]
-    pub fn unpark(&mut self, slot: u32) -> SackBlocks {
-        if slot == 0 {
-            return SackBlocks::default();
+    pub fn blocks_of(&mut self, packet: Packet) -> SackBlocks {
+        if packet.has(Flags::PARKED) { self.fetch(packet.note()) } else { SackBlocks::default() }
+    }
+
+    /// There is one more packet like this.
+    pub fn share(&mut self, packet: Packet) {
+        if packet.has(Flags::PARKED) {
+            self.places[packet.note() as usize].1 += 1;
         }
-        let (blocks, packets) = &mut self.places[slot as usize - 1];
+    }
+
+    #[cold]
+    fn fetch(&mut self, place: u32) -> SackBlocks {
+        let (blocks, packets) = &mut self.places[place as usize];
         *packets -= 1;
         if *packets > 0 {
             return blocks.clone();
         }
-        self.free.push(slot);
+        self.free.push(place);
         std::mem::take(blocks)
-    }
-
-    /// One more packet names a slot.
-    pub fn share(&mut self, slot: u32) {
-        if slot > 0 {
-            self.places[slot as usize - 1].1 += 1;
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_network::Direction;
+
+    fn packet(place: u32) -> Packet {
+        Packet::new(0, Direction::Reverse, 52, 1).with_note(place).with_flags(Flags::PARKED)
+    }
 
     #[test]
-    fn blocks_are_fetched_in_any_order_and_slots_used_again() {
+    fn blocks_are_fetched_in_any_order_and_places_used_again() {
         let mut parked = ParkedBlocks::default();
         let blocks = [3..4, 7..9, 1..2].map(|block| {
             let mut blocks = SackBlocks::default();
             blocks.push(block);
             blocks
         });
-        let slots = blocks.clone().map(|blocks| parked.park(blocks));
-        for index in [2, 0, 1] {
-            assert_eq!(parked.unpark(slots[index]), blocks[index]);
+        let packets = blocks.clone().map(|blocks| packet(parked.park(blocks)));
+        parked.share(packets[2]);
+        for index in [2, 0, 1, 2] {
+            assert_eq!(parked.blocks_of(packets[index]), blocks[index]);
         }
-        assert_eq!(parked.unpark(0), SackBlocks::default());
+        let plain = Packet::new(0, Direction::Reverse, 52, 1);
+        assert_eq!(parked.blocks_of(plain), SackBlocks::default());
         parked.park(blocks[0].clone());
         assert_eq!(parked.places.len(), 3);
     }
