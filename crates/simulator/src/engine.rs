@@ -11,7 +11,7 @@ use dumbbell_network::{
     Step, Time,
 };
 use dumbbell_record::{EventKind, FlowSummary, QueueSummary, Summary};
-use dumbbell_tcp::{Ack, Stack};
+use dumbbell_tcp::{Ack, Arrival, SackBlocks, Stack};
 use dumbbell_workload::Scenario;
 
 use crate::flow::FlowState;
@@ -113,23 +113,29 @@ impl Engine {
         self.packets += 1;
         flow.received_packets += 1;
         let before = flow.receiver.received_segs();
-        let ack = flow.receiver.on_data(now, segment_of_tag(packet.tag()));
+        let arrival = Arrival {
+            number: segment_of_tag(packet.tag()),
+            stamp: 0,
+            ce: false,
+            cwr: false,
+            full: packet.bytes() == flow.spec.packet_bytes,
+            ends_message: false,
+        };
+        let ack = flow.receiver.on_data(now, arrival);
         if flow.receiver.received_segs() > before {
             flow.received_bytes += u64::from(packet.bytes() - flow.spec.header_bytes);
         }
-        match ack {
-            Some(ack) => self.send_ack(now, index, ack),
-            None => self.plan(index),
-        }
+        self.send_acks(now, index, ack);
+        self.plan(index);
     }
 
     #[inline]
     fn deliver_ack(&mut self, now: Time, packet: Packet) {
         let index = packet.flow() as usize;
-        let ack = self.parked.ack_of_tag(packet.tag());
+        let (ack, sacked) = self.parked.ack_of_tag(packet.tag());
         let sender = self.flows[index].sender.as_mut().expect("an ACK for a flow that has begun");
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, &ack, &mut watch);
+        sender.on_ack(now, &ack, &sacked, &mut watch);
         if sender.is_done() && self.flows[index].ended.is_none() {
             self.flows[index].ended = Some(now);
             self.note(now, EventKind::Done, index);
@@ -159,10 +165,17 @@ impl Engine {
     }
 
     #[inline]
-    fn send_ack(&mut self, now: Time, index: usize, ack: Ack) {
-        let bytes = self.flows[index].spec.header_bytes + ack.sacked.option_bytes();
-        let tag = self.parked.tag_of_ack(ack);
-        self.inject(now, Packet::new(index as u32, Direction::Reverse, bytes, tag));
+    fn send_acks(&mut self, now: Time, index: usize, first: Option<Ack>) {
+        let mut next = first;
+        while let Some(ack) = next {
+            let flow = &mut self.flows[index];
+            let blocks =
+                if ack.has_blocks { flow.receiver.blocks() } else { SackBlocks::default() };
+            let bytes = flow.spec.header_bytes + blocks.option_bytes();
+            next = flow.receiver.also();
+            let tag = self.parked.tag_of_ack(ack, blocks);
+            self.inject(now, Packet::new(index as u32, Direction::Reverse, bytes, tag));
+        }
     }
 
     #[inline]
@@ -232,9 +245,8 @@ impl Engine {
             let next = sender.next_new_segment();
             sender.on_timer(now, &mut self.recorder.watch(now, index as u32, next));
         }
-        if let Some(ack) = self.flows[index].receiver.on_timer(now) {
-            self.send_ack(now, index, ack);
-        }
+        let ack = self.flows[index].receiver.on_timer(now);
+        self.send_acks(now, index, ack);
         self.transmit(now, index);
     }
 

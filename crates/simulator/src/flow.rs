@@ -51,6 +51,7 @@ impl FlowState {
             transfer_segs: self.spec.transfer_segs(),
         };
         self.sender = Some(Sender::new(stack, config, algorithm, now));
+        self.receiver.set_rtt(self.spec.rtt_ns);
     }
 
     /// When the flow next wants to act on its own.

@@ -1,27 +1,43 @@
 //! An acknowledgement as one end sends and the other reads it.
+//!
+//! Its fixed part is small and copied about; the blocks that few acknowledgements
+//! carry travel beside it.
 
 use std::ops::Range;
 
-/// Most SACK blocks that fit beside timestamps in the option space (RFC 2018).
-pub const SACK_BLOCKS_MAX: usize = 3;
+/// Most SACK blocks that fit in the option space (RFC 2018, section 3).
+pub const SACK_BLOCKS_MAX: usize = 4;
 
-/// SACK blocks, the most recent first.
+/// What every acknowledgement says, in segment numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// Everything below has arrived.
+    pub cumulative: u64,
+    /// The timestamp echoed (RFC 7323, section 4.3); says nothing without timestamps.
+    pub echo: u32,
+    /// The receiver has seen congestion marks (RFC 3168 or RFC 8257).
+    pub ece: bool,
+    /// [`SackBlocks`] go with it.
+    pub has_blocks: bool,
+}
+
+/// The SACK option: what has arrived above the cumulative acknowledgement, the most
+/// recent first, and what has arrived twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
+    /// What has just arrived again (RFC 2883); it takes the first place of the option.
+    pub duplicate: Option<Range<u64>>,
     blocks: [Range<u64>; SACK_BLOCKS_MAX],
     count: u8,
 }
 
-/// What an acknowledgement says, in segment numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ack {
-    /// Everything below has arrived.
-    pub cumulative: u64,
-    /// What else has arrived, as far as the option space holds it.
-    pub sacked: SackBlocks,
-}
-
 impl SackBlocks {
+    /// No blocks yet behind the duplicate, if there is one.
+    #[must_use]
+    pub fn after(duplicate: Option<Range<u64>>) -> Self {
+        Self { duplicate, ..Self::default() }
+    }
+
     /// Adds a block behind the others.
     ///
     /// # Panics
@@ -31,28 +47,45 @@ impl SackBlocks {
         self.count += 1;
     }
 
-    /// The blocks.
+    /// The blocks, without the duplicate.
     #[must_use]
     pub fn as_slice(&self) -> &[Range<u64>] {
         &self.blocks[..self.count as usize]
     }
 
-    /// Whether there is none.
+    /// Whether there is neither a block nor a duplicate.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
-    /// Whether there is no room for another.
+    /// Blocks in the option, the duplicate among them.
+    #[inline]
     #[must_use]
-    pub const fn is_full(&self) -> bool {
-        self.count as usize == SACK_BLOCKS_MAX
+    pub const fn len(&self) -> usize {
+        self.count as usize + self.duplicate.is_some() as usize
     }
 
     /// Size of the TCP option in bytes (RFC 2018, section 3), padded to whole words.
     #[must_use]
     pub const fn option_bytes(&self) -> u16 {
-        if self.count == 0 { 0 } else { 4 + 8 * self.count as u16 }
+        if self.is_empty() { 0 } else { 4 + 8 * self.len() as u16 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_counts_the_duplicate() {
+        let mut blocks = SackBlocks::default();
+        assert_eq!((blocks.is_empty(), blocks.option_bytes()), (true, 0));
+        blocks = SackBlocks::after(Some(1..2));
+        assert_eq!((blocks.len(), blocks.option_bytes()), (1, 12));
+        blocks.push(5..9);
+        blocks.push(3..4);
+        assert_eq!((blocks.as_slice(), blocks.option_bytes()), (&[5..9, 3..4][..], 28));
     }
 }
