@@ -125,8 +125,12 @@ impl Engine {
         if flow.receiver.received_segs() > before {
             flow.received_bytes += u64::from(packet.bytes() - flow.spec.header_bytes);
         }
-        self.send_acks(now, index, ack);
-        self.plan(index);
+        if ack.is_some() {
+            self.send_acks(now, index, ack);
+        }
+        if self.flows[index].receiver.deadline().is_some() {
+            self.plan(index);
+        }
     }
 
     #[inline]

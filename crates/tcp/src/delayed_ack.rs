@@ -10,22 +10,25 @@ use crate::stack::{AckDelay, Stack};
 
 /// The acknowledgement timeout and the quota of quick acknowledgements.
 #[derive(Clone, Debug)]
+#[repr(C)] // What every segment touches comes first.
 pub struct DelayedAck {
-    policy: AckDelay,
-    shortest: Span,
-    longest: Span,
-    quick_max: u32,
-    quick: u32,
-    rtt: Option<Span>,
-    rto: Span,
-    /// The ATO.
-    timeout: Span,
-    /// How long an acknowledgement may wait now.
-    wait: Span,
-    begun: bool,
+    /// When the last segment in order arrived.
     last: Time,
     /// Gaps shorter than this leave everything as it is.
     usual: Span,
+    /// How long an acknowledgement may wait now.
+    wait: Span,
+    /// What is left of the quota.
+    quick: u32,
+    quick_max: u32,
+    policy: AckDelay,
+    begun: bool,
+    shortest: Span,
+    longest: Span,
+    /// The ATO.
+    timeout: Span,
+    rtt: Option<Span>,
+    rto: Span,
 }
 
 impl DelayedAck {
@@ -36,18 +39,18 @@ impl DelayedAck {
             AckDelay::Adaptive => Span::ZERO,
         };
         Self {
-            policy: stack.delayed_ack,
-            shortest: stack.delayed_ack_ns,
-            longest: stack.delayed_ack_max_ns,
-            quick_max: stack.quick_acks,
-            quick: stack.quick_acks,
-            rtt: None,
-            rto: stack.rto_initial_ns,
-            timeout: stack.delayed_ack_ns,
-            wait: stack.delayed_ack_ns,
-            begun: false,
             last: Time::ZERO,
             usual,
+            wait: stack.delayed_ack_ns,
+            quick: stack.quick_acks,
+            quick_max: stack.quick_acks,
+            policy: stack.delayed_ack,
+            begun: false,
+            shortest: stack.delayed_ack_ns,
+            longest: stack.delayed_ack_max_ns,
+            timeout: stack.delayed_ack_ns,
+            rtt: None,
+            rto: stack.rto_initial_ns,
         }
     }
 

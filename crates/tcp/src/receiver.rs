@@ -26,6 +26,7 @@ const QUICK_ACKS_AT_MARK: u32 = 2;
 /// The receiver of one connection. Data is consumed as it arrives, so its window
 /// never limits the sender.
 #[derive(Clone, Debug)]
+#[repr(C)] // What every segment touches comes first, and lies together.
 pub struct Receiver {
     /// Everything below has arrived.
     next: u64,
@@ -34,80 +35,73 @@ pub struct Receiver {
     received_segs: u64,
     /// When what waits is to be acknowledged.
     ack_due: Time,
-    delay: DelayedAck,
+    /// When receive offload is to hand on what it holds.
+    run_due: Time,
     /// The timestamp to echo.
     echo: u32,
     /// Data in order needs more than [`Self::on_data`] knows.
     disturbed: bool,
+    /// The outbox holds an acknowledgement.
+    has_more: bool,
+    delay: DelayedAck,
+    unusual: Box<Unusual>,
+}
+
+/// What data in order does not touch, as long as it says nothing else.
+#[derive(Clone, Debug)]
+struct Unusual {
+    ecn: EcnEcho,
+    coalescer: Coalescer,
+    compression: SackCompression,
+    reassembly: Reassembly,
     /// Segments waiting for an acknowledgement that are not full.
     short_waiting: u64,
     ce_segs: u64,
     rto_min: Span,
     rto_max: Span,
-    ecn: EcnEcho,
-    coalescer: Coalescer,
-    compression: SackCompression,
-    reassembly: Reassembly,
-    sack: SackOptions,
+    /// Most blocks in an acknowledgement; none without SACK.
+    blocks_max: usize,
+    reports_duplicates: bool,
     outbox: VecDeque<(Ack, SackBlocks)>,
     /// Those of the acknowledgement given last.
     blocks: SackBlocks,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct SackOptions {
-    /// None without SACK.
-    blocks_max: usize,
-    duplicates: bool,
 }
 
 impl Receiver {
     /// A receiver that has seen nothing.
     #[must_use]
     pub fn new(stack: &Stack) -> Self {
-        let room = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
-        let mut receiver = Self {
+        let unusual = Box::new(Unusual::new(stack));
+        Self {
             next: 0,
             acknowledged: 0,
             received_segs: 0,
             ack_due: Time::NEVER,
-            delay: DelayedAck::new(stack),
+            run_due: Time::NEVER,
             echo: 0,
-            disturbed: false,
-            short_waiting: 0,
-            ce_segs: 0,
-            rto_min: stack.rto_min_ns,
-            rto_max: stack.rto_max_ns,
-            ecn: EcnEcho::new(stack.ecn),
-            coalescer: Coalescer::new(stack),
-            compression: SackCompression::new(stack),
-            reassembly: Reassembly::new(),
-            sack: SackOptions {
-                blocks_max: if stack.sack { room } else { 0 },
-                duplicates: stack.sack && stack.dsack,
-            },
-            outbox: VecDeque::new(),
-            blocks: SackBlocks::default(),
-        };
-        receiver.settle();
-        receiver
+            disturbed: unusual.coalescer.is_on(),
+            has_more: false,
+            delay: DelayedAck::new(stack),
+            unusual,
+        }
     }
 
     /// Takes the round-trip time that the handshake measured: a receiver that sends no
     /// data never gets another sample. Until then no SACK is compressed.
     pub fn set_rtt(&mut self, rtt: Span) {
         // As after a first sample (RFC 6298, section 2.2): the variance is half of it.
-        let rto = Span(rtt.0 + (2 * rtt.0).max(self.rto_min.0)).min(self.rto_max);
+        let Unusual { rto_min, rto_max, .. } = *self.unusual;
+        let rto = Span(rtt.0 + (2 * rtt.0).max(rto_min.0)).min(rto_max);
         self.delay.set_rtt(rtt, rto);
-        self.compression.set_rtt(rtt);
+        self.unusual.compression.set_rtt(rtt);
     }
 
     /// Takes a data segment; gives the acknowledgement to send at once, if any. If
     /// there is one, [`Self::also`] may have another.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: Arrival) -> Option<Ack> {
-        let expected = arrival.number == self.next && arrival.is_plain();
-        if !expected || self.disturbed || !self.delay.is_usual(now) {
+        let plain = arrival.number == self.next && arrival.is_plain();
+        if !plain || self.disturbed || !self.delay.is_usual(now) {
             return self.on_unusual_data(now, &arrival);
         }
         self.delay.on_usual_data(now);
@@ -125,39 +119,34 @@ impl Receiver {
     /// gives none.
     #[inline]
     pub fn also(&mut self) -> Option<Ack> {
-        if self.outbox.is_empty() {
-            return None;
-        }
-        let (ack, blocks) = self.outbox.pop_front()?;
-        self.blocks = blocks;
-        Some(ack)
+        if self.has_more { self.give_next() } else { None }
     }
 
     /// The blocks of the acknowledgement just given, if it has any.
     pub fn blocks(&mut self) -> SackBlocks {
-        std::mem::take(&mut self.blocks)
+        std::mem::take(&mut self.unusual.blocks)
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing arrives before.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let due = self.ack_due.min(self.coalescer.due());
+        let due = self.ack_due.min(self.run_due);
         (due < Time::NEVER).then_some(due)
     }
 
     /// Does what is due; gives the acknowledgement to send, as [`Self::on_data`] does.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        if self.coalescer.due() <= now {
-            if let Some(run) = self.coalescer.take() {
+        if self.run_due <= now {
+            if let Some(run) = self.unusual.coalescer.take() {
                 self.receive(now, &run);
             }
         }
         if self.ack_due <= now {
-            self.send();
+            self.send(None);
         }
         self.settle();
-        self.also()
+        self.give_next()
     }
 
     /// Distinct segments that have arrived, in order or not.
@@ -177,29 +166,30 @@ impl Receiver {
     /// Segments that arrived with a congestion mark.
     #[must_use]
     pub const fn ce_segs(&self) -> u64 {
-        self.ce_segs
+        self.unusual.ce_segs
     }
 
     #[cold]
     fn on_unusual_data(&mut self, now: Time, arrival: &Arrival) -> Option<Ack> {
-        let number = arrival.number;
-        let known =
-            number < self.next || self.reassembly.contains(number) || self.coalescer.holds(number);
+        let (number, unusual) = (arrival.number, &mut *self.unusual);
+        let known = number < self.next
+            || unusual.reassembly.contains(number)
+            || unusual.coalescer.holds(number);
         self.received_segs += u64::from(!known);
-        self.ce_segs += u64::from(arrival.ce);
-        for run in self.coalescer.add(now, arrival).into_iter().flatten() {
+        unusual.ce_segs += u64::from(arrival.ce);
+        for run in unusual.coalescer.add(now, arrival).into_iter().flatten() {
             self.receive(now, &run);
         }
         self.settle();
-        self.also()
+        self.give_next()
     }
 
     /// Works through what receive offload hands on.
     fn receive(&mut self, now: Time, run: &Run) {
-        if self.ecn.separates(run.ce) && self.is_waiting() {
-            self.send();
+        if self.unusual.ecn.separates(run.ce) && self.is_waiting() {
+            self.send(None);
         }
-        let echo = self.ecn.on_data(run.ce, run.cwr);
+        let echo = self.unusual.ecn.on_data(run.ce, run.cwr);
         if echo.begins {
             self.delay.hurry(QUICK_ACKS_AT_MARK);
         }
@@ -218,7 +208,7 @@ impl Receiver {
             Some(wait) if !echo.at_once && duplicate.is_none() => {
                 self.ack_due = self.ack_due.min(now + wait);
             }
-            _ => self.send_reporting(duplicate),
+            _ => self.send(duplicate),
         }
     }
 
@@ -228,16 +218,17 @@ impl Receiver {
         if span.start < self.next {
             return Some(span.start..span.end.min(self.next));
         }
-        self.reassembly.duplicate(span)
+        self.unusual.reassembly.duplicate(span)
     }
 
     /// Takes data that moves the cumulative acknowledgement; how long that may wait.
     fn receive_in_order(&mut self, now: Time, run: &Run) -> Option<Span> {
-        let fills_hole = !self.reassembly.is_empty();
         self.note_stamp(run.span.start, run.stamp);
-        self.next = self.reassembly.advance(run.span.end);
-        self.short_waiting += u64::from(!run.full);
-        self.compression.on_advance();
+        let unusual = &mut *self.unusual;
+        let fills_hole = !unusual.reassembly.is_empty();
+        self.next = unusual.reassembly.advance(run.span.end);
+        unusual.short_waiting += u64::from(!run.full);
+        unusual.compression.on_advance();
         self.delay.on_data(now);
         let at_once = fills_hole || run.ends_message || self.delay.is_quick();
         (!at_once && !self.is_ack_due()).then(|| self.delay.wait())
@@ -245,20 +236,21 @@ impl Receiver {
 
     /// Takes data above a hole; how long its acknowledgement may wait.
     fn receive_out_of_order(&mut self, run: &Run) -> Option<Span> {
-        self.reassembly.insert(run.span.clone());
-        let held = !self.delay.is_quick() && self.compression.hold();
-        held.then(|| self.compression.wait())
+        let Unusual { reassembly, compression, .. } = &mut *self.unusual;
+        reassembly.insert(run.span.clone());
+        let held = !self.delay.is_quick() && compression.hold();
+        held.then(|| compression.wait())
     }
 
     /// Whether more than one full segment waits. Lengths of others are not known here:
     /// however many there are, they wait, unless a full one is among them.
     const fn is_ack_due(&self) -> bool {
         let waiting = self.next - self.acknowledged;
-        waiting >= DELAYED_SEGS_MAX && waiting > self.short_waiting
+        waiting >= DELAYED_SEGS_MAX && waiting > self.unusual.short_waiting
     }
 
     const fn is_waiting(&self) -> bool {
-        self.next > self.acknowledged || self.compression.is_holding()
+        self.next > self.acknowledged || self.unusual.compression.is_holding()
     }
 
     /// Remembers the timestamp of the segment that an acknowledgement answers: the
@@ -272,33 +264,63 @@ impl Receiver {
         }
     }
 
-    fn send(&mut self) {
-        self.send_reporting(None);
+    /// Puts an acknowledgement into the outbox.
+    fn send(&mut self, duplicate: Option<Range<u64>>) {
+        let ack = self.acknowledge();
+        let unusual = &mut *self.unusual;
+        unusual.short_waiting = 0;
+        unusual.compression.on_ack();
+        let duplicate = duplicate.filter(|_| unusual.reports_duplicates);
+        let blocks = unusual.reassembly.blocks(duplicate, unusual.blocks_max);
+        let ack = Ack { ece: unusual.ecn.ece(), has_blocks: !blocks.is_empty(), ..ack };
+        unusual.outbox.push_back((ack, blocks));
     }
 
-    fn send_reporting(&mut self, duplicate: Option<Range<u64>>) {
-        let duplicate = duplicate.filter(|_| self.sack.duplicates);
-        let blocks = self.reassembly.blocks(duplicate, self.sack.blocks_max);
-        let has_blocks = !blocks.is_empty();
-        self.short_waiting = 0;
-        self.compression.on_ack();
-        let ack = Ack { has_blocks, ..self.acknowledge() };
-        self.outbox.push_back((ack, blocks));
+    #[cold]
+    fn give_next(&mut self) -> Option<Ack> {
+        let Unusual { outbox, blocks: given, .. } = &mut *self.unusual;
+        let (ack, blocks) = outbox.pop_front()?;
+        *given = blocks;
+        self.has_more = !outbox.is_empty();
+        Some(ack)
     }
 
+    /// Acknowledges what is in order, without anything else to say.
     #[inline]
     const fn acknowledge(&mut self) -> Ack {
         self.acknowledged = self.next;
         self.ack_due = Time::NEVER;
         self.delay.on_ack();
-        Ack { cumulative: self.next, echo: self.echo, ece: self.ecn.ece(), has_blocks: false }
+        Ack { cumulative: self.next, echo: self.echo, ece: false, has_blocks: false }
     }
 
     /// Finds out whether data in order still needs the long way.
     fn settle(&mut self) {
-        self.disturbed = self.coalescer.is_on()
-            || self.ecn.ece()
-            || self.short_waiting > 0
-            || !self.reassembly.is_empty();
+        let unusual = &*self.unusual;
+        self.run_due = unusual.coalescer.due();
+        self.disturbed = unusual.coalescer.is_on()
+            || unusual.ecn.ece()
+            || unusual.short_waiting > 0
+            || !unusual.reassembly.is_empty();
+    }
+}
+
+impl Unusual {
+    fn new(stack: &Stack) -> Self {
+        let room = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
+        Self {
+            ecn: EcnEcho::new(stack.ecn),
+            coalescer: Coalescer::new(stack),
+            compression: SackCompression::new(stack),
+            reassembly: Reassembly::new(),
+            short_waiting: 0,
+            ce_segs: 0,
+            rto_min: stack.rto_min_ns,
+            rto_max: stack.rto_max_ns,
+            blocks_max: if stack.sack { room } else { 0 },
+            reports_duplicates: stack.sack && stack.dsack,
+            outbox: VecDeque::new(),
+            blocks: SackBlocks::default(),
+        }
     }
 }
