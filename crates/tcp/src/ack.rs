@@ -13,7 +13,7 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 pub struct Ack {
     /// Everything below has arrived.
     pub cumulative: u64,
-    /// The timestamp echoed (RFC 7323, section 4.3); says nothing without timestamps.
+    /// The timestamp echoed (RFC 7323, section 4.3); 0 without timestamps.
     pub echo: u32,
     /// The receiver has seen congestion marks (RFC 3168 or RFC 8257).
     pub ece: bool,
@@ -22,20 +22,29 @@ pub struct Ack {
 }
 
 /// The SACK option: what has arrived above the cumulative acknowledgement, the most
-/// recent first, and what has arrived twice.
+/// recent first, and before that what has arrived twice (RFC 2883).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    /// What has just arrived again (RFC 2883); it takes the first place of the option.
-    pub duplicate: Option<Range<u64>>,
     blocks: [Range<u64>; SACK_BLOCKS_MAX],
     count: u8,
+    first_is_duplicate: bool,
 }
 
 impl SackBlocks {
-    /// No blocks yet behind the duplicate, if there is one.
+    /// Puts what has arrived twice before all other blocks, which must not be there yet.
+    ///
+    /// # Panics
+    /// If there are blocks already.
+    pub fn report_duplicate(&mut self, block: Range<u64>) {
+        assert!(self.is_empty(), "a duplicate after {:?}", self.blocks);
+        self.push(block);
+        self.first_is_duplicate = true;
+    }
+
+    /// What has arrived twice, if that is reported.
     #[must_use]
-    pub fn after(duplicate: Option<Range<u64>>) -> Self {
-        Self { duplicate, ..Self::default() }
+    pub fn duplicate(&self) -> Option<Range<u64>> {
+        self.first_is_duplicate.then(|| self.blocks[0].clone())
     }
 
     /// Adds a block behind the others.
@@ -47,10 +56,10 @@ impl SackBlocks {
         self.count += 1;
     }
 
-    /// The blocks, without the duplicate.
+    /// The blocks of what has arrived above, without the duplicate.
     #[must_use]
     pub fn as_slice(&self) -> &[Range<u64>] {
-        &self.blocks[..self.count as usize]
+        &self.blocks[usize::from(self.first_is_duplicate)..self.count as usize]
     }
 
     /// Whether there is neither a block nor a duplicate.
@@ -64,7 +73,7 @@ impl SackBlocks {
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.count as usize + self.duplicate.is_some() as usize
+        self.count as usize
     }
 
     /// Size of the TCP option in bytes (RFC 2018, section 3), padded to whole words.
@@ -82,7 +91,8 @@ mod tests {
     fn the_option_counts_the_duplicate() {
         let mut blocks = SackBlocks::default();
         assert_eq!((blocks.is_empty(), blocks.option_bytes()), (true, 0));
-        blocks = SackBlocks::after(Some(1..2));
+        blocks.report_duplicate(1..2);
+        assert_eq!(blocks.duplicate(), Some(1..2));
         assert_eq!((blocks.len(), blocks.option_bytes()), (1, 12));
         blocks.push(5..9);
         blocks.push(3..4);

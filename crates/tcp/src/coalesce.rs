@@ -83,11 +83,11 @@ mod tests {
     use std::ops::Range;
 
     use super::*;
-    use crate::stack::PROFILES;
+    use crate::stack::linux_6;
 
     fn coalescer(gro_segs: u32) -> Coalescer {
         let gro_flush_ns = Span(100);
-        Coalescer::new(&Stack { gro_segs, gro_flush_ns, ..(PROFILES[1].stack)() })
+        Coalescer::new(&Stack { gro_segs, gro_flush_ns, ..linux_6() })
     }
 
     fn full(number: u64) -> Arrival {

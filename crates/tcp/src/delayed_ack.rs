@@ -141,10 +141,10 @@ impl DelayedAck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::PROFILES;
+    use crate::stack::linux_6;
 
     fn adaptive() -> DelayedAck {
-        let stack = Stack { delayed_ack: AckDelay::Adaptive, ..(PROFILES[1].stack)() };
+        let stack = Stack { delayed_ack: AckDelay::Adaptive, ..linux_6() };
         let mut delay = DelayedAck::new(&stack);
         delay.set_rtt(Span::from_millis(50), Span::from_millis(250));
         delay
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_fixed_delay_never_changes_and_its_quota_is_never_filled_again() {
-        let stack = Stack { delayed_ack: AckDelay::Fixed, ..(PROFILES[1].stack)() };
+        let stack = Stack { delayed_ack: AckDelay::Fixed, ..linux_6() };
         let mut delay = DelayedAck::new(&stack);
         assert!(delay.is_usual(Time(u64::MAX - 1)));
         assert_eq!(waits(&mut delay, &[30, 30, 5_000]), [40, 40, 40]);

@@ -57,8 +57,11 @@ impl Reassembly {
 
     /// The blocks to report: at most `count_max`, the duplicate among them.
     pub fn blocks(&self, duplicate: Option<Range<u64>>, count_max: usize) -> SackBlocks {
-        let room = count_max - usize::from(duplicate.is_some());
-        let mut blocks = SackBlocks::after(duplicate);
+        let mut blocks = SackBlocks::default();
+        if let Some(duplicate) = duplicate {
+            blocks.report_duplicate(duplicate);
+        }
+        let room = count_max - blocks.len();
         self.recent.iter().take(room).for_each(|block| blocks.push(block.clone()));
         blocks
     }

@@ -39,6 +39,8 @@ pub struct Receiver {
     run_due: Time,
     /// The timestamp to echo.
     echo: u32,
+    /// All bits with timestamps, none without.
+    stamp_mask: u32,
     /// Data in order needs more than [`Self::on_data`] knows.
     disturbed: bool,
     /// The outbox holds an acknowledgement.
@@ -79,6 +81,7 @@ impl Receiver {
             ack_due: Time::NEVER,
             run_due: Time::NEVER,
             echo: 0,
+            stamp_mask: if stack.timestamps { u32::MAX } else { 0 },
             disturbed: unusual.coalescer.is_on(),
             has_more: false,
             delay: DelayedAck::new(stack),
@@ -260,7 +263,7 @@ impl Receiver {
     const fn note_stamp(&mut self, start: u64, stamp: u32) {
         let is_newer = stamp.wrapping_sub(self.echo) as i32 >= 0;
         if start <= self.acknowledged && is_newer {
-            self.echo = stamp;
+            self.echo = stamp & self.stamp_mask;
         }
     }
 

@@ -193,7 +193,7 @@ const fn segments(count: u32) -> NonZeroU32 {
     NonZeroU32::new(count).expect("a count above zero")
 }
 
-const fn linux_6() -> Stack {
+pub(crate) const fn linux_6() -> Stack {
     Stack {
         initial_window_segs: segments(10),
         growth: Growth::Segments,
