@@ -69,6 +69,12 @@ impl SackBlocks {
         self.len() == 0
     }
 
+    /// Whether there is no room for another.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.len() == SACK_BLOCKS_MAX
+    }
+
     /// Blocks in the option, the duplicate among them.
     #[inline]
     #[must_use]
@@ -97,5 +103,7 @@ mod tests {
         blocks.push(5..9);
         blocks.push(3..4);
         assert_eq!((blocks.as_slice(), blocks.option_bytes()), (&[5..9, 3..4][..], 28));
+        blocks.push(11..12);
+        assert!(blocks.is_full());
     }
 }

@@ -64,9 +64,11 @@ struct Unusual {
     /// Most blocks in an acknowledgement; none without SACK.
     blocks_max: usize,
     reports_duplicates: bool,
-    outbox: VecDeque<(Ack, SackBlocks)>,
-    /// Those of the acknowledgement given last.
+    /// The first acknowledgement to give, and the blocks of that or of the one given last.
+    ready: Option<Ack>,
     blocks: SackBlocks,
+    /// Those after it; few arrivals cause more than one.
+    outbox: VecDeque<(Ack, SackBlocks)>,
 }
 
 impl Receiver {
@@ -126,8 +128,9 @@ impl Receiver {
     }
 
     /// The blocks of the acknowledgement just given, if it has any.
-    pub fn blocks(&mut self) -> SackBlocks {
-        std::mem::take(&mut self.unusual.blocks)
+    #[must_use]
+    pub fn blocks(&self) -> SackBlocks {
+        self.unusual.blocks.clone()
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing arrives before.
@@ -276,16 +279,23 @@ impl Receiver {
         let duplicate = duplicate.filter(|_| unusual.reports_duplicates);
         let blocks = unusual.reassembly.blocks(duplicate, unusual.blocks_max);
         let ack = Ack { ece: unusual.ecn.ece(), has_blocks: !blocks.is_empty(), ..ack };
-        unusual.outbox.push_back((ack, blocks));
+        if unusual.ready.is_none() {
+            (unusual.ready, unusual.blocks) = (Some(ack), blocks);
+        } else {
+            unusual.outbox.push_back((ack, blocks));
+        }
     }
 
     #[cold]
     fn give_next(&mut self) -> Option<Ack> {
-        let Unusual { outbox, blocks: given, .. } = &mut *self.unusual;
-        let (ack, blocks) = outbox.pop_front()?;
-        *given = blocks;
+        let Unusual { ready, outbox, blocks, .. } = &mut *self.unusual;
+        let ack = ready.take().or_else(|| {
+            let (ack, its_blocks) = outbox.pop_front()?;
+            *blocks = its_blocks;
+            Some(ack)
+        });
         self.has_more = !outbox.is_empty();
-        Some(ack)
+        ack
     }
 
     /// Acknowledges what is in order, without anything else to say.
@@ -322,8 +332,9 @@ impl Unusual {
             rto_max: stack.rto_max_ns,
             blocks_max: if stack.sack { room } else { 0 },
             reports_duplicates: stack.sack && stack.dsack,
-            outbox: VecDeque::new(),
+            ready: None,
             blocks: SackBlocks::default(),
+            outbox: VecDeque::new(),
         }
     }
 }
