@@ -1,27 +1,52 @@
 //! An acknowledgement as one end sends and the other reads it.
+//!
+//! Its fixed part is small and copied about; the blocks that few acknowledgements
+//! carry travel beside it.
 
 use std::ops::Range;
 
-/// Most SACK blocks that fit beside timestamps in the option space (RFC 2018).
-pub const SACK_BLOCKS_MAX: usize = 3;
+/// Most SACK blocks that fit in the option space (RFC 2018, section 3).
+pub const SACK_BLOCKS_MAX: usize = 4;
 
-/// SACK blocks, the most recent first.
+/// What every acknowledgement says, in segment numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// Everything below has arrived.
+    pub cumulative: u64,
+    /// The timestamp echoed (RFC 7323, section 4.3); 0 without timestamps.
+    pub echo: u32,
+    /// The receiver has seen congestion marks (RFC 3168 or RFC 8257).
+    pub ece: bool,
+    /// [`SackBlocks`] go with it.
+    pub has_blocks: bool,
+}
+
+/// The SACK option: what has arrived above the cumulative acknowledgement, the most
+/// recent first, and before that what has arrived twice (RFC 2883).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [Range<u64>; SACK_BLOCKS_MAX],
     count: u8,
-}
-
-/// What an acknowledgement says, in segment numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ack {
-    /// Everything below has arrived.
-    pub cumulative: u64,
-    /// What else has arrived, as far as the option space holds it.
-    pub sacked: SackBlocks,
+    first_is_duplicate: bool,
 }
 
 impl SackBlocks {
+    /// Puts what has arrived twice before all other blocks, which must not be there yet.
+    ///
+    /// # Panics
+    /// If there are blocks already.
+    pub fn report_duplicate(&mut self, block: Range<u64>) {
+        assert!(self.is_empty(), "a duplicate after {:?}", self.blocks);
+        self.push(block);
+        self.first_is_duplicate = true;
+    }
+
+    /// What has arrived twice, if that is reported.
+    #[must_use]
+    pub fn duplicate(&self) -> Option<Range<u64>> {
+        self.first_is_duplicate.then(|| self.blocks[0].clone())
+    }
+
     /// Adds a block behind the others.
     ///
     /// # Panics
@@ -31,28 +56,54 @@ impl SackBlocks {
         self.count += 1;
     }
 
-    /// The blocks.
+    /// The blocks of what has arrived above, without the duplicate.
     #[must_use]
     pub fn as_slice(&self) -> &[Range<u64>] {
-        &self.blocks[..self.count as usize]
+        &self.blocks[usize::from(self.first_is_duplicate)..self.count as usize]
     }
 
-    /// Whether there is none.
+    /// Whether there is neither a block nor a duplicate.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
     /// Whether there is no room for another.
     #[must_use]
     pub const fn is_full(&self) -> bool {
-        self.count as usize == SACK_BLOCKS_MAX
+        self.len() == SACK_BLOCKS_MAX
+    }
+
+    /// Blocks in the option, the duplicate among them.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count as usize
     }
 
     /// Size of the TCP option in bytes (RFC 2018, section 3), padded to whole words.
     #[must_use]
     pub const fn option_bytes(&self) -> u16 {
-        if self.count == 0 { 0 } else { 4 + 8 * self.count as u16 }
+        if self.is_empty() { 0 } else { 4 + 8 * self.len() as u16 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_counts_the_duplicate() {
+        let mut blocks = SackBlocks::default();
+        assert_eq!((blocks.is_empty(), blocks.option_bytes()), (true, 0));
+        blocks.report_duplicate(1..2);
+        assert_eq!(blocks.duplicate(), Some(1..2));
+        assert_eq!((blocks.len(), blocks.option_bytes()), (1, 12));
+        blocks.push(5..9);
+        blocks.push(3..4);
+        assert_eq!((blocks.as_slice(), blocks.option_bytes()), (&[5..9, 3..4][..], 28));
+        blocks.push(11..12);
+        assert!(blocks.is_full());
     }
 }

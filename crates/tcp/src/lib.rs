@@ -5,7 +5,13 @@
 //! the endpoint has.
 
 mod ack;
+mod arrival;
+mod coalesce;
+mod compression;
+mod delayed_ack;
+mod ecn_echo;
 mod ranges;
+mod reassembly;
 mod receiver;
 mod recovery;
 mod ring;
@@ -15,12 +21,13 @@ mod sender;
 mod stack;
 
 pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
+pub use arrival::Arrival;
 pub use ranges::RangeSet;
 pub use receiver::Receiver;
 pub use rtt::{RttEstimator, RttSummary};
 pub use scoreboard::{Delivery, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
-    Growth, LossDetection, PROFILES, Profile, Reduction, SWITCHES, Stack, StackChoice,
-    describe_profiles,
+    AckDelay, Ecn, Growth, LossDetection, PROFILES, Profile, Reduction, SWITCHES, Stack,
+    StackChoice, describe_profiles,
 };

@@ -79,20 +79,33 @@ impl RangeSet {
         }
     }
 
-    /// Adds every number of `new`, which must not be empty.
-    pub fn insert(&mut self, new: Range<u64>) {
+    /// The lowest of the maximal ranges that are both members and in `span`.
+    #[must_use]
+    pub fn first_common(&self, span: Range<u64>) -> Option<Range<u64>> {
+        let range = self.ranges.get(self.first_ending_after(span.start))?;
+        let common = range.start.max(span.start)..range.end.min(span.end);
+        (common.start < common.end).then_some(common)
+    }
+
+    /// Adds every number of `new`, which must not be empty; gives the range they are in.
+    pub fn insert(&mut self, new: Range<u64>) -> Range<u64> {
         assert!(new.start < new.end, "empty range {new:?}");
+        if let Some(last) = self.ranges.back_mut().filter(|last| last.end == new.start) {
+            last.end = new.end;
+            return last.clone();
+        }
         // Ranges that overlap or touch `new` are those from `first` up to `last`.
         let first = self.ranges.partition_point(|range| range.end < new.start);
         let last = self.ranges.partition_point(|range| range.start <= new.end);
         if first == last {
-            self.ranges.insert(first, new);
-            return;
+            self.ranges.insert(first, new.clone());
+            return new;
         }
         let start = self.ranges[first].start.min(new.start);
         let end = self.ranges[last - 1].end.max(new.end);
         self.ranges[first] = start..end;
         self.ranges.drain(first + 1..last);
+        start..end
     }
 
     /// Removes everything below `floor`; gives how many members that were.
@@ -140,7 +153,17 @@ mod tests {
                     prop_assert_eq!(set.remove_below(start), below);
                     model = model.split_off(&start);
                 } else {
-                    set.insert(start..start + length);
+                    let common = (start..start + length).filter(|n| model.contains(n));
+                    let expected = common.scan(None, |end: &mut Option<u64>, number| {
+                        let follows = end.is_none_or(|end| end == number);
+                        *end = Some(number + 1);
+                        follows.then_some(number)
+                    });
+                    let expected: Vec<u64> = expected.collect();
+                    let found = set.first_common(start..start + length);
+                    prop_assert_eq!(found.into_iter().flatten().collect::<Vec<_>>(), expected);
+                    let range = set.insert(start..start + length);
+                    prop_assert_eq!(set.range_of(start), Some(range));
                     model.extend(start..start + length);
                 }
                 prop_assert_eq!(&members(&set), &model);

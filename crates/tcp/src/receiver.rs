@@ -1,191 +1,340 @@
 //! The receiving end: what has arrived, and when to say so.
+//!
+//! Nearly all data comes in order and says nothing else; [`Receiver::on_data`] deals
+//! with that by itself. Everything else takes the long way: receive offload, ECN,
+//! reassembly, and only then the question whether the acknowledgement may wait.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use dumbbell_network::{Span, Time};
 
-use crate::ack::{Ack, SackBlocks};
-use crate::ranges::RangeSet;
+use crate::ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
+use crate::arrival::{Arrival, Run};
+use crate::coalesce::Coalescer;
+use crate::compression::SackCompression;
+use crate::delayed_ack::DelayedAck;
+use crate::ecn_echo::EcnEcho;
+use crate::reassembly::Reassembly;
 use crate::stack::Stack;
+
+/// Full segments that may wait for an acknowledgement (RFC 5681, section 4.2).
+const DELAYED_SEGS_MAX: u64 = 2;
+/// Acknowledgements that go at once when congestion marks begin.
+const QUICK_ACKS_AT_MARK: u32 = 2;
 
 /// The receiver of one connection. Data is consumed as it arrives, so its window
 /// never limits the sender.
 #[derive(Clone, Debug)]
+#[repr(C)] // What every segment touches comes first, and lies together.
 pub struct Receiver {
-    delay: Span,
-    quick_acks: u32,
+    /// Everything below has arrived.
     next: u64,
-    above: RangeSet,
-    /// A member of each block reported lately, the latest first.
-    recent: Vec<u64>,
-    unacknowledged: u32,
-    deadline: Option<Time>,
+    /// Everything below has been acknowledged.
+    acknowledged: u64,
     received_segs: u64,
+    /// When what waits is to be acknowledged.
+    ack_due: Time,
+    /// When receive offload is to hand on what it holds.
+    run_due: Time,
+    /// The timestamp to echo.
+    echo: u32,
+    /// All bits with timestamps, none without.
+    stamp_mask: u32,
+    /// Data in order needs more than [`Self::on_data`] knows.
+    disturbed: bool,
+    /// The outbox holds an acknowledgement.
+    has_more: bool,
+    delay: DelayedAck,
+    unusual: Box<Unusual>,
 }
 
-/// Full segments that may wait for an acknowledgement (RFC 5681, section 4.2).
-const DELAYED_SEGS_MAX: u32 = 2;
+/// What data in order does not touch, as long as it says nothing else.
+#[derive(Clone, Debug)]
+struct Unusual {
+    ecn: EcnEcho,
+    coalescer: Coalescer,
+    compression: SackCompression,
+    reassembly: Reassembly,
+    /// Segments waiting for an acknowledgement that are not full.
+    short_waiting: u64,
+    ce_segs: u64,
+    rto_min: Span,
+    rto_max: Span,
+    /// Most blocks in an acknowledgement; none without SACK.
+    blocks_max: usize,
+    reports_duplicates: bool,
+    /// The first acknowledgement to give, and the blocks of that or of the one given last.
+    ready: Option<Ack>,
+    blocks: SackBlocks,
+    /// Those after it; few arrivals cause more than one.
+    outbox: VecDeque<(Ack, SackBlocks)>,
+}
 
 impl Receiver {
     /// A receiver that has seen nothing.
     #[must_use]
     pub fn new(stack: &Stack) -> Self {
+        let unusual = Box::new(Unusual::new(stack));
         Self {
-            delay: stack.delayed_ack_ns,
-            quick_acks: stack.quick_acks,
             next: 0,
-            above: RangeSet::default(),
-            recent: Vec::new(),
-            unacknowledged: 0,
-            deadline: None,
+            acknowledged: 0,
             received_segs: 0,
+            ack_due: Time::NEVER,
+            run_due: Time::NEVER,
+            echo: 0,
+            stamp_mask: if stack.timestamps { u32::MAX } else { 0 },
+            disturbed: unusual.coalescer.is_on(),
+            has_more: false,
+            delay: DelayedAck::new(stack),
+            unusual,
         }
     }
 
-    /// Takes a data segment; gives the acknowledgement to send at once, if any.
-    #[inline]
-    pub fn on_data(&mut self, now: Time, segment: u64) -> Option<Ack> {
-        if segment == self.next && self.above.is_empty() {
-            self.received_segs += 1;
-            self.next += 1;
-            return self.on_data_in_order(now);
-        }
-        self.on_data_out_of_order(segment);
-        Some(self.acknowledge())
+    /// Takes the round-trip time that the handshake measured: a receiver that sends no
+    /// data never gets another sample. Until then no SACK is compressed.
+    pub fn set_rtt(&mut self, rtt: Span) {
+        // As after a first sample (RFC 6298, section 2.2): the variance is half of it.
+        let Unusual { rto_min, rto_max, .. } = *self.unusual;
+        let rto = Span(rtt.0 + (2 * rtt.0).max(rto_min.0)).min(rto_max);
+        self.delay.set_rtt(rtt, rto);
+        self.unusual.compression.set_rtt(rtt);
     }
 
+    /// Takes a data segment; gives the acknowledgement to send at once, if any. If
+    /// there is one, [`Self::also`] may have another.
     #[inline]
-    fn on_data_in_order(&mut self, now: Time) -> Option<Ack> {
-        self.unacknowledged += 1;
-        if self.unacknowledged >= DELAYED_SEGS_MAX || self.quick_acks > 0 {
-            self.quick_acks = self.quick_acks.saturating_sub(1);
+    pub fn on_data(&mut self, now: Time, arrival: Arrival) -> Option<Ack> {
+        let plain = arrival.number == self.next && arrival.is_plain();
+        if !plain || self.disturbed || !self.delay.is_usual(now) {
+            return self.on_unusual_data(now, &arrival);
+        }
+        self.delay.on_usual_data(now);
+        self.received_segs += 1;
+        self.note_stamp(arrival.number, arrival.stamp);
+        self.next += 1;
+        if self.next - self.acknowledged >= DELAYED_SEGS_MAX || self.delay.is_quick() {
             return Some(self.acknowledge());
         }
-        self.deadline = Some(now + self.delay);
+        self.ack_due = now + self.delay.wait();
         None
     }
 
-    fn on_data_out_of_order(&mut self, segment: u64) {
-        if segment < self.next || self.above.contains(segment) {
-            return;
-        }
-        self.received_segs += 1;
-        self.above.insert(segment..segment + 1);
-        if segment == self.next {
-            self.next = self.above.next_absent(segment);
-            self.above.remove_below(self.next);
-        } else {
-            self.report_first(segment);
-        }
+    /// The next acknowledgement to send after the one just given; to be asked until it
+    /// gives none.
+    #[inline]
+    pub fn also(&mut self) -> Option<Ack> {
+        if self.has_more { self.give_next() } else { None }
     }
 
-    /// Puts the block of `segment` before all others reported (RFC 2018, section 4).
-    fn report_first(&mut self, segment: u64) {
-        let block = self.above.range_of(segment).expect("the block of a segment just added");
-        self.recent.retain(|member| !block.contains(member));
-        self.recent.insert(0, segment);
-        // As many as can be reported, and as many that may be acknowledged meanwhile.
-        self.recent.truncate(8);
+    /// The blocks of the acknowledgement just given, if it has any.
+    #[must_use]
+    pub fn blocks(&self) -> SackBlocks {
+        self.unusual.blocks.clone()
     }
 
-    /// When a waiting acknowledgement is due.
+    /// When [`Self::on_timer`] wants to be called, if nothing arrives before.
     #[inline]
     #[must_use]
-    pub const fn deadline(&self) -> Option<Time> {
-        self.deadline
+    pub fn deadline(&self) -> Option<Time> {
+        let due = self.ack_due.min(self.run_due);
+        (due < Time::NEVER).then_some(due)
     }
 
-    /// Gives the waiting acknowledgement if it is due.
+    /// Does what is due; gives the acknowledgement to send, as [`Self::on_data`] does.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        let due = self.deadline.is_some_and(|deadline| deadline <= now);
-        due.then(|| self.acknowledge())
-    }
-
-    #[inline]
-    fn acknowledge(&mut self) -> Ack {
-        self.unacknowledged = 0;
-        self.deadline = None;
-        let sacked = if self.above.is_empty() { SackBlocks::default() } else { self.blocks() };
-        Ack { cumulative: self.next, sacked }
-    }
-
-    fn blocks(&mut self) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
-        let (above, mut reported) = (&self.above, Vec::<Range<u64>>::new());
-        self.recent.retain(|&member| {
-            let Some(block) = above.range_of(member) else { return false };
-            if reported.contains(&block) {
-                return false;
+        if self.run_due <= now {
+            if let Some(run) = self.unusual.coalescer.take() {
+                self.receive(now, &run);
             }
-            if !blocks.is_full() {
-                blocks.push(block.clone());
-            }
-            reported.push(block);
-            true
-        });
-        blocks
+        }
+        if self.ack_due <= now {
+            self.send(None);
+        }
+        self.settle();
+        self.give_next()
     }
 
     /// Distinct segments that have arrived, in order or not.
+    #[inline]
     #[must_use]
     pub const fn received_segs(&self) -> u64 {
         self.received_segs
     }
+
+    /// The next segment expected: everything below has arrived in order.
+    #[inline]
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Segments that arrived with a congestion mark.
+    #[must_use]
+    pub const fn ce_segs(&self) -> u64 {
+        self.unusual.ce_segs
+    }
+
+    #[cold]
+    fn on_unusual_data(&mut self, now: Time, arrival: &Arrival) -> Option<Ack> {
+        let (number, unusual) = (arrival.number, &mut *self.unusual);
+        let known = number < self.next
+            || unusual.reassembly.contains(number)
+            || unusual.coalescer.holds(number);
+        self.received_segs += u64::from(!known);
+        unusual.ce_segs += u64::from(arrival.ce);
+        for run in unusual.coalescer.add(now, arrival).into_iter().flatten() {
+            self.receive(now, &run);
+        }
+        self.settle();
+        self.give_next()
+    }
+
+    /// Works through what receive offload hands on.
+    fn receive(&mut self, now: Time, run: &Run) {
+        if self.unusual.ecn.separates(run.ce) && self.is_waiting() {
+            self.send(None);
+        }
+        let echo = self.unusual.ecn.on_data(run.ce, run.cwr);
+        if echo.begins {
+            self.delay.hurry(QUICK_ACKS_AT_MARK);
+        }
+        let duplicate = self.duplicate(run);
+        if duplicate.is_some() {
+            self.delay.hurry(u32::MAX);
+        }
+        let may_wait = if run.span.end <= self.next {
+            None
+        } else if run.span.start <= self.next {
+            self.receive_in_order(now, run)
+        } else {
+            self.receive_out_of_order(run)
+        };
+        match may_wait {
+            Some(wait) if !echo.at_once && duplicate.is_none() => {
+                self.ack_due = self.ack_due.min(now + wait);
+            }
+            _ => self.send(duplicate),
+        }
+    }
+
+    /// What of a run had arrived before: the first piece of it.
+    fn duplicate(&self, run: &Run) -> Option<Range<u64>> {
+        let span = run.span.clone();
+        if span.start < self.next {
+            return Some(span.start..span.end.min(self.next));
+        }
+        self.unusual.reassembly.duplicate(span)
+    }
+
+    /// Takes data that moves the cumulative acknowledgement; how long that may wait.
+    fn receive_in_order(&mut self, now: Time, run: &Run) -> Option<Span> {
+        self.note_stamp(run.span.start, run.stamp);
+        let unusual = &mut *self.unusual;
+        let fills_hole = !unusual.reassembly.is_empty();
+        self.next = unusual.reassembly.advance(run.span.end);
+        unusual.short_waiting += u64::from(!run.full);
+        unusual.compression.on_advance();
+        self.delay.on_data(now);
+        let at_once = fills_hole || run.ends_message || self.delay.is_quick();
+        (!at_once && !self.is_ack_due()).then(|| self.delay.wait())
+    }
+
+    /// Takes data above a hole; how long its acknowledgement may wait.
+    fn receive_out_of_order(&mut self, run: &Run) -> Option<Span> {
+        let Unusual { reassembly, compression, .. } = &mut *self.unusual;
+        reassembly.insert(run.span.clone());
+        let held = !self.delay.is_quick() && compression.hold();
+        held.then(|| compression.wait())
+    }
+
+    /// Whether more than one full segment waits. Lengths of others are not known here:
+    /// however many there are, they wait, unless a full one is among them.
+    const fn is_ack_due(&self) -> bool {
+        let waiting = self.next - self.acknowledged;
+        waiting >= DELAYED_SEGS_MAX && waiting > self.unusual.short_waiting
+    }
+
+    const fn is_waiting(&self) -> bool {
+        self.next > self.acknowledged || self.unusual.compression.is_holding()
+    }
+
+    /// Remembers the timestamp of the segment that an acknowledgement answers: the
+    /// first that it covers (RFC 7323, section 4.3). Segments are never refused for
+    /// their timestamps.
+    #[inline]
+    const fn note_stamp(&mut self, start: u64, stamp: u32) {
+        let is_newer = stamp.wrapping_sub(self.echo) as i32 >= 0;
+        if start <= self.acknowledged && is_newer {
+            self.echo = stamp & self.stamp_mask;
+        }
+    }
+
+    /// Puts an acknowledgement into the outbox.
+    fn send(&mut self, duplicate: Option<Range<u64>>) {
+        let ack = self.acknowledge();
+        let unusual = &mut *self.unusual;
+        unusual.short_waiting = 0;
+        unusual.compression.on_ack();
+        let duplicate = duplicate.filter(|_| unusual.reports_duplicates);
+        let blocks = unusual.reassembly.blocks(duplicate, unusual.blocks_max);
+        let ack = Ack { ece: unusual.ecn.ece(), has_blocks: !blocks.is_empty(), ..ack };
+        if unusual.ready.is_none() {
+            (unusual.ready, unusual.blocks) = (Some(ack), blocks);
+        } else {
+            unusual.outbox.push_back((ack, blocks));
+        }
+    }
+
+    #[cold]
+    fn give_next(&mut self) -> Option<Ack> {
+        let Unusual { ready, outbox, blocks, .. } = &mut *self.unusual;
+        let ack = ready.take().or_else(|| {
+            let (ack, its_blocks) = outbox.pop_front()?;
+            *blocks = its_blocks;
+            Some(ack)
+        });
+        self.has_more = !outbox.is_empty();
+        ack
+    }
+
+    /// Acknowledges what is in order, without anything else to say.
+    #[inline]
+    const fn acknowledge(&mut self) -> Ack {
+        self.acknowledged = self.next;
+        self.ack_due = Time::NEVER;
+        self.delay.on_ack();
+        Ack { cumulative: self.next, echo: self.echo, ece: false, has_blocks: false }
+    }
+
+    /// Finds out whether data in order still needs the long way.
+    fn settle(&mut self) {
+        let unusual = &*self.unusual;
+        self.run_due = unusual.coalescer.due();
+        self.disturbed = unusual.coalescer.is_on()
+            || unusual.ecn.ece()
+            || unusual.short_waiting > 0
+            || !unusual.reassembly.is_empty();
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::stack::PROFILES;
-
-    fn receiver(quick_acks: u32) -> Receiver {
-        Receiver::new(&Stack { quick_acks, ..(PROFILES[1].stack)() })
-    }
-
-    fn blocks(ack: &Ack) -> Vec<Range<u64>> {
-        ack.sacked.as_slice().to_vec()
-    }
-
-    #[test]
-    fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_delay() {
-        let mut receiver = receiver(0);
-        assert_eq!(receiver.on_data(Time(0), 0), None);
-        assert_eq!(receiver.on_data(Time(1), 1).map(|ack| ack.cumulative), Some(2));
-        assert_eq!(receiver.on_data(Time(2), 2), None);
-        assert_eq!(receiver.deadline(), Some(Time(40_000_002)));
-        assert_eq!(receiver.on_timer(Time(40_000_001)), None);
-        assert_eq!(receiver.on_timer(Time(40_000_002)).map(|ack| ack.cumulative), Some(3));
-        assert_eq!(receiver.deadline(), None);
-    }
-
-    #[test]
-    fn the_first_segments_are_acknowledged_at_once() {
-        let mut receiver = receiver(3);
-        let acks: Vec<_> =
-            (0..6).map(|segment| receiver.on_data(Time(segment), segment).is_some()).collect();
-        assert_eq!(acks, [true, true, true, false, true, false]);
-    }
-
-    #[test]
-    fn blocks_come_latest_first_and_grow() {
-        let mut receiver = receiver(0);
-        assert_eq!(blocks(&receiver.on_data(Time(0), 2).unwrap()), vec![2..3; 1]);
-        assert_eq!(blocks(&receiver.on_data(Time(0), 5).unwrap()), [5..6, 2..3]);
-        assert_eq!(blocks(&receiver.on_data(Time(0), 3).unwrap()), [2..4, 5..6]);
-        assert_eq!(blocks(&receiver.on_data(Time(0), 7).unwrap()), [7..8, 2..4, 5..6]);
-        assert_eq!(blocks(&receiver.on_data(Time(0), 9).unwrap()), [9..10, 7..8, 2..4]);
-        let ack = receiver.on_data(Time(0), 0).unwrap();
-        assert_eq!((ack.cumulative, blocks(&ack)), (1, vec![9..10, 7..8, 2..4]));
-        let ack = receiver.on_data(Time(0), 1).unwrap();
-        assert_eq!((ack.cumulative, blocks(&ack)), (4, vec![9..10, 7..8, 5..6]));
-        assert_eq!(receiver.received_segs(), 7);
-    }
-
-    #[test]
-    fn a_duplicate_is_acknowledged_at_once_and_not_counted() {
-        let mut receiver = receiver(0);
-        receiver.on_data(Time(0), 0);
-        assert!(receiver.on_data(Time(1), 0).is_some());
-        assert_eq!(receiver.received_segs(), 1);
+impl Unusual {
+    fn new(stack: &Stack) -> Self {
+        let room = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
+        Self {
+            ecn: EcnEcho::new(stack.ecn),
+            coalescer: Coalescer::new(stack),
+            compression: SackCompression::new(stack),
+            reassembly: Reassembly::new(),
+            short_waiting: 0,
+            ce_segs: 0,
+            rto_min: stack.rto_min_ns,
+            rto_max: stack.rto_max_ns,
+            blocks_max: if stack.sack { room } else { 0 },
+            reports_duplicates: stack.sack && stack.dsack,
+            ready: None,
+            blocks: SackBlocks::default(),
+            outbox: VecDeque::new(),
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use dumbbell_network::Time;
 
-use crate::ack::Ack;
+use crate::ack::{Ack, SackBlocks};
 use crate::ranges::RangeSet;
 use crate::ring::SegmentRing;
 use crate::stack::LossDetection;
@@ -177,12 +177,12 @@ impl Scoreboard {
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline]
-    pub fn acknowledge(&mut self, ack: &Ack) -> Delivery {
+    pub fn acknowledge(&mut self, ack: &Ack, sacked: &SackBlocks) -> Delivery {
         assert!(ack.cumulative <= self.next, "{ack:?} beyond {}", self.next);
-        if self.sacked_segs + self.lost_segs == 0 && ack.sacked.is_empty() {
+        if self.sacked_segs + self.lost_segs == 0 && !ack.has_blocks {
             return self.acknowledge_in_order(ack.cumulative);
         }
-        self.acknowledge_selectively(ack)
+        self.acknowledge_selectively(ack, sacked)
     }
 
     #[inline]
@@ -197,7 +197,7 @@ impl Scoreboard {
         Delivery { delivered_segs: segs, advanced_segs: segs, first_sent, last_sent }
     }
 
-    fn acknowledge_selectively(&mut self, ack: &Ack) -> Delivery {
+    fn acknowledge_selectively(&mut self, ack: &Ack, sacked: &SackBlocks) -> Delivery {
         let mut by_cumulative = Arrived::default();
         let old_una = self.una;
         if ack.cumulative > old_una {
@@ -205,7 +205,7 @@ impl Scoreboard {
             self.advance(ack.cumulative);
         }
         let mut by_sack = Arrived::default();
-        for block in ack.sacked.as_slice() {
+        for block in sacked.as_slice() {
             let block = block.start.max(self.una)..block.end;
             assert!(block.end <= self.next, "{ack:?} beyond {}", self.next);
             if block.start < block.end {

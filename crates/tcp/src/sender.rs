@@ -7,7 +7,7 @@
 use dumbbell_algorithm::{AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance};
 use dumbbell_network::{Span, Time};
 
-use crate::ack::Ack;
+use crate::ack::{Ack, SackBlocks};
 use crate::recovery::{Progress, Recovery};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Delivery, Scoreboard};
@@ -128,13 +128,19 @@ impl Sender {
         sender
     }
 
-    /// Works through an acknowledgement.
+    /// Works through an acknowledgement; `sacked` is empty unless it has blocks.
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: &Ack, observer: &mut impl Observer) {
-        let delivery = self.board.acknowledge(ack);
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        sacked: &SackBlocks,
+        observer: &mut impl Observer,
+    ) {
+        let delivery = self.board.acknowledge(ack, sacked);
         self.look(now);
         self.conn.delivered_segs += delivery.delivered_segs;
         self.algorithm.in_ack_event(&mut self.conn, 0);

@@ -38,6 +38,50 @@ pub struct Stack {
     pub delayed_ack_ns: Span,
     /// Segments acknowledged one by one when a connection starts.
     pub quick_acks: u32,
+
+    /// How the wait of an acknowledgement is found.
+    pub delayed_ack: AckDelay,
+    /// The longest that it may become, in ns.
+    pub delayed_ack_max_ns: Span,
+    /// Acknowledgements report what has arrived out of order (RFC 2018).
+    pub sack: bool,
+    /// They also report what has arrived twice (RFC 2883).
+    pub dsack: bool,
+    /// Segments carry timestamps (RFC 7323), which leave room for three blocks of four.
+    pub timestamps: bool,
+    /// Explicit congestion notification, and how it is echoed.
+    pub ecn: Ecn,
+    /// How long an acknowledgement of a segment out of order may wait, in ns; 0: not.
+    pub sack_compression_ns: Span,
+    /// Most of them that wait together.
+    pub sack_compression_segs: u32,
+    /// Segments that receive offload merges into one; 0 or 1: none.
+    pub gro_segs: u32,
+    /// How long the first of them may wait for the others, in ns.
+    pub gro_flush_ns: Span,
+}
+
+/// How long an acknowledgement waits for a second segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckDelay {
+    /// Always `delayed_ack_ns`; the quota of quick acknowledgements is used up once.
+    Fixed,
+    /// As Linux does: from `delayed_ack_ns` up, following the gaps between segments.
+    /// Pauses, duplicates and congestion marks fill the quota again.
+    Adaptive,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ecn {
+    /// None.
+    Off,
+    /// A mark is echoed until the sender says that it has reduced its window (RFC 3168).
+    Classic,
+    /// Each mark is echoed as it is (RFC 8257, section 3.2).
+    Dctcp,
 }
 
 /// What an acknowledgement adds to the window.
@@ -104,7 +148,7 @@ pub const PROFILES: [Profile; 2] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 12] = [
+pub const SWITCHES: [(&str, &str); 22] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
@@ -117,6 +161,16 @@ pub const SWITCHES: [(&str, &str); 12] = [
     ("rto_initial_ns", "retransmission timeout before the first RTT sample, in ns"),
     ("delayed_ack_ns", "how long an acknowledgement may wait for a second segment, in ns"),
     ("quick_acks", "segments acknowledged one by one when a connection starts"),
+    ("delayed_ack", "how the wait of an acknowledgement is found: fixed or adaptive"),
+    ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
+    ("sack", "acknowledgements report what has arrived out of order (RFC 2018)"),
+    ("dsack", "they also report what has arrived twice (RFC 2883)"),
+    ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
+    ("ecn", "congestion marks: off, classic (RFC 3168) or dctcp (RFC 8257)"),
+    ("sack_compression_ns", "how long the ACK of a segment out of order may wait, in ns; 0: not"),
+    ("sack_compression_segs", "most segments out of order that wait for one ACK"),
+    ("gro_segs", "segments that receive offload merges into one; 0 or 1: none"),
+    ("gro_flush_ns", "how long the first of them may wait for the others, in ns"),
 ];
 
 fn linux_2_6_6() -> Stack {
@@ -128,6 +182,9 @@ fn linux_2_6_6() -> Stack {
         loss_detection: LossDetection::Fack,
         burst_after_recovery_segs: Some(3),
         rto_initial_ns: Span::from_millis(3_000),
+        delayed_ack: AckDelay::Fixed,
+        dsack: false,
+        sack_compression_ns: Span::ZERO,
         ..linux_6()
     }
 }
@@ -136,7 +193,7 @@ const fn segments(count: u32) -> NonZeroU32 {
     NonZeroU32::new(count).expect("a count above zero")
 }
 
-const fn linux_6() -> Stack {
+pub(crate) const fn linux_6() -> Stack {
     Stack {
         initial_window_segs: segments(10),
         growth: Growth::Segments,
@@ -150,6 +207,16 @@ const fn linux_6() -> Stack {
         rto_initial_ns: Span::from_millis(1_000),
         delayed_ack_ns: Span::from_millis(40),
         quick_acks: 16,
+        delayed_ack: AckDelay::Adaptive,
+        delayed_ack_max_ns: Span::from_millis(200),
+        sack: true,
+        dsack: true,
+        timestamps: true,
+        ecn: Ecn::Off,
+        sack_compression_ns: Span::from_millis(1),
+        sack_compression_segs: 44,
+        gro_segs: 0,
+        gro_flush_ns: Span::from_micros(20),
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Random, Span, Time};
-use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, Receiver, Sender, SenderConfig, Stack};
+use dumbbell_tcp::{
+    Ack, Arrival, Congestion, Observer, PROFILES, Receiver, SackBlocks, Sender, SenderConfig, Stack,
+};
 use proptest::prelude::*;
 
 #[derive(Default)]
@@ -20,7 +22,7 @@ impl Observer for Reductions {
 
 enum OnWire {
     Data(u64),
-    Ack(Ack),
+    Ack(Ack, SackBlocks),
 }
 
 /// A path that keeps its packets by arrival time; the counter keeps ties in order.
@@ -52,6 +54,19 @@ impl Path {
             self.wire.insert((now + delay, self.sent), packet());
         }
     }
+
+    fn send_acks(&mut self, now: Time, receiver: &mut Receiver, first: Option<Ack>) {
+        let mut next = first;
+        while let Some(ack) = next {
+            let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
+            self.send(now, || OnWire::Ack(ack, blocks.clone()));
+            next = receiver.also();
+        }
+    }
+}
+
+fn full(number: u64) -> Arrival {
+    Arrival { number, stamp: 0, ce: false, cwr: false, full: true, ends_message: false }
 }
 
 struct Outcome {
@@ -67,6 +82,7 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
     let mut sender = Sender::new(stack, config, algorithm, Time::ZERO);
     let mut receiver = Receiver::new(stack);
+    receiver.set_rtt(Span::from_millis(20));
     let mut path = Path { random: Random::new(seed, 0), trouble, wire: BTreeMap::new(), sent: 0 };
     let mut received = BTreeSet::new();
     let mut reductions = Reductions::default();
@@ -84,16 +100,14 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
             match path.wire.pop_first().unwrap().1 {
                 OnWire::Data(segment) => {
                     received.insert(segment);
-                    if let Some(ack) = receiver.on_data(now, segment) {
-                        path.send(now, || OnWire::Ack(ack.clone()));
-                    }
+                    let ack = receiver.on_data(now, full(segment));
+                    path.send_acks(now, &mut receiver, ack);
                 }
-                OnWire::Ack(ack) => sender.on_ack(now, &ack, &mut reductions),
+                OnWire::Ack(ack, blocks) => sender.on_ack(now, &ack, &blocks, &mut reductions),
             }
         } else {
-            if let Some(ack) = receiver.on_timer(now) {
-                path.send(now, || OnWire::Ack(ack.clone()));
-            }
+            let ack = receiver.on_timer(now);
+            path.send_acks(now, &mut receiver, ack);
             sender.on_timer(now, &mut reductions);
         }
         assert_eq!(receiver.received_segs(), received.len() as u64);
@@ -164,8 +178,8 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let now = Time(20_000_000);
     let mut retransmitted = Vec::new();
     for segment in (0..10).filter(|&segment| segment != 3) {
-        if let Some(ack) = receiver.on_data(now, segment) {
-            sender.on_ack(now, &ack, &mut reductions);
+        if let Some(ack) = receiver.on_data(now, full(segment)) {
+            sender.on_ack(now, &ack, &receiver.blocks(), &mut reductions);
         }
         while let Some(segment) = sender.next_segment(now) {
             retransmitted.extend(segment.is_retransmission.then_some(segment.number));
@@ -175,7 +189,7 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let ssthresh = reductions.0[0].cwnd_segs / 2;
     assert_eq!(reductions.0.len(), 1);
     assert_eq!(reductions.0[0].ssthresh_segs, ssthresh);
-    let ack = receiver.on_data(now, 3).expect("the hole is filled");
+    let ack = receiver.on_data(now, full(3)).expect("the hole is filled");
     assert_eq!(ack.cumulative, 10);
 }
 

@@ -1,0 +1,48 @@
+//! Data on its way into the receiver.
+
+use std::ops::Range;
+
+/// What a data segment brings to the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its number.
+    pub number: u64,
+    /// The sender's timestamp, in ticks of about 1 ms.
+    pub stamp: u32,
+    /// It carries a congestion mark.
+    pub ce: bool,
+    /// The sender has reduced its window (CWR).
+    pub cwr: bool,
+    /// It is as long as a segment can be.
+    pub full: bool,
+    /// It is the last of a request or a transfer (PSH).
+    pub ends_message: bool,
+}
+
+/// Segments that TCP gets in one piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub span: Range<u64>,
+    pub stamp: u32,
+    pub ce: bool,
+    pub cwr: bool,
+    /// The last is as long as a segment can be; the others are.
+    pub full: bool,
+    pub ends_message: bool,
+}
+
+impl Arrival {
+    /// Whether it is a full segment without anything to say but its data.
+    #[inline]
+    pub const fn is_plain(&self) -> bool {
+        self.full & !(self.ce | self.cwr | self.ends_message)
+    }
+}
+
+impl Run {
+    /// A run of nothing that `arrival` continues.
+    pub const fn before(arrival: &Arrival) -> Self {
+        let &Arrival { number, stamp, ce, cwr, full, ends_message } = arrival;
+        Self { span: number..number, stamp, ce, cwr, full, ends_message }
+    }
+}

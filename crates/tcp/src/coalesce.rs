@@ -1,0 +1,151 @@
+//! Receive offload (GRO): segments that follow one another reach TCP as one.
+//!
+//! This happens below TCP, which it asks nothing: whatever continues the run being
+//! gathered joins it, whether or not TCP expects it next.
+
+use dumbbell_network::{Span, Time};
+
+use crate::arrival::{Arrival, Run};
+use crate::stack::Stack;
+
+/// The run being gathered.
+#[derive(Clone, Debug)]
+pub struct Coalescer {
+    segs_max: u64,
+    flush_after: Span,
+    timestamps: bool,
+    held: Option<Run>,
+    due: Time,
+}
+
+impl Coalescer {
+    /// Nothing is held.
+    pub fn new(stack: &Stack) -> Self {
+        Self {
+            segs_max: u64::from(stack.gro_segs.max(1)),
+            flush_after: stack.gro_flush_ns,
+            timestamps: stack.timestamps,
+            held: None,
+            due: Time::NEVER,
+        }
+    }
+
+    /// Whether segments are gathered at all.
+    pub const fn is_on(&self) -> bool {
+        self.segs_max > 1
+    }
+
+    /// When the held run is due.
+    #[inline]
+    pub const fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Whether a segment is in the held run.
+    pub fn holds(&self, number: u64) -> bool {
+        self.held.as_ref().is_some_and(|run| run.span.contains(&number))
+    }
+
+    /// Takes an arrival; gives what is complete by it: the run that it does not
+    /// continue, and the one that it ends.
+    pub fn add(&mut self, now: Time, arrival: &Arrival) -> [Option<Run>; 2] {
+        let before = if self.is_continued_by(arrival) { None } else { self.take() };
+        let run = self.held.get_or_insert_with(|| {
+            self.due = now + self.flush_after;
+            Run::before(arrival)
+        });
+        run.span.end += 1;
+        run.full = arrival.full;
+        run.ends_message = arrival.ends_message;
+        let complete = run.span.end - run.span.start >= self.segs_max;
+        // A segment that is not full ends a run; CWR is never kept waiting.
+        let last = complete || arrival.ends_message || !arrival.full || arrival.cwr;
+        [before, if last { self.take() } else { None }]
+    }
+
+    fn is_continued_by(&self, arrival: &Arrival) -> bool {
+        self.held.as_ref().is_some_and(|run| {
+            // All of the header but the number must be the same, the options included.
+            let same_stamp = run.stamp == arrival.stamp || !self.timestamps;
+            run.span.end == arrival.number && run.ce == arrival.ce && !arrival.cwr && same_stamp
+        })
+    }
+
+    /// Gives what is held.
+    pub fn take(&mut self) -> Option<Run> {
+        self.due = Time::NEVER;
+        self.held.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+    use crate::stack::linux_6;
+
+    fn coalescer(gro_segs: u32) -> Coalescer {
+        let gro_flush_ns = Span(100);
+        Coalescer::new(&Stack { gro_segs, gro_flush_ns, ..linux_6() })
+    }
+
+    fn full(number: u64) -> Arrival {
+        Arrival { number, stamp: 7, ce: false, cwr: false, full: true, ends_message: false }
+    }
+
+    /// The spans that come out at each arrival.
+    fn spans(coalescer: &mut Coalescer, arrivals: &[Arrival]) -> Vec<Vec<Range<u64>>> {
+        let spans = |arrival| {
+            let runs = coalescer.add(Time(5), arrival);
+            runs.into_iter().flatten().map(|run| run.span).collect()
+        };
+        arrivals.iter().map(spans).collect()
+    }
+
+    #[test]
+    fn when_off_every_segment_passes_at_once() {
+        for gro_segs in [0, 1] {
+            let mut off = coalescer(gro_segs);
+            assert_eq!(spans(&mut off, &[full(0), full(4)]), [vec![0..1; 1], vec![4..5; 1]]);
+            assert_eq!(off.due(), Time::NEVER);
+        }
+    }
+
+    #[test]
+    fn what_follows_joins_until_the_run_is_long_enough() {
+        let mut on = coalescer(3);
+        assert_eq!(spans(&mut on, &[full(0), full(1)]), [vec![], vec![]]);
+        assert_eq!(on.due(), Time(105));
+        assert!(on.holds(1) && !on.holds(2));
+        assert_eq!(spans(&mut on, &[full(2), full(3)]), [vec![0..3; 1], vec![]]);
+    }
+
+    #[test]
+    fn a_gap_a_mark_another_stamp_and_cwr_begin_another_run() {
+        for other in [
+            full(9),
+            Arrival { ce: true, ..full(1) },
+            Arrival { stamp: 8, ..full(1) },
+            Arrival { cwr: true, ..full(1) },
+        ] {
+            let mut on = coalescer(44);
+            spans(&mut on, &[full(0)]);
+            let runs = on.add(Time(9), &other);
+            assert_eq!(runs[0].as_ref().unwrap().span, 0..1);
+            assert_eq!(runs[1].is_some(), other.cwr);
+        }
+        let mut on = Coalescer { timestamps: false, ..coalescer(44) };
+        assert_eq!(spans(&mut on, &[full(0), Arrival { stamp: 8, ..full(1) }]), [vec![], vec![]]);
+    }
+
+    #[test]
+    fn the_end_of_a_message_and_a_short_segment_end_the_run() {
+        for last in [Arrival { ends_message: true, ..full(1) }, Arrival { full: false, ..full(1) }]
+        {
+            let mut on = coalescer(44);
+            assert_eq!(spans(&mut on, &[full(0), last]), [vec![], vec![0..2; 1]]);
+            assert_eq!(on.due(), Time::NEVER);
+        }
+    }
+}

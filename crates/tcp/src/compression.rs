@@ -1,0 +1,70 @@
+//! SACK compression: one duplicate acknowledgement for many (Linux since 4.18).
+
+use dumbbell_network::Span;
+
+use crate::stack::Stack;
+
+/// Duplicates sent one by one before others may wait, as many as a sender without
+/// RACK needs to see a loss.
+const DUPLICATES_AT_ONCE: u32 = 3;
+/// A duplicate waits for at most this part of the round trip: 5 %.
+const RTT_PART: u64 = 20;
+
+/// Which acknowledgements of segments out of order may wait.
+#[derive(Clone, Debug)]
+pub struct SackCompression {
+    wait_max: Span,
+    held_max: u32,
+    wait: Span,
+    /// Segments out of order since the cumulative acknowledgement last moved, up to
+    /// [`DUPLICATES_AT_ONCE`].
+    duplicates: u32,
+    held: u32,
+}
+
+impl SackCompression {
+    /// Nothing waits until a round-trip time is known.
+    pub const fn new(stack: &Stack) -> Self {
+        let wait_max = if stack.sack { stack.sack_compression_ns } else { Span::ZERO };
+        let held_max = stack.sack_compression_segs;
+        Self { wait_max, held_max, wait: Span::ZERO, duplicates: 0, held: 0 }
+    }
+
+    /// Takes the round-trip time.
+    pub fn set_rtt(&mut self, rtt: Span) {
+        self.wait = Span(rtt.0 / RTT_PART).min(self.wait_max);
+    }
+
+    /// Takes a segment out of order; whether its acknowledgement may wait.
+    pub const fn hold(&mut self) -> bool {
+        if self.duplicates < DUPLICATES_AT_ONCE {
+            self.duplicates += 1;
+            return false;
+        }
+        if self.wait.0 == 0 || self.held >= self.held_max {
+            return false;
+        }
+        self.held += 1;
+        true
+    }
+
+    /// How long it may wait.
+    pub const fn wait(&self) -> Span {
+        self.wait
+    }
+
+    /// Whether an acknowledgement is being held back.
+    pub const fn is_holding(&self) -> bool {
+        self.held > 0
+    }
+
+    /// The cumulative acknowledgement moves.
+    pub const fn on_advance(&mut self) {
+        self.duplicates = 0;
+    }
+
+    /// An acknowledgement is being sent.
+    pub const fn on_ack(&mut self) {
+        self.held = 0;
+    }
+}

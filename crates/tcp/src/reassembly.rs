@@ -1,0 +1,68 @@
+//! Data that arrived before what it follows, and the blocks that report it.
+
+use std::ops::Range;
+
+use crate::ack::SackBlocks;
+use crate::ranges::RangeSet;
+
+/// Blocks kept in the order of reporting: as many as fit in an acknowledgement, and as
+/// many that may be acknowledged meanwhile.
+const REPORTED_MAX: usize = 8;
+
+/// What has arrived above the next segment expected.
+#[derive(Clone, Debug)]
+pub struct Reassembly {
+    above: RangeSet,
+    /// Blocks of `above` that grew or were asked for lately, the latest first.
+    recent: Vec<Range<u64>>,
+}
+
+impl Reassembly {
+    /// Nothing is missing.
+    pub fn new() -> Self {
+        Self { above: RangeSet::default(), recent: Vec::with_capacity(REPORTED_MAX + 1) }
+    }
+
+    /// Whether nothing waits for a hole to be filled.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.above.is_empty()
+    }
+
+    /// Whether a segment is here.
+    pub fn contains(&self, number: u64) -> bool {
+        self.above.contains(number)
+    }
+
+    /// What of `span` is here already: the first piece of it.
+    pub fn duplicate(&self, span: Range<u64>) -> Option<Range<u64>> {
+        self.above.first_common(span)
+    }
+
+    /// Adds `span`, and puts its block before all others (RFC 2018, section 4).
+    pub fn insert(&mut self, span: Range<u64>) {
+        let block = self.above.insert(span);
+        self.recent.retain(|old| old.end <= block.start || block.end <= old.start);
+        self.recent.insert(0, block);
+        self.recent.truncate(REPORTED_MAX);
+    }
+
+    /// Everything below `next` has arrived; gives the next segment missing.
+    pub fn advance(&mut self, next: u64) -> u64 {
+        let next = self.above.next_absent(next);
+        self.above.remove_below(next);
+        self.recent.retain(|block| block.start >= next);
+        next
+    }
+
+    /// The blocks to report: at most `count_max`, the duplicate among them.
+    pub fn blocks(&self, duplicate: Option<Range<u64>>, count_max: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        if let Some(duplicate) = duplicate {
+            blocks.report_duplicate(duplicate);
+        }
+        let room = count_max - blocks.len();
+        self.recent.iter().take(room).for_each(|block| blocks.push(block.clone()));
+        blocks
+    }
+}
