@@ -22,4 +22,5 @@ pub use graph::{LinkId, Network, Path, Step};
 pub use link::{Arrival, DropCause, Link, LinkConfig, LinkCounters, QueueLimit};
 pub use packet::{Direction, Packet};
 pub use random::{Bernoulli, Random};
+pub use serializer::Serializer;
 pub use units::{Rate, Span, Time};

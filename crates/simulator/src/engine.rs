@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Agenda, Direction, DropCause, FORWARD_BOTTLENECK, Network, Packet, REVERSE_BOTTLENECK, Span,
-    Step, Time,
+    Agenda, Direction, DropCause, FORWARD_BOTTLENECK, Network, Packet, REVERSE_BOTTLENECK, Random,
+    Span, Step, Time,
 };
 use dumbbell_record::{EventKind, FlowSummary, QueueSummary, Summary};
 use dumbbell_tcp::{Ack, Stack};
@@ -22,8 +22,12 @@ use crate::{Cancelled, Output};
 /// Events between two looks at the cancellation flag.
 const CANCEL_CHECK_EVENTS: u64 = 1 << 16;
 
+/// Stream of random numbers of the first flow's algorithm; the network's are below.
+const ALGORITHM_STREAMS: u64 = 1 << 32;
+
 /// A simulation under way.
 pub struct Engine {
+    seed: u64,
     stack: Stack,
     network: Network,
     flows: Vec<FlowState>,
@@ -53,6 +57,7 @@ impl Engine {
             timers.set(scenario.flows.len(), Time::ZERO + interval);
         }
         Self {
+            seed: scenario.seed,
             network,
             flows: scenario.flows.into_iter().map(|flow| FlowState::new(flow, &stack)).collect(),
             stack,
@@ -217,7 +222,8 @@ impl Engine {
         let flow = &mut self.flows[index];
         if flow.sender.is_none() {
             let algorithm = FlowState::algorithm(&flow.spec).expect("a checked algorithm");
-            flow.begin(now, &self.stack, algorithm);
+            let seed = Random::new(self.seed, ALGORITHM_STREAMS + index as u64).next_u64();
+            flow.begin(now, &self.stack, algorithm, seed);
             self.note(now, EventKind::Start, index);
         }
         let flow = &mut self.flows[index];

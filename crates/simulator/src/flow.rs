@@ -44,13 +44,16 @@ impl FlowState {
     }
 
     /// Establishes the connection.
-    pub fn begin(&mut self, now: Time, stack: &Stack, algorithm: Instance) {
+    pub fn begin(&mut self, now: Time, stack: &Stack, algorithm: Instance, seed: u64) {
         let config = SenderConfig {
             mss_bytes: self.spec.mss_bytes(),
             packet_bytes: u32::from(self.spec.packet_bytes),
-            transfer_segs: self.spec.transfer_segs(),
+            overhead_bytes: 0,
+            host_rate_bps: None,
         };
-        self.sender = Some(Sender::new(stack, config, algorithm, now));
+        let mut sender = Sender::new(stack, config, algorithm, now, seed);
+        sender.supply(self.spec.transfer_segs().unwrap_or(u64::MAX));
+        self.sender = Some(sender);
     }
 
     /// When the flow next wants to act on its own.

@@ -5,22 +5,32 @@
 //! the endpoint has.
 
 mod ack;
+mod chunks;
+mod controller;
+mod host_queue;
+mod pacing;
 mod ranges;
+mod rate;
 mod receiver;
 mod recovery;
 mod ring;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod shaping;
+mod slow_start;
 mod stack;
+mod transmission;
+mod usage;
 
 pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 pub use ranges::RangeSet;
+pub use rate::DeliveryRate;
 pub use receiver::Receiver;
 pub use rtt::{RttEstimator, RttSummary};
 pub use scoreboard::{Delivery, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
-    Growth, LossDetection, PROFILES, Profile, Reduction, SWITCHES, Stack, StackChoice,
-    describe_profiles,
+    Growth, LossDetection, PROFILES, Pacing, Profile, Reduction, SWITCHES, SlowStart, Stack,
+    StackChoice, describe_profiles,
 };
