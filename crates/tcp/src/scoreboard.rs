@@ -154,6 +154,12 @@ impl Scoreboard {
         self.outstanding_segs() - self.sacked_segs - self.lost_segs + self.resent_segs
     }
 
+    /// When the latest new segment was sent; zero before the first.
+    #[must_use]
+    pub fn last_new_sent(&self) -> Time {
+        self.next.checked_sub(1).map_or(Time::ZERO, |segment| self.sent_at.get(segment))
+    }
+
     /// Adds the next new segment to the window.
     #[inline]
     pub fn send_new(&mut self, now: Time) -> u64 {

@@ -101,7 +101,8 @@ pub struct Sender {
     timeouts_in_row: u32,
     /// Segments that the receiver lets be outstanding.
     pub(crate) receive_window_segs: u64,
-    pub(crate) last_sent: Time,
+    /// When the window was last restarted or a segment sent again.
+    pub(crate) idle_since: Time,
     pub(crate) usage: WindowUsage,
     pub(crate) shaper: Shaper,
     pub(crate) slow_start: SlowStart,
@@ -143,7 +144,7 @@ impl Sender {
             rto_deadline: None,
             timeouts_in_row: 0,
             receive_window_segs: receive_window_segs(stack, &config),
-            last_sent: now,
+            idle_since: now,
             usage: WindowUsage::default(),
             slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
@@ -160,23 +161,30 @@ impl Sender {
     /// If it acknowledges what was never sent.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, observer: &mut impl Observer) {
-        let prior_in_flight = self.in_flight();
+        let samples_rate = self.rates.is_some();
+        let prior_in_flight = if samples_rate { self.in_flight() } else { 0 };
         let delivery = self.board.acknowledge(ack);
         self.look(now);
         self.conn.delivered_segs += delivery.delivered_segs;
         self.algorithm.in_ack_event(&mut self.conn, 0);
-        self.note_deliveries(&delivery);
+        if samples_rate {
+            self.note_deliveries(&delivery);
+        }
         self.sample_rtt(now, &delivery);
-        let lost_segs = self.board.infer_losses();
+        let mut lost_segs = 0;
         if self.needs_state_machine() {
+            lost_segs = self.board.infer_losses();
             self.update_state(observer);
+            self.conn.in_flight_segs = self.in_flight();
         }
         if delivery.advanced_segs > 0 {
             self.timeouts_in_row = 0;
             self.arm_rto(now);
         }
-        self.conn.in_flight_segs = self.in_flight();
-        if !self.control_by_rate(now, &delivery, lost_segs, prior_in_flight) {
+        if samples_rate {
+            self.sample_rate(now, &delivery, lost_segs, prior_in_flight);
+        }
+        if !samples_rate || !self.algorithm.has_cong_control() {
             self.control(&delivery, lost_segs);
         }
         self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
@@ -208,7 +216,7 @@ impl Sender {
         self.shaper.forget_wait();
         let in_flight = self.in_flight();
         if in_flight >= self.conn.cwnd_segs {
-            self.note_full(now);
+            self.note_full();
             return None;
         }
         let lost = self.board.next_lost();
@@ -439,12 +447,12 @@ impl Sender {
         let number = if let Some(segment) = lost {
             self.board.resend(segment);
             self.counters.retransmitted_segs += 1;
+            self.idle_since = now;
             segment
         } else {
             self.board.send_new(now)
         };
         self.counters.sent_segs += 1;
-        self.last_sent = now;
         self.note_sent(now, number, lost.is_some());
         if let Some(recovery) = &mut self.recovery {
             recovery.on_sent();

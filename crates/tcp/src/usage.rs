@@ -12,10 +12,10 @@ pub struct WindowUsage {
     limited: bool,
     outstanding_max: u64,
     round_ends: u64,
-    /// Segments sent by the connection when last looked at.
+    /// Segments sent by the connection when last found with room.
     sent_segs: u64,
-    /// When the window was last the limit, or was adapted to its use.
-    full_at: Time,
+    /// When the window ceased to be the limit, or was adapted to its use.
+    room_since: Time,
     /// Most segments outstanding since then.
     used_segs: u64,
 }
@@ -32,28 +32,26 @@ pub struct Transmitted {
 }
 
 impl WindowUsage {
-    /// The window stopped the transmission.
+    /// The window stopped the transmission. This happens all the time and does as
+    /// little as possible: the rest is done when it is first not so.
     #[inline]
-    pub const fn note_full(&mut self, now: Time, sent: Transmitted) {
-        *self = Self {
-            limited: true,
-            outstanding_max: sent.next - sent.una,
-            round_ends: sent.next,
-            sent_segs: sent.sent_segs,
-            full_at: now,
-            used_segs: 0,
-        };
+    pub const fn note_full(&mut self, next: u64) {
+        self.limited = true;
+        self.round_ends = next;
     }
 
     /// Something else stopped the transmission. The fullest moment of a round trip
-    /// counts for all of it. Gives whether anything had been sent since the last note.
-    pub fn note_room(&mut self, sent: Transmitted) -> bool {
+    /// counts for all of it. Gives whether anything had been sent since the last time.
+    pub fn note_room(&mut self, now: Time, sent: Transmitted) -> bool {
         if self.sent_segs == sent.sent_segs {
             return false;
         }
         self.sent_segs = sent.sent_segs;
         let outstanding = sent.next - sent.una;
         let new_round = sent.una >= self.round_ends;
+        if self.limited && new_round {
+            self.restart(now);
+        }
         let busier = !self.limited && outstanding > self.outstanding_max;
         if new_round || busier {
             self.limited = false;
@@ -65,8 +63,8 @@ impl WindowUsage {
 
     /// Whether the window limits sending: in slow start already if half of it is used.
     #[inline]
-    pub const fn is_limited(&self, cwnd_segs: u32, in_slow_start: bool) -> bool {
-        self.limited || (in_slow_start && (cwnd_segs as u64) < 2 * self.outstanding_max)
+    pub fn is_limited(&self, cwnd_segs: u32, in_slow_start: impl FnOnce() -> bool) -> bool {
+        self.limited || (u64::from(cwnd_segs) < 2 * self.outstanding_max && in_slow_start())
     }
 
     /// Segments that were used at most, if the window was not the limit for `timeout`;
@@ -79,16 +77,16 @@ impl WindowUsage {
         outstanding_segs: u64,
     ) -> Option<u64> {
         if limited {
-            (self.full_at, self.used_segs) = (now, 0);
+            self.restart(now);
             return None;
         }
         self.used_segs = self.used_segs.max(outstanding_segs);
-        (now >= self.full_at + timeout).then_some(self.used_segs)
+        (now >= self.room_since + timeout).then_some(self.used_segs)
     }
 
     /// The window was adapted to its use.
     pub const fn restart(&mut self, now: Time) {
-        (self.full_at, self.used_segs) = (now, 0);
+        (self.room_since, self.used_segs) = (now, 0);
     }
 }
 
@@ -132,37 +130,39 @@ mod tests {
     #[test]
     fn a_full_window_counts_until_its_round_trip_is_over() {
         let mut usage = WindowUsage::default();
-        usage.note_full(Time(0), sent(0, 10));
-        usage.note_room(sent(5, 12));
-        assert!(usage.is_limited(10, false));
-        usage.note_room(sent(10, 14));
-        assert!(!usage.is_limited(10, false));
+        usage.note_full(10);
+        usage.note_room(Time(0), sent(5, 12));
+        assert!(usage.is_limited(10, || false));
+        usage.note_room(Time(0), sent(10, 14));
+        assert!(!usage.is_limited(10, || false));
     }
 
     #[test]
     fn nothing_sent_says_nothing() {
         let mut usage = WindowUsage::default();
-        usage.note_full(Time(0), sent(0, 10));
-        assert!(!usage.note_room(sent(10, 10)));
-        assert!(usage.is_limited(10, false));
+        usage.note_full(10);
+        assert!(usage.note_room(Time(0), sent(0, 10)));
+        assert!(!usage.note_room(Time(0), sent(10, 10)));
+        assert!(usage.is_limited(10, || false));
     }
 
     #[test]
     fn slow_start_needs_only_half_of_the_window() {
         let mut usage = WindowUsage::default();
-        usage.note_room(sent(0, 6));
-        assert!(usage.is_limited(11, true));
-        assert!(!usage.is_limited(12, true));
-        assert!(!usage.is_limited(11, false));
+        usage.note_room(Time(0), sent(0, 6));
+        assert!(usage.is_limited(11, || true));
+        assert!(!usage.is_limited(12, || true));
+        assert!(!usage.is_limited(11, || false));
         // The busiest moment of the round trip counts.
-        usage.note_room(sent(4, 7));
-        assert!(usage.is_limited(11, true));
+        usage.note_room(Time(0), sent(4, 7));
+        assert!(usage.is_limited(11, || true));
     }
 
     #[test]
     fn a_window_unused_for_a_timeout_falls_halfway_to_its_use() {
         let mut usage = WindowUsage::default();
-        usage.note_full(Time(0), sent(0, 100));
+        usage.note_full(100);
+        usage.note_room(Time(0), sent(100, 120));
         let timeout = Span(200);
         assert_eq!(usage.unused_for(timeout, Time(100), false, 40), None);
         assert_eq!(usage.unused_for(timeout, Time(200), false, 30), Some(40));
