@@ -453,7 +453,9 @@ impl Sender {
             self.board.send_new(now)
         };
         self.counters.sent_segs += 1;
-        self.note_sent(now, number, lost.is_some());
+        if self.rates.is_some() {
+            self.note_sent(now, number, lost.is_some());
+        }
         if let Some(recovery) = &mut self.recovery {
             recovery.on_sent();
         }

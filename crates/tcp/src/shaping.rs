@@ -110,6 +110,7 @@ impl Shaper {
         }
     }
 
+    #[inline(never)]
     fn update_rate(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
         self.last_ack = now;
         self.rate = stack_rate(conn, outstanding_segs);

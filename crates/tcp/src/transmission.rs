@@ -39,6 +39,7 @@ impl Sender {
     }
 
     /// There is nothing to send, or the receiver has no room for it.
+    #[inline(never)]
     pub(crate) fn note_no_data(&mut self, now: Time, in_flight: u32) {
         self.note_room(now);
         if self.board.next() < self.end {
@@ -96,6 +97,7 @@ impl Sender {
     }
 
     /// Whether a segment that the windows let go may leave its host now.
+    #[inline(never)]
     pub(crate) fn may_leave(&mut self, now: Time, in_flight: u32, is_retransmission: bool) -> bool {
         let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
         let room = Room {
@@ -118,16 +120,16 @@ impl Sender {
     }
 
     /// Remembers what rate samples need of a segment that is being sent.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn note_sent(&mut self, now: Time, segment: u64, is_retransmission: bool) {
-        if let Some(rates) = &mut self.rates {
-            let window = (self.board.una(), self.board.next());
-            let is_alone = !is_retransmission && window.1 - window.0 == 1;
-            rates.on_sent(now, Sending { segment, window, is_alone }, self.conn.delivered_segs);
-        }
+        let Some(rates) = &mut self.rates else { return };
+        let window = (self.board.una(), self.board.next());
+        let is_alone = !is_retransmission && window.1 - window.0 == 1;
+        rates.on_sent(now, Sending { segment, window, is_alone }, self.conn.delivered_segs);
     }
 
     /// Tells the rate sampler what an ACK delivered.
+    #[inline(never)]
     pub(crate) fn note_deliveries(&mut self, delivery: &Delivery) {
         let Some(rates) = &mut self.rates else { return };
         self.board.drain_arrivals(delivery, |segments| rates.on_delivered(segments));
@@ -144,6 +146,7 @@ impl Sender {
 
     /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
     /// window and rate by it.
+    #[inline(never)]
     pub(crate) fn sample_rate(
         &mut self,
         now: Time,
@@ -163,6 +166,7 @@ impl Sender {
     }
 
     /// Growth in a slow start that slows down.
+    #[inline(never)]
     pub(crate) fn grow_slowly(&mut self, delivery: &Delivery, acked_segs: u32) {
         if self.counters.congestion_events > 0 {
             self.slow_start.end_initial();
