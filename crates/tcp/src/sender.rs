@@ -214,7 +214,9 @@ impl Sender {
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         self.shaper.forget_wait();
-        let in_flight = self.in_flight();
+        // Counted anew by ACKs and timers, and along while sending.
+        let in_flight = self.conn.in_flight_segs;
+        debug_assert_eq!(in_flight, self.in_flight());
         if in_flight >= self.conn.cwnd_segs {
             self.note_full();
             return None;
@@ -244,6 +246,7 @@ impl Sender {
     pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
         if self.rto_deadline.is_some_and(|deadline| deadline <= now) {
             self.time_out(now, observer);
+            self.conn.in_flight_segs = self.in_flight();
         }
     }
 
@@ -452,6 +455,7 @@ impl Sender {
         } else {
             self.board.send_new(now)
         };
+        self.conn.in_flight_segs = in_flight + 1;
         self.counters.sent_segs += 1;
         if self.rates.is_some() {
             self.note_sent(now, number, lost.is_some());
