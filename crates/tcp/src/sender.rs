@@ -106,6 +106,8 @@ pub struct Sender {
     pub(crate) usage: WindowUsage,
     pub(crate) shaper: Shaper,
     pub(crate) slow_start: SlowStart,
+    /// Neither rates, nor slow starts that slow down, nor shaping need a look at ACKs.
+    pub(crate) is_plain: bool,
     /// There only if the algorithm looks at rates.
     pub(crate) rates: Option<Box<RateSampler>>,
     pub(crate) counters: SenderCounters,
@@ -143,13 +145,14 @@ impl Sender {
             high_seq: 0,
             rto_deadline: None,
             timeouts_in_row: 0,
+            is_plain: true,
             receive_window_segs: receive_window_segs(stack, &config),
             idle_since: now,
             usage: WindowUsage::default(),
             slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
         };
-        sender.board.record_arrivals(sender.rates.is_some());
+        sender.settle();
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
         sender
@@ -161,13 +164,12 @@ impl Sender {
     /// If it acknowledges what was never sent.
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, observer: &mut impl Observer) {
-        let samples_rate = self.rates.is_some();
-        let prior_in_flight = if samples_rate { self.in_flight() } else { 0 };
+        let prior_in_flight = if self.is_plain { 0 } else { self.in_flight() };
         let delivery = self.board.acknowledge(ack);
         self.look(now);
         self.conn.delivered_segs += delivery.delivered_segs;
         self.algorithm.in_ack_event(&mut self.conn, 0);
-        if samples_rate {
+        if !self.is_plain {
             self.note_deliveries(&delivery);
         }
         self.sample_rtt(now, &delivery);
@@ -181,13 +183,11 @@ impl Sender {
             self.timeouts_in_row = 0;
             self.arm_rto(now);
         }
-        if samples_rate {
-            self.sample_rate(now, &delivery, lost_segs, prior_in_flight);
-        }
-        if !samples_rate || !self.algorithm.has_cong_control() {
+        if self.is_plain {
             self.control(&delivery, lost_segs);
+        } else {
+            self.control_beyond_windows(now, &delivery, lost_segs, prior_in_flight);
         }
-        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
     }
 
     /// Stops sending new data; what is outstanding is still repaired.
@@ -407,7 +407,7 @@ impl Sender {
 
     /// Lets recovery or the algorithm set the window.
     #[inline]
-    fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
+    pub(crate) fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
                 delivered_segs: delivery.delivered_segs,
@@ -419,7 +419,7 @@ impl Sender {
         } else if delivery.advanced_segs > 0 {
             let acked = self.counted(delivery.delivered_segs as u32);
             self.conn.cwnd_limited = self.is_cwnd_limited();
-            if matches!(self.slow_start, SlowStart::Standard) || !self.in_slow_start() {
+            if self.is_plain || !self.in_slow_start() {
                 self.algorithm.cong_avoid(&mut self.conn, acked);
             } else {
                 self.grow_slowly(delivery, acked);

@@ -102,16 +102,16 @@ impl Shaper {
         self.pacer.restart(now);
     }
 
-    /// An acknowledgement has been worked through.
-    #[inline]
-    pub fn on_ack(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
-        if self.is_needed {
-            self.update_rate(now, conn, outstanding_segs);
-        }
+    /// Whether [`Self::on_ack`] needs to be called.
+    pub const fn watches_acks(&self) -> bool {
+        self.is_needed
     }
 
-    #[inline(never)]
-    fn update_rate(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
+    /// An acknowledgement has been worked through: the stack's own rate follows.
+    pub fn on_ack(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
+        if !self.is_needed {
+            return;
+        }
         self.last_ack = now;
         self.rate = stack_rate(conn, outstanding_segs);
         if self.paces_all && !self.algorithm_sets_rate {

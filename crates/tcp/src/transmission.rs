@@ -9,10 +9,18 @@ use crate::rate::{Acknowledged, DeliveryRate, Sending};
 use crate::scoreboard::Delivery;
 use crate::sender::Sender;
 use crate::shaping::{Request, Verdict};
-use crate::slow_start::Round;
+use crate::slow_start::{Round, SlowStart};
 use crate::usage::{Transmitted, restart_after_idle, validate};
 
 impl Sender {
+    /// Works out what this connection needs beyond its windows.
+    pub(crate) fn settle(&mut self) {
+        self.board.record_arrivals(self.rates.is_some());
+        self.is_plain = self.rates.is_none()
+            && !self.shaper.watches_acks()
+            && matches!(self.slow_start, SlowStart::Standard);
+    }
+
     /// The latest rate of delivery, where the algorithm looks at rates.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<DeliveryRate> {
@@ -144,10 +152,25 @@ impl Sender {
         sampled.map_or(self.conn.in_flight_segs, |segs| segs as u32)
     }
 
+    /// The last step of an ACK, where more than the windows matters.
+    #[inline(never)]
+    pub(crate) fn control_beyond_windows(
+        &mut self,
+        now: Time,
+        delivery: &Delivery,
+        lost_segs: u64,
+        prior_in_flight_segs: u32,
+    ) {
+        self.sample_rate(now, delivery, lost_segs, prior_in_flight_segs);
+        if !self.algorithm.has_cong_control() {
+            self.control(delivery, lost_segs);
+        }
+        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
+    }
+
     /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
     /// window and rate by it.
-    #[inline(never)]
-    pub(crate) fn sample_rate(
+    fn sample_rate(
         &mut self,
         now: Time,
         delivery: &Delivery,
@@ -222,7 +245,7 @@ mod tests {
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
         let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);
         sender.rates = Some(Box::new(RateSampler::new(Time::ZERO)));
-        sender.board.record_arrivals(true);
+        sender.settle();
         sender
     }
 
