@@ -79,8 +79,8 @@ struct cc_conn {
 
 /* What one ACK told (pkts_acked). */
 struct cc_ack_sample {
-	u32 pkts_acked;	     /* segments newly acknowledged or SACKed */
-	s32 rtt_us;	     /* of the latest sent, never retransmitted one; -1: none */
+	u32 pkts_acked; /* segments newly acknowledged or SACKed */
+	s32 rtt_us;	/* of the latest sent, never retransmitted one; -1: none */
 	/*
 	 * Delivered while that segment was in flight: exact with cong_control or
 	 * CC_NEEDS_RATES, otherwise what is in flight after this ACK.
