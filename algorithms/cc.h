@@ -59,7 +59,7 @@ struct cc_conn {
 	u32 cwnd_cnt; /* acknowledged segments not yet turned into growth */
 	u32 ssthresh_segs;
 	u32 cwnd_clamp_segs;
-	u64 pacing_rate_bytes_per_s; /* 0: the algorithm does not pace */
+	u64 pacing_rate_bytes_per_s; /* 0: not paced; the stack may pace instead */
 
 	u64 now_us;
 	u64 delivered_segs;
@@ -79,9 +79,13 @@ struct cc_conn {
 
 /* What one ACK told (pkts_acked). */
 struct cc_ack_sample {
-	u32 pkts_acked;	     /* segments newly acknowledged or SACKed */
-	s32 rtt_us;	     /* of the latest sent, never retransmitted one; -1: none */
-	u32 in_flight_bytes; /* delivered while that segment was in flight */
+	u32 pkts_acked; /* segments newly acknowledged or SACKed */
+	s32 rtt_us;	/* of the latest sent, never retransmitted one; -1: none */
+	/*
+	 * Delivered while that segment was in flight: exact with cong_control or
+	 * CC_NEEDS_RATES, otherwise what is in flight after this ACK.
+	 */
+	u32 in_flight_bytes;
 };
 
 /* Delivery rate as of one ACK (cong_control). */
@@ -269,6 +273,7 @@ enum cc_flag {
 	CC_NEEDS_PACING = 1,
 	CC_NEEDS_RANDOM = 2,
 	CC_NEEDS_ECN = 4,
+	CC_NEEDS_RATES = 8, /* cc_ack_sample.in_flight_bytes; implied by cong_control */
 };
 
 #define CC_PARAMETERS_MAX 24

@@ -56,7 +56,8 @@ pub struct Conn {
     pub ssthresh_segs: u32,
     /// Largest window that growth may reach, segments.
     pub cwnd_clamp_segs: u32,
-    /// Rate at which to send, payload bytes per second; 0: not paced.
+    /// Rate at which to send, payload bytes per second; 0: not paced. Where the
+    /// algorithm leaves it alone, the stack may pace and set it.
     pub pacing_rate_bytes_per_s: u64,
 
     /// Time now, microseconds.
@@ -124,7 +125,8 @@ pub struct AckSample {
     pub pkts_acked: u32,
     /// RTT of the latest sent, never retransmitted of them, microseconds; -1: none.
     pub rtt_us: i32,
-    /// Bytes delivered while that segment was in flight.
+    /// Bytes delivered while that segment was in flight; without
+    /// [`crate::Need::Rates`] what is in flight after this ACK.
     pub in_flight_bytes: u32,
 }
 

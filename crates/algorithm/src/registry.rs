@@ -33,6 +33,8 @@ pub enum Need {
     Random,
     /// Congestion marks in the network.
     Ecn,
+    /// What was delivered while a segment was in flight.
+    Rates,
 }
 
 /// One number that can be set in an algorithm.
@@ -227,7 +229,7 @@ fn family(code: u32) -> Family {
 }
 
 fn needs(flags: u32) -> Vec<Need> {
-    [(1, Need::Pacing), (2, Need::Random), (4, Need::Ecn)]
+    [(1, Need::Pacing), (2, Need::Random), (4, Need::Ecn), (8, Need::Rates)]
         .into_iter()
         .filter(|(bit, _)| flags & bit != 0)
         .map(|(_, need)| need)

@@ -6,11 +6,16 @@
 
 mod ack;
 mod arrival;
+mod chunks;
 mod coalesce;
 mod compression;
+mod controller;
 mod delayed_ack;
 mod ecn_echo;
+mod host_queue;
+mod pacing;
 mod ranges;
+mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;
@@ -18,16 +23,22 @@ mod ring;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod shaping;
+mod slow_start;
 mod stack;
+mod transmission;
+mod usage;
 
 pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 pub use arrival::Arrival;
 pub use ranges::RangeSet;
+pub use rate::DeliveryRate;
 pub use receiver::Receiver;
 pub use rtt::{RttEstimator, RttSummary};
 pub use scoreboard::{Delivery, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
-    AckDelay, Ecn, Growth, LossDetection, PROFILES, Profile, Reduction, SWITCHES, Stack,
+    AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, Profile, Reduction, SWITCHES,
+    SlowStart, Stack,
     StackChoice, describe_profiles,
 };

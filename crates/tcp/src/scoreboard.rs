@@ -46,6 +46,8 @@ pub struct Scoreboard {
     found_lost: u64,
     /// Kept for its allocation.
     gaps: Vec<Range<u64>>,
+    /// What the latest acknowledgement newly delivered, where that is recorded.
+    arrivals: Option<Vec<Range<u64>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +92,24 @@ impl Scoreboard {
             resent: VecDeque::new(),
             found_lost: 0,
             gaps: Vec::new(),
+            arrivals: None,
         }
+    }
+
+    /// Chooses whether [`Self::drain_arrivals`] will be asked.
+    pub fn record_arrivals(&mut self, wanted: bool) {
+        self.arrivals = wanted.then(Vec::new);
+    }
+
+    /// Calls `visit` with every range that the acknowledgement of `delivery`, the
+    /// latest, newly delivered.
+    pub fn drain_arrivals(&mut self, delivery: &Delivery, visit: impl FnMut(Range<u64>)) {
+        let arrivals = self.arrivals.as_mut().expect("arrivals are recorded");
+        if arrivals.is_empty() && delivery.delivered_segs > 0 {
+            // All in order, and not recorded.
+            arrivals.push(self.una - delivery.delivered_segs..self.una);
+        }
+        arrivals.drain(..).for_each(visit);
     }
 
     /// The lowest segment not yet acknowledged.
@@ -133,6 +152,12 @@ impl Scoreboard {
     #[must_use]
     pub const fn in_flight_segs(&self) -> u64 {
         self.outstanding_segs() - self.sacked_segs - self.lost_segs + self.resent_segs
+    }
+
+    /// When the latest new segment was sent; zero before the first.
+    #[must_use]
+    pub fn last_new_sent(&self) -> Time {
+        self.next.checked_sub(1).map_or(Time::ZERO, |segment| self.sent_at.get(segment))
     }
 
     /// Adds the next new segment to the window.
@@ -232,6 +257,9 @@ impl Scoreboard {
         self.sacked.for_each_gap(span, |gap| gaps.push(gap));
         for gap in gaps.drain(..) {
             arrived.segs += gap.end - gap.start;
+            if let Some(arrivals) = &mut self.arrivals {
+                arrivals.push(gap.clone());
+            }
             let marked_end = self.lost_below.clamp(gap.start, gap.end);
             for segment in gap.start..marked_end {
                 self.arrive_lost(segment, arrived);

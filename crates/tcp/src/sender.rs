@@ -4,14 +4,21 @@
 //! segment to send. The order in which an acknowledgement is worked through, and in
 //! which the algorithm is called, is that of Linux (`tcp_ack`).
 
+use std::num::NonZeroU64;
+
 use dumbbell_algorithm::{AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance};
-use dumbbell_network::{Span, Time};
+use dumbbell_network::Time;
 
 use crate::ack::{Ack, SackBlocks};
+use crate::controller::Controller;
+use crate::rate::RateSampler;
 use crate::recovery::{Progress, Recovery};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Delivery, Scoreboard};
+use crate::shaping::Shaper;
+use crate::slow_start::SlowStart;
 use crate::stack::{Growth, Stack};
+use crate::usage::WindowUsage;
 
 /// A segment to put on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +27,10 @@ pub struct Segment {
     pub number: u64,
     /// It has been sent before.
     pub is_retransmission: bool,
+    /// Its packet says that it may be marked instead of dropped (ECT).
+    pub ect: bool,
+    /// It says that the window was reduced after a mark (CWR).
+    pub cwr: bool,
 }
 
 /// One reduction of the window, as it begins.
@@ -63,44 +74,57 @@ pub struct SenderConfig {
     pub mss_bytes: u32,
     /// Size of its packet at the IP layer in bytes; what pacing counts.
     pub packet_bytes: u32,
+    /// Bytes that the sender's own link adds to each packet.
+    pub overhead_bytes: u32,
+    /// Rate of that link, where it is the flow's alone; none: it never queues.
+    pub host_rate_bps: Option<NonZeroU64>,
 }
 
 /// The sender of one connection.
 #[derive(Debug)]
 pub struct Sender {
-    conn: Conn,
-    algorithm: Instance,
-    board: Scoreboard,
-    rtt: RttEstimator,
+    pub(crate) conn: Conn,
+    pub(crate) algorithm: Controller,
+    pub(crate) board: Scoreboard,
+    pub(crate) rtt: RttEstimator,
     recovery: Option<Recovery>,
-    stack: Stack,
+    pub(crate) stack: Stack,
     config: SenderConfig,
-    /// Segments from here on will not be sent.
-    end: u64,
+    /// The application has supplied the segments below.
+    pub(crate) end: u64,
+    /// No more will be supplied.
+    stopped: bool,
     /// Next new segment when the current reduction began.
     high_seq: u64,
     rto_deadline: Option<Time>,
     /// Timeouts since the cumulative acknowledgement last moved.
     timeouts_in_row: u32,
-    /// Earliest time of the next segment, where the algorithm paces.
-    paced_until: Time,
-    pacing_blocked: bool,
-    usage: WindowUsage,
-    counters: SenderCounters,
-}
-
-/// Whether the window was the limit in the busiest recent round trip.
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowUsage {
-    limited: bool,
-    outstanding_max: u64,
-    round_ends: u64,
+    /// Segments that the receiver lets be outstanding.
+    pub(crate) receive_window_segs: u64,
+    /// When the window was last restarted or a segment sent again.
+    pub(crate) idle_since: Time,
+    pub(crate) usage: WindowUsage,
+    pub(crate) shaper: Shaper,
+    pub(crate) slow_start: SlowStart,
+    /// Neither rates, nor slow starts that slow down, nor shaping need a look at ACKs.
+    pub(crate) is_plain: bool,
+    /// There only if the algorithm looks at rates.
+    pub(crate) rates: Option<Box<RateSampler>>,
+    pub(crate) counters: SenderCounters,
 }
 
 impl Sender {
-    /// A connection that has just been established.
+    /// A connection that has just been established, with nothing to send yet; `seed`
+    /// is what its algorithm draws random numbers from.
     #[must_use]
-    pub fn new(stack: &Stack, config: SenderConfig, algorithm: Instance, now: Time) -> Self {
+    pub fn new(
+        stack: &Stack,
+        config: SenderConfig,
+        algorithm: Instance,
+        now: Time,
+        seed: u64,
+    ) -> Self {
+        let algorithm = Controller::new(algorithm, seed);
         let mut sender = Self {
             conn: Conn {
                 cwnd_segs: stack.initial_window_segs.get(),
@@ -108,6 +132,8 @@ impl Sender {
                 stack: stack.flags(),
                 ..Conn::default()
             },
+            shaper: Shaper::new(stack, &config, algorithm.sets_rate()),
+            rates: algorithm.needs_rates().then(|| Box::new(RateSampler::new(now))),
             algorithm,
             board: Scoreboard::new(stack.loss_detection, stack.reordering_segs.get()),
             rtt: RttEstimator::new(stack.rto_min_ns, stack.rto_max_ns, stack.rto_initial_ns),
@@ -115,14 +141,18 @@ impl Sender {
             stack: stack.clone(),
             config,
             end: 0,
+            stopped: false,
             high_seq: 0,
             rto_deadline: None,
             timeouts_in_row: 0,
-            paced_until: Time::ZERO,
-            pacing_blocked: false,
+            is_plain: true,
+            receive_window_segs: receive_window_segs(stack, &config),
+            idle_since: now,
             usage: WindowUsage::default(),
+            slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
         };
+        sender.settle();
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
         sender
@@ -140,35 +170,47 @@ impl Sender {
         sacked: &SackBlocks,
         observer: &mut impl Observer,
     ) {
+        let prior_in_flight = if self.is_plain { 0 } else { self.in_flight() };
         let delivery = self.board.acknowledge(ack, sacked);
         self.look(now);
         self.conn.delivered_segs += delivery.delivered_segs;
         self.algorithm.in_ack_event(&mut self.conn, 0);
+        if !self.is_plain {
+            self.note_deliveries(&delivery);
+        }
         self.sample_rtt(now, &delivery);
-        let lost_segs = self.board.infer_losses();
+        let mut lost_segs = 0;
         if self.needs_state_machine() {
+            lost_segs = self.board.infer_losses();
             self.update_state(observer);
+            self.conn.in_flight_segs = self.in_flight();
         }
         if delivery.advanced_segs > 0 {
             self.timeouts_in_row = 0;
             self.arm_rto(now);
         }
-        self.conn.in_flight_segs = self.in_flight();
-        self.control(&delivery, lost_segs);
-    }
-
-    /// The application has data up to the segment `end`, exclusive; [`u64::MAX`]: without
-    /// end.
-    pub fn supply(&mut self, end: u64) {
-        self.end = end.max(self.board.next());
+        if self.is_plain {
+            self.control(&delivery, lost_segs);
+        } else {
+            self.control_beyond_windows(now, &delivery, lost_segs, prior_in_flight);
+        }
     }
 
     /// Stops sending new data; what is outstanding is still repaired.
     pub fn stop(&mut self) {
+        self.stopped = true;
         self.end = self.end.min(self.board.next());
     }
 
-    /// Whether everything that will ever be sent has been acknowledged.
+    /// The application has data below the segment `end`; `u64::MAX`: there is no end.
+    /// What was sent already remains sent. Nothing happens after [`Self::stop`].
+    pub fn supply(&mut self, end: u64) {
+        if !self.stopped {
+            self.end = end.max(self.board.next());
+        }
+    }
+
+    /// Whether everything that was supplied has been acknowledged.
     #[must_use]
     pub const fn is_done(&self) -> bool {
         self.board.una() >= self.end
@@ -177,35 +219,40 @@ impl Sender {
     /// The segment to send now, if any may be sent. To be asked until it gives none.
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
-        self.pacing_blocked = false;
-        if self.in_flight() >= self.conn.cwnd_segs {
-            self.note_usage(true);
+        self.shaper.forget_wait();
+        // Counted anew by ACKs and timers, and along while sending.
+        let in_flight = self.conn.in_flight_segs;
+        debug_assert_eq!(in_flight, self.in_flight());
+        if in_flight >= self.conn.cwnd_segs {
+            self.note_full();
             return None;
         }
         let lost = self.board.next_lost();
-        if lost.is_none() && self.board.next() >= self.end {
-            self.note_usage(false);
+        if lost.is_none() && self.board.next() >= self.sendable_end() {
+            self.note_no_data(now, in_flight);
             return None;
         }
-        if self.is_paced() && now < self.paced_until {
-            self.pacing_blocked = true;
+        if in_flight == 0 {
+            self.restart_if_idle(now);
+        }
+        if self.shaper.is_active(&self.conn) && !self.may_leave(now, in_flight, lost.is_some()) {
             return None;
         }
-        Some(self.send(now, lost))
+        Some(self.send(now, in_flight, lost))
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing else happens.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
-        let rto = self.rto_deadline.unwrap_or(Time::NEVER);
-        if self.pacing_blocked { rto.min(self.paced_until) } else { rto }
+        self.rto_deadline.unwrap_or(Time::NEVER).min(self.shaper.wake())
     }
 
     /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
     pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
         if self.rto_deadline.is_some_and(|deadline| deadline <= now) {
             self.time_out(now, observer);
+            self.conn.in_flight_segs = self.in_flight();
         }
     }
 
@@ -255,11 +302,12 @@ impl Sender {
 
     /// Brings the algorithm's view of the connection up to date.
     #[inline]
-    fn look(&mut self, now: Time) {
-        let mss = u64::from(self.config.mss_bytes);
+    pub(crate) fn look(&mut self, now: Time) {
+        let mss = self.config.mss_bytes;
         self.conn.now_us = now.as_micros();
-        self.conn.snd_una = (self.board.una() * mss) as u32;
-        self.conn.snd_nxt = (self.board.next() * mss) as u32;
+        // Sequence numbers are modulo 2^32.
+        self.conn.snd_una = (self.board.una() as u32).wrapping_mul(mss);
+        self.conn.snd_nxt = (self.board.next() as u32).wrapping_mul(mss);
         self.conn.in_flight_segs = self.in_flight();
     }
 
@@ -281,7 +329,7 @@ impl Sender {
         let sample = AckSample {
             pkts_acked: delivery.delivered_segs as u32,
             rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
-            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
+            in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
         };
         self.algorithm.pkts_acked(&mut self.conn, &sample);
     }
@@ -320,7 +368,7 @@ impl Sender {
         self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
         self.conn.cwnd_cnt = 0;
         self.conn.in_flight_segs = self.in_flight();
-        self.conn.ssthresh_segs = self.algorithm.ssthresh(&self.conn);
+        self.conn.ssthresh_segs = self.algorithm.ssthresh(&mut self.conn);
         self.high_seq = self.board.next();
         self.counters.congestion_events += 1;
         observer.congestion(Congestion {
@@ -331,7 +379,7 @@ impl Sender {
     }
 
     fn leave_recovery(&mut self, observer: &mut impl Observer) {
-        if self.recovery.take().is_some() {
+        if self.recovery.take().is_some() && !self.algorithm.has_cong_control() {
             self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
                 None => self.conn.ssthresh_segs,
                 Some(burst) => {
@@ -358,14 +406,14 @@ impl Sender {
 
     /// Whether the window is below the threshold, as the stack sees it.
     #[inline]
-    const fn in_slow_start(&self) -> bool {
+    pub(crate) const fn in_slow_start(&self) -> bool {
         let Conn { cwnd_segs, ssthresh_segs, .. } = self.conn;
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
     }
 
     /// Lets recovery or the algorithm set the window.
     #[inline]
-    fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
+    pub(crate) fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
                 delivered_segs: delivery.delivered_segs,
@@ -377,7 +425,11 @@ impl Sender {
         } else if delivery.advanced_segs > 0 {
             let acked = self.counted(delivery.delivered_segs as u32);
             self.conn.cwnd_limited = self.is_cwnd_limited();
-            self.algorithm.cong_avoid(&mut self.conn, acked);
+            if self.is_plain || !self.in_slow_start() {
+                self.algorithm.cong_avoid(&mut self.conn, acked);
+            } else {
+                self.grow_slowly(delivery, acked);
+            }
         }
     }
 
@@ -396,58 +448,31 @@ impl Sender {
     }
 
     #[inline]
-    fn is_cwnd_limited(&self) -> bool {
-        let cwnd = u64::from(self.conn.cwnd_segs);
-        self.usage.limited || (self.in_slow_start() && cwnd < 2 * self.usage.outstanding_max)
-    }
-
-    /// Remembers at the end of a transmission whether the window stopped it.
-    #[inline]
-    fn note_usage(&mut self, limited: bool) {
-        let outstanding = self.board.outstanding_segs();
-        let new_round = self.board.una() >= self.usage.round_ends;
-        let busier = !self.usage.limited && outstanding > self.usage.outstanding_max;
-        if new_round || limited || busier {
-            let round_ends = self.board.next();
-            self.usage = WindowUsage { limited, outstanding_max: outstanding, round_ends };
-        }
-    }
-
-    #[inline]
-    fn send(&mut self, now: Time, lost: Option<u64>) -> Segment {
-        if self.board.outstanding_segs() == 0 {
+    fn send(&mut self, now: Time, in_flight: u32, lost: Option<u64>) -> Segment {
+        if in_flight == 0 {
             self.look(now);
             self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
         }
         let number = if let Some(segment) = lost {
             self.board.resend(segment);
             self.counters.retransmitted_segs += 1;
+            self.idle_since = now;
             segment
         } else {
             self.board.send_new(now)
         };
+        self.conn.in_flight_segs = in_flight + 1;
         self.counters.sent_segs += 1;
+        if self.rates.is_some() {
+            self.note_sent(now, number, lost.is_some());
+        }
         if let Some(recovery) = &mut self.recovery {
             recovery.on_sent();
         }
         if self.rto_deadline.is_none() || lost == Some(self.board.una()) {
             self.rto_deadline = Some(now + self.rtt.rto());
         }
-        if self.is_paced() {
-            self.pace(now);
-        }
-        Segment { number, is_retransmission: lost.is_some() }
-    }
-
-    #[inline]
-    const fn is_paced(&self) -> bool {
-        self.conn.pacing_rate_bytes_per_s > 0
-    }
-
-    fn pace(&mut self, now: Time) {
-        let bytes = u64::from(self.config.packet_bytes);
-        let interval = Span(bytes * 1_000_000_000 / self.conn.pacing_rate_bytes_per_s);
-        self.paced_until = self.paced_until.max(now) + interval;
+        Segment { number, is_retransmission: lost.is_some(), ect: false, cwr: false }
     }
 
     #[inline]
@@ -474,7 +499,7 @@ impl Sender {
         self.timeouts_in_row += 1;
         self.rtt.back_off();
         self.rto_deadline = Some(now + self.rtt.rto());
-        self.paced_until = now;
+        self.shaper.restart(now);
     }
 
     /// Whether a timeout calls for a reduction of its own, rather than ending one.
@@ -483,4 +508,12 @@ impl Sender {
         let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
         undisturbed || moved_on || self.board.una() >= self.high_seq
     }
+}
+
+/// The receive window in whole segments, one at least.
+fn receive_window_segs(stack: &Stack, config: &SenderConfig) -> u64 {
+    // So large that no sum with a segment number overflows.
+    const UNLIMITED: u64 = u64::MAX / 2;
+    let segs = |bytes: NonZeroU64| bytes.get() / u64::from(config.mss_bytes);
+    stack.receive_window_bytes.map_or(UNLIMITED, |bytes| segs(bytes).clamp(1, UNLIMITED))
 }

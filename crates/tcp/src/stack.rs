@@ -3,7 +3,7 @@
 //! A profile is a set of named switches. A scenario names a profile and may override
 //! any single switch of it.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use dumbbell_algorithm::{STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
 use dumbbell_network::Span;
@@ -28,6 +28,27 @@ pub struct Stack {
     pub reordering_segs: NonZeroU32,
     /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
     pub burst_after_recovery_segs: Option<u32>,
+    /// Which flows are paced.
+    pub pacing: Pacing,
+    /// Segments of a new connection that pacing lets go at once.
+    pub pacing_free_segs: u32,
+    /// A late chunk shortens the wait for the next one, by at most half of its length.
+    pub pacing_credit: bool,
+    /// Segments leave in chunks, as with segmentation offload.
+    pub tso: bool,
+    /// Most bytes of a flow that may wait in its own host; none: no such limit.
+    pub tsq_bytes: Option<NonZeroU64>,
+    /// How the window grows below ssthresh.
+    pub slow_start: SlowStart,
+    /// Window from which limited slow start slows down, in segments.
+    pub limited_slow_start_segs: NonZeroU32,
+    /// An idle time longer than the retransmission timeout costs half of the window,
+    /// and as much for each further timeout that it lasts.
+    pub slow_start_after_idle: bool,
+    /// A window that was not used for a retransmission timeout falls towards its use.
+    pub window_validation: bool,
+    /// Payload that the receiver lets be outstanding, in bytes; none: no limit.
+    pub receive_window_bytes: Option<NonZeroU64>,
     /// Shortest variance term of the retransmission timeout, in ns.
     pub rto_min_ns: Span,
     /// Longest retransmission timeout, in ns.
@@ -97,6 +118,30 @@ pub enum Growth {
     Bytes,
 }
 
+/// Which flows are paced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// Those whose algorithm sets a rate.
+    Off,
+    /// All: at the algorithm's rate, or else at 200 % of the window per round trip in
+    /// slow start and 120 % later, as with Linux's fq.
+    Fq,
+}
+
+/// How the window grows below ssthresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlowStart {
+    /// By what is acknowledged.
+    Standard,
+    /// HyStart++ (RFC 9406): slower from when the round-trip time rises.
+    #[serde(rename = "hystart++")]
+    HystartPlusPlus,
+    /// Limited slow start (RFC 3742): slower from a certain window on.
+    Limited,
+}
+
 /// How the window falls during recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -133,7 +178,7 @@ pub struct Profile {
 }
 
 /// Every profile, the oldest first.
-pub const PROFILES: [Profile; 2] = [
+pub const PROFILES: [Profile; 6] = [
     Profile {
         name: "linux-2.6.6",
         summary: "Linux 2.6.6 with the altAIMD patches of Li, Leith and Shorten 2007: \
@@ -141,14 +186,30 @@ pub const PROFILES: [Profile; 2] = [
         stack: linux_2_6_6,
     },
     Profile {
+        name: "linux-2.6.26",
+        summary: "Linux 2.6.26: growth by ACKs, rate halving, no HyStart",
+        stack: linux_2_6_26,
+    },
+    Profile {
+        name: "linux-3.16",
+        summary: "Linux 3.16: growth by ACKs, PRR, initial window 10",
+        stack: linux_3_16,
+    },
+    Profile {
+        name: "linux-4.14",
+        summary: "Linux 4.14: growth by acknowledged segments, PRR, RACK as a supplement",
+        stack: linux_4_14,
+    },
+    Profile {
         name: "linux-6",
         summary: "Linux 6: PRR, growth by acknowledged segments, initial window 10",
         stack: linux_6,
     },
+    Profile { name: "rfc", summary: "What the RFCs say, without what Linux adds", stack: rfc },
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 22] = [
+pub const SWITCHES: [(&str, &str); 32] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
@@ -156,6 +217,16 @@ pub const SWITCHES: [(&str, &str); 22] = [
     ("loss_detection", "when a segment is taken for lost: fack or sacked (RFC 6675)"),
     ("reordering_segs", "segments that may arrive out of order before a loss is inferred"),
     ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),
+    ("pacing", "which flows are paced: off (those whose algorithm sets a rate) or fq (all)"),
+    ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
+    ("pacing_credit", "a late chunk shortens the wait for the next, by at most half its length"),
+    ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
+    ("tsq_bytes", "most bytes of a flow that may wait in its own host; null: no limit"),
+    ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
+    ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
+    ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
+    ("window_validation", "a window unused for a timeout's length falls towards its use"),
+    ("receive_window_bytes", "payload that the receiver lets be outstanding; null: no limit"),
     ("rto_min_ns", "shortest variance term of the retransmission timeout, in ns"),
     ("rto_max_ns", "longest retransmission timeout, in ns"),
     ("rto_initial_ns", "retransmission timeout before the first RTT sample, in ns"),
@@ -181,12 +252,43 @@ fn linux_2_6_6() -> Stack {
         reduction: Reduction::RateHalving,
         loss_detection: LossDetection::Fack,
         burst_after_recovery_segs: Some(3),
+        pacing_free_segs: 0,
+        pacing_credit: false,
+        tsq_bytes: None,
         rto_initial_ns: Span::from_millis(3_000),
         delayed_ack: AckDelay::Fixed,
         dsack: false,
         sack_compression_ns: Span::ZERO,
         ..linux_6()
     }
+}
+
+fn linux_2_6_26() -> Stack {
+    Stack { pacing_free_segs: 0, pacing_credit: false, tsq_bytes: None, ..linux_6() }
+}
+
+fn linux_3_16() -> Stack {
+    // tcp_limit_output_bytes was 128 KB.
+    Stack { pacing_free_segs: 0, pacing_credit: false, tsq_bytes: bytes(1 << 17), ..linux_6() }
+}
+
+fn linux_4_14() -> Stack {
+    // tcp_limit_output_bytes was 256 KB; the earliest departure time came with 4.20.
+    Stack { pacing_free_segs: 0, pacing_credit: false, tsq_bytes: bytes(1 << 18), ..linux_6() }
+}
+
+fn rfc() -> Stack {
+    Stack {
+        pacing_free_segs: 0,
+        pacing_credit: false,
+        tsq_bytes: None,
+        window_validation: false,
+        ..linux_6()
+    }
+}
+
+const fn bytes(count: u64) -> Option<NonZeroU64> {
+    NonZeroU64::new(count)
 }
 
 const fn segments(count: u32) -> NonZeroU32 {
@@ -202,6 +304,16 @@ pub(crate) const fn linux_6() -> Stack {
         loss_detection: LossDetection::Sacked,
         reordering_segs: segments(3),
         burst_after_recovery_segs: None,
+        pacing: Pacing::Off,
+        pacing_free_segs: 10,
+        pacing_credit: true,
+        tso: false,
+        tsq_bytes: bytes(1 << 20),
+        slow_start: SlowStart::Standard,
+        limited_slow_start_segs: segments(100),
+        slow_start_after_idle: true,
+        window_validation: true,
+        receive_window_bytes: None,
         rto_min_ns: Span::from_millis(200),
         rto_max_ns: Span::from_millis(120_000),
         rto_initial_ns: Span::from_millis(1_000),

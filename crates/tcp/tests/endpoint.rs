@@ -78,9 +78,9 @@ struct Outcome {
 
 /// Transfers `segs` segments, a millisecond at a time at most.
 fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u64) -> Outcome {
-    let config = SenderConfig { mss_bytes: 1448, packet_bytes: 1500, transfer_segs: Some(segs) };
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
-    let mut sender = Sender::new(stack, config, algorithm, Time::ZERO);
+    let mut sender = Sender::new(stack, CONFIG, algorithm, Time::ZERO, seed);
+    sender.supply(segs);
     let mut receiver = Receiver::new(stack);
     receiver.set_rtt(Span::from_millis(20));
     let mut path = Path { random: Random::new(seed, 0), trouble, wire: BTreeMap::new(), sent: 0 };
@@ -117,6 +117,9 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     let sent_segs = sender.counters().sent_segs;
     Outcome { finished: now, received, sent_segs, reductions: reductions.0 }
 }
+
+const CONFIG: SenderConfig =
+    SenderConfig { mss_bytes: 1448, packet_bytes: 1500, overhead_bytes: 0, host_rate_bps: None };
 
 const CLEAN: Trouble =
     Trouble { lost_per_mille: 0, duplicated_per_mille: 0, reordered_per_mille: 0 };
@@ -168,9 +171,9 @@ fn a_clean_path_sees_slow_start_and_no_retransmission() {
 #[test]
 fn one_loss_costs_one_reduction_and_one_retransmission() {
     let stack = stack("linux-6");
-    let config = SenderConfig { mss_bytes: 1448, packet_bytes: 1500, transfer_segs: None };
     let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
-    let mut sender = Sender::new(&stack, config, reno, Time::ZERO);
+    let mut sender = Sender::new(&stack, CONFIG, reno, Time::ZERO, 1);
+    sender.supply(u64::MAX);
     let mut receiver = Receiver::new(&stack);
     let mut reductions = Reductions::default();
     while sender.next_segment(Time::ZERO).is_some() {}
@@ -196,9 +199,9 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
 #[test]
 fn a_timeout_starts_again_from_one_segment_and_doubles() {
     let stack = stack("linux-6");
-    let config = SenderConfig { mss_bytes: 1448, packet_bytes: 1500, transfer_segs: None };
     let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
-    let mut sender = Sender::new(&stack, config, reno, Time::ZERO);
+    let mut sender = Sender::new(&stack, CONFIG, reno, Time::ZERO, 1);
+    sender.supply(u64::MAX);
     let mut reductions = Reductions::default();
     while sender.next_segment(Time::ZERO).is_some() {}
     let first = sender.deadline();

@@ -1,0 +1,342 @@
+//! Rates of delivery (draft-cheng-iccrg-delivery-rate-estimation).
+//!
+//! Each segment remembers what had been delivered when it was sent. When it is
+//! delivered itself, what was delivered meanwhile, over the longer of the times that
+//! it took to be sent and to be acknowledged, is the rate of its flight.
+
+use std::ops::Range;
+
+use dumbbell_algorithm::{Conn, RateSample};
+use dumbbell_network::Time;
+
+use crate::ring::SegmentRing;
+
+/// Takes the rate samples of one connection.
+#[derive(Debug)]
+pub struct RateSampler {
+    sent: SegmentRing<Sent>,
+    /// When the latest sent of the delivered segments was sent.
+    first_sent: Time,
+    /// When anything was last delivered.
+    delivered_at: Time,
+    /// Until more than so many segments are delivered the application is the limit;
+    /// none: it is not.
+    app_limited_until: Option<u64>,
+    /// The latest sent of the segments that this ACK delivered.
+    newest: Option<Sent>,
+    rate: Option<DeliveryRate>,
+}
+
+/// What a segment remembers of the moment at which it was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    at: Time,
+    first_sent: Time,
+    delivered_at: Time,
+    delivered_segs: u64,
+    is_app_limited: bool,
+}
+
+/// A rate of delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryRate {
+    /// Segments delivered.
+    pub segs: u64,
+    /// The time that it took, in microseconds, never zero.
+    pub interval_us: u64,
+    /// The application, not the network, was the limit.
+    pub is_app_limited: bool,
+}
+
+/// A segment that is being sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Sending {
+    /// Its number.
+    pub segment: u64,
+    /// The window that has to be remembered, this segment included.
+    pub window: (u64, u64),
+    /// No other segment is outstanding.
+    pub is_alone: bool,
+}
+
+/// One acknowledgement, apart from what it delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Acknowledged {
+    /// Segments newly delivered.
+    pub delivered_segs: u64,
+    /// Segments newly taken for lost.
+    pub lost_segs: u64,
+    /// Segments in flight before.
+    pub prior_in_flight_segs: u32,
+    /// Its sample of the round-trip time, in microseconds.
+    pub rtt_us: Option<u32>,
+}
+
+impl RateSampler {
+    /// At the beginning of a connection: until its first segment is delivered, what
+    /// limits is that there was nothing to send.
+    pub fn new(now: Time) -> Self {
+        Self {
+            sent: SegmentRing::new(),
+            first_sent: now,
+            delivered_at: now,
+            app_limited_until: Some(0),
+            newest: None,
+            rate: None,
+        }
+    }
+
+    /// Remembers the moment at which a segment is sent, for the first time or again.
+    pub fn on_sent(&mut self, now: Time, sending: Sending, delivered_segs: u64) {
+        if sending.is_alone {
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        self.sent.reserve(sending.window.0, sending.window.1);
+        *self.sent.get_mut(sending.segment) = Sent {
+            at: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered_segs,
+            is_app_limited: self.app_limited_until.is_some(),
+        };
+    }
+
+    /// Notes segments that an ACK newly delivered; the latest sent is sampled.
+    pub fn on_delivered(&mut self, segments: Range<u64>) {
+        let age = |sent: &Sent| (sent.delivered_segs, sent.at);
+        for segment in segments {
+            let sent = self.sent.get(segment);
+            if self.newest.is_none_or(|newest| age(&sent) >= age(&newest)) {
+                self.newest = Some(sent);
+            }
+        }
+    }
+
+    /// Segments delivered while the sampled segment was in flight, itself included.
+    pub fn delivered_in_flight(&self, delivered_segs: u64) -> Option<u64> {
+        self.newest.map(|newest| delivered_segs - newest.delivered_segs)
+    }
+
+    /// The application has nothing to send although the window has room.
+    pub fn mark_app_limited(&mut self, conn: &Conn, in_flight_segs: u32) {
+        self.app_limited_until = Some(conn.delivered_segs + u64::from(in_flight_segs));
+    }
+
+    /// Whether segments sent now are marked as limited by the application.
+    pub const fn is_app_limited(&self) -> bool {
+        self.app_limited_until.is_some()
+    }
+
+    /// The sample of an ACK, after all that it delivered has been noted.
+    pub fn sample(&mut self, now: Time, conn: &Conn, ack: Acknowledged) -> RateSample {
+        if self.app_limited_until.is_some_and(|until| conn.delivered_segs > until) {
+            self.app_limited_until = None;
+        }
+        let mut sample = RateSample {
+            interval_us: -1,
+            delivered_segs: -1,
+            rtt_us: ack.rtt_us.map_or(-1, |rtt_us| rtt_us as i32),
+            losses_segs: ack.lost_segs as u32,
+            acked_sacked_segs: ack.delivered_segs as u32,
+            prior_in_flight_segs: ack.prior_in_flight_segs,
+            ..RateSample::default()
+        };
+        if let Some(newest) = self.newest.take() {
+            self.measure(now, conn, newest, &mut sample);
+            // A lone segment waits at a receiver that waits for a second one.
+            sample.is_ack_delayed = sample.delivered_segs == 1 && ack.delivered_segs == 1;
+        }
+        if ack.delivered_segs > 0 {
+            self.delivered_at = now;
+        }
+        sample
+    }
+
+    fn measure(&mut self, now: Time, conn: &Conn, newest: Sent, sample: &mut RateSample) {
+        self.first_sent = newest.at;
+        let sending_us = newest.at.since(newest.first_sent).as_micros();
+        let acknowledging_us = now.since(newest.delivered_at).as_micros();
+        let interval_us = sending_us.max(acknowledging_us);
+        let segs = conn.delivered_segs - newest.delivered_segs;
+        sample.prior_delivered_segs = newest.delivered_segs;
+        sample.delivered_segs = segs as i32;
+        sample.is_app_limited = newest.is_app_limited;
+        // Faster than the path allows: the segment was sent twice and the first arrived.
+        if interval_us > 0 && interval_us >= u64::from(conn.min_rtt_us) {
+            sample.interval_us = interval_us as i64;
+            self.keep(DeliveryRate { segs, interval_us, is_app_limited: newest.is_app_limited });
+        }
+    }
+
+    /// Remembers a rate; one that the application limited only if it is no smaller.
+    fn keep(&mut self, rate: DeliveryRate) {
+        let is_no_smaller =
+            |kept: DeliveryRate| rate.segs * kept.interval_us >= kept.segs * rate.interval_us;
+        if !rate.is_app_limited || self.rate.is_none_or(is_no_smaller) {
+            self.rate = Some(rate);
+        }
+    }
+
+    /// The latest rate of delivery.
+    pub const fn rate(&self) -> Option<DeliveryRate> {
+        self.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A connection that sends and has its segments acknowledged as the test says.
+    struct Flight {
+        rates: RateSampler,
+        conn: Conn,
+        next: u64,
+    }
+
+    impl Flight {
+        fn new() -> Self {
+            let conn = Conn { min_rtt_us: 10, ..Conn::default() };
+            Self { rates: RateSampler::new(Time::ZERO), conn, next: 0 }
+        }
+
+        fn send(&mut self, at_us: u64, segment: u64) {
+            let is_alone = self.conn.delivered_segs == self.next;
+            let window = (self.conn.delivered_segs, self.next.max(segment + 1));
+            let sending = Sending { segment, window, is_alone };
+            self.rates.on_sent(Time(at_us * 1_000), sending, self.conn.delivered_segs);
+            self.next = self.next.max(segment + 1);
+        }
+
+        fn deliver(&mut self, at_us: u64, segments: Range<u64>) -> RateSample {
+            let delivered_segs = segments.end - segments.start;
+            self.conn.delivered_segs += delivered_segs;
+            self.rates.on_delivered(segments);
+            let ack = Acknowledged {
+                delivered_segs,
+                lost_segs: 0,
+                prior_in_flight_segs: 0,
+                rtt_us: None,
+            };
+            self.rates.sample(Time(at_us * 1_000), &self.conn, ack)
+        }
+    }
+
+    #[test]
+    fn the_rate_is_what_was_delivered_during_the_flight_of_a_segment() {
+        let mut flight = Flight::new();
+        (0..10).for_each(|segment| flight.send(segment, segment));
+        let first = flight.deliver(100, 0..1);
+        assert_eq!((first.delivered_segs, first.interval_us), (1, 100));
+        flight.send(100, 10);
+        for segment in 1..10 {
+            flight.deliver(100 + segment, segment..segment + 1);
+        }
+        let sample = flight.deliver(200, 10..11);
+        assert_eq!((sample.prior_delivered_segs, sample.delivered_segs), (1, 10));
+        assert_eq!(sample.interval_us, 100);
+        let rate = DeliveryRate { segs: 10, interval_us: 100, is_app_limited: false };
+        assert_eq!(flight.rates.rate(), Some(rate));
+    }
+
+    #[test]
+    fn compressed_acks_do_not_hide_how_slowly_segments_were_sent() {
+        let mut flight = Flight::new();
+        (0..5).for_each(|segment| flight.send(50 * segment, segment));
+        let sample = flight.deliver(201, 0..5);
+        assert_eq!((sample.delivered_segs, sample.interval_us), (5, 201));
+        let mut flight = Flight::new();
+        flight.send(0, 0);
+        flight.deliver(100, 0..1);
+        flight.send(100, 1);
+        (2..6).for_each(|segment| flight.send(100 * segment, segment));
+        flight.deliver(510, 1..2);
+        // Sent over 400 us, acknowledged 90 us after the first of them.
+        let sample = flight.deliver(600, 2..6);
+        assert_eq!((sample.delivered_segs, sample.interval_us), (5, 500));
+    }
+
+    #[test]
+    fn a_sample_shorter_than_the_smallest_rtt_is_invalid() {
+        let mut flight = Flight::new();
+        flight.send(0, 0);
+        let sample = flight.deliver(9, 0..1);
+        assert_eq!(sample.interval_us, -1);
+        assert_eq!(flight.rates.rate(), None);
+    }
+
+    #[test]
+    fn an_ack_that_delivers_nothing_gives_no_sample() {
+        let mut flight = Flight::new();
+        flight.send(0, 0);
+        let sample = flight.deliver(50, 0..0);
+        assert_eq!((sample.interval_us, sample.delivered_segs), (-1, -1));
+    }
+
+    #[test]
+    fn segments_are_marked_until_what_was_in_flight_has_been_delivered() {
+        let mut flight = Flight::new();
+        flight.send(0, 0);
+        flight.deliver(100, 0..1);
+        flight.send(100, 1);
+        flight.send(100, 2);
+        assert!(!flight.deliver(200, 1..2).is_app_limited);
+        flight.rates.mark_app_limited(&flight.conn, 1);
+        flight.send(300, 3);
+        assert!(!flight.deliver(400, 2..3).is_app_limited, "sent before the mark");
+        assert!(flight.rates.is_app_limited(), "as many delivered as there were, not more");
+        assert!(flight.deliver(500, 3..4).is_app_limited);
+        assert!(!flight.rates.is_app_limited());
+        flight.send(600, 4);
+        assert!(!flight.deliver(700, 4..5).is_app_limited);
+    }
+
+    #[test]
+    fn a_lone_segment_may_have_waited_at_the_receiver() {
+        let mut flight = Flight::new();
+        flight.send(0, 0);
+        assert!(flight.deliver(100, 0..1).is_ack_delayed);
+        flight.send(100, 1);
+        flight.send(100, 2);
+        assert!(!flight.deliver(200, 1..3).is_ack_delayed);
+    }
+
+    proptest! {
+        /// A path of one segment per 100 us: whatever the application does, a filter for
+        /// the largest rate that skips lower rates limited by it never exceeds the path.
+        #[test]
+        fn no_sample_exceeds_the_rate_of_the_path(
+            bursts in prop::collection::vec((1u64..30, 0u64..4_000), 1..40),
+        ) {
+            const SPACING_US: u64 = 100;
+            const DELAY_US: u64 = 700;
+            let mut flight = Flight::new();
+            flight.conn.min_rtt_us = DELAY_US as u32;
+            let mut arrivals = std::collections::VecDeque::new();
+            let (mut now, mut free) = (0, 0);
+            let mut rates = Vec::new();
+            for (count, pause) in bursts {
+                for _ in 0..count {
+                    let segment = flight.next;
+                    flight.send(now, segment);
+                    free = now.max(free) + SPACING_US;
+                    arrivals.push_back((free + DELAY_US, segment));
+                }
+                let in_flight = arrivals.len() as u32;
+                flight.rates.mark_app_limited(&flight.conn, in_flight);
+                now += pause;
+                while arrivals.front().is_some_and(|&(at, _)| at <= now) {
+                    let (at, segment) = arrivals.pop_front().unwrap();
+                    rates.push(flight.deliver(at, segment..segment + 1));
+                }
+            }
+            for sample in rates.iter().filter(|sample| sample.interval_us > 0) {
+                let segs = sample.delivered_segs as u64;
+                // The segment in service when the interval begins counts in whole.
+                prop_assert!((segs - 1) * SPACING_US <= sample.interval_us as u64, "{sample:?}");
+            }
+        }
+    }
+}

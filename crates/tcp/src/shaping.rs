@@ -1,0 +1,197 @@
+//! When the next chunk leaves: pacing, chunk sizes and the host's own queue.
+//!
+//! The order in which a chunk is held to them is Linux's: pacing, size, queue.
+
+use dumbbell_algorithm::{CaState, Conn};
+use dumbbell_network::Time;
+
+use crate::chunks::{Room, expects_ack, goal_segs};
+use crate::host_queue::HostQueue;
+use crate::pacing::{Pacer, stack_rate};
+use crate::sender::SenderConfig;
+use crate::stack::{Pacing, Stack};
+
+/// Holds segments back that the windows would let go.
+#[derive(Debug)]
+pub struct Shaper {
+    /// Chunks, a host queue or a rate of the stack's own are in use.
+    is_needed: bool,
+    paces_all: bool,
+    gathers: bool,
+    /// The algorithm sets its rate, so that the stack does not.
+    algorithm_sets_rate: bool,
+    pacer: Pacer,
+    queue: Option<HostQueue>,
+    tsq_bytes: u64,
+    packet_bytes: u32,
+    wire_bytes: u32,
+    /// The rate of the stack's own, in bytes per second.
+    rate: Option<u64>,
+    /// Segments still to come of the chunk that is leaving.
+    chunk_left: u64,
+    last_ack: Time,
+    wake: Time,
+}
+
+/// What is about to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// How much may be sent.
+    pub room: Room,
+    /// The smaller one of both windows, in segments.
+    pub whole_segs: u64,
+    /// It is a retransmission.
+    pub is_retransmission: bool,
+    /// Segments that the connection has sent before.
+    pub sent_segs: u64,
+}
+
+/// The answer to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The segment leaves now.
+    Leave,
+    /// It leaves at [`Shaper::wake`].
+    Wait,
+    /// It waits for an ACK that lets a larger chunk go.
+    Gather,
+}
+
+impl Shaper {
+    /// At the beginning of a connection.
+    pub fn new(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> Self {
+        let limits_queue = stack.tsq_bytes.zip(config.host_rate_bps);
+        let paces_all = stack.pacing == Pacing::Fq;
+        Self {
+            is_needed: paces_all || stack.tso || limits_queue.is_some(),
+            paces_all,
+            gathers: stack.tso,
+            algorithm_sets_rate,
+            pacer: Pacer::new(stack),
+            queue: limits_queue.map(|(_, rate)| HostQueue::new(rate)),
+            tsq_bytes: stack.tsq_bytes.map_or(u64::MAX, std::num::NonZeroU64::get),
+            packet_bytes: config.packet_bytes,
+            wire_bytes: config.packet_bytes + config.overhead_bytes,
+            rate: None,
+            chunk_left: 0,
+            last_ack: Time::ZERO,
+            wake: Time::NEVER,
+        }
+    }
+
+    /// Whether segments may be held back at all.
+    #[inline]
+    pub const fn is_active(&self, conn: &Conn) -> bool {
+        self.is_needed || conn.pacing_rate_bytes_per_s > 0
+    }
+
+    /// When a segment that was told to wait may leave.
+    #[inline]
+    pub const fn wake(&self) -> Time {
+        self.wake
+    }
+
+    /// A new look at what may be sent begins.
+    #[inline]
+    pub const fn forget_wait(&mut self) {
+        self.wake = Time::NEVER;
+    }
+
+    /// Forgets when the next chunk was to leave.
+    pub const fn restart(&mut self, now: Time) {
+        self.pacer.restart(now);
+    }
+
+    /// Whether [`Self::on_ack`] needs to be called.
+    pub const fn watches_acks(&self) -> bool {
+        self.is_needed
+    }
+
+    /// An acknowledgement has been worked through: the stack's own rate follows.
+    pub fn on_ack(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
+        if !self.is_needed {
+            return;
+        }
+        self.last_ack = now;
+        self.rate = stack_rate(conn, outstanding_segs);
+        if self.paces_all && !self.algorithm_sets_rate {
+            conn.pacing_rate_bytes_per_s = self.rate.unwrap_or(0);
+        }
+    }
+
+    /// Whether a segment leaves now; if so, it is to be sent.
+    pub fn admit(&mut self, now: Time, conn: &Conn, request: Request) -> Verdict {
+        if self.chunk_left > 0 && !request.is_retransmission {
+            self.chunk_left -= 1;
+            return Verdict::Leave;
+        }
+        let rate = self.pacing_rate(conn);
+        if rate.is_some() && now < self.pacer.earliest() {
+            self.wake = self.pacer.earliest();
+            return Verdict::Wait;
+        }
+        let segs = if self.gathers && !request.is_retransmission {
+            let goal_segs = goal_segs(conn, self.any_rate(conn));
+            if self.waits_for_more(now, conn, request, goal_segs) {
+                return Verdict::Gather;
+            }
+            request.room.chunk_segs(goal_segs, conn.cwnd_segs)
+        } else {
+            1
+        };
+        if !self.enqueue(now, conn, segs, request.is_retransmission) {
+            return Verdict::Wait;
+        }
+        if let Some(rate) = rate {
+            let bytes = segs * u64::from(self.packet_bytes);
+            self.pacer.charge(now, bytes, request.sent_segs + segs, rate);
+        }
+        self.chunk_left = segs - 1;
+        Verdict::Leave
+    }
+
+    fn waits_for_more(&self, now: Time, conn: &Conn, request: Request, goal_segs: u64) -> bool {
+        matches!(conn.state, CaState::Open | CaState::Disorder | CaState::Cwr)
+            && request.room.is_too_small(goal_segs, request.whole_segs)
+            && expects_ack(conn, self.last_ack, now)
+    }
+
+    /// Hands a chunk to the host's queue, unless too much is waiting there.
+    fn enqueue(&mut self, now: Time, conn: &Conn, segs: u64, is_retransmission: bool) -> bool {
+        let rate = self.any_rate(conn);
+        let Some(queue) = &mut self.queue else { return true };
+        let chunk_bytes = segs * u64::from(self.wire_bytes);
+        let millisecond = rate.map_or(u64::MAX, |rate| rate >> 10);
+        let limit = (2 * chunk_bytes).max(millisecond).min(self.tsq_bytes);
+        let limit = limit.saturating_mul(if is_retransmission { 2 } else { 1 });
+        if queue.waiting_bytes(now) > limit {
+            self.wake = queue.drained_to(limit);
+            return false;
+        }
+        queue.push(now, segs as u32, self.wire_bytes);
+        true
+    }
+
+    /// Whether nothing of the flow waits in its host.
+    pub fn is_host_empty(&mut self, now: Time) -> bool {
+        self.queue.as_mut().is_none_or(|queue| queue.waiting_bytes(now) == 0)
+    }
+
+    /// The rate at which the flow is paced, in bytes per second; none: it is not.
+    fn pacing_rate(&self, conn: &Conn) -> Option<u64> {
+        match conn.pacing_rate_bytes_per_s {
+            0 if self.paces_all => self.rate,
+            0 => None,
+            rate => Some(rate),
+        }
+        .filter(|&rate| rate > 0)
+    }
+
+    /// The rate at which the flow is or would be paced.
+    const fn any_rate(&self, conn: &Conn) -> Option<u64> {
+        match conn.pacing_rate_bytes_per_s {
+            0 => self.rate,
+            rate => Some(rate),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! What lies between the windows and the wire: why nothing more is sent now, when a
+//! segment leaves, and what is remembered of it.
+
+use dumbbell_algorithm::{CaState, CwndEvent};
+use dumbbell_network::Time;
+
+use crate::chunks::Room;
+use crate::rate::{Acknowledged, DeliveryRate, Sending};
+use crate::scoreboard::Delivery;
+use crate::sender::Sender;
+use crate::shaping::{Request, Verdict};
+use crate::slow_start::{Round, SlowStart};
+use crate::usage::{Transmitted, restart_after_idle, validate};
+
+impl Sender {
+    /// Works out what this connection needs beyond its windows.
+    pub(crate) fn settle(&mut self) {
+        self.board.record_arrivals(self.rates.is_some());
+        self.is_plain = self.rates.is_none()
+            && !self.shaper.watches_acks()
+            && matches!(self.slow_start, SlowStart::Standard);
+    }
+
+    /// The latest rate of delivery, where the algorithm looks at rates.
+    #[must_use]
+    pub fn delivery_rate(&self) -> Option<DeliveryRate> {
+        self.rates.as_ref().and_then(|rates| rates.rate())
+    }
+
+    /// Whether the application, not the network, limits sending now, where the
+    /// algorithm looks at rates.
+    #[must_use]
+    pub fn is_app_limited(&self) -> Option<bool> {
+        self.rates.as_ref().map(|rates| rates.is_app_limited())
+    }
+
+    /// The first segment that must not be sent yet.
+    #[inline]
+    pub(crate) fn sendable_end(&self) -> u64 {
+        self.end.min(self.board.una() + self.receive_window_segs)
+    }
+
+    /// The window stopped the transmission.
+    #[inline]
+    pub(crate) fn note_full(&mut self) {
+        self.usage.note_full(self.board.next());
+    }
+
+    /// There is nothing to send, or the receiver has no room for it.
+    #[inline(never)]
+    pub(crate) fn note_no_data(&mut self, now: Time, in_flight: u32) {
+        self.note_room(now);
+        if self.board.next() < self.end {
+            return;
+        }
+        if let Some(rates) = &mut self.rates {
+            if self.shaper.is_host_empty(now) {
+                rates.mark_app_limited(&self.conn, in_flight);
+            }
+        }
+    }
+
+    /// Something else than the window stopped the transmission.
+    fn note_room(&mut self, now: Time) {
+        let (una, next) = (self.board.una(), self.board.next());
+        let sent = Transmitted { una, next, sent_segs: self.counters.sent_segs };
+        if self.usage.note_room(now, sent) && self.stack.window_validation {
+            self.validate_window(now);
+        }
+    }
+
+    fn validate_window(&mut self, now: Time) {
+        let (limited, outstanding) = (self.is_cwnd_limited(), self.board.outstanding_segs());
+        let unused = self.usage.unused_for(self.rtt.rto(), now, limited, outstanding);
+        let Some(used_segs) = unused else { return };
+        // A connection that still has data is held back by something else.
+        let is_applicable = self.conn.state == CaState::Open
+            && self.board.next() >= self.end
+            && !self.algorithm.has_cong_control();
+        if is_applicable {
+            validate(&mut self.conn, used_segs, self.stack.initial_window_segs.get());
+            self.usage.restart(now);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_cwnd_limited(&self) -> bool {
+        self.usage.is_limited(self.conn.cwnd_segs, || self.in_slow_start())
+    }
+
+    /// Gives up a part of the window that idle time has made stale.
+    #[cold]
+    pub(crate) fn restart_if_idle(&mut self, now: Time) {
+        let idle_since = self.idle_since.max(self.board.last_new_sent());
+        let (idle, rto) = (now.since(idle_since), self.rtt.rto());
+        let is_idle = self.board.outstanding_segs() == 0 && idle > rto;
+        if !is_idle || !self.stack.slow_start_after_idle || self.algorithm.has_cong_control() {
+            return;
+        }
+        self.look(now);
+        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CwndRestart);
+        restart_after_idle(&mut self.conn, idle, rto, self.stack.initial_window_segs.get());
+        self.usage.restart(now);
+        self.idle_since = now;
+    }
+
+    /// Whether a segment that the windows let go may leave its host now.
+    #[inline(never)]
+    pub(crate) fn may_leave(&mut self, now: Time, in_flight: u32, is_retransmission: bool) -> bool {
+        let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
+        let room = Room {
+            window_segs: cwnd - u64::from(in_flight),
+            receiver_segs: (self.board.una() + self.receive_window_segs).saturating_sub(next),
+            data_segs: self.end.saturating_sub(next),
+        };
+        let request = Request {
+            room,
+            whole_segs: cwnd.min(self.receive_window_segs),
+            is_retransmission,
+            sent_segs: self.counters.sent_segs,
+        };
+        match self.shaper.admit(now, &self.conn, request) {
+            Verdict::Leave => return true,
+            Verdict::Gather if room.is_window_limited() => self.note_full(),
+            Verdict::Wait | Verdict::Gather => self.note_room(now),
+        }
+        false
+    }
+
+    /// Remembers what rate samples need of a segment that is being sent.
+    #[inline(never)]
+    pub(crate) fn note_sent(&mut self, now: Time, segment: u64, is_retransmission: bool) {
+        let Some(rates) = &mut self.rates else { return };
+        let window = (self.board.una(), self.board.next());
+        let is_alone = !is_retransmission && window.1 - window.0 == 1;
+        rates.on_sent(now, Sending { segment, window, is_alone }, self.conn.delivered_segs);
+    }
+
+    /// Tells the rate sampler what an ACK delivered.
+    #[inline(never)]
+    pub(crate) fn note_deliveries(&mut self, delivery: &Delivery) {
+        let Some(rates) = &mut self.rates else { return };
+        self.board.drain_arrivals(delivery, |segments| rates.on_delivered(segments));
+    }
+
+    /// Segments delivered while the latest sent of those that an ACK delivered was in
+    /// flight; without rate samples what is in flight after the ACK.
+    #[inline]
+    pub(crate) fn delivered_in_flight_segs(&self) -> u32 {
+        let delivered = self.conn.delivered_segs;
+        let sampled = self.rates.as_ref().and_then(|rates| rates.delivered_in_flight(delivered));
+        sampled.map_or(self.conn.in_flight_segs, |segs| segs as u32)
+    }
+
+    /// The last step of an ACK, where more than the windows matters.
+    #[inline(never)]
+    pub(crate) fn control_beyond_windows(
+        &mut self,
+        now: Time,
+        delivery: &Delivery,
+        lost_segs: u64,
+        prior_in_flight_segs: u32,
+    ) {
+        self.sample_rate(now, delivery, lost_segs, prior_in_flight_segs);
+        if !self.algorithm.has_cong_control() {
+            self.control(delivery, lost_segs);
+        }
+        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
+    }
+
+    /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
+    /// window and rate by it.
+    fn sample_rate(
+        &mut self,
+        now: Time,
+        delivery: &Delivery,
+        lost_segs: u64,
+        prior_in_flight_segs: u32,
+    ) {
+        let Some(rates) = &mut self.rates else { return };
+        let rtt_us = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
+        let delivered_segs = delivery.delivered_segs;
+        let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
+        let sample = rates.sample(now, &self.conn, ack);
+        if self.algorithm.has_cong_control() {
+            self.conn.cwnd_limited = self.is_cwnd_limited();
+            self.algorithm.cong_control(&mut self.conn, &sample);
+        }
+    }
+
+    /// Growth in a slow start that slows down.
+    #[inline(never)]
+    pub(crate) fn grow_slowly(&mut self, delivery: &Delivery, acked_segs: u32) {
+        if self.counters.congestion_events > 0 {
+            self.slow_start.end_initial();
+        }
+        let is_paced = self.conn.pacing_rate_bytes_per_s > 0;
+        let share = self.slow_start.share(acked_segs, self.conn.cwnd_segs, is_paced);
+        if share > 0 {
+            self.algorithm.cong_avoid(&mut self.conn, share);
+        }
+        let rtt_us = delivery.last_sent.and(self.rtt.latest_us());
+        let (una, next) = (self.board.una(), self.board.next());
+        if self.slow_start.is_over(Round { rtt_us, una, next }) {
+            self.conn.ssthresh_segs = self.conn.cwnd_segs;
+            self.slow_start.end_initial();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use dumbbell_algorithm::Instance;
+    use dumbbell_network::{Random, Span};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::rate::RateSampler;
+    use crate::sender::{Congestion, Observer, SenderConfig};
+    use crate::stack::{PROFILES, Stack};
+    use crate::{Ack, Receiver};
+
+    struct Silent;
+
+    impl Observer for Silent {
+        fn congestion(&mut self, _: Congestion) {}
+        fn timeout(&mut self, _: u32, _: u32) {}
+        fn recovered(&mut self, _: u32, _: u32) {}
+    }
+
+    fn linux() -> Stack {
+        (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)()
+    }
+
+    /// A sender that takes rate samples whatever its algorithm.
+    fn sampling_sender() -> Sender {
+        let config = SenderConfig {
+            mss_bytes: 1448,
+            packet_bytes: 1500,
+            overhead_bytes: 0,
+            host_rate_bps: None,
+        };
+        let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
+        let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);
+        sender.rates = Some(Box::new(RateSampler::new(Time::ZERO)));
+        sender.settle();
+        sender
+    }
+
+    /// One queue that serves a segment every 100 us, 10 ms away; gives every rate seen.
+    fn rates_over_lossy_path(supplies: &[(u64, u64)], lost_per_mille: u64) -> Vec<DeliveryRate> {
+        let (mut sender, mut receiver) = (sampling_sender(), Receiver::new(&linux()));
+        let mut random = Random::new(7, lost_per_mille);
+        let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();
+        let mut data: VecDeque<(Time, u64)> = VecDeque::new();
+        let (mut now, mut free, mut end) = (Time::ZERO, Time::ZERO, 0);
+        let mut rates = Vec::new();
+        for &(segs, pause_ms) in supplies {
+            end += segs;
+            sender.supply(end);
+            let until = now + Span::from_millis(pause_ms);
+            loop {
+                while let Some(segment) = sender.next_segment(now) {
+                    free = free.max(now) + Span::from_micros(100);
+                    if random.up_to(999) >= lost_per_mille {
+                        data.push_back((free + Span::from_millis(5), segment.number));
+                    }
+                }
+                let heads = [
+                    data.front().map(|head| head.0),
+                    acks.front().map(|head| head.0),
+                    receiver.deadline(),
+                    Some(sender.deadline()),
+                ];
+                let next = heads.into_iter().flatten().min().unwrap();
+                if next > until {
+                    break;
+                }
+                now = next;
+                if heads[0] == Some(now) {
+                    let segment = data.pop_front().unwrap().1;
+                    let ack = receiver.on_data(now, segment);
+                    acks.extend(ack.map(|ack| (now + Span::from_millis(5), ack)));
+                } else if heads[1] == Some(now) {
+                    sender.on_ack(now, &acks.pop_front().unwrap().1, &mut Silent);
+                    rates.extend(sender.delivery_rate());
+                } else {
+                    let ack = receiver.on_timer(now);
+                    acks.extend(ack.map(|ack| (now + Span::from_millis(5), ack)));
+                    sender.on_timer(now, &mut Silent);
+                }
+            }
+            now = until;
+        }
+        rates
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// Whatever is lost and however the application pauses. One segment more may be
+        /// counted, which was in service, and one that an earlier ACK had held back.
+        #[test]
+        fn no_rate_of_delivery_exceeds_the_path(
+            supplies in prop::collection::vec((1u64..400, 1u64..300), 1..8),
+            lost_per_mille in 0u64..60,
+        ) {
+            for rate in rates_over_lossy_path(&supplies, lost_per_mille) {
+                prop_assert!((rate.segs.saturating_sub(2)) * 100 <= rate.interval_us, "{rate:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_bulk_flow_measures_the_path_and_is_not_limited_by_its_application() {
+        let rates = rates_over_lossy_path(&[(u64::MAX / 2, 1_000)], 0);
+        let last = rates.last().unwrap();
+        assert!(!last.is_app_limited);
+        let per_second = last.segs * 1_000_000 / last.interval_us;
+        assert!((9_900..=10_100).contains(&per_second), "{per_second} segments a second");
+    }
+
+    #[test]
+    fn an_application_with_little_to_say_is_the_limit() {
+        let rates = rates_over_lossy_path(&[(1, 100); 20], 0);
+        assert!(rates.last().unwrap().is_app_limited);
+    }
+
+    #[test]
+    fn the_flight_of_a_segment_is_what_was_delivered_during_it() {
+        let mut sender = sampling_sender();
+        sender.supply(u64::MAX);
+        while sender.next_segment(Time::ZERO).is_some() {}
+        let ack = |cumulative| Ack { cumulative, ..Ack::default() };
+        sender.on_ack(Time(20_000_000), &ack(2), &mut Silent);
+        while sender.next_segment(Time(20_000_000)).is_some() {}
+        for cumulative in [4, 6, 8, 10] {
+            sender.on_ack(Time(20_000_000), &ack(cumulative), &mut Silent);
+        }
+        sender.board.acknowledge(&ack(12));
+        sender.conn.delivered_segs += 2;
+        if let Some(rates) = &mut sender.rates {
+            rates.on_delivered(10..12);
+        }
+        // Sent when two had been delivered: ten since, themselves included.
+        assert_eq!(sender.delivered_in_flight_segs(), 10);
+    }
+}

@@ -1,0 +1,201 @@
+//! How much of the window is used, and what becomes of a window that is not.
+//!
+//! Growth is earned only by a window that limited sending (RFC 7661, section 4.2); a
+//! window that has not been used for long says nothing about the path any more.
+
+use dumbbell_algorithm::{CaState, Conn, SSTHRESH_INFINITE};
+use dumbbell_network::{Span, Time};
+
+/// Whether the window was the limit in the busiest recent round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowUsage {
+    limited: bool,
+    outstanding_max: u64,
+    round_ends: u64,
+    /// Segments sent by the connection when last found with room.
+    sent_segs: u64,
+    /// When the window ceased to be the limit, or was adapted to its use.
+    room_since: Time,
+    /// Most segments outstanding since then.
+    used_segs: u64,
+}
+
+/// What has been sent, as of the end of a transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmitted {
+    /// The lowest segment not yet acknowledged.
+    pub una: u64,
+    /// The next segment never sent.
+    pub next: u64,
+    /// All segments that the connection sent, retransmissions included.
+    pub sent_segs: u64,
+}
+
+impl WindowUsage {
+    /// The window stopped the transmission. This happens all the time and does as
+    /// little as possible: the rest is done when it is first not so.
+    #[inline]
+    pub const fn note_full(&mut self, next: u64) {
+        self.limited = true;
+        self.round_ends = next;
+    }
+
+    /// Something else stopped the transmission. The fullest moment of a round trip
+    /// counts for all of it. Gives whether anything had been sent since the last time.
+    pub fn note_room(&mut self, now: Time, sent: Transmitted) -> bool {
+        if self.sent_segs == sent.sent_segs {
+            return false;
+        }
+        self.sent_segs = sent.sent_segs;
+        let outstanding = sent.next - sent.una;
+        let new_round = sent.una >= self.round_ends;
+        if self.limited && new_round {
+            self.restart(now);
+        }
+        let busier = !self.limited && outstanding > self.outstanding_max;
+        if new_round || busier {
+            self.limited = false;
+            self.outstanding_max = outstanding;
+            self.round_ends = sent.next;
+        }
+        true
+    }
+
+    /// Whether the window limits sending: in slow start already if half of it is used.
+    #[inline]
+    pub fn is_limited(&self, cwnd_segs: u32, in_slow_start: impl FnOnce() -> bool) -> bool {
+        self.limited || (u64::from(cwnd_segs) < 2 * self.outstanding_max && in_slow_start())
+    }
+
+    /// Segments that were used at most, if the window was not the limit for `timeout`;
+    /// to be asked with what is outstanding at the end of a transmission.
+    pub fn unused_for(
+        &mut self,
+        timeout: Span,
+        now: Time,
+        limited: bool,
+        outstanding_segs: u64,
+    ) -> Option<u64> {
+        if limited {
+            self.restart(now);
+            return None;
+        }
+        self.used_segs = self.used_segs.max(outstanding_segs);
+        (now >= self.room_since + timeout).then_some(self.used_segs)
+    }
+
+    /// The window was adapted to its use.
+    pub const fn restart(&mut self, now: Time) {
+        (self.room_since, self.used_segs) = (now, 0);
+    }
+}
+
+/// The threshold that a window which is given up leaves behind (RFC 2861).
+pub fn ssthresh_to_keep(conn: &Conn) -> u32 {
+    if matches!(conn.state, CaState::Cwr | CaState::Recovery) {
+        return conn.ssthresh_segs;
+    }
+    let three_quarters = (conn.cwnd_segs >> 1) + (conn.cwnd_segs >> 2);
+    conn.ssthresh_segs.max(three_quarters).min(SSTHRESH_INFINITE)
+}
+
+/// Moves a window that was not used half of the way towards its use (RFC 2861).
+pub fn validate(conn: &mut Conn, used_segs: u64, initial_window_segs: u32) {
+    let used = (used_segs as u32).max(initial_window_segs);
+    if used < conn.cwnd_segs {
+        conn.ssthresh_segs = ssthresh_to_keep(conn);
+        conn.cwnd_segs = ((u64::from(conn.cwnd_segs) + u64::from(used)) / 2) as u32;
+    }
+}
+
+/// Halves the window for each `timeout` of an idle time, down to the initial window
+/// (RFC 2861). The idle time exceeds the timeout.
+pub fn restart_after_idle(conn: &mut Conn, idle: Span, timeout: Span, initial_window_segs: u32) {
+    conn.ssthresh_segs = ssthresh_to_keep(conn);
+    let floor = initial_window_segs.min(conn.cwnd_segs);
+    // A timeout that has only just passed does not count yet.
+    let timeouts = (idle.0 - 1) / timeout.0.max(1);
+    let halved = conn.cwnd_segs.checked_shr(timeouts.min(64) as u32).unwrap_or(0);
+    conn.cwnd_segs = halved.max(floor);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn sent(una: u64, next: u64) -> Transmitted {
+        Transmitted { una, next, sent_segs: next }
+    }
+
+    #[test]
+    fn a_full_window_counts_until_its_round_trip_is_over() {
+        let mut usage = WindowUsage::default();
+        usage.note_full(10);
+        usage.note_room(Time(0), sent(5, 12));
+        assert!(usage.is_limited(10, || false));
+        usage.note_room(Time(0), sent(10, 14));
+        assert!(!usage.is_limited(10, || false));
+    }
+
+    #[test]
+    fn nothing_sent_says_nothing() {
+        let mut usage = WindowUsage::default();
+        usage.note_full(10);
+        assert!(usage.note_room(Time(0), sent(0, 10)));
+        assert!(!usage.note_room(Time(0), sent(10, 10)));
+        assert!(usage.is_limited(10, || false));
+    }
+
+    #[test]
+    fn slow_start_needs_only_half_of_the_window() {
+        let mut usage = WindowUsage::default();
+        usage.note_room(Time(0), sent(0, 6));
+        assert!(usage.is_limited(11, || true));
+        assert!(!usage.is_limited(12, || true));
+        assert!(!usage.is_limited(11, || false));
+        // The busiest moment of the round trip counts.
+        usage.note_room(Time(0), sent(4, 7));
+        assert!(usage.is_limited(11, || true));
+    }
+
+    #[test]
+    fn a_window_unused_for_a_timeout_falls_halfway_to_its_use() {
+        let mut usage = WindowUsage::default();
+        usage.note_full(100);
+        usage.note_room(Time(0), sent(100, 120));
+        let timeout = Span(200);
+        assert_eq!(usage.unused_for(timeout, Time(100), false, 40), None);
+        assert_eq!(usage.unused_for(timeout, Time(200), false, 30), Some(40));
+        let mut conn = Conn { cwnd_segs: 100, ssthresh_segs: 50, ..Conn::default() };
+        validate(&mut conn, 40, 10);
+        assert_eq!((conn.cwnd_segs, conn.ssthresh_segs), (70, 75));
+        validate(&mut conn, 4, 10);
+        assert_eq!(conn.cwnd_segs, 40, "no further than towards the initial window");
+    }
+
+    #[test]
+    fn each_timeout_of_idle_time_halves_the_window() {
+        let after = |idle_ms: u64| {
+            let mut conn = Conn { cwnd_segs: 100, ssthresh_segs: 60, ..Conn::default() };
+            let timeout = Span::from_millis(200);
+            restart_after_idle(&mut conn, Span(idle_ms * 1_000_000 + 1), timeout, 10);
+            (conn.cwnd_segs, conn.ssthresh_segs)
+        };
+        assert_eq!(after(200), (50, 75));
+        assert_eq!(after(399), (50, 75));
+        assert_eq!(after(400), (25, 75));
+        assert_eq!(after(600), (12, 75));
+        assert_eq!(after(800), (10, 75));
+        assert_eq!(after(1_000_000), (10, 75));
+    }
+
+    #[test]
+    fn idleness_never_widens_a_small_window_nor_lowers_a_threshold() {
+        let mut conn = Conn { cwnd_segs: 3, ..Conn::default() };
+        restart_after_idle(&mut conn, Span(1_000), Span(200), 10);
+        assert_eq!((conn.cwnd_segs, conn.ssthresh_segs), (3, SSTHRESH_INFINITE));
+        let mut conn = Conn { cwnd_segs: 100, ssthresh_segs: 20, ..Conn::default() };
+        conn.state = CaState::Recovery;
+        assert_eq!(ssthresh_to_keep(&conn), 20);
+    }
+}

@@ -1,0 +1,336 @@
+//! What a sender lets go and when, over a path of one queue without loss.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU64;
+
+use dumbbell_algorithm::Instance;
+use dumbbell_network::{Rate, Serializer, Span, Time};
+use dumbbell_tcp::{
+    Ack, Congestion, Observer, PROFILES, Pacing, Sender, SenderConfig, SlowStart, Stack,
+};
+use proptest::prelude::*;
+
+struct Silent;
+
+impl Observer for Silent {
+    fn congestion(&mut self, _: Congestion) {}
+    fn timeout(&mut self, _: u32, _: u32) {}
+    fn recovered(&mut self, _: u32, _: u32) {}
+}
+
+const PACKET_BYTES: u32 = 1500;
+
+fn linux() -> Stack {
+    (PROFILES.iter().find(|profile| profile.name == "linux-6").expect("a profile").stack)()
+}
+
+fn rate(bits_per_s: u64) -> NonZeroU64 {
+    NonZeroU64::new(bits_per_s).unwrap()
+}
+
+/// A sender and its path: host link, bottleneck, delay; each segment is acknowledged.
+struct Bench {
+    sender: Sender,
+    host: Option<Serializer>,
+    bottleneck: Serializer,
+    rtt: Span,
+    acks: VecDeque<(Time, u64)>,
+    now: Time,
+    /// When each segment was sent.
+    sent: Vec<Time>,
+    /// Longest wait before the bottleneck.
+    queue_max: Span,
+}
+
+impl Bench {
+    fn new(
+        stack: &Stack,
+        algorithm: &str,
+        host_bps: Option<u64>,
+        path_bps: u64,
+        rtt: Span,
+    ) -> Self {
+        let config = SenderConfig {
+            mss_bytes: 1448,
+            packet_bytes: PACKET_BYTES,
+            overhead_bytes: 0,
+            host_rate_bps: host_bps.map(rate),
+        };
+        let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
+        Self {
+            sender: Sender::new(stack, config, algorithm, Time::ZERO, 1),
+            host: host_bps.map(|bps| Serializer::new(Rate(rate(bps)))),
+            bottleneck: Serializer::new(Rate(rate(path_bps))),
+            rtt,
+            acks: VecDeque::new(),
+            now: Time::ZERO,
+            sent: Vec::new(),
+            queue_max: Span::ZERO,
+        }
+    }
+
+    fn transmit(&mut self) {
+        while let Some(segment) = self.sender.next_segment(self.now) {
+            assert!(!segment.is_retransmission, "nothing is lost here");
+            assert_eq!(segment.number, self.sent.len() as u64);
+            self.sent.push(self.now);
+            let left =
+                self.host.as_mut().map_or(self.now, |host| host.send(self.now, PACKET_BYTES).1);
+            let (start, end) = self.bottleneck.send(left, PACKET_BYTES);
+            self.queue_max = self.queue_max.max(start.since(left));
+            self.acks.push_back((end + self.rtt, segment.number + 1));
+        }
+    }
+
+    /// Lets everything happen until `end`, calling `check` after each transmission.
+    fn run(&mut self, end: Time, mut check: impl FnMut(&Self)) {
+        loop {
+            self.transmit();
+            check(self);
+            let arrival = self.acks.front().map_or(Time::NEVER, |ack| ack.0);
+            let next = arrival.min(self.sender.deadline());
+            if next > end {
+                self.now = end;
+                return;
+            }
+            assert!(next >= self.now, "a deadline in the past");
+            self.now = next;
+            if arrival <= next {
+                let cumulative = self.acks.pop_front().unwrap().1;
+                self.sender.on_ack(self.now, &Ack { cumulative, ..Ack::default() }, &mut Silent);
+            } else {
+                self.sender.on_timer(self.now, &mut Silent);
+            }
+        }
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.sender.conn().cwnd_segs
+    }
+}
+
+const SECOND: u64 = 1_000_000_000;
+const RTT: Span = Span::from_millis(20);
+
+prop_compose! {
+    fn any_stack()(
+        paced: bool, tso: bool, tsq: bool, credit: bool,
+        window in prop::option::of(1_448u64..400_000),
+        slow_start in prop::sample::select(vec![
+            SlowStart::Standard, SlowStart::HystartPlusPlus, SlowStart::Limited,
+        ]),
+    ) -> Stack {
+        Stack {
+            pacing: if paced { Pacing::Fq } else { Pacing::Off },
+            pacing_credit: credit,
+            tso,
+            tsq_bytes: if tsq { linux().tsq_bytes } else { None },
+            receive_window_bytes: window.and_then(NonZeroU64::new),
+            slow_start,
+            ..linux()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_more_than_either_window_is_ever_outstanding(
+        stack in any_stack(),
+        algorithm in prop::sample::select(vec!["reno", "cubic", "fast"]),
+        supplies in prop::collection::vec((1u64..300, 1u64..400), 1..12),
+    ) {
+        let window = stack.receive_window_bytes.map_or(u64::MAX, |bytes| bytes.get() / 1448);
+        let mut bench = Bench::new(&stack, algorithm, Some(SECOND), SECOND / 10, RTT);
+        let mut supplied = 0;
+        for (segs, pause_ms) in supplies {
+            supplied += segs;
+            bench.sender.supply(supplied);
+            let end = bench.now + Span::from_millis(pause_ms);
+            bench.run(end, |bench| {
+                let sent = bench.sent.len() as u64;
+                assert!(sent <= supplied);
+                assert!(bench.sender.in_flight() <= bench.cwnd().max(10));
+                assert!(sent - bench.sender.acked_segs() <= window);
+            });
+        }
+        let end = bench.now + Span::from_millis(60_000);
+        bench.run(end, |_| {});
+        prop_assert!(bench.sender.is_done(), "{} of {supplied}", bench.sender.acked_segs());
+    }
+}
+
+#[test]
+fn a_bulk_flow_is_always_limited_by_its_window() {
+    for tso in [false, true] {
+        let stack = Stack { tso, ..linux() };
+        let mut bench = Bench::new(&stack, "reno", None, SECOND / 10, RTT);
+        bench.sender.supply(u64::MAX);
+        bench.run(Time(SECOND), |bench| assert!(bench.sender.conn().cwnd_limited));
+        assert_eq!(bench.cwnd() as u64, 10 + bench.sender.acked_segs(), "tso {tso}");
+    }
+}
+
+#[test]
+fn a_window_half_used_does_not_grow_beyond_twice_its_use() {
+    let mut bench = Bench::new(&linux(), "reno", None, SECOND, RTT);
+    for request in 1..200 {
+        bench.sender.supply(request * 40);
+        let end = bench.now + Span::from_millis(50);
+        bench.run(end, |_| {});
+    }
+    // Slow start counts as limited while cwnd < 2 x outstanding.
+    assert!((40..=80 + 40).contains(&bench.cwnd()), "{}", bench.cwnd());
+}
+
+#[test]
+fn idle_time_halves_the_window_for_each_timeout() {
+    let restarted = |stack: Stack, idle_ms: u64| {
+        let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
+        bench.sender.supply(3_000);
+        bench.run(Time(SECOND / 2), |_| {});
+        assert!(bench.sender.is_done());
+        let (before, last) = (bench.cwnd(), *bench.sent.last().unwrap());
+        bench.now = last + Span::from_millis(idle_ms);
+        bench.sender.supply(3_001);
+        bench.transmit();
+        (before, bench.cwnd())
+    };
+    // The timeout is 220 ms or a little more.
+    let (before, after) = restarted(linux(), 600);
+    assert!(before > 500);
+    assert_eq!(after, before / 4);
+    assert_eq!(restarted(linux(), 60_000).1, 10);
+    let (before, after) = restarted(Stack { slow_start_after_idle: false, ..linux() }, 60_000);
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_window_that_the_application_does_not_use_falls_towards_its_use() {
+    let window = |window_validation| {
+        let stack = Stack { window_validation, slow_start_after_idle: false, ..linux() };
+        let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
+        bench.sender.supply(3_000);
+        bench.run(Time(SECOND / 2), |_| {});
+        let before = bench.cwnd();
+        for request in 1..100 {
+            bench.sender.supply(3_000 + request * 20);
+            let end = bench.now + Span::from_millis(50);
+            bench.run(end, |_| {});
+        }
+        (before, bench.cwnd())
+    };
+    let (before, after) = window(false);
+    assert_eq!(before, after);
+    let (_, after) = window(true);
+    assert!((20..60).contains(&after), "{after}");
+}
+
+/// Most segments sent in any span of this length.
+fn most_in(sent: &[Time], span: Span) -> usize {
+    let until = |begin: Time| sent.partition_point(|&time| time <= begin + span);
+    sent.iter().enumerate().map(|(first, &begin)| until(begin) - first).max().unwrap_or(0)
+}
+
+#[test]
+fn fq_spreads_a_window_over_the_round_trip() {
+    let most = |pacing| {
+        let stack = Stack { pacing, ..linux() };
+        let mut bench = Bench::new(&stack, "reno", None, 10 * SECOND, RTT);
+        bench.sender.supply(u64::MAX);
+        bench.run(Time(SECOND / 10), |_| {});
+        (bench.cwnd() as usize, most_in(&bench.sent, Span::from_millis(1)))
+    };
+    let (cwnd, burst) = most(Pacing::Off);
+    assert!(burst > cwnd / 3, "{burst} of {cwnd} in a millisecond");
+    let (cwnd, burst) = most(Pacing::Fq);
+    // Twice the window in 20 ms is a tenth of it in one, and the window still grows.
+    assert!(burst <= cwnd / 10 + 3, "{burst} of {cwnd} in a millisecond");
+}
+
+#[test]
+fn the_first_ten_segments_leave_at_once() {
+    let stack = Stack { pacing: Pacing::Fq, ..linux() };
+    let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
+    bench.sender.supply(u64::MAX);
+    bench.transmit();
+    assert_eq!(bench.sent.len(), 10);
+}
+
+#[test]
+fn chunks_leave_back_to_back() {
+    let stack = Stack { tso: true, pacing: Pacing::Fq, ..linux() };
+    let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
+    bench.sender.supply(u64::MAX);
+    bench.run(Time(SECOND / 2), |_| {});
+    let late = &bench.sent[bench.sent.len() / 2..];
+    let distinct = late.iter().collect::<std::collections::BTreeSet<_>>().len();
+    let mean = late.len() / distinct;
+    assert!((20..=45).contains(&mean), "chunks of {mean} segments");
+}
+
+#[test]
+fn with_small_queues_a_window_beyond_the_path_waits_in_the_host() {
+    // The host is as fast as the network, so nothing ever waits in the network. The
+    // path holds 17 segments; the window may be filled by what waits in the host.
+    let run = |tsq_bytes: Option<u64>| {
+        let tsq_bytes = tsq_bytes.and_then(NonZeroU64::new);
+        let stack = Stack { tsq_bytes, ..linux() };
+        let mut bench =
+            Bench::new(&stack, "reno", Some(10 * SECOND), 10 * SECOND, Span::from_micros(20));
+        bench.sender.supply(u64::MAX);
+        let mut in_flight_max = 0;
+        bench.run(Time(SECOND / 20), |bench| {
+            in_flight_max = in_flight_max.max(bench.sender.in_flight());
+        });
+        assert_eq!(bench.queue_max, Span::ZERO, "no queue in the network");
+        let goodput = bench.sender.acked_segs() * u64::from(PACKET_BYTES) * 8 * 20;
+        assert!(goodput > 9 * SECOND, "{goodput} bit/s");
+        (in_flight_max, bench.cwnd())
+    };
+    // A millisecond of 10 Gbit/s is 833 packets; 256 KiB is 174.
+    let (in_flight, cwnd) = run(Some(1 << 18));
+    assert!((174..=174 + 25).contains(&in_flight), "{in_flight}");
+    assert!(cwnd > 174 && cwnd <= 2 * 200, "{cwnd}: twice the use at most in slow start");
+    let (in_flight, _) = run(None);
+    assert!(in_flight > 10_000, "without the limit the whole window is handed over");
+}
+
+#[test]
+fn the_receive_window_limits_and_leaves_the_window_alone() {
+    let stack = Stack { receive_window_bytes: NonZeroU64::new(30 * 1448 + 1), ..linux() };
+    let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
+    bench.sender.supply(u64::MAX);
+    bench.run(Time(SECOND), |bench| assert!(bench.sender.in_flight() <= 30));
+    assert_eq!(bench.sender.in_flight(), 30);
+    assert!(bench.cwnd() <= 60, "{}", bench.cwnd());
+}
+
+#[test]
+fn hystart_plus_plus_leaves_slow_start_before_the_queue_is_long() {
+    let queue = |slow_start| {
+        let stack = Stack { slow_start, ..linux() };
+        let mut bench = Bench::new(&stack, "reno", None, SECOND / 10, Span::from_millis(40));
+        bench.sender.supply(u64::MAX);
+        bench.run(Time(SECOND), |_| {});
+        bench.queue_max
+    };
+    let (standard, hystart) = (queue(SlowStart::Standard), queue(SlowStart::HystartPlusPlus));
+    // The path holds 333 segments; five conservative rounds add half as much again each.
+    assert!(hystart < Span::from_millis(320), "{hystart:?}");
+    assert!(standard > Span(2 * hystart.0), "{standard:?}");
+}
+
+#[test]
+fn a_stopped_sender_takes_no_more() {
+    let mut bench = Bench::new(&linux(), "reno", None, SECOND, RTT);
+    bench.sender.supply(5);
+    assert!(!bench.sender.is_done());
+    bench.transmit();
+    bench.sender.stop();
+    bench.sender.supply(50);
+    bench.run(Time(SECOND), |_| {});
+    assert_eq!(bench.sent.len(), 5);
+    assert!(bench.sender.is_done());
+}
