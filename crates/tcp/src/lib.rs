@@ -39,6 +39,5 @@ pub use scoreboard::{Delivery, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
     AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, Profile, Reduction, SWITCHES,
-    SlowStart, Stack,
-    StackChoice, describe_profiles,
+    SlowStart, Stack, StackChoice, describe_profiles,
 };
