@@ -171,7 +171,17 @@ impl Network {
     /// Sends a packet from its host at `now`, by the time of its group.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet) -> Fate {
-        self.go(now, packet)
+        let first = packet.route() * self.stride;
+        let (way, next) = (self.ways[first], self.ways[first + 1]);
+        let (time, link) = (now + way.delay, way.target as usize);
+        // Most routes pass one link: the loop in `go` unrolled for them.
+        if next.kind == WayKind::Link || !self.prompt[link] || time > self.end {
+            return self.go(now, packet);
+        }
+        match self.links[link].arrive(time, packet) {
+            Passage::Leaves(at) => self.end_route(at + next.delay, packet.advanced(), next),
+            passage => self.passage(time, packet, link, passage),
+        }
     }
 
     /// Lets happen what comes next; none: nothing more before the end.
@@ -236,14 +246,22 @@ impl Network {
                         passage => return self.passage(time, packet, link, passage),
                     }
                 }
-                WayKind::Host if time > self.end => return self.be_late(packet),
-                WayKind::Host => return Fate::Delivered(Arrival { time, packet }),
-                WayKind::Line => {
-                    self.wait(way.target as usize, Arrival { time, packet });
-                    return Fate::UnderWay;
-                }
+                WayKind::Host | WayKind::Line => return self.end_route(time, packet, way),
             }
         }
+    }
+
+    /// Takes a packet to its host or to the line where it waits.
+    #[inline]
+    fn end_route(&mut self, time: Time, packet: Packet, way: Way) -> Fate {
+        if way.kind == WayKind::Line {
+            self.wait(way.target as usize, Arrival { time, packet });
+            return Fate::UnderWay;
+        }
+        if time > self.end {
+            return self.be_late(packet);
+        }
+        Fate::Delivered(Arrival { time, packet })
     }
 
     /// Takes a packet that waited on from the link before which it did.

@@ -14,6 +14,7 @@ mod graph;
 mod link;
 mod link_config;
 mod loss;
+mod occupancy;
 mod packet;
 mod plan;
 mod policer;
