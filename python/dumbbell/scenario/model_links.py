@@ -1,0 +1,329 @@
+"""What a link does to packets: its rate and delay, also as they change, and its misbehaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.tables import Table
+from dumbbell.scenario.traces import Opportunities, read_trace
+from dumbbell.units import (
+    Count,
+    Duration,
+    EdgeRate,
+    Integer,
+    Probability,
+    Rate,
+    Share,
+    StepRate,
+    Time,
+    Volume,
+    format_rate,
+    format_time,
+)
+
+
+class RateStep(Table):
+    """A rate from some time on."""
+
+    at: Time = Field(examples=["0s", "30s"])
+    """When; the first entry at `0s`, later ones in order."""
+
+    rate: StepRate = Field(examples=["100mbit", "0bit"])
+    """The rate from then on; `0bit` is an outage."""
+
+
+class DelayStep(Table):
+    """A delay from some time on."""
+
+    at: Time = Field(examples=["0s", "30s"])
+    """When; the first entry at `0s`, later ones in order."""
+
+    delay: Time = Field(examples=["10ms"])
+    """One-way propagation time from then on; packets keep their order when it falls."""
+
+
+class LossStep(Table):
+    """A probability of loss from some time on."""
+
+    at: Time = Field(examples=["0s", "30s"])
+    """When; the first entry at `0s`, later ones in order."""
+
+    probability: Probability = Field(examples=[1e-5, "1%"])
+    """The probability from then on."""
+
+
+class Trace(Table):
+    """A rate recorded as a trace in the format of mahimahi."""
+
+    trace: str = Field(examples=["cellular.trace"])
+    """The file, relative to the one that names it: one line for each packet of 1504 bytes that may
+    depart, with its time in whole milliseconds. The last line is the period after which the trace
+    begins again."""
+
+    _opportunities: Opportunities = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _read(self, info: ValidationInfo) -> Self:
+        folder = (info.context or {}).get("folder", Path())
+        path = (folder / self.trace).absolute()
+        object.__setattr__(self, "trace", str(path))
+        self._opportunities = read_trace(path)
+        return self
+
+    @property
+    def opportunities(self) -> Opportunities:
+        """What the file says."""
+        return self._opportunities
+
+
+class TokenBucket(Table):
+    """A token bucket (tbf): bursts pass at the peak rate, in the long run the rate holds."""
+
+    rate: Rate = Field(examples=["100mbit"])
+    """Rate at which the bucket fills."""
+
+    burst: Volume = Field(examples=["64kb"])
+    """Size of the bucket; at least one packet."""
+
+    peak: Rate | None = Field(None, examples=["1gbit"])
+    """Rate at which a burst passes; by default at once."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.peak is not None and self.peak < self.rate:
+            raise InputError(
+                f"less than the rate of {format_rate(self.rate)}",
+                key="peak",
+                value=format_rate(self.peak),
+                valid=f"at least {format_rate(self.rate)}",
+            )
+        return self
+
+
+def is_schedule(value: Any) -> bool:
+    """Tell whether an array is a schedule: tables that say when."""
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return isinstance(value[0], _Step) or (isinstance(value[0], Mapping) and "at" in value[0])
+
+
+_Step: Final = (RateStep, DelayStep, LossStep)
+
+
+def _rate_kind(value: Any) -> str:
+    """Tell the forms of a rate apart; for pydantic."""
+    if isinstance(value, list | tuple):
+        return "changing rate"
+    if isinstance(value, Trace) or (isinstance(value, Mapping) and "trace" in value):
+        return "trace"
+    return "token bucket" if isinstance(value, Mapping | TokenBucket) else "constant rate"
+
+
+def _kind(value: Any) -> str:
+    """Tell a constant from a schedule; for pydantic."""
+    return "schedule" if isinstance(value, list | tuple) else "constant"
+
+
+def _in_order(steps: Any) -> Any:
+    """Raise InputError for a schedule that does not begin at the beginning and go on in order."""
+    previous = -1
+    for index, step in enumerate(steps):
+        if index == 0 and step.at > 0:
+            raise InputError("the first entry is for the beginning", key="0.at", valid="0s")
+        if step.at <= previous:
+            raise InputError(
+                "not after the entry before it",
+                key=f"{index}.at",
+                value=format_time(step.at),
+                valid=f"more than {format_time(previous)}",
+            )
+        previous = step.at
+    return steps
+
+
+def _not_silent(steps: tuple[RateStep, ...]) -> tuple[RateStep, ...]:
+    if not any(step.rate for step in steps):
+        raise InputError("nothing ever departs", valid="a rate of more than 0bit at some time")
+    return steps
+
+
+RateSteps = Annotated[
+    tuple[RateStep, ...],
+    Field(min_length=1),
+    AfterValidator(_in_order),
+    AfterValidator(_not_silent),
+]
+
+RateSpec = Annotated[
+    Annotated[Rate, Tag("constant rate")]
+    | Annotated[RateSteps, Tag("changing rate")]
+    | Annotated[Trace, Tag("trace")]
+    | Annotated[TokenBucket, Tag("token bucket")],
+    Discriminator(_rate_kind),
+]
+"""A rate: constant, a schedule, a trace or a token bucket."""
+
+OpenRateSpec = Annotated[
+    Annotated[EdgeRate, Tag("constant rate")]
+    | Annotated[RateSteps, Tag("changing rate")]
+    | Annotated[Trace, Tag("trace")]
+    | Annotated[TokenBucket, Tag("token bucket")],
+    Discriminator(_rate_kind),
+]
+"""The same, or `unlimited`, which is None."""
+
+AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | None
+"""What a rate is once it has been read."""
+
+DelaySpec = Annotated[
+    Annotated[Time, Tag("constant")]
+    | Annotated[
+        tuple[DelayStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
+    ],
+    Discriminator(_kind),
+]
+"""A one-way delay: constant or a schedule."""
+
+AnyDelay = int | tuple[DelayStep, ...]
+"""What a delay is once it has been read."""
+
+ProbabilitySpec = Annotated[
+    Annotated[Probability, Tag("constant")]
+    | Annotated[
+        tuple[LossStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
+    ],
+    Discriminator(_kind),
+]
+"""A probability of loss: constant or a schedule."""
+
+
+class GilbertElliott(Table):
+    """Loss in bursts: a good and a bad state, one step for each packet (Gilbert, Elliott)."""
+
+    to_bad: Share = Field(examples=[1e-4])
+    """Probability of turning bad."""
+
+    to_good: Share = Field(examples=[0.1])
+    """Probability of turning good again; its inverse is the mean length of a burst."""
+
+    loss_good: Share = Field(0.0, examples=[0])
+    """Share of packets lost in the good state."""
+
+    loss_bad: Share = Field(1.0, examples=[1])
+    """Share of packets lost in the bad state."""
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.to_good == 0:
+            raise InputError(
+                "the bad state never ends", key="to_good", value=0, valid="more than 0"
+            )
+        if self.loss_good == 1:
+            raise InputError("lets nothing through", key="loss_good", value=1, valid="less than 1")
+        return self
+
+
+class Drop(Table):
+    """One segment that is lost by intention."""
+
+    flow: str = Field(examples=["reno 1"])
+    """Label of the flow."""
+
+    number: Integer = Field(examples=[100])
+    """Number of its data segment."""
+
+    times: Count = Field(1, examples=[1])
+    """How many times it is lost before it passes."""
+
+
+class LinkLoss(Table):
+    """Loss by one of three models: independent, in bursts, or of chosen segments."""
+
+    probability: ProbabilitySpec | None = Field(None, examples=[1e-5, "1%"])
+    """Share of the packets that are lost, each independently of the others."""
+
+    gilbert_elliott: GilbertElliott | None = Field(
+        None, examples=[{"to_bad": 1e-4, "to_good": 0.1}]
+    )
+    """Loss in bursts."""
+
+    drops: tuple[Drop, ...] | None = Field(
+        None, min_length=1, examples=[[{"flow": "reno 1", "number": 100}]]
+    )
+    """The segments that are lost, and no others."""
+
+    @property
+    def kind(self) -> str:
+        """The key that says how packets are lost."""
+        return next(key for key in _LOSS_KINDS if getattr(self, key) is not None)
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        given = [key for key in _LOSS_KINDS if getattr(self, key) is not None]
+        if len(given) != 1:
+            problem = "more than one model of loss" if given else "is missing"
+            key = given[1] if given else "probability"
+            raise InputError(problem, key=key, valid=f"one of {', '.join(_LOSS_KINDS)}")
+        return self
+
+
+_LOSS_KINDS: Final = ("probability", "gilbert_elliott", "drops")
+
+
+class Policer(Table):
+    """Drops what exceeds a rate, without a queue."""
+
+    rate: Rate = Field(examples=["50mbit"])
+    """Rate that passes in the long run."""
+
+    burst: Volume = Field(examples=["64kb"])
+    """What may pass at once; at least one packet."""
+
+
+class Reorder(Table):
+    """Some packets are late, so that others overtake them."""
+
+    probability: Probability = Field(examples=[0.01, "1%"])
+    """Share of packets that are late."""
+
+    delay: Duration = Field(examples=["1ms"])
+    """By how much."""
+
+
+class Impairments(Table):
+    """What a link may do to packets besides delaying and queueing them."""
+
+    policer: Policer | None = Field(None, examples=[{"rate": "50mbit", "burst": "64kb"}])
+    """Drops what exceeds a rate, before the queue."""
+
+    duplicate: Probability = Field(0.0, examples=[1e-4])
+    """Share of packets that arrive twice."""
+
+    reorder: Reorder | None = Field(None, examples=[{"probability": 0.01, "delay": "1ms"}])
+    """Packets that others overtake."""
+
+    jitter: Time = Field("0s", validate_default=True, examples=["100us"])
+    """Each packet is held up to this long before the queue, uniformly and in order."""
+
+    batch: Time = Field("0s", validate_default=True, examples=["1ms"])
+    """Packets reach the far end only at multiples of this, several at once, as where a radio link
+    aggregates acknowledgements; `0s`: at any time."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of the kind happens."""
+        late = self.reorder is not None and self.reorder.probability > 0
+        return self.policer is None and not (self.duplicate or late or self.jitter or self.batch)

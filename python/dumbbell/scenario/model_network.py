@@ -1,0 +1,320 @@
+"""Networks: a dumbbell, a parking lot, or any graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.model_links import (
+    DelaySpec,
+    Impairments,
+    LinkLoss,
+    OpenRateSpec,
+    RateSpec,
+    is_schedule,
+)
+from dumbbell.scenario.model_queues import QueueSpec
+from dumbbell.scenario.tables import Table
+from dumbbell.units import Count, Duration, EdgeRate, Time
+
+HOPS_MAX: Final = 100
+"""Hops of a parking lot."""
+
+LossPlace = Literal["sender", "bottleneck", "receiver", "reverse"]
+Overhead = Literal["none", "ip", "ethernet"]
+
+
+class PlacedLoss(LinkLoss):
+    """Loss at a place: of each packet with the same probability, in bursts, or of chosen ones."""
+
+    place: LossPlace = Field(examples=["receiver"])
+    """Where packets are lost: as data leaves its `sender`, before the queue of the `bottleneck`,
+    as data reaches its `receiver`, or before the queue of the `reverse` bottleneck."""
+
+
+class HopLoss(PlacedLoss):
+    """Loss at a place of a parking lot."""
+
+    hop: Count | None = Field(None, examples=[2])
+    """Number of the hop, for the places `bottleneck` and `reverse`; by default all."""
+
+    @model_validator(mode="after")
+    def _has_hops(self) -> Self:
+        if self.hop is not None and self.place not in ("bottleneck", "reverse"):
+            raise InputError(
+                f"the place {self.place} has no hops", key="hop", valid="no such key here"
+            )
+        return self
+
+
+class Reverse(Impairments):
+    """The way back: what acknowledgements share, and the data of flows in that direction."""
+
+    rate: RateSpec | None = Field(None, examples=["250mbit"])
+    """Rate of its bottleneck; by default that of the way forward."""
+
+    delay: DelaySpec | None = Field(None, examples=["5ms"])
+    """One-way propagation time; by default that of the way forward."""
+
+    queue: QueueSpec = Field("1000p", validate_default=True, examples=["1000p", "1bdp"])
+    """Its queue."""
+
+
+class Hosts(Table):
+    """How hosts are connected, whatever the network."""
+
+    edge_rate: EdgeRate = Field("unlimited", validate_default=True, examples=["1gbit", "unlimited"])
+    """Rate of each sender's access link."""
+
+    edge_queue: QueueSpec = Field(
+        "unlimited", validate_default=True, examples=["1000p", "unlimited"]
+    )
+    """Queue of each sender's access link, in its network card."""
+
+    edge_jitter: Time = Field("0s", validate_default=True, examples=["10us"])
+    """Each packet is held up to this long in its sender, uniformly and in order; breaks phase
+    effects between flows."""
+
+    overhead: Overhead = Field("ip", examples=["ethernet"])
+    """What a packet occupies on every link beside its IP bytes: `ethernet` adds 38 (preamble,
+    header, checksum, gap); `ip` and `none` add nothing."""
+
+
+class _DumbbellPath(Table):
+    topology: Literal["dumbbell"] = "dumbbell"
+
+    rate: RateSpec = Field(
+        examples=[
+            "250mbit",
+            [{"at": "0s", "rate": "100mbit"}, {"at": "30s", "rate": "50mbit"}],
+            {"trace": "cellular.trace"},
+            {"rate": "100mbit", "burst": "64kb"},
+        ]
+    )
+    """Rate of the bottleneck: constant, as it changes, a trace, or a token bucket."""
+
+    rtt: Duration | None = Field(None, examples=["42ms"])
+    """Two-way propagation time of flows that set none of their own; a queue in `bdp`
+    refers to it."""
+
+    delay: DelaySpec = Field(
+        "0s", validate_default=True, examples=["5ms", [{"at": "0s", "delay": "5ms"}]]
+    )
+    """One-way propagation time of the shared bottleneck, part of every flow's `rtt`; if it
+    changes, `rtt` is that of the beginning."""
+
+    queue: QueueSpec = Field(
+        examples=["175p", "256kb", "10ms", "0.2bdp", {"limit": "1000p", "discipline": "codel"}]
+    )
+    """The bottleneck's queue. A text is the limit of a drop-tail queue, the packet being sent not
+    counted: in packets, bytes, time at the bottleneck's rate, or multiples of the bandwidth-delay
+    product. Time and BDP become whole packets of the largest packet size, rounded down; a BDP share
+    holds at least one packet. If the rate changes, its highest counts, of a trace its mean."""
+
+    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
+    """The way back."""
+
+
+class Dumbbell(Impairments, Hosts, _DumbbellPath):
+    """Senders, one shared bottleneck, receivers."""
+
+    loss: tuple[PlacedLoss, ...] = Field(
+        (), examples=[[{"place": "receiver", "probability": 1e-5}]]
+    )
+    """Places of loss."""
+
+    @model_validator(mode="after")
+    def _loss_once(self) -> Self:
+        _check_once([(loss.place, loss.kind) for loss in self.loss])
+        return self
+
+
+def _check_once(places: list[tuple[Any, ...]]) -> None:
+    for index, place in enumerate(places):
+        if place in places[:index]:
+            raise InputError(
+                "loss at this place is set twice",
+                key=f"loss.{index}.place",
+                value=place[0],
+                valid="one [[network.loss]] of a kind per place",
+            )
+
+
+def _each_or_all(value: Any) -> str:
+    """Tell an array of one value for each hop from a value for all; for pydantic."""
+    is_each = isinstance(value, list | tuple) and not is_schedule(value)
+    return "one for each hop" if is_each else "one for all hops"
+
+
+HopRates = Annotated[
+    Annotated[RateSpec, Tag("one for all hops")]
+    | Annotated[tuple[RateSpec, ...], Tag("one for each hop")],
+    Discriminator(_each_or_all),
+]
+HopDelays = Annotated[
+    Annotated[DelaySpec, Tag("one for all hops")]
+    | Annotated[tuple[DelaySpec, ...], Tag("one for each hop")],
+    Discriminator(_each_or_all),
+]
+HopQueues = Annotated[
+    Annotated[QueueSpec, Tag("one for all hops")]
+    | Annotated[tuple[QueueSpec, ...], Tag("one for each hop")],
+    Discriminator(_each_or_all),
+]
+
+
+class _ParkingLotPath(Table):
+    topology: Literal["parking-lot"]
+
+    hops: Count = Field(examples=[3])
+    """Number of bottlenecks in a row."""
+
+    rate: HopRates = Field(examples=["100mbit", ["100mbit", "50mbit", "100mbit"]])
+    """Rate of the hops: one for all, or an array with one for each."""
+
+    rtt: Duration | None = Field(None, examples=["42ms"])
+    """Two-way propagation time of flows that set none of their own, by default that of their
+    hops; a queue in `bdp` refers to it."""
+
+    delay: HopDelays = Field("0s", validate_default=True, examples=["5ms", ["5ms", "10ms", "5ms"]])
+    """One-way propagation time of the hops: one for all, or an array with one for each."""
+
+    queue: HopQueues = Field(examples=["0.2bdp", ["100p", "50p", "100p"]])
+    """Queue of the hops, as in a dumbbell: one for all, or an array with one for each."""
+
+    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
+    """The way back, the same at every hop."""
+
+
+class ParkingLot(Impairments, Hosts, _ParkingLotPath):
+    """Bottlenecks in a row. What a link may do besides holds for each of them on the way forward."""
+
+    loss: tuple[HopLoss, ...] = Field(
+        (), examples=[[{"place": "bottleneck", "hop": 2, "probability": 1e-5}]]
+    )
+    """Places of loss."""
+
+    @field_validator("hops")
+    @classmethod
+    def _hops_limit(cls, hops: int) -> int:
+        if hops > HOPS_MAX:
+            raise InputError("too many hops", valid=f"1 to {HOPS_MAX}")
+        return hops
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for key in ("rate", "delay", "queue"):
+            value = getattr(self, key)
+            if _each_or_all(value) == "one for each hop" and len(value) != self.hops:
+                raise InputError(
+                    f"{len(value)} entries for {self.hops} hops",
+                    key=key,
+                    valid="one for each hop, or one for all without an array",
+                )
+        for index, loss in enumerate(self.loss):
+            if loss.hop is not None and loss.hop > self.hops:
+                valid = f"1 to {self.hops}"
+                raise InputError(
+                    "no such hop", key=f"loss.{index}.hop", value=loss.hop, valid=valid
+                )
+        _check_once([(loss.place, loss.kind, loss.hop) for loss in self.loss])
+        return self
+
+    def at_hop(self, key: str, hop: int) -> Any:
+        """Return a hop's rate, delay or queue; hops count from 0."""
+        value = getattr(self, key)
+        return value[hop] if _each_or_all(value) == "one for each hop" else value
+
+
+class GraphReverse(Impairments):
+    """The way back over a link, from `to` to `from`."""
+
+    rate: RateSpec | None = Field(None, examples=["10mbit"])
+    """Its rate; by default that of the way there."""
+
+    delay: DelaySpec | None = Field(None, examples=["5ms"])
+    """Its delay; by default that of the way there."""
+
+    queue: QueueSpec | None = Field(None, examples=["100p"])
+    """Its queue; by default that of the way there."""
+
+    loss: tuple[LinkLoss, ...] = Field((), examples=[[{"probability": 1e-5}]])
+    """Loss before its queue."""
+
+
+class _GraphLinkEnds(Table):
+    source: str = Field(alias="from", pattern=r"^[^>]+$", examples=["a"])
+    """A node; nodes exist by being named."""
+
+    target: str = Field(alias="to", pattern=r"^[^>]+$", examples=["b"])
+    """The node at the other end."""
+
+    rate: OpenRateSpec = Field("unlimited", validate_default=True, examples=["100mbit"])
+    """Its rate, as in a dumbbell, or `unlimited`."""
+
+    delay: DelaySpec = Field("0s", validate_default=True, examples=["5ms"])
+    """Its one-way propagation time."""
+
+    queue: QueueSpec | None = Field(None, examples=["100p", "0.2bdp"])
+    """Its queue, as in a dumbbell; by default `1000p`."""
+
+    reverse: GraphReverse = Field(GraphReverse(), examples=[{"rate": "10mbit", "queue": "100p"}])
+    """What is different on the way back. Rate, delay and queue are the same by default; loss and
+    whatever else may happen to packets is not."""
+
+
+class GraphLink(Impairments, _GraphLinkEnds):
+    """A link between two nodes, in both directions."""
+
+    loss: tuple[LinkLoss, ...] = Field((), examples=[[{"probability": 1e-5}]])
+    """Loss before its queue on the way there."""
+
+    @model_validator(mode="after")
+    def _two_ends(self) -> Self:
+        if self.source == self.target:
+            raise InputError("a link joins two nodes", key="to", value=self.target)
+        return self
+
+
+class _GraphPath(Table):
+    topology: Literal["graph"]
+
+    link: tuple[GraphLink, ...] = Field(
+        min_length=1, examples=[[{"from": "a", "to": "b", "rate": "100mbit", "delay": "5ms"}]]
+    )
+    """The links, as an array of tables."""
+
+    rtt: Duration | None = Field(None, examples=["42ms"])
+    """What queues in `bdp` refer to; a flow's own round-trip time is that of its links."""
+
+
+class Graph(Hosts, _GraphPath):
+    """Any nodes and links. Flows take the path of least delay, or the one that they name."""
+
+    @model_validator(mode="after")
+    def _simple(self) -> Self:
+        known: set[frozenset[str]] = set()
+        for index, link in enumerate(self.link):
+            ends = frozenset((link.source, link.target))
+            if ends in known:
+                raise InputError(
+                    f"a second link between {link.source} and {link.target}",
+                    key=f"link.{index}",
+                    valid="one link for both directions, the way back in its table reverse",
+                )
+            known.add(ends)
+        return self
+
+
+AnyNetwork = Dumbbell | ParkingLot | Graph
+
+
+def _as_dumbbell(value: Any) -> Any:
+    """Let a network be a dumbbell unless it says otherwise."""
+    return {"topology": "dumbbell", **value} if isinstance(value, Mapping) else value
+
+
+NetworkSpec = Annotated[AnyNetwork, Field(discriminator="topology"), BeforeValidator(_as_dumbbell)]
