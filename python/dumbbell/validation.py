@@ -120,7 +120,7 @@ class _Place:
     """A place in a file, found by following pydantic's path through the models.
 
     Pydantic's path also names the chosen member of a tagged union, which the file does not: by a
-    value of the table (`_TAGS`), or by the name of its form (`forms`).
+    value of the table (`TAGS`), or by the name of its form (`forms`).
     """
 
     def __init__(self, root: type[BaseModel]) -> None:
@@ -170,7 +170,7 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-_TAGS = ("kind", "type", "topology", "discipline", "distribution")
+TAGS = ("kind", "type", "topology", "discipline", "distribution")
 """Keys that tell the tables apart that may stand in one place."""
 
 
@@ -178,7 +178,7 @@ def _tags(model: type[BaseModel]) -> list[Any]:
     literals = [
         typing.get_args(field.annotation)
         for name, field in model.model_fields.items()
-        if name in _TAGS and typing.get_origin(field.annotation) is Literal
+        if name in TAGS and typing.get_origin(field.annotation) is Literal
     ]
     return [value for values in literals for value in values]
 

@@ -16,6 +16,12 @@ def algorithm(flow: Resolved) -> str:
     return str(flow["transport"]["tcp"]["algorithm"]) if "tcp" in flow["transport"] else "udp"
 
 
+def choice(flow: Resolved) -> str:
+    """Return a flow's algorithm as it is chosen, with its preset: ``htcp@li2007``."""
+    preset = flow["transport"].get("tcp", {}).get("preset")
+    return f"{algorithm(flow)}@{preset}" if preset else algorithm(flow)
+
+
 def algorithms(data: Resolved) -> list[str]:
     """Return the algorithms of a scenario, each once, in alphabetical order."""
     return sorted({algorithm(flow) for flow in data["flows"] if "tcp" in flow["transport"]})

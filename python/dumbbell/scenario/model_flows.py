@@ -213,7 +213,11 @@ class _ArrivalsKind(Table):
 
 
 class Arrivals(Traffic, _ArrivalsKind):
-    """Short flows that arrive at random (a Poisson process); no samples are taken of them."""
+    """Short flows that arrive at random (a Poisson process); no samples are taken of them.
+
+    Times and sizes are drawn from SHA-256 of the scenario's seed and the numbers of the process and
+    of the flow, and so are the same everywhere.
+    """
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

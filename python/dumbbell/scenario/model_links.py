@@ -79,8 +79,11 @@ class Trace(Table):
     def _read(self, info: ValidationInfo) -> Self:
         folder = (info.context or {}).get("folder", Path())
         path = (folder / self.trace).absolute()
+        try:
+            self._opportunities = read_trace(path)
+        except InputError as error:
+            raise error.at(key="trace") from None
         object.__setattr__(self, "trace", str(path))
-        self._opportunities = read_trace(path)
         return self
 
     @property

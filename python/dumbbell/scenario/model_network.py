@@ -50,9 +50,7 @@ class HopLoss(PlacedLoss):
         return self
 
 
-class Reverse(Impairments):
-    """The way back: what acknowledgements share, and the data of flows in that direction."""
-
+class _ReversePath(Table):
     rate: RateSpec | None = Field(None, examples=["250mbit"])
     """Rate of its bottleneck; by default that of the way forward."""
 
@@ -61,6 +59,10 @@ class Reverse(Impairments):
 
     queue: QueueSpec = Field("1000p", validate_default=True, examples=["1000p", "1bdp"])
     """Its queue."""
+
+
+class Reverse(Impairments, _ReversePath):
+    """The way back: what acknowledgements share, and the data of flows in that direction."""
 
 
 class Hosts(Table):
@@ -114,9 +116,6 @@ class _DumbbellPath(Table):
     product. Time and BDP become whole packets of the largest packet size, rounded down; a BDP share
     holds at least one packet. If the rate changes, its highest counts, of a trace its mean."""
 
-    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
-    """The way back."""
-
 
 class Dumbbell(Impairments, Hosts, _DumbbellPath):
     """Senders, one shared bottleneck, receivers."""
@@ -125,6 +124,9 @@ class Dumbbell(Impairments, Hosts, _DumbbellPath):
         (), examples=[[{"place": "receiver", "probability": 1e-5}]]
     )
     """Places of loss."""
+
+    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
+    """The way back."""
 
     @model_validator(mode="after")
     def _loss_once(self) -> Self:
@@ -185,17 +187,17 @@ class _ParkingLotPath(Table):
     queue: HopQueues = Field(examples=["0.2bdp", ["100p", "50p", "100p"]])
     """Queue of the hops, as in a dumbbell: one for all, or an array with one for each."""
 
-    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
-    """The way back, the same at every hop."""
-
 
 class ParkingLot(Impairments, Hosts, _ParkingLotPath):
-    """Bottlenecks in a row. What a link may do besides holds for each of them on the way forward."""
+    """Bottlenecks in a row. What else a link may do, each of them does on the way forward."""
 
     loss: tuple[HopLoss, ...] = Field(
         (), examples=[[{"place": "bottleneck", "hop": 2, "probability": 1e-5}]]
     )
     """Places of loss."""
+
+    reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
+    """The way back, the same at every hop."""
 
     @field_validator("hops")
     @classmethod
@@ -229,9 +231,7 @@ class ParkingLot(Impairments, Hosts, _ParkingLotPath):
         return value[hop] if _each_or_all(value) == "one for each hop" else value
 
 
-class GraphReverse(Impairments):
-    """The way back over a link, from `to` to `from`."""
-
+class _GraphReversePath(Table):
     rate: RateSpec | None = Field(None, examples=["10mbit"])
     """Its rate; by default that of the way there."""
 
@@ -240,6 +240,10 @@ class GraphReverse(Impairments):
 
     queue: QueueSpec | None = Field(None, examples=["100p"])
     """Its queue; by default that of the way there."""
+
+
+class GraphReverse(Impairments, _GraphReversePath):
+    """The way back over a link, from `to` to `from`."""
 
     loss: tuple[LinkLoss, ...] = Field((), examples=[[{"probability": 1e-5}]])
     """Loss before its queue."""
@@ -261,16 +265,16 @@ class _GraphLinkEnds(Table):
     queue: QueueSpec | None = Field(None, examples=["100p", "0.2bdp"])
     """Its queue, as in a dumbbell; by default `1000p`."""
 
-    reverse: GraphReverse = Field(GraphReverse(), examples=[{"rate": "10mbit", "queue": "100p"}])
-    """What is different on the way back. Rate, delay and queue are the same by default; loss and
-    whatever else may happen to packets is not."""
-
 
 class GraphLink(Impairments, _GraphLinkEnds):
     """A link between two nodes, in both directions."""
 
     loss: tuple[LinkLoss, ...] = Field((), examples=[[{"probability": 1e-5}]])
     """Loss before its queue on the way there."""
+
+    reverse: GraphReverse = Field(GraphReverse(), examples=[{"rate": "10mbit", "queue": "100p"}])
+    """What is different on the way back. Rate, delay and queue are the same by default; loss and
+    whatever else may happen to packets is not."""
 
     @model_validator(mode="after")
     def _two_ends(self) -> Self:

@@ -34,6 +34,8 @@ from dumbbell.units import (
 class Fifo(Abbreviable):
     """First in, first out; what arrives at a full queue is dropped. Its limit alone will do."""
 
+    abbreviation = {"type": "string", "format": "queue"}  # noqa: RUF012 - it is a ClassVar
+
     discipline: Literal["fifo", "drop-tail"] = "fifo"
 
     limit: Limit = Field(examples=["175p", "0.2bdp", "unlimited"])

@@ -27,6 +27,11 @@ from dumbbell.units import Number, Volume, parse_bytes
 class Fixed(Abbreviable):
     """All the same. The size alone will do."""
 
+    abbreviation = {  # noqa: RUF012 - it is a ClassVar
+        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
+        "format": "size",
+    }
+
     distribution: Literal["fixed"]
 
     mean: Volume = Field(examples=["10kb"])
@@ -98,8 +103,11 @@ class Empirical(Table):
     @model_validator(mode="after")
     def _read(self, info: ValidationInfo) -> Self:
         path = ((info.context or {}).get("folder", Path()) / self.file).absolute()
+        try:
+            self._points = read_distribution(path)
+        except InputError as error:
+            raise error.at(key="file") from None
         object.__setattr__(self, "file", str(path))
-        self._points = read_distribution(path)
         return self
 
     @property

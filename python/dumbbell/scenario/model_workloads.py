@@ -15,6 +15,8 @@ from dumbbell.units import Duration, Time, Volume, format_time
 class Start(Abbreviable):
     """When a flow starts: at one time, or at a random one drawn from the scenario's seed."""
 
+    abbreviation = {"type": "string", "format": "time"}  # noqa: RUF012 - it is a ClassVar
+
     earliest: Time = Field(alias="from", examples=["30s"])
     """The earliest start."""
 
@@ -49,7 +51,7 @@ class Bulk(Table):
 
 
 class Rpc(Table):
-    """Requests, each after the last is acknowledged; several at once are several flows (`count`)."""
+    """Requests, each after the last was acknowledged; for several at once there is `count`."""
 
     kind: Literal["rpc"]
 

@@ -113,7 +113,6 @@ def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
         case tuple():
             return {"steps": [[step.at, step.rate] for step in wire.rate]}
         case Trace():
-            _fits("rate.trace", OPPORTUNITY_BYTES, common, "packets that trace lines can carry")
             found = wire.rate.opportunities
             times_ns = list(found.times_ns)
             trace = {"times_ns": times_ns, "period_ns": found.period_ns, "bytes": OPPORTUNITY_BYTES}

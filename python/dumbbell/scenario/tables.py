@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -20,6 +21,9 @@ class Table(BaseModel):
 class Abbreviable(Table):
     """A table for which a single text may stand, too."""
 
+    abbreviation: ClassVar[Mapping[str, Any]] = {"type": "string"}
+    """JSON Schema of that text."""
+
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -28,4 +32,4 @@ class Abbreviable(Table):
         described: dict[str, Any] = {
             key: table.pop(key) for key in ("title", "description") if key in table
         }
-        return {**described, "anyOf": [{"type": "string"}, table]}
+        return {**described, "anyOf": [dict(cls.abbreviation), table]}

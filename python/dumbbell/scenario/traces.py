@@ -46,7 +46,6 @@ def read_trace(path: Path) -> Opportunities:
     if not times_ms or times_ms[-1] == 0:
         raise InputError(
             "the last line of a trace is its period, which is more than 0",
-            key="trace",
             value=str(path),
             valid="a trace of one whole number of milliseconds a line",
         )
@@ -96,7 +95,7 @@ def read_distribution(path: Path) -> Distribution:
         points.append(point)
     if not points or points[-1][1] != 1 or points[-1][0] == 0:
         raise InputError(
-            "does not end at a share of 1", key="file", value=str(path), valid="a last line 10mb 1"
+            "does not end at a share of 1", value=str(path), valid="a last line 10mb 1"
         )
     return Distribution(tuple(points))
 
