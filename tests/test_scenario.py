@@ -229,7 +229,7 @@ WRONG = [
     ("network.reverse.queue", "10b", "network.reverse.queue", "smaller than one packet", None),
     ("network.queeu", "1p", "network.queeu", "unknown key", "queue"),
     ("network", 3, "network", "not a table", None),
-    ("network.delay", "42ms", "flow.0.rtt", "smaller than the delay of its links", None),
+    ("network.delay", "42ms", "network.rtt", "smaller than the delay of the", None),
     ("network.rtt", "0ms", "network.rtt", "more than 0", None),
     ("network.edge_rate", "0bit", "network.edge_rate", "more than 0", None),
     ("network.overhead", "ethernt", "network.overhead", "not a known value", "ethernet"),

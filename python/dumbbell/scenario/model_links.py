@@ -13,6 +13,7 @@ from pydantic import (
     PrivateAttr,
     Tag,
     ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -203,6 +204,19 @@ DelaySpec = Annotated[
 AnyDelay = int | tuple[DelayStep, ...]
 """What a delay is once it has been read."""
 
+
+def delay_steps(delay: AnyDelay) -> list[list[int]]:
+    """Return a delay as it changes."""
+    if isinstance(delay, tuple):
+        return [[step.at, step.delay] for step in delay]
+    return [[0, delay]]
+
+
+def first_delay_ns(delay: AnyDelay) -> int:
+    """Return a delay at the beginning of the run."""
+    return delay_steps(delay)[0][1]
+
+
 ProbabilitySpec = Annotated[
     Annotated[Probability, Tag("constant")]
     | Annotated[
@@ -250,6 +264,13 @@ class Drop(Table):
 
     times: Count = Field(1, examples=[1])
     """How many times it is lost before it passes."""
+
+    @field_validator("number")
+    @classmethod
+    def _number_limit(cls, number: int) -> int:
+        if number >= 2**62:
+            raise InputError("too large", valid="less than 2^62")
+        return number
 
 
 class LinkLoss(Table):

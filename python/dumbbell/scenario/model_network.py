@@ -14,11 +14,12 @@ from dumbbell.scenario.model_links import (
     LinkLoss,
     OpenRateSpec,
     RateSpec,
+    first_delay_ns,
     is_schedule,
 )
-from dumbbell.scenario.model_queues import QueueSpec
+from dumbbell.scenario.model_queues import UNLIMITED, QueueSpec
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Count, Duration, EdgeRate, Time
+from dumbbell.units import Count, Duration, EdgeRate, Time, format_time
 
 HOPS_MAX: Final = 100
 """Hops of a parking lot."""
@@ -48,6 +49,12 @@ class HopLoss(PlacedLoss):
                 f"the place {self.place} has no hops", key="hop", valid="no such key here"
             )
         return self
+
+
+def _idle_queue(key: str) -> InputError:
+    return InputError(
+        "nothing waits where the rate is unlimited", key=key, valid="a rate, or no queue"
+    )
 
 
 class _ReversePath(Table):
@@ -83,6 +90,12 @@ class Hosts(Table):
     overhead: Overhead = Field("ip", examples=["ethernet"])
     """What a packet occupies on every link beside its IP bytes: `ethernet` adds 38 (preamble,
     header, checksum, gap); `ip` and `none` add nothing."""
+
+    @model_validator(mode="after")
+    def _waiting(self) -> Self:
+        if self.edge_rate is None and self.edge_queue != UNLIMITED:
+            raise _idle_queue("edge_queue")
+        return self
 
 
 class _DumbbellPath(Table):
@@ -129,7 +142,17 @@ class Dumbbell(Impairments, Hosts, _DumbbellPath):
     """The way back."""
 
     @model_validator(mode="after")
-    def _loss_once(self) -> Self:
+    def _possible(self) -> Self:
+        back = self.delay if self.reverse.delay is None else self.reverse.delay
+        shared_ns = first_delay_ns(self.delay) + first_delay_ns(back)
+        if self.rtt is not None and self.rtt < shared_ns:
+            raise InputError(
+                f"smaller than the delay of the bottleneck, there and back "
+                f"{format_time(shared_ns)}",
+                key="rtt",
+                value=format_time(self.rtt),
+                valid=f"at least {format_time(shared_ns)}",
+            )
         _check_once([(loss.place, loss.kind) for loss in self.loss])
         return self
 
@@ -279,7 +302,14 @@ class GraphLink(Impairments, _GraphLinkEnds):
     @model_validator(mode="after")
     def _two_ends(self) -> Self:
         if self.source == self.target:
-            raise InputError("a link joins two nodes", key="to", value=self.target)
+            raise InputError(
+                "a link joins two nodes", key="to", value=self.target, valid="another node"
+            )
+        if self.rate is None and self.queue not in (None, UNLIMITED):
+            raise _idle_queue("queue")
+        back = self.reverse
+        if self.rate is None and back.rate is None and back.queue not in (None, UNLIMITED):
+            raise _idle_queue("reverse.queue")
         return self
 
 

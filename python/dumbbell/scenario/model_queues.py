@@ -51,6 +51,10 @@ class Fifo(Abbreviable):
         return handler(self)["limit"]
 
 
+UNLIMITED: Final = Fifo(discipline="fifo", limit=None)
+"""A queue without a limit."""
+
+
 class Step(Table):
     """Drop-tail that marks ECN-capable packets when much is waiting (DCTCP, RFC 8257)."""
 

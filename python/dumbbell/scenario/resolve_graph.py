@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from dumbbell.errors import InputError, unknown
 from dumbbell.scenario.model_flows import AnyTraffic
-from dumbbell.scenario.model_links import AnyRate
+from dumbbell.scenario.model_links import AnyRate, first_delay_ns
 from dumbbell.scenario.model_network import Graph, GraphLink, GraphReverse
-from dumbbell.scenario.model_queues import AnyQueue, Fifo
-from dumbbell.scenario.resolve_links import UNLIMITED, Losses, Wire, active, first_delay_ns
+from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue, Fifo
+from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.scenario.routes import Hop, Path, Way
 from dumbbell.units import parse_queue
 

@@ -14,8 +14,9 @@ from dumbbell.scenario.model_links import (
     LinkLoss,
     TokenBucket,
     Trace,
+    delay_steps,
 )
-from dumbbell.scenario.model_queues import AnyQueue, Fifo
+from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
 from dumbbell.scenario.resolve_queues import resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES
@@ -24,7 +25,6 @@ from dumbbell.units import format_bytes
 Losses = tuple[tuple[str, LinkLoss], ...]
 """Losses with their keys in the file."""
 
-UNLIMITED: Final = Fifo(discipline="fifo", limit=None)
 IDLE: Final = Impairments()
 
 
@@ -64,18 +64,6 @@ class Common:
     overhead_bytes: int
     wire_bytes: int
     rtt_ns: int | None
-
-
-def delay_steps(delay: AnyDelay) -> list[list[int]]:
-    """Return a delay as it changes."""
-    if isinstance(delay, tuple):
-        return [[step.at, step.delay] for step in delay]
-    return [[0, delay]]
-
-
-def first_delay_ns(delay: AnyDelay) -> int:
-    """Return a delay at the beginning of the run."""
-    return delay_steps(delay)[0][1]
 
 
 def active(losses: Iterable[tuple[str, LinkLoss]], labels: Iterable[str] | None = None) -> Losses:
@@ -139,12 +127,6 @@ def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:
 
 
 def _queue(wire: Wire, common: Common) -> dict[str, Any]:
-    if wire.rate is None and wire.queue != UNLIMITED:
-        raise InputError(
-            "nothing waits where the rate is unlimited",
-            key=wire.queue_key,
-            valid="a rate, or no queue",
-        )
     sizing = Sizing(nominal_rate_bps(wire.rate), common.rtt_ns, common.wire_bytes)
     try:
         return resolve_queue(wire.queue, sizing)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import InputError, listed, near
 from dumbbell.scenario.model_flows import AnyTraffic
-from dumbbell.scenario.model_links import LinkLoss
+from dumbbell.scenario.model_links import LinkLoss, delay_steps
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
 from dumbbell.scenario.resolve_access import Access
 from dumbbell.scenario.resolve_dumbbell import DumbbellTopology
 from dumbbell.scenario.resolve_flows import Source, resolve_flow, sources
 from dumbbell.scenario.resolve_graph import GraphTopology
-from dumbbell.scenario.resolve_links import Common, Wire, delay_steps, resolve_link
+from dumbbell.scenario.resolve_links import Common, Wire, resolve_link
 from dumbbell.scenario.resolve_parking_lot import ParkingLotTopology
 from dumbbell.scenario.routes import Hop, Path, Topology, Way
 
