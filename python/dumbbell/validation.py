@@ -128,12 +128,13 @@ class _Place:
         self.models = [root]
         self.field: FieldInfo | None = None
         self.path: list[str] = []
-        self.forms: dict[str, list[type[BaseModel]]] = {}
+        self.forms: dict[str, Any] = {}
 
     def enter(self, part: str | int) -> None:
         """Go one step down."""
         if part in self.forms:
-            self.forms, self.models = {}, self.forms[str(part)]
+            form = self.forms[str(part)]
+            self.models, self.forms = _models(form), _forms(form)
             return
         tagged = [model for model in self.models if part in _tags(model)]
         if tagged and len(self.models) > 1:
@@ -183,13 +184,13 @@ def _tags(model: type[BaseModel]) -> list[Any]:
     return [value for values in literals for value in values]
 
 
-def _forms(annotation: Any) -> dict[str, list[type[BaseModel]]]:
-    """Find the named forms that a value may have, with the models inside each."""
+def _forms(annotation: Any) -> dict[str, Any]:
+    """Find the named forms that a value may have, each with what may stand in it."""
     inner = typing.get_args(annotation)
     names = [part.tag for part in inner if isinstance(part, Tag)]
     if names:
-        return {names[0]: _models(annotation)}
-    return {name: models for part in inner for name, models in _forms(part).items()}
+        return {names[0]: inner[0]}
+    return {name: form for part in inner for name, form in _forms(part).items()}
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError
@@ -32,6 +32,12 @@ HEADER_BYTES: Final = 52
 
 UDP_HEADER_BYTES: Final = 28
 """IP (20) and UDP (8)."""
+
+
+def _pair(hops: tuple[int, ...]) -> tuple[int, ...]:
+    if len(hops) != 2:
+        raise InputError("not the first and the last hop", value=list(hops), valid="[first, last]")
+    return hops
 
 
 class Traffic(Table):
@@ -64,7 +70,7 @@ class Traffic(Table):
     """Where its data flows: `reverse` is over the reverse bottleneck, its acknowledgements over
     the forward one. Not in a graph."""
 
-    hops: Annotated[tuple[Count, ...], Field(min_length=2, max_length=2)] | None = Field(
+    hops: Annotated[tuple[Count, ...], AfterValidator(_pair)] | None = Field(
         None, examples=[[1, 3]]
     )
     """First and last hop in a parking lot, from 1; by default all."""

@@ -123,7 +123,9 @@ def _as_table(value: Any) -> Any:
     """Let a size alone stand for transfers of this size."""
     if isinstance(value, BaseModel | Mapping):
         return value
-    return {"distribution": "fixed", "mean": parse_bytes(value)}
+    if parse_bytes(value) == 0:
+        raise InputError("must be more than 0")
+    return {"distribution": "fixed", "mean": value}
 
 
 SizeSpec = Annotated[AnySize, Field(discriminator="distribution"), BeforeValidator(_as_table)]

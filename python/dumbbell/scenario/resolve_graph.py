@@ -65,7 +65,9 @@ class GraphTopology:
         Dijkstra's algorithm; the numbers of the links break ties.
         """
         if source == target:
-            raise InputError("a path joins different nodes", key="to", value=target)
+            raise InputError(
+                "a path joins different nodes", key="to", value=target, valid="another node"
+            )
         waiting: list[tuple[int, int, tuple[int, ...], list[str]]] = [(0, 0, (), [source])]
         done = set()
         while waiting:
