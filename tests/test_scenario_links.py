@@ -77,6 +77,13 @@ def test_a_trace_is_read_beside_the_scenario(tmp_path: Path) -> None:
     assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
 
 
+def test_a_trace_is_read_from_the_folder_of_a_study(tmp_path: Path) -> None:
+    (tmp_path / "up.trace").write_text("1\n")
+    data = table({"network.rate": {"trace": "up.trace"}, "network.queue": "9p"})
+    scenario = Scenario.parse(data, str(tmp_path))
+    assert links(scenario.resolve())["forward"]["rate"]["trace"]["period_ns"] == 1_000_000
+
+
 def test_what_a_trace_says_is_part_of_the_key(tmp_path: Path) -> None:
     path = tmp_path / "up.trace"
     keys = set()
