@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from dumbbell.errors import InputError, unknown
 from dumbbell.scenario.model_flows import AnyTraffic
-from dumbbell.scenario.model_links import AnyRate, first_delay_ns
-from dumbbell.scenario.model_network import Graph, GraphLink, GraphReverse
+from dumbbell.scenario.model_graph import Graph, GraphLink, GraphReverse
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue, Fifo
+from dumbbell.scenario.model_rates import AnyRate, first_delay_ns
 from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.scenario.routes import Hop, Path, Way
 from dumbbell.units import parse_queue

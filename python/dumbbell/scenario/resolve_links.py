@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.model_links import (
-    AnyDelay,
-    AnyRate,
-    Impairments,
-    LinkLoss,
-    TokenBucket,
-    Trace,
-    delay_steps,
-)
+from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
+from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, Trace, delay_steps
 from dumbbell.scenario.resolve_queues import resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES

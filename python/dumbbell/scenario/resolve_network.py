@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import InputError, listed, near
 from dumbbell.scenario.model_flows import AnyTraffic
-from dumbbell.scenario.model_links import LinkLoss, delay_steps
+from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
+from dumbbell.scenario.model_rates import delay_steps
 from dumbbell.scenario.resolve_access import Access
 from dumbbell.scenario.resolve_dumbbell import DumbbellTopology
 from dumbbell.scenario.resolve_flows import Source, resolve_flow, sources

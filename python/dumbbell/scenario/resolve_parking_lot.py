@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_flows import AnyTraffic
-from dumbbell.scenario.model_links import first_delay_ns
 from dumbbell.scenario.model_network import ParkingLot
+from dumbbell.scenario.model_rates import first_delay_ns
 from dumbbell.scenario.resolve_links import Wire
 from dumbbell.scenario.routes import Path, placed, split
 

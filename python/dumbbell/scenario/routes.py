@@ -8,8 +8,9 @@ from typing import Protocol
 
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_flows import AnyTraffic
-from dumbbell.scenario.model_links import LinkLoss, first_delay_ns
+from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
+from dumbbell.scenario.model_rates import first_delay_ns
 from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.units import format_time
 

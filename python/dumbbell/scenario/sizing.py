@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.model_links import AnyRate, TokenBucket, Trace
+from dumbbell.scenario.model_rates import AnyRate, TokenBucket, Trace
 from dumbbell.units import NS_PER_S, QueueSize, format_time
 
 _PACKETS_MAX: Final = 2**32 - 2
