@@ -11,7 +11,7 @@ use dumbbell_network::{
     Step, Time,
 };
 use dumbbell_record::{EventKind, FlowSummary, QueueSummary, Summary};
-use dumbbell_tcp::{Ack, Stack};
+use dumbbell_tcp::{Ack, SackBlocks, Stack};
 use dumbbell_workload::Scenario;
 
 use crate::flow::FlowState;
@@ -126,10 +126,10 @@ impl Engine {
     #[inline]
     fn deliver_ack(&mut self, now: Time, packet: Packet) {
         let index = packet.flow() as usize;
-        let ack = self.parked.ack_of_tag(packet.tag());
+        let (ack, blocks) = self.parked.ack_of_tag(packet.tag());
         let sender = self.flows[index].sender.as_mut().expect("an ACK for a flow that has begun");
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, &ack, &mut watch);
+        sender.on_ack(now, ack, &blocks, &mut watch);
         if sender.is_done() && self.flows[index].ended.is_none() {
             self.flows[index].ended = Some(now);
             self.note(now, EventKind::Done, index);
@@ -159,9 +159,9 @@ impl Engine {
     }
 
     #[inline]
-    fn send_ack(&mut self, now: Time, index: usize, ack: Ack) {
-        let bytes = self.flows[index].spec.header_bytes + ack.sacked.option_bytes();
-        let tag = self.parked.tag_of_ack(ack);
+    fn send_ack(&mut self, now: Time, index: usize, (ack, blocks): (Ack, SackBlocks)) {
+        let bytes = self.flows[index].spec.header_bytes + blocks.option_bytes();
+        let tag = self.parked.tag_of_ack(ack, blocks);
         self.inject(now, Packet::new(index as u32, Direction::Reverse, bytes, tag));
     }
 

@@ -31,24 +31,24 @@ pub const fn segment_of_tag(tag: u64) -> u64 {
 impl ParkedBlocks {
     /// The tag of an acknowledgement, which holds its blocks until it is read.
     #[inline]
-    pub fn tag_of_ack(&mut self, ack: Ack) -> u64 {
+    pub fn tag_of_ack(&mut self, ack: Ack, blocks: SackBlocks) -> u64 {
         let cumulative = tag_of_segment(ack.cumulative);
-        if ack.sacked.is_empty() {
+        if !ack.has_blocks {
             return cumulative;
         }
-        let slot = self.park(ack.sacked);
+        let slot = self.park(blocks);
         cumulative | (u64::from(slot) + 1) << NUMBER_BITS
     }
 
     /// The acknowledgement in a tag, whose slot is free from then on.
     #[inline]
-    pub fn ack_of_tag(&mut self, tag: u64) -> Ack {
+    pub fn ack_of_tag(&mut self, tag: u64) -> (Ack, SackBlocks) {
         let cumulative = segment_of_tag(tag);
-        let sacked = match tag >> NUMBER_BITS {
+        let blocks = match tag >> NUMBER_BITS {
             0 => SackBlocks::default(),
             slot => self.unpark(slot as u32 - 1),
         };
-        Ack { cumulative, sacked }
+        (Ack { cumulative, has_blocks: !blocks.is_empty(), ..Ack::default() }, blocks)
     }
 
     fn park(&mut self, blocks: SackBlocks) -> u32 {
@@ -72,10 +72,10 @@ impl ParkedBlocks {
 mod tests {
     use super::*;
 
-    fn ack(cumulative: u64, blocks: &[std::ops::Range<u64>]) -> Ack {
-        let mut sacked = SackBlocks::default();
-        blocks.iter().for_each(|block| sacked.push(block.clone()));
-        Ack { cumulative, sacked }
+    fn ack(cumulative: u64, ranges: &[std::ops::Range<u64>]) -> (Ack, SackBlocks) {
+        let mut blocks = SackBlocks::default();
+        ranges.iter().for_each(|block| blocks.push(block.clone()));
+        (Ack { cumulative, has_blocks: !blocks.is_empty(), ..Ack::default() }, blocks)
     }
 
     #[test]
@@ -87,12 +87,12 @@ mod tests {
             ack(0, &[1..2, 5..6]),
             ack(NUMBER_MASK, &[3..4, 8..9]),
         ];
-        let tags = acks.clone().map(|ack| parked.tag_of_ack(ack));
+        let tags = acks.clone().map(|(ack, blocks)| parked.tag_of_ack(ack, blocks));
         for index in [2, 0, 3, 1] {
             assert_eq!(parked.ack_of_tag(tags[index]), acks[index]);
         }
         assert_eq!(parked.free.len(), 3);
-        parked.tag_of_ack(acks[1].clone());
+        parked.tag_of_ack(acks[1].0, acks[1].1.clone());
         assert_eq!(parked.slots.len(), 3, "slots are used again");
     }
 }

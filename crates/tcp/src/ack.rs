@@ -10,15 +10,21 @@ pub const SACK_BLOCKS_MAX: usize = 3;
 pub struct SackBlocks {
     blocks: [Range<u64>; SACK_BLOCKS_MAX],
     count: u8,
+    /// The first block reports a duplicate (RFC 2883).
+    first_is_duplicate: bool,
 }
 
-/// What an acknowledgement says, in segment numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What every acknowledgement says, in segment numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
     /// Everything below has arrived.
     pub cumulative: u64,
-    /// What else has arrived, as far as the option space holds it.
-    pub sacked: SackBlocks,
+    /// The timestamp it echoes, in ticks of 2^20 ns; 0: none.
+    pub echo: u32,
+    /// The receiver saw a congestion mark (ECN-Echo, RFC 3168).
+    pub ece: bool,
+    /// SACK blocks come with it.
+    pub has_blocks: bool,
 }
 
 impl SackBlocks {
@@ -31,13 +37,29 @@ impl SackBlocks {
         self.count += 1;
     }
 
-    /// The blocks.
-    #[must_use]
-    pub fn as_slice(&self) -> &[Range<u64>] {
-        &self.blocks[..self.count as usize]
+    /// Puts what arrived twice before all other blocks, which must not be there yet.
+    ///
+    /// # Panics
+    /// If there are blocks already.
+    pub fn report_duplicate(&mut self, block: Range<u64>) {
+        assert!(self.is_empty(), "a duplicate after {:?}", self.blocks);
+        self.push(block);
+        self.first_is_duplicate = true;
     }
 
-    /// Whether there is none.
+    /// What arrived twice, if that is reported (RFC 2883).
+    #[must_use]
+    pub fn duplicate(&self) -> Option<Range<u64>> {
+        self.first_is_duplicate.then(|| self.blocks[0].clone())
+    }
+
+    /// The blocks that are above the cumulative acknowledgement and arrived once.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Range<u64>] {
+        &self.blocks[usize::from(self.first_is_duplicate)..self.count as usize]
+    }
+
+    /// Whether there is none, of duplicates either.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -5,22 +5,30 @@
 //! the endpoint has.
 
 mod ack;
+mod ecn;
+mod frto;
+mod rack;
 mod ranges;
 mod receiver;
+mod recent_min;
 mod recovery;
+mod reordering;
 mod ring;
 mod rtt;
 mod scoreboard;
 mod sender;
 mod stack;
+mod tail_probe;
+mod undo;
 
 pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
+pub use rack::Moment;
 pub use ranges::RangeSet;
 pub use receiver::Receiver;
 pub use rtt::{RttEstimator, RttSummary};
-pub use scoreboard::{Delivery, Scoreboard};
+pub use scoreboard::{Delivery, Losses, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
-    Growth, LossDetection, PROFILES, Profile, Reduction, SWITCHES, Stack, StackChoice,
-    describe_profiles,
+    Ecn, Growth, LossDetection, PROFILES, ProbeRule, Profile, Reduction, RtoRule, SWITCHES, Stack,
+    StackChoice, describe_profiles,
 };

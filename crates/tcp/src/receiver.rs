@@ -44,7 +44,7 @@ impl Receiver {
 
     /// Takes a data segment; gives the acknowledgement to send at once, if any.
     #[inline]
-    pub fn on_data(&mut self, now: Time, segment: u64) -> Option<Ack> {
+    pub fn on_data(&mut self, now: Time, segment: u64) -> Option<(Ack, SackBlocks)> {
         if segment == self.next && self.above.is_empty() {
             self.received_segs += 1;
             self.next += 1;
@@ -55,7 +55,7 @@ impl Receiver {
     }
 
     #[inline]
-    fn on_data_in_order(&mut self, now: Time) -> Option<Ack> {
+    fn on_data_in_order(&mut self, now: Time) -> Option<(Ack, SackBlocks)> {
         self.unacknowledged += 1;
         if self.unacknowledged >= DELAYED_SEGS_MAX || self.quick_acks > 0 {
             self.quick_acks = self.quick_acks.saturating_sub(1);
@@ -96,17 +96,18 @@ impl Receiver {
     }
 
     /// Gives the waiting acknowledgement if it is due.
-    pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
+    pub fn on_timer(&mut self, now: Time) -> Option<(Ack, SackBlocks)> {
         let due = self.deadline.is_some_and(|deadline| deadline <= now);
         due.then(|| self.acknowledge())
     }
 
     #[inline]
-    fn acknowledge(&mut self) -> Ack {
+    fn acknowledge(&mut self) -> (Ack, SackBlocks) {
         self.unacknowledged = 0;
         self.deadline = None;
         let sacked = if self.above.is_empty() { SackBlocks::default() } else { self.blocks() };
-        Ack { cumulative: self.next, sacked }
+        let has_blocks = !sacked.is_empty();
+        (Ack { cumulative: self.next, has_blocks, ..Ack::default() }, sacked)
     }
 
     fn blocks(&mut self) -> SackBlocks {
@@ -142,19 +143,19 @@ mod tests {
         Receiver::new(&Stack { quick_acks, ..(PROFILES[1].stack)() })
     }
 
-    fn blocks(ack: &Ack) -> Vec<Range<u64>> {
-        ack.sacked.as_slice().to_vec()
+    fn blocks((_, blocks): &(Ack, SackBlocks)) -> Vec<Range<u64>> {
+        blocks.as_slice().to_vec()
     }
 
     #[test]
     fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_delay() {
         let mut receiver = receiver(0);
         assert_eq!(receiver.on_data(Time(0), 0), None);
-        assert_eq!(receiver.on_data(Time(1), 1).map(|ack| ack.cumulative), Some(2));
+        assert_eq!(receiver.on_data(Time(1), 1).map(|(ack, _)| ack.cumulative), Some(2));
         assert_eq!(receiver.on_data(Time(2), 2), None);
         assert_eq!(receiver.deadline(), Some(Time(40_000_002)));
         assert_eq!(receiver.on_timer(Time(40_000_001)), None);
-        assert_eq!(receiver.on_timer(Time(40_000_002)).map(|ack| ack.cumulative), Some(3));
+        assert_eq!(receiver.on_timer(Time(40_000_002)).map(|(ack, _)| ack.cumulative), Some(3));
         assert_eq!(receiver.deadline(), None);
     }
 
@@ -175,9 +176,9 @@ mod tests {
         assert_eq!(blocks(&receiver.on_data(Time(0), 7).unwrap()), [7..8, 2..4, 5..6]);
         assert_eq!(blocks(&receiver.on_data(Time(0), 9).unwrap()), [9..10, 7..8, 2..4]);
         let ack = receiver.on_data(Time(0), 0).unwrap();
-        assert_eq!((ack.cumulative, blocks(&ack)), (1, vec![9..10, 7..8, 2..4]));
+        assert_eq!((ack.0.cumulative, blocks(&ack)), (1, vec![9..10, 7..8, 2..4]));
         let ack = receiver.on_data(Time(0), 1).unwrap();
-        assert_eq!((ack.cumulative, blocks(&ack)), (4, vec![9..10, 7..8, 5..6]));
+        assert_eq!((ack.0.cumulative, blocks(&ack)), (4, vec![9..10, 7..8, 5..6]));
         assert_eq!(receiver.received_segs(), 7);
     }
 

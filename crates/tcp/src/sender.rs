@@ -4,14 +4,21 @@
 //! segment to send. The order in which an acknowledgement is worked through, and in
 //! which the algorithm is called, is that of Linux (`tcp_ack`).
 
-use dumbbell_algorithm::{AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance};
+mod acknowledge;
+mod congestion;
+mod timers;
+
+use dumbbell_algorithm::{CaState, Conn, CwndEvent, INFO_MAX, Instance};
 use dumbbell_network::{Span, Time};
 
-use crate::ack::Ack;
-use crate::recovery::{Progress, Recovery};
+use crate::ecn::EcnSender;
+use crate::frto::Frto;
+use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Delivery, Scoreboard};
-use crate::stack::{Growth, Stack};
+use crate::scoreboard::Scoreboard;
+use crate::stack::Stack;
+use crate::tail_probe::TailProbe;
+use crate::undo::Undo;
 
 /// A segment to put on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +27,10 @@ pub struct Segment {
     pub number: u64,
     /// It has been sent before.
     pub is_retransmission: bool,
+    /// Routers may mark it instead of dropping it (ECN-capable transport).
+    pub ect: bool,
+    /// It tells the receiver that the window was reduced (RFC 3168).
+    pub cwr: bool,
 }
 
 /// One reduction of the window, as it begins.
@@ -41,6 +52,8 @@ pub trait Observer {
     fn timeout(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
     /// The sender is back in the open state.
     fn recovered(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
+    /// The reduction proved spurious and was taken back.
+    fn undone(&mut self, _cwnd_segs: u32, _ssthresh_segs: u32) {}
 }
 
 /// Counts over the life of a connection.
@@ -54,6 +67,12 @@ pub struct SenderCounters {
     pub congestion_events: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Reductions that proved spurious and were taken back.
+    pub spurious_recoveries: u32,
+    /// Tail loss probes sent.
+    pub tail_probes: u32,
+    /// Segments whose acknowledgement carried ECN-Echo.
+    pub delivered_ce_segs: u64,
 }
 
 /// What is fixed about a connection.
@@ -82,6 +101,12 @@ pub struct Sender {
     /// Next new segment when the current reduction began.
     high_seq: u64,
     rto_deadline: Option<Time>,
+    /// When losses are to be inferred again although nothing arrives.
+    reorder_deadline: Time,
+    tail_probe: TailProbe,
+    frto: Frto,
+    undo: Undo,
+    ecn: EcnSender,
     /// Timeouts since the cumulative acknowledgement last moved.
     timeouts_in_row: u32,
     /// Earliest time of the next segment, where the algorithm paces.
@@ -110,15 +135,20 @@ impl Sender {
                 stack: stack.flags(),
                 ..Conn::default()
             },
+            ecn: EcnSender::new(stack, &algorithm),
             algorithm,
-            board: Scoreboard::new(stack.loss_detection, stack.reordering_segs.get()),
-            rtt: RttEstimator::new(stack.rto_min_ns, stack.rto_max_ns, stack.rto_initial_ns),
+            board: Scoreboard::new(stack),
+            rtt: RttEstimator::new(stack),
             recovery: None,
             stack: stack.clone(),
             config,
             end: config.transfer_segs.unwrap_or(u64::MAX),
             high_seq: 0,
             rto_deadline: None,
+            reorder_deadline: Time::NEVER,
+            tail_probe: TailProbe::new(stack.tail_probe),
+            frto: Frto::Idle,
+            undo: Undo::default(),
             timeouts_in_row: 0,
             paced_until: Time::ZERO,
             pacing_blocked: false,
@@ -128,29 +158,6 @@ impl Sender {
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
         sender
-    }
-
-    /// Works through an acknowledgement.
-    ///
-    /// # Panics
-    /// If it acknowledges what was never sent.
-    #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: &Ack, observer: &mut impl Observer) {
-        let delivery = self.board.acknowledge(ack);
-        self.look(now);
-        self.conn.delivered_segs += delivery.delivered_segs;
-        self.algorithm.in_ack_event(&mut self.conn, 0);
-        self.sample_rtt(now, &delivery);
-        let lost_segs = self.board.infer_losses();
-        if self.needs_state_machine() {
-            self.update_state(observer);
-        }
-        if delivery.advanced_segs > 0 {
-            self.timeouts_in_row = 0;
-            self.arm_rto(now);
-        }
-        self.conn.in_flight_segs = self.in_flight();
-        self.control(&delivery, lost_segs);
     }
 
     /// Stops sending new data; what is outstanding is still repaired.
@@ -168,11 +175,14 @@ impl Sender {
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         self.pacing_blocked = false;
+        if self.tail_probe.is_due() {
+            return Some(self.send_probe(now));
+        }
         if self.in_flight() >= self.conn.cwnd_segs {
             self.note_usage(true);
             return None;
         }
-        let lost = self.board.next_lost();
+        let lost = self.next_repair();
         if lost.is_none() && self.board.next() >= self.end {
             self.note_usage(false);
             return None;
@@ -188,15 +198,8 @@ impl Sender {
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
-        let rto = self.rto_deadline.unwrap_or(Time::NEVER);
-        if self.pacing_blocked { rto.min(self.paced_until) } else { rto }
-    }
-
-    /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
-    pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
-        if self.rto_deadline.is_some_and(|deadline| deadline <= now) {
-            self.time_out(now, observer);
-        }
+        let loss = self.loss_deadline();
+        if self.pacing_blocked { loss.min(self.paced_until) } else { loss }
     }
 
     /// Counts since the connection began.
@@ -253,95 +256,6 @@ impl Sender {
         self.conn.in_flight_segs = self.in_flight();
     }
 
-    #[inline]
-    fn sample_rtt(&mut self, now: Time, delivery: &Delivery) {
-        if delivery.delivered_segs == 0 {
-            return;
-        }
-        if let Some(sent) = delivery.first_sent {
-            let rtt_us = now.since(sent).as_micros() as u32;
-            self.rtt.sample(rtt_us, self.board.una(), self.board.next());
-        }
-        let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
-        if let Some(rtt_us) = latest {
-            self.rtt.record(rtt_us);
-            self.conn.srtt_us = self.rtt.srtt_us().unwrap_or(rtt_us);
-            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
-        }
-        let sample = AckSample {
-            pkts_acked: delivery.delivered_segs as u32,
-            rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
-            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
-        };
-        self.algorithm.pkts_acked(&mut self.conn, &sample);
-    }
-
-    #[inline]
-    fn needs_state_machine(&self) -> bool {
-        self.conn.state != CaState::Open || self.board.sacked_segs() + self.board.lost_segs() > 0
-    }
-
-    fn update_state(&mut self, observer: &mut impl Observer) {
-        let repairing = self.state() == CaState::Recovery || self.state() == CaState::Loss;
-        if repairing && self.board.una() >= self.high_seq {
-            self.leave_recovery(observer);
-        }
-        if self.state() == CaState::Recovery || self.state() == CaState::Loss {
-            return;
-        }
-        if self.board.lost_segs() > 0 {
-            self.enter_recovery(observer);
-        } else if self.board.sacked_segs() > 0 {
-            self.set_state(CaState::Disorder);
-        } else {
-            self.set_state(CaState::Open);
-        }
-    }
-
-    fn enter_recovery(&mut self, observer: &mut impl Observer) {
-        self.reduce(CaState::Recovery, observer);
-        let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
-        self.recovery = Some(Recovery::begin(self.stack.reduction, prior, ssthresh));
-        self.set_state(CaState::Recovery);
-    }
-
-    /// Asks the algorithm for the window to fall to.
-    fn reduce(&mut self, state: CaState, observer: &mut impl Observer) {
-        self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
-        self.conn.cwnd_cnt = 0;
-        self.conn.in_flight_segs = self.in_flight();
-        self.conn.ssthresh_segs = self.algorithm.ssthresh(&self.conn);
-        self.high_seq = self.board.next();
-        self.counters.congestion_events += 1;
-        observer.congestion(Congestion {
-            state,
-            cwnd_segs: self.conn.prior_cwnd_segs,
-            ssthresh_segs: self.conn.ssthresh_segs,
-        });
-    }
-
-    fn leave_recovery(&mut self, observer: &mut impl Observer) {
-        if self.recovery.take().is_some() {
-            self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
-                None => self.conn.ssthresh_segs,
-                Some(burst) => {
-                    let reduced = self.conn.cwnd_segs.min(self.conn.ssthresh_segs);
-                    reduced.min(self.in_flight() + burst)
-                }
-            };
-            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
-        }
-        self.set_state(CaState::Open);
-        observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
-    }
-
-    fn set_state(&mut self, state: CaState) {
-        if self.state() != state {
-            self.algorithm.set_state(&mut self.conn, state);
-            self.conn.state = state;
-        }
-    }
-
     const fn state(&self) -> CaState {
         self.conn.state
     }
@@ -351,38 +265,6 @@ impl Sender {
     const fn in_slow_start(&self) -> bool {
         let Conn { cwnd_segs, ssthresh_segs, .. } = self.conn;
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
-    }
-
-    /// Lets recovery or the algorithm set the window.
-    #[inline]
-    fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
-        if let Some(recovery) = &mut self.recovery {
-            let progress = Progress {
-                delivered_segs: delivery.delivered_segs,
-                lost_segs,
-                advanced: delivery.advanced_segs > 0,
-                in_flight_segs: self.board.in_flight_segs(),
-            };
-            self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
-        } else if delivery.advanced_segs > 0 {
-            let acked = self.counted(delivery.delivered_segs as u32);
-            self.conn.cwnd_limited = self.is_cwnd_limited();
-            self.algorithm.cong_avoid(&mut self.conn, acked);
-        }
-    }
-
-    /// Acknowledged segments as the stack's growth counts them.
-    #[inline]
-    fn counted(&self, delivered_segs: u32) -> u32 {
-        match self.stack.growth {
-            Growth::Acks => 1,
-            Growth::Segments => delivered_segs,
-            Growth::Bytes if self.in_slow_start() => {
-                let limit = if self.state() == CaState::Loss { 1 } else { 2 };
-                delivered_segs.min(limit)
-            }
-            Growth::Bytes => delivered_segs,
-        }
     }
 
     #[inline]
@@ -409,24 +291,22 @@ impl Sender {
             self.look(now);
             self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
         }
+        let is_retransmission = lost.is_some();
         let number = if let Some(segment) = lost {
-            self.board.resend(segment);
+            self.board.resend(now, segment);
             self.counters.retransmitted_segs += 1;
             segment
         } else {
             self.board.send_new(now)
         };
         self.counters.sent_segs += 1;
-        if let Some(recovery) = &mut self.recovery {
-            recovery.on_sent();
-        }
-        if self.rto_deadline.is_none() || lost == Some(self.board.una()) {
-            self.rto_deadline = Some(now + self.rtt.rto());
-        }
+        self.on_sent(now, number, is_retransmission);
         if self.is_paced() {
             self.pace(now);
         }
-        Segment { number, is_retransmission: lost.is_some() }
+        let ect = self.ecn.is_capable(is_retransmission);
+        let cwr = self.ecn.take_reduced(is_retransmission);
+        Segment { number, is_retransmission, ect, cwr }
     }
 
     #[inline]
@@ -438,39 +318,5 @@ impl Sender {
         let bytes = u64::from(self.config.packet_bytes);
         let interval = Span(bytes * 1_000_000_000 / self.conn.pacing_rate_bytes_per_s);
         self.paced_until = self.paced_until.max(now) + interval;
-    }
-
-    #[inline]
-    fn arm_rto(&mut self, now: Time) {
-        let outstanding = self.board.outstanding_segs() > 0;
-        self.rto_deadline = outstanding.then(|| now + self.rtt.rto());
-    }
-
-    fn time_out(&mut self, now: Time, observer: &mut impl Observer) {
-        self.look(now);
-        self.counters.timeouts += 1;
-        let cwnd_segs = self.conn.cwnd_segs;
-        if self.timeout_is_new() {
-            self.reduce(CaState::Loss, observer);
-            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::Loss);
-        }
-        observer.timeout(cwnd_segs, self.conn.ssthresh_segs);
-        self.recovery = None;
-        self.board.lose_all();
-        self.conn.cwnd_segs = self.in_flight() + 1;
-        self.conn.cwnd_cnt = 0;
-        self.high_seq = self.board.next();
-        self.set_state(CaState::Loss);
-        self.timeouts_in_row += 1;
-        self.rtt.back_off();
-        self.rto_deadline = Some(now + self.rtt.rto());
-        self.paced_until = now;
-    }
-
-    /// Whether a timeout calls for a reduction of its own, rather than ending one.
-    const fn timeout_is_new(&self) -> bool {
-        let undisturbed = matches!(self.conn.state, CaState::Open | CaState::Disorder);
-        let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
-        undisturbed || moved_on || self.board.una() >= self.high_seq
     }
 }

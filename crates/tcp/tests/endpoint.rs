@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Random, Span, Time};
-use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, Receiver, Sender, SenderConfig, Stack};
+use dumbbell_tcp::{
+    Ack, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender, SenderConfig,
+    Stack,
+};
 use proptest::prelude::*;
 
 #[derive(Default)]
@@ -20,7 +23,7 @@ impl Observer for Reductions {
 
 enum OnWire {
     Data(u64),
-    Ack(Ack),
+    Ack(Ack, SackBlocks),
 }
 
 /// A path that keeps its packets by arrival time; the counter keeps ties in order.
@@ -84,15 +87,17 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
             match path.wire.pop_first().unwrap().1 {
                 OnWire::Data(segment) => {
                     received.insert(segment);
-                    if let Some(ack) = receiver.on_data(now, segment) {
-                        path.send(now, || OnWire::Ack(ack.clone()));
+                    if let Some((ack, blocks)) = receiver.on_data(now, segment) {
+                        path.send(now, || OnWire::Ack(ack, blocks.clone()));
                     }
                 }
-                OnWire::Ack(ack) => sender.on_ack(now, &ack, &mut reductions),
+                OnWire::Ack(ack, blocks) => {
+                    sender.on_ack(now, ack, &blocks, &mut reductions);
+                }
             }
         } else {
-            if let Some(ack) = receiver.on_timer(now) {
-                path.send(now, || OnWire::Ack(ack.clone()));
+            if let Some((ack, blocks)) = receiver.on_timer(now) {
+                path.send(now, || OnWire::Ack(ack, blocks.clone()));
             }
             sender.on_timer(now, &mut reductions);
         }
@@ -164,8 +169,8 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let now = Time(20_000_000);
     let mut retransmitted = Vec::new();
     for segment in (0..10).filter(|&segment| segment != 3) {
-        if let Some(ack) = receiver.on_data(now, segment) {
-            sender.on_ack(now, &ack, &mut reductions);
+        if let Some((ack, blocks)) = receiver.on_data(now, segment) {
+            sender.on_ack(now, ack, &blocks, &mut reductions);
         }
         while let Some(segment) = sender.next_segment(now) {
             retransmitted.extend(segment.is_retransmission.then_some(segment.number));
@@ -175,13 +180,13 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let ssthresh = reductions.0[0].cwnd_segs / 2;
     assert_eq!(reductions.0.len(), 1);
     assert_eq!(reductions.0[0].ssthresh_segs, ssthresh);
-    let ack = receiver.on_data(now, 3).expect("the hole is filled");
+    let (ack, _) = receiver.on_data(now, 3).expect("the hole is filled");
     assert_eq!(ack.cumulative, 10);
 }
 
 #[test]
 fn a_timeout_starts_again_from_one_segment_and_doubles() {
-    let stack = stack("linux-6");
+    let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-6") };
     let config = SenderConfig { mss_bytes: 1448, packet_bytes: 1500, transfer_segs: None };
     let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
     let mut sender = Sender::new(&stack, config, reno, Time::ZERO);

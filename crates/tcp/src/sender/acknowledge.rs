@@ -1,0 +1,239 @@
+//! Works through an acknowledgement, in Linux's order (`tcp_ack`).
+
+use dumbbell_algorithm::{AckSample, CaState, RateSample};
+use dumbbell_network::{Span, Time};
+
+use super::{Observer, Sender};
+use crate::ack::{Ack, SackBlocks};
+use crate::rack::Moment;
+use crate::recovery::Progress;
+use crate::scoreboard::{Delivery, Losses};
+use crate::stack::Growth;
+use crate::tail_probe;
+use crate::undo::ticks;
+
+/// Linux's `CA_ACK_*`: what kind of acknowledgement `in_ack_event` is told of.
+const ACK_SLOWPATH: u32 = 1;
+const ACK_WIN_UPDATE: u32 = 2;
+const ACK_ECE: u32 = 4;
+
+/// An acknowledgement once the scoreboard has read it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    pub now: Time,
+    pub delivery: Delivery,
+    /// The receiver saw a congestion mark.
+    pub ece: bool,
+    /// The receiver reports a duplicate.
+    pub duplicate: bool,
+    /// The timestamp echoed, where the stack uses it.
+    pub echo: Option<u32>,
+}
+
+impl News {
+    pub const fn advanced(&self) -> bool {
+        self.delivery.advanced_segs > 0
+    }
+}
+
+impl Sender {
+    /// Works through an acknowledgement.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline]
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: Ack,
+        blocks: &SackBlocks,
+        observer: &mut impl Observer,
+    ) {
+        let prior_in_flight_segs = self.in_flight();
+        let delivery = self.board.acknowledge(&self.moment(now), &ack, blocks);
+        let news = self.read(now, ack, blocks, delivery);
+        self.look(now);
+        self.tell_of_ack(&news, ack.has_blocks);
+        self.sample_rtt(&news);
+        let losses = self.take_news(&news, blocks, observer);
+        if news.advanced() {
+            self.timeouts_in_row = 0;
+            self.arm_rto(now);
+        }
+        self.plan_probe(now);
+        self.conn.in_flight_segs = self.in_flight();
+        self.control(&news, losses, prior_in_flight_segs);
+    }
+
+    #[inline]
+    fn read(&self, now: Time, ack: Ack, blocks: &SackBlocks, delivery: Delivery) -> News {
+        let duplicate =
+            ack.has_blocks && blocks.duplicate().is_some() && !self.board.counts_duplicate_acks();
+        News {
+            now,
+            delivery,
+            ece: ack.ece && self.ecn.is_on(),
+            duplicate,
+            echo: (self.stack.timestamps && ack.echo > 0).then_some(ack.echo),
+        }
+    }
+
+    /// What losses are judged by at this moment.
+    #[inline]
+    pub(super) fn moment(&self, now: Time) -> Moment {
+        let span = |us: u32| Span::from_micros(u64::from(us));
+        Moment {
+            now,
+            min_rtt: self.rtt.min_us().map(span),
+            srtt: self.rtt.srtt_us().map(span),
+            is_repairing: matches!(self.state(), CaState::Recovery | CaState::Loss),
+        }
+    }
+
+    /// Tells the algorithm, before it sees what was delivered.
+    #[inline]
+    fn tell_of_ack(&mut self, news: &News, has_blocks: bool) {
+        let flags = match (has_blocks, news.ece) {
+            (false, false) if news.advanced() => ACK_WIN_UPDATE,
+            (_, false) => ACK_SLOWPATH,
+            (_, true) => ACK_SLOWPATH | ACK_ECE,
+        };
+        self.algorithm.in_ack_event(&mut self.conn, flags);
+        self.conn.delivered_segs += news.delivery.delivered_segs;
+        if news.ece {
+            self.counters.delivered_ce_segs += news.delivery.delivered_segs;
+        }
+    }
+
+    #[inline]
+    fn sample_rtt(&mut self, news: &News) {
+        let News { now, delivery, .. } = *news;
+        if delivery.delivered_segs == 0 {
+            return;
+        }
+        let measured = delivery.first_sent.map(|sent| now.since(sent).as_micros() as u32);
+        // Where a retransmission makes the round trip ambiguous (Karn), timestamps tell.
+        let echoed = || news.echo.filter(|_| news.advanced()).map(|echo| rtt_of_echo(now, echo));
+        if let Some(rtt_us) = measured.or_else(echoed) {
+            self.rtt.sample(rtt_us, self.board.una(), self.board.next());
+        }
+        let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
+        if let Some(rtt_us) = latest {
+            let last_one = delivery.advanced_segs == 1 && self.board.outstanding_segs() == 0;
+            self.rtt.record(now, rtt_us, last_one);
+            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
+        }
+        if let Some(srtt_us) = self.rtt.srtt_us() {
+            self.conn.srtt_us = srtt_us;
+        }
+        let sample = AckSample {
+            pkts_acked: delivery.delivered_segs as u32,
+            rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
+            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
+        };
+        self.algorithm.pkts_acked(&mut self.conn, &sample);
+    }
+
+    /// Lets the congestion state follow; gives the losses found.
+    #[inline]
+    fn take_news(
+        &mut self,
+        news: &News,
+        blocks: &SackBlocks,
+        observer: &mut impl Observer,
+    ) -> Losses {
+        if news.duplicate {
+            self.board.on_duplicate();
+            if let Some(duplicate) = blocks.duplicate() {
+                self.undo.on_duplicate(&duplicate);
+            }
+        }
+        let repaired = self.tail_probe.on_ack(tail_probe::Evidence {
+            una: self.board.una(),
+            duplicate: news.duplicate,
+            is_repeated: news.delivery.delivered_segs == 0,
+        });
+        if repaired {
+            self.reduce_for_probe(observer);
+        }
+        if self.needs_state_machine(news) {
+            self.update_state(news, observer)
+        } else {
+            Losses::default()
+        }
+    }
+
+    #[inline]
+    fn needs_state_machine(&self, news: &News) -> bool {
+        self.state() != CaState::Open || !self.board.is_plain() || news.ece || news.duplicate
+    }
+
+    /// Lets the algorithm or recovery set the window.
+    #[inline]
+    fn control(&mut self, news: &News, losses: Losses, prior_in_flight_segs: u32) {
+        let delivery = &news.delivery;
+        if self.algorithm.has_cong_control() {
+            let sample = self.rate_sample(delivery, losses, prior_in_flight_segs);
+            self.conn.cwnd_limited = self.is_cwnd_limited();
+            self.algorithm.cong_control(&mut self.conn, &sample);
+        } else if let Some(recovery) = &mut self.recovery {
+            let progress = Progress {
+                delivered_segs: delivery.delivered_segs,
+                lost_segs: losses.segs,
+                advanced: news.advanced(),
+                repaired: delivery.resent_acked && !losses.any_resent,
+                in_flight_segs: self.board.in_flight_segs(),
+            };
+            self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
+        } else if self.may_raise_cwnd(delivery) {
+            let acked = self.counted(delivery.delivered_segs as u32);
+            self.conn.cwnd_limited = self.is_cwnd_limited();
+            self.algorithm.cong_avoid(&mut self.conn, acked);
+        }
+    }
+
+    /// What this acknowledgement alone tells of the delivery rate.
+    fn rate_sample(
+        &self,
+        delivery: &Delivery,
+        losses: Losses,
+        prior_in_flight_segs: u32,
+    ) -> RateSample {
+        RateSample {
+            interval_us: -1,
+            rtt_us: -1,
+            losses_segs: losses.segs as u32,
+            acked_sacked_segs: delivery.delivered_segs as u32,
+            prior_in_flight_segs,
+            ..RateSample::default()
+        }
+    }
+
+    /// The window grows with the cumulative acknowledgement, and with any delivery
+    /// where reordering is so common that it often stands still.
+    #[inline]
+    fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
+        delivery.advanced_segs > 0
+            || (delivery.delivered_segs > 0 && self.board.reordering().is_raised())
+    }
+
+    /// Acknowledged segments as the stack's growth counts them.
+    #[inline]
+    fn counted(&self, delivered_segs: u32) -> u32 {
+        match self.stack.growth {
+            Growth::Acks => 1,
+            Growth::Segments => delivered_segs,
+            Growth::Bytes if self.in_slow_start() => {
+                let limit = if self.state() == CaState::Loss { 1 } else { 2 };
+                delivered_segs.min(limit)
+            }
+            Growth::Bytes => delivered_segs,
+        }
+    }
+}
+
+/// The round-trip time that an echoed timestamp tells, in microseconds.
+fn rtt_of_echo(now: Time, echo: u32) -> u32 {
+    let ticks = ticks(now).wrapping_sub(echo).max(1);
+    ((u64::from(ticks) << 20) / 1_000) as u32
+}
