@@ -52,9 +52,9 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the first segment for lost.
+    /// Takes the first outstanding segment for lost, if there is one.
     pub fn lose_first(&mut self) {
-        self.lose_below(self.una + 1);
+        self.lose_below((self.una + 1).min(self.next));
     }
 
     /// Takes every segment below `mark` for lost that is not SACKed.
