@@ -25,6 +25,7 @@ pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 pub use rack::Moment;
 pub use ranges::RangeSet;
 pub use receiver::Receiver;
+pub use reordering::Reordering;
 pub use rtt::{RttEstimator, RttSummary};
 pub use scoreboard::{Delivery, Losses, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};

@@ -247,7 +247,7 @@ impl Scoreboard {
     pub fn resend(&mut self, now: Time, segment: u64) {
         if self.resend_again.front() == Some(&segment) {
             self.resend_again.pop_front();
-        } else if self.next_resend == segment {
+        } else if self.next_resend == segment && segment < self.lost_below {
             self.next_resend += 1;
         }
         self.marks.reserve(self.una, segment + 1);
