@@ -6,8 +6,41 @@
 
 use dumbbell_network::{Span, Time};
 
-/// When something was sent, and which segment: the order of sending.
-pub type Sending = (Time, u64);
+use crate::undo::ticks;
+
+/// A transmission's place among all others, even those of the same moment: the next
+/// new segment at the time, then retransmissions by number, then that new segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Order {
+    next: u64,
+    retransmission: u64,
+}
+
+impl Order {
+    /// Of the first transmission of a segment.
+    #[inline]
+    #[must_use]
+    pub const fn of_new(segment: u64) -> Self {
+        Self { next: segment, retransmission: u64::MAX }
+    }
+
+    /// Of the `count`th retransmission, made before segment `next` was first sent.
+    #[inline]
+    #[must_use]
+    pub const fn of_retransmission(next: u64, count: u64) -> Self {
+        Self { next, retransmission: count }
+    }
+
+    /// The next new segment at the time.
+    #[inline]
+    #[must_use]
+    pub const fn next(self) -> u64 {
+        self.next
+    }
+}
+
+/// Which transmission, and when.
+pub type Sending = (Order, Time);
 
 /// What an acknowledgement is judged by beyond itself.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +53,8 @@ pub struct Moment {
     pub srtt: Option<Span>,
     /// The sender is in Recovery or Loss.
     pub is_repairing: bool,
+    /// The timestamp that an acknowledgement echoes, where the stack uses it.
+    pub echo: Option<u32>,
 }
 
 /// How the window for reordering is chosen.
@@ -68,7 +103,7 @@ impl Rack {
         Self { window, latest: None, steps: 1, recoveries_left: 0, round_ends: None }
     }
 
-    /// The latest sent of what was delivered.
+    /// The last sent of what was delivered.
     #[must_use]
     pub fn latest(&self) -> Option<Sending> {
         self.latest.map(|(sending, _)| sending)
@@ -76,9 +111,11 @@ impl Rack {
 
     /// A segment was delivered that was last sent as `sending` tells.
     pub fn on_delivery(&mut self, moment: &Moment, sending: Sending, was_resent: bool) {
-        let rtt = moment.now.since(sending.0);
-        // Sooner than the path allows: an earlier transmission was delivered.
-        if was_resent && moment.min_rtt.is_some_and(|min| rtt < min) {
+        let rtt = moment.now.since(sending.1);
+        // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).
+        let too_soon = moment.min_rtt.is_some_and(|min| rtt < min);
+        let caused_earlier = moment.echo.is_some_and(|echo| echo < ticks(sending.1));
+        if was_resent && (too_soon || caused_earlier) {
             return;
         }
         if self.latest.is_none_or(|(latest, _)| sending > latest) {
@@ -141,6 +178,7 @@ mod tests {
             min_rtt: Some(Span::from_millis(40)),
             srtt: Some(Span::from_millis(60)),
             is_repairing: false,
+            echo: None,
         }
     }
 
@@ -151,7 +189,7 @@ mod tests {
     #[test]
     fn the_adaptive_window_is_a_quarter_unless_a_loss_is_plain() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
-        rack.on_delivery(&moment(50), (Time::ZERO, 3), false);
+        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
         let repairing = Moment { is_repairing: true, ..moment(50) };
         let plain = Evidence { many_sacked: true, ..CALM };
         let reordered = Evidence { reordering_seen: true, ..plain };
@@ -164,7 +202,7 @@ mod tests {
     #[test]
     fn a_needless_retransmission_widens_the_window_once_for_each_round_trip() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
-        rack.on_delivery(&moment(50), (Time::ZERO, 3), false);
+        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
         rack.on_duplicate(10, 20);
         rack.on_duplicate(19, 30);
         assert_eq!(after(&rack, &moment(50), CALM), 70_000);
@@ -179,7 +217,7 @@ mod tests {
     #[test]
     fn the_fixed_window_is_a_millisecond_once_losses_are_known() {
         let mut rack = Rack::new(ReorderingWindow::Fixed);
-        rack.on_delivery(&moment(50), (Time::ZERO, 3), false);
+        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
         let lost = Evidence { any_lost: true, ..CALM };
         assert_eq!(after(&rack, &moment(50), CALM), 60_000);
         assert_eq!(after(&rack, &moment(50), lost), 51_000);
@@ -191,10 +229,16 @@ mod tests {
     fn a_retransmission_that_returns_too_soon_does_not_count() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
         let sent = Time::ZERO + Span::from_millis(30);
-        rack.on_delivery(&moment(50), (sent, 3), true);
+        let again = (Order::of_retransmission(9, 0), sent);
+        rack.on_delivery(&moment(50), again, true);
         assert_eq!(rack.latest(), None);
-        rack.on_delivery(&moment(50), (sent, 3), false);
-        rack.on_delivery(&moment(80), (Time::ZERO, 9), false);
-        assert_eq!(rack.latest(), Some((sent, 3)), "only what was sent later replaces it");
+        let of_original = Moment { echo: Some(ticks(sent) - 1), ..moment(80) };
+        rack.on_delivery(&of_original, again, true);
+        assert_eq!(rack.latest(), None);
+        rack.on_delivery(&moment(80), again, true);
+        rack.on_delivery(&moment(90), (Order::of_new(8), Time::ZERO), false);
+        assert_eq!(rack.latest(), Some(again), "only what was sent later replaces it");
+        rack.on_delivery(&moment(90), (Order::of_new(9), sent), false);
+        assert_eq!(rack.latest(), Some((Order::of_new(9), sent)));
     }
 }

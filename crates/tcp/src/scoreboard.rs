@@ -15,7 +15,7 @@ use std::ops::Range;
 use dumbbell_network::Time;
 
 use crate::ack::{Ack, SackBlocks};
-use crate::rack::{Moment, Rack, ReorderingWindow, Sending};
+use crate::rack::{Moment, Order, Rack, ReorderingWindow, Sending};
 use crate::ranges::RangeSet;
 use crate::reordering::Reordering;
 use crate::ring::SegmentRing;
@@ -52,6 +52,9 @@ pub struct Scoreboard {
     /// No segment from here on has marks.
     marked_below: u64,
     marks: SegmentRing<u8>,
+    /// The last retransmission of each segment that was ever sent again.
+    resent_order: SegmentRing<Order>,
+    retransmissions: u64,
     resent_segs: u64,
     /// Lowest segment below `lost_below` that may not have been sent again yet.
     next_resend: u64,
@@ -70,9 +73,7 @@ pub struct Scoreboard {
 #[derive(Clone, Copy, Debug)]
 struct Resent {
     segment: u64,
-    at: Time,
-    /// The next new segment at the time of the retransmission.
-    sent_before: u64,
+    order: Order,
 }
 
 /// What an acknowledgement changed.
@@ -120,6 +121,8 @@ impl Scoreboard {
             pending_segs: 0,
             marked_below: 0,
             marks: SegmentRing::new(),
+            resent_order: SegmentRing::new(),
+            retransmissions: 0,
             resent_segs: 0,
             next_resend: 0,
             resend_again: VecDeque::new(),
@@ -258,7 +261,19 @@ impl Scoreboard {
         }
         *self.marks.get_mut(segment) = RESENT | EVER_RESENT;
         *self.sent_at.get_mut(segment) = now;
-        self.resent.push_back(Resent { segment, at: now, sent_before: self.next });
+        let order = Order::of_retransmission(self.next, self.retransmissions);
+        self.retransmissions += 1;
+        self.resent_order.reserve(self.una, segment + 1);
+        *self.resent_order.get_mut(segment) = order;
+        self.resent.push_back(Resent { segment, order });
+    }
+
+    /// The last transmission of a segment.
+    fn last_sending(&self, segment: u64) -> Sending {
+        let was_resent = segment < self.marked_below && self.marks.get(segment) & EVER_RESENT != 0;
+        let order =
+            if was_resent { self.resent_order.get(segment) } else { Order::of_new(segment) };
+        (order, self.sent_at.get(segment))
     }
 
     fn is_resent(&self, segment: u64) -> bool {
@@ -412,7 +427,7 @@ impl Scoreboard {
             *self.marks.get_mut(segment) &= !RESENT;
             self.resent_segs -= 1;
             if self.detection == LossDetection::Sacked {
-                self.lose_resent_before((self.sent_at.get(segment), segment));
+                self.lose_resent_before(self.resent_order.get(segment));
             }
         }
         let was_resent = marks & EVER_RESENT != 0;
@@ -432,8 +447,8 @@ impl Scoreboard {
         was_resent: bool,
         arrived: &mut Arrived,
     ) {
-        let sending = (self.sent_at.get(segment), segment);
-        arrived.newest = arrived.newest.max(Some(sending));
+        let sending = self.last_sending(segment);
+        arrived.newest = arrived.newest.max(Some((sending, segment)));
         if let Some(rack) = &mut self.rack {
             rack.on_delivery(moment, sending, was_resent);
         }
@@ -466,7 +481,7 @@ struct Arrived {
     /// Lowest and highest of them that were sent only once.
     first_last: Option<(u64, u64)>,
     /// The one that was sent last.
-    newest: Option<Sending>,
+    newest: Option<(Sending, u64)>,
     /// Some of them had been sent again.
     resent: bool,
 }

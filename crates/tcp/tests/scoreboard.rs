@@ -14,6 +14,8 @@ struct Flags {
     resent: bool,
     ever_resent: bool,
     last_sent: Time,
+    /// Number of that transmission.
+    serial: u64,
     /// The next new segment when it was last sent again.
     sent_before: u64,
 }
@@ -25,14 +27,16 @@ struct Model {
     una: u64,
     degree: u64,
     reordered: bool,
-    latest: Option<((Time, u64), Span)>,
+    transmissions: u64,
+    /// Serial and round-trip time of the last sent of what arrived.
+    latest: Option<(u64, Span)>,
 }
 
 const MIN_RTT: Span = Span::from_millis(10);
 const SRTT: Span = Span::from_millis(15);
 
 fn moment(now: Time, is_repairing: bool) -> Moment {
-    Moment { now, min_rtt: Some(MIN_RTT), srtt: Some(SRTT), is_repairing }
+    Moment { now, min_rtt: Some(MIN_RTT), srtt: Some(SRTT), is_repairing, echo: None }
 }
 
 impl Model {
@@ -59,8 +63,7 @@ impl Model {
         let lost = self.count(|flags| !flags.arrived && flags.original_lost);
         let resent = self.count(|flags| !flags.arrived && flags.resent);
         let original = self.count(|flags| !flags.arrived && !flags.original_lost);
-        let pending =
-            self.count(|flags| !flags.arrived && flags.original_lost && !flags.resent);
+        let pending = self.count(|flags| !flags.arrived && flags.original_lost && !flags.resent);
         [sacked, lost, resent, original + resent, pending]
     }
 
@@ -70,14 +73,17 @@ impl Model {
     }
 
     fn send(&mut self, now: Time) {
-        self.segments.push(Flags { last_sent: now, ..Flags::default() });
+        self.transmissions += 1;
+        let serial = self.transmissions;
+        self.segments.push(Flags { last_sent: now, serial, ..Flags::default() });
     }
 
     fn resend(&mut self, now: Time, segment: u64) {
-        let next = self.next();
+        self.transmissions += 1;
+        let (next, serial) = (self.next(), self.transmissions);
         let flags = self.flags(segment);
         (flags.resent, flags.ever_resent) = (true, true);
-        (flags.last_sent, flags.sent_before) = (now, next);
+        (flags.last_sent, flags.sent_before, flags.serial) = (now, next, serial);
     }
 
     fn acknowledge(&mut self, now: Time, cumulative: u64, blocks: &[Range<u64>]) {
@@ -109,15 +115,14 @@ impl Model {
     fn arrive(&mut self, now: Time, segment: u64, flags: Flags) {
         self.flags(segment).arrived = true;
         let rtt = now.since(flags.last_sent);
-        let sending = (flags.last_sent, segment);
         let too_soon = flags.ever_resent && rtt < MIN_RTT;
-        if !too_soon && self.latest.is_none_or(|(latest, _)| sending > latest) {
-            self.latest = Some((sending, rtt));
+        if !too_soon && self.latest.is_none_or(|(latest, _)| flags.serial > latest) {
+            self.latest = Some((flags.serial, rtt));
         }
         if self.detection == LossDetection::Sacked && flags.resent {
             for other in self.missing() {
                 let other = self.flags(other);
-                other.resent &= other.last_sent > flags.last_sent;
+                other.resent &= other.serial > flags.serial;
             }
         }
     }
@@ -157,7 +162,7 @@ impl Model {
         let mut successor_lost = false;
         for segment in self.missing().into_iter().rev() {
             let flags = self.flags(segment);
-            let overtaken = (flags.last_sent, segment) < latest;
+            let overtaken = flags.serial < latest;
             let lost = overtaken && moment.now.since(flags.last_sent).0 >= rtt.0 + window.0;
             successor_lost |= lost;
             flags.original_lost |= successor_lost;
@@ -222,7 +227,6 @@ impl Pair {
             Operation::Resend(count) => (0..count).for_each(|_| self.resend()),
             Operation::Probe => {
                 if let Some(last) = self.model.missing().last().copied() {
-                    self.tick(1);
                     self.board.resend(self.now, last);
                     self.model.resend(self.now, last);
                 }
@@ -257,7 +261,6 @@ impl Pair {
         };
         let flags = *self.model.flags(segment);
         assert!(!flags.arrived && flags.original_lost && !flags.resent, "{segment}: {flags:?}");
-        self.tick(1);
         self.board.resend(self.now, segment);
         self.model.resend(self.now, segment);
     }
@@ -298,14 +301,14 @@ impl Pair {
 
 fn pair(detection: LossDetection) -> Pair {
     let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6");
-    let stack =
-        Stack { loss_detection: detection, ..(linux_6.expect("today's profile").stack)() };
+    let stack = Stack { loss_detection: detection, ..(linux_6.expect("today's profile").stack)() };
     let model = Model {
         detection,
         segments: Vec::new(),
         una: 0,
         degree: 3,
         reordered: false,
+        transmissions: 0,
         latest: None,
     };
     Pair { board: Scoreboard::new(&stack), model, now: Time::ZERO }

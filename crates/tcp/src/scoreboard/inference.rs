@@ -3,7 +3,7 @@
 use dumbbell_network::Time;
 
 use super::{EVER_RESENT, RESENT, Resent, Scoreboard};
-use crate::rack::{Evidence, Moment, Sending};
+use crate::rack::{Evidence, Moment, Order, Sending};
 use crate::stack::LossDetection;
 
 /// Losses newly found.
@@ -89,7 +89,7 @@ impl Scoreboard {
         };
         while let Some(&resent) = self.resent.front() {
             if self.is_outstanding(resent) {
-                if top <= resent.sent_before + margin {
+                if top <= resent.order.next() + margin {
                     break;
                 }
                 self.lose_resent(resent.segment);
@@ -98,14 +98,10 @@ impl Scoreboard {
         }
     }
 
-    /// Takes retransmissions for lost that were made before `sending`.
-    pub(super) fn lose_resent_before(&mut self, sending: Sending) {
+    /// Takes retransmissions for lost that were made before one.
+    pub(super) fn lose_resent_before(&mut self, order: Order) {
         while let Some(&resent) = self.resent.front() {
-            if (resent.at, resent.segment) == sending {
-                self.resent.pop_front();
-                break;
-            }
-            if resent.at > sending.0 {
+            if resent.order >= order {
                 break;
             }
             if self.is_outstanding(resent) {
@@ -129,14 +125,14 @@ impl Scoreboard {
         };
         let judge = |sending: Sending| match sending {
             sending if sending >= latest => Verdict::NotOvertaken,
-            (sent, _) if moment.now.since(sent) >= patience => Verdict::Lost,
+            (_, sent) if moment.now.since(sent) >= patience => Verdict::Lost,
             _ => Verdict::Waits,
         };
         let (mark, original_waits) = self.overdue_below(judge);
         self.lose_below(mark);
         let resent_waits = self.lose_overdue_resent(judge);
         if original_waits || resent_waits {
-            self.recheck = latest.0 + patience;
+            self.recheck = latest.1 + patience;
         }
     }
 
@@ -150,7 +146,7 @@ impl Scoreboard {
             if segment >= self.next {
                 return (mark, waits);
             }
-            let verdict = judge((self.sent_at.get(segment), segment));
+            let verdict = judge(self.last_sending(segment));
             let has_successor_only =
                 self.marked_below > segment && self.marks.get(segment) & EVER_RESENT != 0;
             waits |= verdict == Verdict::Waits;
@@ -167,7 +163,7 @@ impl Scoreboard {
     fn lose_overdue_resent(&mut self, judge: impl Fn(Sending) -> Verdict) -> bool {
         while let Some(&resent) = self.resent.front() {
             if self.is_outstanding(resent) {
-                match judge((resent.at, resent.segment)) {
+                match judge((resent.order, self.sent_at.get(resent.segment))) {
                     Verdict::Lost => self.lose_resent(resent.segment),
                     verdict => return verdict == Verdict::Waits,
                 }
@@ -179,7 +175,7 @@ impl Scoreboard {
 
     /// Whether an entry is the last transmission of its segment, and outstanding.
     fn is_outstanding(&self, resent: Resent) -> bool {
-        self.is_resent(resent.segment) && self.sent_at.get(resent.segment) == resent.at
+        self.is_resent(resent.segment) && self.resent_order.get(resent.segment) == resent.order
     }
 
     fn lose_resent(&mut self, segment: u64) {

@@ -50,8 +50,12 @@ impl Sender {
         observer: &mut impl Observer,
     ) {
         let prior_in_flight_segs = self.in_flight();
-        let delivery = self.board.acknowledge(&self.moment(now), &ack, blocks);
-        let news = self.read(now, ack, blocks, delivery);
+        let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
+        let moment = Moment { echo, ..self.moment(now) };
+        let delivery = self.board.acknowledge(&moment, &ack, blocks);
+        let duplicate =
+            ack.has_blocks && blocks.duplicate().is_some() && !self.board.counts_duplicate_acks();
+        let news = News { now, delivery, ece: ack.ece && self.ecn.is_on(), duplicate, echo };
         self.look(now);
         self.tell_of_ack(&news, ack.has_blocks);
         self.sample_rtt(&news);
@@ -65,19 +69,6 @@ impl Sender {
         self.control(&news, losses, prior_in_flight_segs);
     }
 
-    #[inline]
-    fn read(&self, now: Time, ack: Ack, blocks: &SackBlocks, delivery: Delivery) -> News {
-        let duplicate =
-            ack.has_blocks && blocks.duplicate().is_some() && !self.board.counts_duplicate_acks();
-        News {
-            now,
-            delivery,
-            ece: ack.ece && self.ecn.is_on(),
-            duplicate,
-            echo: (self.stack.timestamps && ack.echo > 0).then_some(ack.echo),
-        }
-    }
-
     /// What losses are judged by at this moment.
     #[inline]
     pub(super) fn moment(&self, now: Time) -> Moment {
@@ -87,6 +78,7 @@ impl Sender {
             min_rtt: self.rtt.min_us().map(span),
             srtt: self.rtt.srtt_us().map(span),
             is_repairing: matches!(self.state(), CaState::Recovery | CaState::Loss),
+            echo: None,
         }
     }
 
