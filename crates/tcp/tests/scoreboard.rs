@@ -251,7 +251,7 @@ impl Pair {
     }
 
     fn tick(&mut self, ns: u64) {
-        self.now = self.now + Span(ns);
+        self.now += Span(ns);
     }
 
     fn resend(&mut self) {

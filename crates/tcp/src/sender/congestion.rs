@@ -47,14 +47,18 @@ impl Sender {
     }
 
     fn finish(&mut self, news: &News, observer: &mut impl Observer) {
-        if self.state() != CaState::Cwr {
-            if self.is_spurious(news) {
-                self.take_back(observer);
-            } else {
-                self.board.on_recovery_end();
+        if self.state() == CaState::Cwr {
+            self.end_reduction();
+        } else if self.is_spurious(news) {
+            let was_reducing = self.recovery.is_some();
+            self.take_back(observer);
+            if was_reducing {
+                self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
             }
+        } else {
+            self.board.on_recovery_end();
+            self.end_reduction();
         }
-        self.end_reduction();
         self.frto = Frto::Idle;
         self.set_state(CaState::Open);
         observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
@@ -242,6 +246,7 @@ impl Sender {
         self.recovery = (!own).then(|| Recovery::begin(self.stack.reduction, prior, ssthresh));
     }
 
+    /// Ends a reduction where it was to lead, unless the algorithm sets the window.
     fn end_reduction(&mut self) {
         if self.recovery.take().is_none() {
             return;
@@ -263,10 +268,10 @@ impl Sender {
         }
     }
 
-    /// Takes the reduction back: it proved spurious.
+    /// Takes the reduction back, which proved spurious, unless the network itself
+    /// reported congestion meanwhile.
     fn take_back(&mut self, observer: &mut impl Observer) {
         self.recovery = None;
-        self.counters.spurious_recoveries += 1;
         if let Some(prior_ssthresh) = self.undo.prior_ssthresh() {
             let cwnd_segs = self.algorithm.undo_cwnd(&self.conn);
             self.conn.cwnd_segs = self.moderated(cwnd_segs);
@@ -274,9 +279,10 @@ impl Sender {
                 self.conn.ssthresh_segs = prior_ssthresh;
                 self.ecn.on_undo();
             }
+            self.counters.spurious_recoveries += 1;
+            observer.undone(self.conn.cwnd_segs, self.conn.ssthresh_segs);
         }
         self.undo.end();
-        observer.undone(self.conn.cwnd_segs, self.conn.ssthresh_segs);
     }
 
     pub(super) fn set_state(&mut self, state: CaState) {
