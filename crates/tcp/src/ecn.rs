@@ -17,7 +17,7 @@ impl EcnSender {
     /// As the stack negotiated it and the algorithm needs it.
     #[must_use]
     pub fn new(stack: &Stack, algorithm: &Instance) -> Self {
-        let negotiated = stack.ecn == Ecn::On;
+        let negotiated = stack.ecn != Ecn::Off;
         let marks_all = algorithm.algorithm().flags.contains(&Need::Ecn);
         Self { negotiated, marks_all, reduced: false }
     }
@@ -49,6 +49,6 @@ impl EcnSender {
     /// Whether the segment now sent carries CWR.
     #[inline]
     pub fn take_reduced(&mut self, is_retransmission: bool) -> bool {
-        !is_retransmission && std::mem::take(&mut self.reduced)
+        self.reduced && !is_retransmission && std::mem::take(&mut self.reduced)
     }
 }

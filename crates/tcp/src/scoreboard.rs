@@ -280,31 +280,22 @@ impl Scoreboard {
         segment >= self.una && self.marks.get(segment) & RESENT != 0
     }
 
-    /// Takes what an acknowledgement says has arrived.
+    /// Takes an acknowledgement if nothing is SACKed, lost or sent again, before or
+    /// after it.
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline]
-    pub fn acknowledge(&mut self, moment: &Moment, ack: &Ack, blocks: &SackBlocks) -> Delivery {
-        assert!(ack.cumulative <= self.next, "{ack:?} beyond {}", self.next);
-        if self.counts_duplicate_acks() {
-            return self.acknowledge_counting(moment, ack.cumulative);
-        }
-        if self.is_plain() && !ack.has_blocks {
-            return self.acknowledge_in_order(ack.cumulative);
-        }
-        self.acknowledge_selectively(moment, ack.cumulative, blocks)
-    }
-
-    #[inline]
-    fn acknowledge_in_order(&mut self, cumulative: u64) -> Delivery {
-        if cumulative <= self.una {
-            return Delivery::default();
+    pub fn acknowledge_plainly(&mut self, ack: Ack) -> Option<Delivery> {
+        let Ack { cumulative, has_blocks, .. } = ack;
+        assert!(cumulative <= self.next, "{ack:?} beyond {}", self.next);
+        if has_blocks || !self.is_plain() || cumulative <= self.una {
+            return None;
         }
         let (first, last) = (self.una, cumulative - 1);
         let segs = cumulative - self.una;
         self.una = cumulative;
-        Delivery {
+        Some(Delivery {
             delivered_segs: segs,
             advanced_segs: segs,
             first_sent: Some(self.sent_at.get(first)),
@@ -312,7 +303,21 @@ impl Scoreboard {
             original: Some(first),
             newest: Some(last),
             resent_acked: false,
+        })
+    }
+
+    /// Takes what an acknowledgement says has arrived.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    pub fn acknowledge(&mut self, moment: &Moment, ack: &Ack, blocks: &SackBlocks) -> Delivery {
+        if let Some(delivery) = self.acknowledge_plainly(*ack) {
+            return delivery;
         }
+        if self.counts_duplicate_acks() {
+            return self.acknowledge_counting(moment, ack.cumulative);
+        }
+        self.acknowledge_selectively(moment, ack.cumulative, blocks)
     }
 
     fn acknowledge_selectively(
@@ -350,9 +355,6 @@ impl Scoreboard {
     /// Without SACK: each duplicate ACK says that one segment above has arrived, and
     /// an advance that all but the first of what it covers may have done so before.
     fn acknowledge_counting(&mut self, moment: &Moment, cumulative: u64) -> Delivery {
-        if self.is_plain() && cumulative > self.una {
-            return self.acknowledge_in_order(cumulative);
-        }
         if cumulative <= self.una {
             let is_duplicate = cumulative == self.una && self.outstanding_segs() > 0;
             let before = self.sacked_segs;

@@ -124,10 +124,12 @@ pub enum ProbeRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ecn {
-    /// Not negotiated.
+    /// None.
     Off,
-    /// Negotiated.
-    On,
+    /// A mark is echoed until the sender says that it has reduced its window (RFC 3168).
+    Classic,
+    /// Each mark is echoed as it is (RFC 8257, section 3.2).
+    Dctcp,
 }
 
 /// How the retransmission timeout follows from round-trip times.
@@ -215,7 +217,7 @@ pub const SWITCHES: [(&str, &str); 21] = [
     ("frto", "whether a timeout may prove spurious by what arrives next (RFC 5682)"),
     ("undo", "whether a reduction that proves spurious is taken back (RFC 4015, RFC 3708)"),
     ("timestamps", "whether the sender uses echoed timestamps (RFC 7323)"),
-    ("ecn", "explicit congestion notification: off or on (RFC 3168)"),
+    ("ecn", "explicit congestion notification: off, classic (RFC 3168) or dctcp (RFC 8257)"),
     ("rto_rule", "how the retransmission timeout is computed: linux or rfc6298"),
     ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; null: for ever"),
     ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),

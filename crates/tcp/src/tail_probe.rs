@@ -12,7 +12,10 @@ use crate::stack::ProbeRule;
 #[derive(Clone, Debug)]
 pub struct TailProbe {
     rule: ProbeRule,
+    /// Not later than the probe is wanted: it is found out then whether it is.
     deadline: Time,
+    /// When something was last sent or heard.
+    quiet_since: Time,
     due: bool,
     episode: Option<Episode>,
 }
@@ -41,23 +44,25 @@ pub struct Evidence {
 const DELAYED_ACK_MAX: Span = Span::from_millis(200);
 /// Two ticks of a kernel's 1 ms clock.
 const TIMER_SLACK: Span = Span::from_millis(2);
+/// Before the first round-trip time (RFC 8985, section 7.2).
+const FIRST_TIMEOUT: Span = Span::from_millis(1_000);
 const DRAFT_TIMEOUT_MIN: Span = Span::from_millis(10);
 
 impl TailProbe {
     /// Nothing probed.
     #[must_use]
     pub const fn new(rule: ProbeRule) -> Self {
-        Self { rule, deadline: Time::NEVER, due: false, episode: None }
+        Self { rule, deadline: Time::NEVER, quiet_since: Time::ZERO, due: false, episode: None }
     }
 
-    /// Whether a probe may be planned at all.
+    /// Whether the effect of a probe is not known yet.
     #[inline]
     #[must_use]
-    pub const fn is_idle(&self) -> bool {
-        !matches!(self.rule, ProbeRule::Off) && self.episode.is_none()
+    pub const fn is_open(&self) -> bool {
+        self.episode.is_some()
     }
 
-    /// When the probe wants to be sent.
+    /// When to ask [`Self::wanted_at`].
     #[inline]
     #[must_use]
     pub const fn deadline(&self) -> Time {
@@ -71,26 +76,47 @@ impl TailProbe {
         self.due
     }
 
-    /// Plans a probe for when nothing has been heard since `now` with `outstanding`
-    /// segments under way; not later than `rto`.
+    /// Something was heard: the probe is wanted after that.
     #[inline]
-    pub fn plan(&mut self, now: Time, outstanding: u64, srtt: Option<Span>, rto: Time) {
-        let timeout = match srtt {
-            Some(srtt) => self.timeout(srtt, outstanding),
-            None => Span::from_millis(1_000),
-        };
-        self.deadline = rto.min(now + timeout);
+    pub fn on_heard(&mut self, now: Time, srtt_us: Option<u32>) {
+        self.quiet_since = now;
+        if !matches!(self.rule, ProbeRule::Off) {
+            self.deadline = self.deadline.min(now + self.timeout(srtt_us, u64::MAX));
+        }
+    }
+
+    /// A new segment was sent.
+    #[inline]
+    pub fn on_new_sent(&mut self, now: Time, srtt_us: Option<u32>) {
+        self.quiet_since = now;
+        if self.deadline == Time::NEVER {
+            self.on_heard(now, srtt_us);
+        }
+    }
+
+    /// When the probe is wanted with `outstanding` segments under way; none: not.
+    #[must_use]
+    pub fn wanted_at(&self, srtt_us: Option<u32>, outstanding: u64) -> Option<Time> {
+        let possible = !matches!(self.rule, ProbeRule::Off) && self.episode.is_none();
+        possible.then(|| self.quiet_since + self.timeout(srtt_us, outstanding))
     }
 
     #[inline]
-    fn timeout(&self, srtt: Span, outstanding: u64) -> Span {
-        let twice = srtt.0 * 2;
+    fn timeout(&self, srtt_us: Option<u32>, outstanding: u64) -> Span {
+        let Some(srtt_us) = srtt_us else { return FIRST_TIMEOUT };
+        let srtt = u64::from(srtt_us) * 1_000;
+        let twice = srtt * 2;
         match (self.rule, outstanding) {
-            (ProbeRule::Draft, 1) => Span(twice.max(srtt.0 * 3 / 2 + DELAYED_ACK_MAX.0)),
+            (ProbeRule::Draft, 1) => Span(twice.max(srtt * 3 / 2 + DELAYED_ACK_MAX.0)),
             (ProbeRule::Draft, _) => Span(twice).max(DRAFT_TIMEOUT_MIN),
             (_, 1) => Span(twice + DELAYED_ACK_MAX.0),
             _ => Span(twice + TIMER_SLACK.0),
         }
+    }
+
+    /// Asks again at `time`.
+    pub fn wait_until(&mut self, time: Time) {
+        self.deadline = time;
     }
 
     /// Takes the plan back.
@@ -144,12 +170,12 @@ impl TailProbe {
 mod tests {
     use super::*;
 
-    const NEVER: Time = Time::NEVER;
-
-    fn planned_ms(rule: ProbeRule, outstanding: u64, srtt_ms: u64) -> u64 {
+    fn planned_ms(rule: ProbeRule, outstanding: u64, srtt_ms: u32) -> u64 {
         let mut probe = TailProbe::new(rule);
-        probe.plan(Time::ZERO, outstanding, Some(Span::from_millis(srtt_ms)), NEVER);
-        probe.deadline().0 / 1_000_000
+        probe.on_heard(Time::ZERO, Some(srtt_ms * 1_000));
+        let wanted = probe.wanted_at(Some(srtt_ms * 1_000), outstanding).expect("a probe");
+        assert!(probe.deadline() <= wanted);
+        wanted.0 / 1_000_000
     }
 
     #[test]
@@ -160,10 +186,9 @@ mod tests {
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 1), 10);
         assert_eq!(planned_ms(ProbeRule::Draft, 1, 100), 350);
         let mut probe = TailProbe::new(ProbeRule::Rfc8985);
-        probe.plan(Time::ZERO, 10, None, NEVER);
-        assert_eq!(probe.deadline(), Time(1_000_000_000));
-        probe.plan(Time::ZERO, 10, None, Time(5));
-        assert_eq!(probe.deadline(), Time(5), "not after the retransmission timeout");
+        probe.on_new_sent(Time(7), None);
+        assert_eq!(probe.wanted_at(None, 10), Some(Time(1_000_000_007)));
+        assert_eq!(TailProbe::new(ProbeRule::Off).wanted_at(None, 10), None);
     }
 
     fn evidence(una: u64) -> Evidence {
@@ -181,9 +206,9 @@ mod tests {
         let mut probe = probed(true);
         assert!(!probe.on_ack(evidence(9)));
         assert!(!probe.on_ack(evidence(10)));
-        assert!(!probe.is_idle(), "the next acknowledgement tells");
+        assert!(probe.is_open(), "the next acknowledgement tells");
         assert!(probe.on_ack(evidence(12)));
-        assert!(probe.is_idle());
+        assert!(!probe.is_open());
         assert!(!probe.on_ack(evidence(14)), "one reduction only");
     }
 
@@ -195,10 +220,10 @@ mod tests {
         ] {
             let mut probe = probed(true);
             assert!(!probe.on_ack(proof));
-            assert!(probe.is_idle());
+            assert!(!probe.is_open());
         }
         let mut probe = probed(false);
         assert!(!probe.on_ack(evidence(10)), "a new segment repairs nothing");
-        assert!(probe.is_idle());
+        assert!(!probe.is_open());
     }
 }

@@ -38,7 +38,7 @@ fn any_stack() -> impl Strategy<Value = Stack> {
         |(profile, ecn, timestamps, variant)| {
             let mut stack = (PROFILES[profile].stack)();
             stack.timestamps &= timestamps;
-            stack.ecn = if ecn { Ecn::On } else { Ecn::Off };
+            stack.ecn = if ecn { Ecn::Classic } else { Ecn::Off };
             if variant == 0 {
                 stack.loss_detection = LossDetection::NewReno;
             }

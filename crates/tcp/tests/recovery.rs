@@ -218,7 +218,7 @@ fn without_undo_a_spurious_reduction_stays() {
 
 #[test]
 fn a_mark_reduces_once_and_is_answered_and_forbids_undo() {
-    let stack = Stack { ecn: Ecn::On, ..stack("linux-6") };
+    let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
     let data = move |_: Time, segment: Segment| {
         assert_eq!(segment.ect, !segment.is_retransmission, "new data only");
         if (40..44).contains(&segment.number) { Fate::marked(DELAY) } else { Fate::after(DELAY) }
@@ -238,7 +238,7 @@ fn a_mark_reduces_once_and_is_answered_and_forbids_undo() {
 
 #[test]
 fn a_loss_while_the_window_falls_for_a_mark_costs_no_second_reduction() {
-    let stack = Stack { ecn: Ecn::On, ..stack("linux-6") };
+    let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
     let data = |_: Time, segment: Segment| match segment.number {
         40 => Fate::marked(DELAY),
         45 if !segment.is_retransmission => Fate::lost(),

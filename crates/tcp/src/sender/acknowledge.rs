@@ -51,20 +51,31 @@ impl Sender {
     ) {
         let prior_in_flight_segs = self.in_flight();
         let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
-        let moment = Moment { echo, ..self.moment(now) };
-        let delivery = self.board.acknowledge(&moment, &ack, blocks);
+        let delivery = match self.board.acknowledge_plainly(ack) {
+            Some(delivery) => delivery,
+            None => {
+                let moment = Moment { echo, ..self.moment(now) };
+                self.board.acknowledge(&moment, &ack, blocks)
+            }
+        };
         let duplicate =
             ack.has_blocks && blocks.duplicate().is_some() && !self.board.counts_duplicate_acks();
         let news = News { now, delivery, ece: ack.ece && self.ecn.is_on(), duplicate, echo };
         self.look(now);
         self.tell_of_ack(&news, ack.has_blocks);
         self.sample_rtt(&news);
-        let losses = self.take_news(&news, blocks, observer);
+        let losses = if self.is_routine(&news) {
+            Losses::default()
+        } else {
+            self.take_news(&news, blocks, observer)
+        };
         if news.advanced() {
             self.timeouts_in_row = 0;
             self.arm_rto(now);
         }
-        self.plan_probe(now);
+        if news.delivery.delivered_segs > 0 {
+            self.tail_probe.on_heard(now, self.rtt.srtt_us());
+        }
         self.conn.in_flight_segs = self.in_flight();
         self.control(&news, losses, prior_in_flight_segs);
     }
@@ -126,8 +137,17 @@ impl Sender {
         self.algorithm.pkts_acked(&mut self.conn, &sample);
     }
 
-    /// Lets the congestion state follow; gives the losses found.
+    /// Whether an acknowledgement leaves the congestion state as it is.
     #[inline]
+    fn is_routine(&self, news: &News) -> bool {
+        self.state() == CaState::Open
+            && self.board.is_plain()
+            && !news.ece
+            && !news.duplicate
+            && !self.tail_probe.is_open()
+    }
+
+    /// Lets the congestion state follow; gives the losses found.
     fn take_news(
         &mut self,
         news: &News,
@@ -148,16 +168,7 @@ impl Sender {
         if repaired {
             self.reduce_for_probe(observer);
         }
-        if self.needs_state_machine(news) {
-            self.update_state(news, observer)
-        } else {
-            Losses::default()
-        }
-    }
-
-    #[inline]
-    fn needs_state_machine(&self, news: &News) -> bool {
-        self.state() != CaState::Open || !self.board.is_plain() || news.ece || news.duplicate
+        self.update_state(news, observer)
     }
 
     /// Lets the algorithm or recovery set the window.

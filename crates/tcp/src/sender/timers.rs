@@ -10,9 +10,9 @@ use crate::recovery::Progress;
 impl Sender {
     /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
     pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
-        if self.tail_probe.deadline() <= now {
-            self.tail_probe.expire();
-            self.rto_deadline = Some(now + self.rtt.rto());
+        let rto = self.rto_deadline.unwrap_or(Time::NEVER);
+        if self.tail_probe.deadline().min(rto) <= now {
+            self.consider_probe(now, rto);
         }
         if self.reorder_deadline <= now {
             self.on_overdue(now, observer);
@@ -50,7 +50,7 @@ impl Sender {
             self.rto_deadline = Some(now + self.rtt.rto());
         }
         if !is_retransmission {
-            self.plan_probe(now);
+            self.tail_probe.on_new_sent(now, self.rtt.srtt_us());
         }
     }
 
@@ -65,20 +65,19 @@ impl Sender {
         segment
     }
 
-    /// Plans the tail loss probe anew, as after sending or hearing something.
-    #[inline]
-    pub(super) fn plan_probe(&mut self, now: Time) {
-        if !self.tail_probe.is_idle() {
-            return;
-        }
+    /// Is it time for the tail loss probe? It replaces a timeout that is due first.
+    fn consider_probe(&mut self, now: Time, rto: Time) {
         let outstanding = self.board.outstanding_segs();
         let calm = matches!(self.state(), CaState::Open | CaState::Cwr);
         let quiet = self.board.sacked_segs() == 0 && !self.board.counts_duplicate_acks();
-        if outstanding == 0 || !calm || !quiet {
-            self.tail_probe.cancel();
-        } else {
-            let rto = self.rto_deadline.unwrap_or(Time::NEVER);
-            self.tail_probe.plan(now, outstanding, self.moment(now).srtt, rto);
+        let wanted = self.tail_probe.wanted_at(self.rtt.srtt_us(), outstanding);
+        match wanted.filter(|_| outstanding > 0 && calm && quiet) {
+            None => self.tail_probe.cancel(),
+            Some(wanted) if wanted.min(rto) > now => self.tail_probe.wait_until(wanted),
+            Some(_) => {
+                self.tail_probe.expire();
+                self.rto_deadline = Some(now + self.rtt.rto());
+            }
         }
     }
 
