@@ -285,7 +285,7 @@ impl Sender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, lost: Option<u64>) -> Segment {
         if self.board.outstanding_segs() == 0 {
             self.look(now);

@@ -24,8 +24,6 @@ pub(super) struct News {
     pub delivery: Delivery,
     /// The receiver saw a congestion mark.
     pub ece: bool,
-    /// The receiver reports a duplicate.
-    pub duplicate: bool,
     /// The timestamp echoed, where the stack uses it.
     pub echo: Option<u32>,
 }
@@ -49,7 +47,9 @@ impl Sender {
         blocks: &SackBlocks,
         observer: &mut impl Observer,
     ) {
-        let prior_in_flight_segs = self.in_flight();
+        // Only a rate sample asks for it.
+        let samples_rate = self.algorithm.has_cong_control();
+        let prior_in_flight_segs = if samples_rate { self.in_flight() } else { 0 };
         let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
         let delivery = match self.board.acknowledge_plainly(ack) {
             Some(delivery) => delivery,
@@ -58,26 +58,28 @@ impl Sender {
                 self.board.acknowledge(&moment, &ack, blocks)
             }
         };
-        let duplicate =
-            ack.has_blocks && blocks.duplicate().is_some() && !self.board.counts_duplicate_acks();
-        let news = News { now, delivery, ece: ack.ece && self.ecn.is_on(), duplicate, echo };
+        let ece = ack.ece && self.ecn.is_on();
         self.look(now);
-        self.tell_of_ack(&news, ack.has_blocks);
-        self.sample_rtt(&news);
-        let losses = if self.is_routine(&news) {
+        self.tell_of_ack(&delivery, ack.has_blocks, ece);
+        self.sample_rtt(now, &delivery, echo);
+        let losses = if self.is_routine(ack) {
             Losses::default()
         } else {
-            self.take_news(&news, blocks, observer)
+            // Only here does the whole of it need a place in memory.
+            self.take_news(
+                &News { now, delivery, ece, echo },
+                ack.has_blocks.then_some(blocks),
+                observer,
+            )
         };
-        if news.advanced() {
+        if delivery.advanced_segs > 0 {
             self.timeouts_in_row = 0;
             self.arm_rto(now);
         }
-        if news.delivery.delivered_segs > 0 {
+        if delivery.delivered_segs > 0 {
             self.tail_probe.on_heard(now, self.rtt.srtt_us());
         }
-        self.conn.in_flight_segs = self.in_flight();
-        self.control(&news, losses, prior_in_flight_segs);
+        self.control(&delivery, losses, prior_in_flight_segs);
     }
 
     /// What losses are judged by at this moment.
@@ -95,28 +97,28 @@ impl Sender {
 
     /// Tells the algorithm, before it sees what was delivered.
     #[inline]
-    fn tell_of_ack(&mut self, news: &News, has_blocks: bool) {
-        let flags = match (has_blocks, news.ece) {
-            (false, false) if news.advanced() => ACK_WIN_UPDATE,
+    fn tell_of_ack(&mut self, delivery: &Delivery, has_blocks: bool, ece: bool) {
+        let flags = match (has_blocks, ece) {
+            (false, false) if delivery.advanced_segs > 0 => ACK_WIN_UPDATE,
             (_, false) => ACK_SLOWPATH,
             (_, true) => ACK_SLOWPATH | ACK_ECE,
         };
         self.algorithm.in_ack_event(&mut self.conn, flags);
-        self.conn.delivered_segs += news.delivery.delivered_segs;
-        if news.ece {
-            self.counters.delivered_ce_segs += news.delivery.delivered_segs;
+        self.conn.delivered_segs += delivery.delivered_segs;
+        if ece {
+            self.counters.delivered_ce_segs += delivery.delivered_segs;
         }
     }
 
     #[inline]
-    fn sample_rtt(&mut self, news: &News) {
-        let News { now, delivery, .. } = *news;
+    fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) {
         if delivery.delivered_segs == 0 {
             return;
         }
         let measured = delivery.first_sent.map(|sent| now.since(sent).as_micros() as u32);
         // Where a retransmission makes the round trip ambiguous (Karn), timestamps tell.
-        let echoed = || news.echo.filter(|_| news.advanced()).map(|echo| rtt_of_echo(now, echo));
+        let advanced = delivery.advanced_segs > 0;
+        let echoed = || echo.filter(|_| advanced).map(|echo| rtt_of_echo(now, echo));
         if let Some(rtt_us) = measured.or_else(echoed) {
             self.rtt.sample(rtt_us, self.board.una(), self.board.next());
         }
@@ -139,51 +141,53 @@ impl Sender {
 
     /// Whether an acknowledgement leaves the congestion state as it is.
     #[inline]
-    fn is_routine(&self, news: &News) -> bool {
+    fn is_routine(&self, ack: Ack) -> bool {
         self.state() == CaState::Open
             && self.board.is_plain()
-            && !news.ece
-            && !news.duplicate
+            && !ack.has_blocks
+            && !ack.ece
             && !self.tail_probe.is_open()
     }
 
     /// Lets the congestion state follow; gives the losses found.
+    #[cold]
     fn take_news(
         &mut self,
         news: &News,
-        blocks: &SackBlocks,
+        blocks: Option<&SackBlocks>,
         observer: &mut impl Observer,
     ) -> Losses {
-        if news.duplicate {
+        let reads_blocks = !self.board.counts_duplicate_acks();
+        let duplicate = blocks.filter(|_| reads_blocks).and_then(SackBlocks::duplicate);
+        if let Some(duplicate) = &duplicate {
             self.board.on_duplicate();
-            if let Some(duplicate) = blocks.duplicate() {
-                self.undo.on_duplicate(&duplicate);
-            }
+            self.undo.on_duplicate(duplicate);
         }
         let repaired = self.tail_probe.on_ack(tail_probe::Evidence {
             una: self.board.una(),
-            duplicate: news.duplicate,
+            duplicate: duplicate.is_some(),
             is_repeated: news.delivery.delivered_segs == 0,
         });
         if repaired {
             self.reduce_for_probe(observer);
         }
-        self.update_state(news, observer)
+        let losses = self.update_state(news, observer);
+        self.conn.in_flight_segs = self.in_flight();
+        losses
     }
 
     /// Lets the algorithm or recovery set the window.
     #[inline]
-    fn control(&mut self, news: &News, losses: Losses, prior_in_flight_segs: u32) {
-        let delivery = &news.delivery;
+    fn control(&mut self, delivery: &Delivery, losses: Losses, prior_in_flight_segs: u32) {
         if self.algorithm.has_cong_control() {
-            let sample = self.rate_sample(delivery, losses, prior_in_flight_segs);
+            let sample = self.rate_sample(*delivery, losses, prior_in_flight_segs);
             self.conn.cwnd_limited = self.is_cwnd_limited();
             self.algorithm.cong_control(&mut self.conn, &sample);
         } else if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
                 delivered_segs: delivery.delivered_segs,
                 lost_segs: losses.segs,
-                advanced: news.advanced(),
+                advanced: delivery.advanced_segs > 0,
                 repaired: delivery.resent_acked && !losses.any_resent,
                 in_flight_segs: self.board.in_flight_segs(),
             };
@@ -196,9 +200,10 @@ impl Sender {
     }
 
     /// What this acknowledgement alone tells of the delivery rate.
+    #[inline]
     fn rate_sample(
         &self,
-        delivery: &Delivery,
+        delivery: Delivery,
         losses: Losses,
         prior_in_flight_segs: u32,
     ) -> RateSample {

@@ -56,6 +56,7 @@ impl Sender {
 
     /// Sends the tail loss probe: a new segment, or else the last one again (RFC 8985,
     /// section 7.3). The window does not hold it back.
+    #[cold]
     pub(super) fn send_probe(&mut self, now: Time) -> Segment {
         let again = (self.board.next() >= self.end).then(|| self.board.next() - 1);
         let segment = self.send(now, again);
