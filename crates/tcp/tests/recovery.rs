@@ -217,7 +217,7 @@ fn without_undo_a_spurious_reduction_stays() {
 }
 
 #[test]
-fn a_mark_reduces_once_and_is_answered_and_forbids_undo() {
+fn a_mark_reduces_once_and_is_answered_once() {
     let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
     let data = move |_: Time, segment: Segment| {
         assert_eq!(segment.ect, !segment.is_retransmission, "new data only");
@@ -248,6 +248,19 @@ fn a_loss_while_the_window_falls_for_a_mark_costs_no_second_reduction() {
     assert_eq!(reductions(&wire.events.0).len(), 1);
     assert_eq!(wire.retransmitted(), [45]);
     assert_eq!(wire.sender.counters().spurious_recoveries, 0);
+}
+
+#[test]
+fn after_a_mark_nothing_is_undone() {
+    let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
+    let data = |now: Time, segment: Segment| match segment.number {
+        41 => Fate::marked(DELAY),
+        _ => late(now, segment),
+    };
+    let wire = transfer(&stack, 400, data);
+    assert_eq!(reductions(&wire.events.0).len(), 1);
+    assert_eq!(wire.retransmitted(), [40]);
+    assert_eq!(wire.sender.counters().spurious_recoveries, 0, "{:?}", wire.events.0);
 }
 
 #[test]
