@@ -13,7 +13,7 @@ use crate::express::Lanes;
 use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
 use crate::timers::{Task, Timers};
-use crate::wire::{ParkedBlocks, arrival_of, clock};
+use crate::wire::{ParkedBlocks, ack_of, arrival_of, clock};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -174,9 +174,15 @@ impl AllHosts {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("datagrams are not ACKed") };
         let sender = connection.sender.as_mut().expect("an ACK for a flow that has begun");
-        let (ack, blocks) = self.parked.ack_of(packet, now);
+        let fetched;
+        let (ack, blocks) = if packet.has(Flags::PARKED) {
+            fetched = self.parked.fetch(packet);
+            (fetched.0, &fetched.1)
+        } else {
+            (ack_of(packet, now), &self.parked.none)
+        };
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, &ack, &blocks, &mut watch);
+        sender.on_ack(now, ack, blocks, &mut watch);
         if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
             self.completed(now, index, message);
         }
@@ -318,7 +324,7 @@ impl AllHosts {
     #[cold]
     fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
         if packet.direction() == Direction::Reverse {
-            self.parked.ack_of(packet, time);
+            self.parked.forget(packet);
             return;
         }
         let counters = &mut self.flows[packet.flow() as usize].counters;
