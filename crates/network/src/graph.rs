@@ -152,7 +152,9 @@ pub struct Network {
     lines: Vec<Line>,
     /// The links of the latter.
     line_links: Vec<LinkId>,
-    /// Turns of the lines.
+    /// Links that must be asked for their next packet.
+    scheduled: Vec<LinkId>,
+    /// Turns of the lines, then of those links.
     agenda: Agenda,
     end: Time,
     /// What will get no further before the end.
@@ -183,9 +185,24 @@ impl Network {
         let to_groups = groups.iter().map(|group| line(group.shift));
         let lines: Vec<_> = to_groups.chain(line_links.iter().map(|_| line(Span::ZERO))).collect();
         // Links that must be asked for their next packet have turns, too.
-        let agenda = Agenda::new(lines.len() + links.len());
+        let scheduled: Vec<_> =
+            (0..links.len()).filter(|&link| links[link].is_scheduled()).collect();
+        let agenda = Agenda::new(lines.len() + scheduled.len());
         let (late, news) = (Vec::new(), VecDeque::new());
-        Self { links, prompt, ways, stride, groups, lines, line_links, agenda, end, late, news }
+        Self {
+            links,
+            prompt,
+            ways,
+            stride,
+            groups,
+            lines,
+            line_links,
+            scheduled,
+            agenda,
+            end,
+            late,
+            news,
+        }
     }
 
     /// The routes that end at the hosts of each group. That of flow `f` to its receiver
@@ -251,15 +268,32 @@ impl Network {
         self.go(now, packet)
     }
 
-    /// Lets happen what comes next; none: nothing more before the end.
+    /// Takes what reaches a host, if that comes next.
     #[inline]
+    pub fn next_delivery(&mut self) -> Option<Arrival> {
+        let (_, index) = self.agenda.earliest();
+        if index >= self.groups.len() {
+            return None;
+        }
+        let line = &mut self.lines[index];
+        let front = line.waiting.front()?;
+        if line.timer < front.time || front.time > self.end {
+            return None;
+        }
+        line.waiting.skip();
+        self.plan_turn(index);
+        Some(front)
+    }
+
+    /// Lets happen what comes next; none: nothing more before the end.
     pub fn turn(&mut self) -> Option<Turn> {
         let (time, index) = self.agenda.earliest();
         if time == Time::NEVER {
             return None;
         }
         if index >= self.lines.len() {
-            return Some(Turn::Passed(self.serve(time, index - self.lines.len())));
+            let link = self.scheduled[index - self.lines.len()];
+            return Some(Turn::Passed(self.serve(time, link)));
         }
         let line = &mut self.lines[index];
         if index < self.groups.len() {
@@ -360,7 +394,7 @@ impl Network {
 
     /// A packet joined a scheduler's queue.
     fn queued(&mut self, now: Time, link: LinkId) -> Fate {
-        let leaf = self.lines.len() + link;
+        let leaf = self.leaf_of(link);
         if self.agenda.get(leaf) == Time::NEVER {
             self.agenda.set(leaf, self.service(link, now));
         }
@@ -370,7 +404,7 @@ impl Network {
     /// Lets a scheduler send its next packet.
     fn serve(&mut self, now: Time, link: LinkId) -> Fate {
         let served = self.links[link].serve(now);
-        self.agenda.set(self.lines.len() + link, self.service(link, now));
+        self.agenda.set(self.leaf_of(link), self.service(link, now));
         let given_up = self.give_up(now, link);
         let Some((at, packet)) = served else { return given_up };
         let fate = self.go(at, packet.advanced());
@@ -379,6 +413,11 @@ impl Network {
         }
         self.news.push_back(fate);
         given_up
+    }
+
+    /// The turn of a scheduled link.
+    fn leaf_of(&self, link: LinkId) -> usize {
+        self.lines.len() + self.scheduled.binary_search(&link).expect("a scheduled link")
     }
 
     fn service(&self, link: LinkId, now: Time) -> Time {

@@ -42,6 +42,10 @@ impl Engine {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         while !cancel.load(Ordering::Relaxed) {
             for _ in 0..CANCEL_CHECK_TURNS {
+                if let Some(arrival) = network.next_delivery() {
+                    hosts.hear(arrival, network);
+                    continue;
+                }
                 match network.turn() {
                     Some(Turn::Delivered(arrival)) => hosts.hear(arrival, network),
                     Some(Turn::Passed(fate)) => hosts.follow(fate, network),
