@@ -39,8 +39,11 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
     while sender.in_flight() < 600 {
         advance(&mut sender, now, 1);
     }
-    *now = sender.deadline();
-    sender.on_timer(*now, &mut Silent);
+    while sender.counters().timeouts == 0 {
+        *now = sender.deadline();
+        sender.on_timer(*now, &mut Silent);
+        while sender.next_segment(*now).is_some() {}
+    }
     for _ in 0..ACKS {
         advance(&mut sender, now, 1);
     }

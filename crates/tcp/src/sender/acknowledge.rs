@@ -1,6 +1,6 @@
 //! Works through an acknowledgement, in Linux's order (`tcp_ack`).
 
-use dumbbell_algorithm::{AckSample, CaState};
+use dumbbell_algorithm::{ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState};
 use dumbbell_network::{Span, Time};
 
 use super::{Observer, Sender};
@@ -11,11 +11,6 @@ use crate::scoreboard::{Delivery, Losses};
 use crate::stack::Growth;
 use crate::tail_probe;
 use crate::undo::ticks;
-
-/// Linux's `CA_ACK_*`: what kind of acknowledgement `in_ack_event` is told of.
-const ACK_SLOWPATH: u32 = 1;
-const ACK_WIN_UPDATE: u32 = 2;
-const ACK_ECE: u32 = 4;
 
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
