@@ -51,7 +51,9 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
 }
 
 fn advance(sender: &mut Sender, now: &mut Time, segs: u64) {
-    while sender.next_run(*now).is_some() || sender.next_segment(*now).is_some() {}
+    if sender.next_run(*now).is_none() {
+        while sender.next_segment(*now).is_some() {}
+    }
     *now += SPACING;
     let cumulative = sender.acked_segs() + segs;
     let ack = Ack { cumulative, ..Ack::default() };

@@ -226,7 +226,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         assert_eq!(self.twin.conn(), self.sender.conn());
         assert_eq!(self.twin.deadline(), self.sender.deadline());
         // All there is; now and then, as that takes long.
-        if self.sent.len() % 8 == 0 {
+        if self.sent.len() % 64 == 0 {
             assert_eq!(format!("{:?}", self.twin), format!("{:?}", self.sender));
         }
     }
