@@ -41,6 +41,22 @@ def resolved(changes: Mapping[str, Any] | None = None) -> ResolvedScenario:
     return scenario(changes).resolve()
 
 
+def links(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
+    """Return the links of a resolved scenario by name."""
+    return {link["name"]: link for link in scenario.data["links"]}
+
+
+def flows(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
+    """Return the flows of a resolved scenario by label."""
+    return {flow["label"]: flow for flow in scenario.data["flows"]}
+
+
+def passed(scenario: ResolvedScenario, label: str, way: str = "forward") -> list[str]:
+    """Return the names of the links that a flow passes, in order."""
+    hops = flows(scenario)[label][way]["hops"]
+    return [scenario.data["links"][hop["link"]]["name"] for hop in hops]
+
+
 def seeds(count: int) -> list[ResolvedScenario]:
     return [resolved({"seed": seed}) for seed in range(count)]
 

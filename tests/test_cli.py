@@ -22,6 +22,7 @@ from dumbbell.cli import commands, progress
 from dumbbell.errors import EngineError
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.executor import Progress
+from dumbbell.scenario.facts import algorithms
 from dumbbell.study.model import Study
 
 SCENARIO = """
@@ -183,7 +184,7 @@ def test_a_failed_run_is_exit_code_1_and_the_others_stay(
     simulate = SimulatorEngine.run
 
     def fail_for_reno(self: SimulatorEngine, scenario: Any, cancel: Any = None) -> Output:
-        if scenario.data["flows"][0]["algorithm"] == "reno":
+        if algorithms(scenario.data) == ["reno"]:
             raise EngineError("out of luck")
         return simulate(self, scenario, cancel)
 

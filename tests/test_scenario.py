@@ -15,45 +15,67 @@ from hypothesis import strategies as st
 
 from dumbbell import catalogue, docs, documents
 from dumbbell.errors import InputError
+from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study
-from samples import resolved, scenario, table
+from resolved_schema import assert_contract
+from samples import links, resolved, scenario, table
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+EXAMPLES = sorted([*DOCS.glob("examples/*.toml"), *ROOT.glob("examples/*.toml")])
 
 
-def network_of(changes: dict[str, Any]) -> dict[str, Any]:
-    return dict(resolved(changes).data["network"])
+def link_of(changes: dict[str, Any], name: str = "forward") -> dict[str, Any]:
+    return links(resolved(changes))[name]
+
+
+PLAIN_LINK = {
+    "rate": {"constant": 100_000_000},
+    "delay": [[0, 0]],
+    "overhead_bytes": 0,
+    "policer": None,
+    "loss": [],
+    "duplicate": 0.0,
+    "reorder": None,
+    "jitter_ns": 0,
+    "batch_ns": 0,
+    "sampled": True,
+}
+
+
+def fifo(packets: int) -> dict[str, Any]:
+    return {"limit": {"packets": packets}, "discipline": {"kind": "fifo"}}
 
 
 def test_defaults() -> None:
     assert resolved().data == {
         "seed": 1,
         "duration_ns": 60_000_000_000,
-        "stack": {"profile": "linux-6", "switches": {}},
-        "network": {
-            "rate_bps": 100_000_000,
-            "delay_ns": 0,
-            "queue": {"packets": 136},
-            "overhead_bytes": 0,
-            "edge_rate_bps": None,
-            "edge_jitter_ns": 0,
-            "reverse": {"rate_bps": 100_000_000, "queue": {"packets": 1000}},
-            "loss": [],
-        },
+        "links": [
+            {**PLAIN_LINK, "name": "forward", "queue": fifo(136)},
+            {**PLAIN_LINK, "name": "reverse", "queue": fifo(1000)},
+        ],
         "flows": [
             {
                 "label": "reno 1",
-                "algorithm": "reno",
-                "preset": None,
-                "parameters": {},
-                "rtt_ns": 82_000_000,
                 "start_ns": 0,
                 "stop_ns": None,
-                "bytes": None,
                 "packet_bytes": 1500,
                 "header_bytes": 52,
+                "sampled": True,
+                "forward": {"hops": [{"link": 0, "delay_ns": 41_000_000}], "delay_ns": 0},
+                "reverse": {"hops": [{"link": 1, "delay_ns": 0}], "delay_ns": 41_000_000},
+                "transport": {
+                    "tcp": {
+                        "algorithm": "reno",
+                        "preset": None,
+                        "parameters": {},
+                        "stack": {"profile": "linux-6", "switches": {}},
+                        "demand": "endless",
+                    }
+                },
             }
         ],
         "record": {
@@ -81,12 +103,13 @@ def test_defaults() -> None:
     ],
 )
 def test_queue_limits(changes: dict[str, Any], limit: dict[str, int]) -> None:
-    assert network_of(changes)["queue"] == limit
+    assert link_of(changes)["queue"] == {"limit": limit, "discipline": {"kind": "fifo"}}
 
 
 def test_the_reverse_queue_refers_to_its_own_rate() -> None:
-    reverse = network_of({"network.reverse": {"rate": "10mbit", "queue": "1bdp"}})["reverse"]
-    assert reverse == {"rate_bps": 10_000_000, "queue": {"packets": 68}}
+    reverse = link_of({"network.reverse": {"rate": "10mbit", "queue": "1bdp"}}, "reverse")
+    assert reverse["rate"] == {"constant": 10_000_000}
+    assert reverse["queue"] == fifo(68)
 
 
 def test_flows_are_expanded_and_named() -> None:
@@ -101,9 +124,11 @@ def test_flows_are_expanded_and_named() -> None:
     ).data
     flows = data["flows"]
     assert [flow["label"] for flow in flows] == ["htcp 1", "htcp 2", "htcp 3", "old 1", "old 2"]
-    assert [flow["preset"] for flow in flows] == ["li2007", "li2007", None, None, None]
-    assert [flow["rtt_ns"] // 10**6 for flow in flows] == [82, 82, 162, 82, 82]
-    assert flows[3]["bytes"] == 10_000_000
+    tcps = [flow["transport"]["tcp"] for flow in flows]
+    assert [tcp["preset"] for tcp in tcps] == ["li2007", "li2007", None, None, None]
+    rtts = [facts.base_rtt_ns(data, flow) // 10**6 for flow in flows]
+    assert rtts == [82, 82, 162, 82, 82]
+    assert tcps[3]["demand"] == {"transfer": 10_000_000}
 
 
 def test_a_stop_at_the_end_is_no_stop() -> None:
@@ -152,7 +177,7 @@ def test_resolved_json_is_canonical() -> None:
     found = resolved()
     assert json.loads(found.json) == found.data
     assert ResolvedScenario.of(json.loads(found.json)) == found
-    assert found.json.startswith('{"duration_ns":60000000000,"flows":[{"algorithm":"reno"')
+    assert found.json.startswith('{"duration_ns":60000000000,"flows":[{"forward":{"delay_ns":0')
 
 
 rates = st.integers(1_000, 10**11).map(lambda rate: f"{rate}bit")
@@ -204,7 +229,7 @@ WRONG = [
     ("network.reverse.queue", "10b", "network.reverse.queue", "smaller than one packet", None),
     ("network.queeu", "1p", "network.queeu", "unknown key", "queue"),
     ("network", 3, "network", "not a table", None),
-    ("network.delay", "42ms", "network.rtt", "smaller than twice", None),
+    ("network.delay", "42ms", "network.rtt", "smaller than the delay of the", None),
     ("network.rtt", "0ms", "network.rtt", "more than 0", None),
     ("network.edge_rate", "0bit", "network.edge_rate", "more than 0", None),
     ("network.overhead", "ethernt", "network.overhead", "not a known value", "ethernet"),
@@ -302,7 +327,11 @@ def test_all_errors_of_a_file_are_said() -> None:
         ),
         ({"flow": [{"algorithm": "reno", "label": "a"}] * 2}, "flow.label", "several flows"),
         ({"flow": [{"algorithm": "reno", "count": 9_999}] * 2}, "flow", "too many flows"),
-        ({"network.loss": [{"place": "sender", "probability": 1}]}, None, "1 or more"),
+        (
+            {"network.loss": [{"place": "sender", "probability": 1}]},
+            "network.loss.0.probability",
+            "1 or more",
+        ),
     ],
 )
 def test_what_contradicts_itself_is_refused(
@@ -426,11 +455,13 @@ def test_the_reference_of_results_is_up_to_date() -> None:
     assert (DOCS / "results.md").read_text() == docs.results_page()
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.glob("examples/*.toml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_the_examples_are_valid(path: Path) -> None:
     schema = json.loads((DOCS / "scenario.schema.json").read_text())
     jsonschema.validate(tomllib.loads(path.read_text()), schema)
-    assert Scenario.load(path).resolve().data["flows"]
+    found = Scenario.load(path)
+    assert_contract(found.resolve().data)
+    assert Scenario.parse(found.model_dump()) == found
 
 
 @pytest.mark.parametrize(

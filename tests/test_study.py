@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.errors import InputError
+from dumbbell.scenario import facts
 from dumbbell.study import grid
 from dumbbell.study.model import Study, scenarios
 
@@ -113,11 +114,12 @@ def test_axes_and_changes_reach_the_scenario(tmp_path: Path) -> None:
     study = load(tmp_path)
     run = study.runs(where={"algorithm": "reno", "rate": "100mbit", "queue": "1bdp"})[0]
     data = run.resolved.data
-    assert data["network"]["rate_bps"] == 100_000_000
-    assert data["network"]["queue"] == {"packets": 350}
-    assert data["network"]["edge_jitter_ns"] == 120_000
+    forward, edge = data["links"][0], data["links"][2]
+    assert forward["rate"] == {"constant": 100_000_000}
+    assert forward["queue"]["limit"] == {"packets": 350}
+    assert (edge["name"], edge["jitter_ns"]) == ("edge 1", 120_000)
     assert data["duration_ns"] == 300 * 10**9
-    assert [flow["algorithm"] for flow in data["flows"]] == ["reno", "reno"]
+    assert [facts.algorithm(flow) for flow in data["flows"]] == ["reno", "reno"]
     assert run.axes["queue"] == "1bdp"
 
 
@@ -299,14 +301,15 @@ class TestLi2007:
 
     def test_jitter_is_two_packets_of_at_least_10_mbit(self) -> None:
         for run in self.study.runs():
-            network = run.resolved.data["network"]
-            packet_ns = 12_000 * 10**9 // max(network["rate_bps"], 10**7)
-            assert network["edge_jitter_ns"] == 2 * packet_ns
+            links = run.resolved.data["links"]
+            packet_ns = 12_000 * 10**9 // max(links[0]["rate"]["constant"], 10**7)
+            jitters = [link["jitter_ns"] for link in links if link["name"].startswith("edge")]
+            assert set(jitters) == {2 * packet_ns}
 
     def test_full_study_fits_into_two_hours(self) -> None:
         """At 5 million packets/s on each of two cores, if every link is always full."""
         packets = sum(
-            scenario.data["network"]["rate_bps"] / 12_000 * scenario.data["duration_ns"] / 1e9
+            facts.bottleneck_rate_bps(scenario.data) / 12_000 * scenario.data["duration_ns"] / 1e9
             for scenario in scenarios(self.study.runs())
         )
         assert packets < 2 * 3600 * 2 * 5e6

@@ -83,7 +83,8 @@ def page(document: Document, folder: Path) -> str:
 
 def _tables(schema: Mapping[str, Any]) -> Iterator[str]:
     """Describe the file's top level, then each table in the order of its first mention."""
-    yield _table("Top level", schema)
+    defs = schema["$defs"]
+    yield _table("Top level", schema, defs)
     seen: set[str] = set()
     waiting = list(_mentions(schema, ""))
     while waiting:
@@ -91,24 +92,27 @@ def _tables(schema: Mapping[str, Any]) -> Iterator[str]:
         if name in seen:
             continue
         seen.add(name)
-        table = _alternative(schema["$defs"][name])
+        table = _alternative(defs[name])
         heading = f"`[[{path}]]`" if is_array else f"`[{path}]`"
-        yield _table(heading + _kind(table), table)
+        yield _table(heading + _kind(table), table, defs)
         waiting = [*_mentions(table, f"{path}."), *waiting]
 
 
 def _mentions(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, bool]]:
     """Yield path and model of the tables inside a table, and whether they form an array."""
     for key, described in table["properties"].items():
-        is_array = described.get("type") == "array"
-        for name in _references(described.get("items", {}) if is_array else described):
+        for name, is_array in _references(described):
             yield prefix + key, name, is_array
 
 
-def _references(described: Mapping[str, Any]) -> list[str]:
-    """Return the names of the models that describe a value."""
-    choices = [described, *described.get("oneOf", ())]
-    return [choice["$ref"].rpartition("/")[2] for choice in choices if "$ref" in choice]
+def _references(described: Mapping[str, Any], is_array: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the names of the models that describe a value, and whether an array holds them."""
+    if "$ref" in described:
+        yield described["$ref"].rpartition("/")[2], is_array
+    if "items" in described:
+        yield from _references(described["items"], is_array=True)
+    for choice in described.get("oneOf", ()):
+        yield from _references(choice, is_array)
 
 
 def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -122,12 +126,17 @@ def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
 def _kind(table: Mapping[str, Any]) -> str:
     """Name the key that tells a table from others in the same place."""
     for key, described in table["properties"].items():
-        if "const" in described:
-            return f" with `{key} = {as_toml(described['const'])}`"
+        if _tells_kinds_apart(key, described):
+            values = described.get("enum") or [described["const"]]
+            return f" with `{key} = " + "` or `".join(map(as_toml, values)) + "`"
     return ""
 
 
-def _table(heading: str, table: Mapping[str, Any]) -> str:
+def _tells_kinds_apart(key: str, described: Mapping[str, Any]) -> bool:
+    return "const" in described or (key == "discipline" and "enum" in described)
+
+
+def _table(heading: str, table: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     lines = [
         f"## {heading}\n",
         f"{table['description']}\n",
@@ -139,9 +148,9 @@ def _table(heading: str, table: Mapping[str, Any]) -> str:
         default = "*required*" if key in required else _code(described.get("default"))
         examples = ", ".join(_code(example) for example in described.get("examples", ()))
         what = described.get("description", "").replace("\n", " ").replace("``", "`")
-        if "const" in described:
+        if _tells_kinds_apart(key, described):
             what = "Tells this kind of table from the others."
-        cells = [f"`{key}`", what, _form(described), default, examples]
+        cells = [f"`{key}`", what, _form(described, defs), default, examples]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -150,26 +159,33 @@ def _code(value: Any) -> str:
     return "" if value is None else f"`{as_toml(value)}`"
 
 
-def _form(described: Mapping[str, Any]) -> str:
+def _form(described: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     """Name the form of a value in a word or two."""
-    if "enum" in described:
-        return ", ".join(_code(choice) for choice in described["enum"])
-    if "const" in described:
-        return _code(described["const"])
+    if "enum" in described or "const" in described:
+        return ", ".join(map(_code, described.get("enum") or [described["const"]]))
+    if "$ref" in described:
+        return _table_form(defs[described["$ref"].rpartition("/")[2]], defs)
+    if "oneOf" in described:
+        forms = [_form(choice, defs).split(" or ") for choice in described["oneOf"]]
+        return " or ".join(dict.fromkeys(form for found in forms for form in found))
     if "format" in described:
         return str(described["format"])
-    if _references(described):
-        return "table"
     if described.get("type") == "array":
-        return _array_form(described.get("items") or described["prefixItems"][0])
+        return _array_form(described.get("items") or described["prefixItems"][0], defs)
     kind = str(described.get("type", ""))
     return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)
 
 
-def _array_form(items: Mapping[str, Any]) -> str:
-    if _references(items):
-        return "tables"
-    return f"array of {_form(items)}" + ("" if "enum" in items else "s")
+def _table_form(table: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """Name the form of a table, and of the text that may stand for it."""
+    return f"{_form(table['anyOf'][0], defs)} or table" if "anyOf" in table else "table"
+
+
+def _array_form(items: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    form = _form(items, defs)
+    if "table" in form.split(" or "):
+        return "tables" if form == "table" else "array"
+    return f"array of {form}" + ("" if "enum" in items or " or " in form else "s")
 
 
 def _units() -> str:

@@ -43,9 +43,17 @@ def _unreadable(path: Path, error: OSError) -> InputError:
     )
 
 
+def _folder(source: str | None) -> Path:
+    path = Path(source or "")
+    return path if path.is_dir() else path.parent
+
+
 def validate(model: type[Model], data: Mapping[str, Any], source: str | None = None) -> Model:
-    """Validate data read from `source`; problems come as one InputError with all of them."""
+    """Validate data read from `source`; problems come as one InputError with all of them.
+
+    Files that the data names are relative to the folder of `source`, or to the current one.
+    """
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context={"folder": _folder(source)})
     except ValidationError as error:
         raise input_error(error, model, source) from None

@@ -25,6 +25,7 @@ from dumbbell.errors import DamagedResult, InputError, StoreError
 from dumbbell.running import staging
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
+from dumbbell.scenario import facts
 from dumbbell.study import grid
 from dumbbell.study.figure_spec import Selection
 from dumbbell.study.model import PlannedRun, Study
@@ -131,7 +132,11 @@ class Results:
         runs = itertools.chain(
             *(runs for plans in self._planned.values() for runs in plans.values())
         )
-        return list(dict.fromkeys(_stack(run.resolved.data["stack"]) for run in runs))
+        return list(
+            dict.fromkeys(
+                _stack(stack) for run in runs for stack in facts.stacks(run.resolved.data)
+            )
+        )
 
     def finished(self, test: str) -> list[tuple[PlannedRun, Metrics]]:
         """Return the finished runs of a test with their metrics."""

@@ -131,6 +131,22 @@ def parse_probability(value: Any) -> float:
     return probability
 
 
+def parse_share(value: Any) -> float:
+    """Parse a share of a whole: at least 0 and at most 1."""
+    share = float(parse_fraction(value))
+    if share > 1:
+        raise InputError("more than the whole", value=value, valid="0 <= share <= 1")
+    return share
+
+
+def parse_number(value: Any) -> float:
+    """Parse a number without a unit, such as a gain: at least 0."""
+    number = float(parse_fraction(value))
+    if number > _LARGEST:
+        raise InputError("too large", value=value, valid="less than 2^62")
+    return number
+
+
 def _is_integer(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip().isascii() and value.strip().isdecimal()
@@ -228,6 +244,13 @@ def parse_queue(value: Any) -> QueueSize:
     raise _unit_error("a queue size", value, unit, units)
 
 
+def parse_limit(value: Any) -> QueueSize | None:
+    """Parse what may wait in a queue; ``unlimited`` is None."""
+    if value is None or (isinstance(value, str) and value.strip().lower() == "unlimited"):
+        return None
+    return parse_queue(value)
+
+
 def parse_edge_rate(value: Any) -> int | None:
     """Parse the rate of an access link; ``unlimited`` is None."""
     if value is None or (isinstance(value, str) and value.strip().lower() == "unlimited"):
@@ -246,6 +269,12 @@ def _above_zero(amount: int | None) -> int | None:
     if amount == 0:
         raise InputError("must be more than 0")
     return amount
+
+
+def _countable(count: int) -> int:
+    if not 1 <= count < 2**32:
+        raise InputError("must be more than 0 and fit 32 bits", valid="1 to 2^32 - 1")
+    return count
 
 
 def _or(word: str, formatter: Callable[[int], str]) -> Callable[[int | None], str]:
@@ -275,6 +304,14 @@ Rate = Annotated[
     _text("rate", _RATE_PATTERN),
 ]
 """Bits per second."""
+
+StepRate = Annotated[
+    int,
+    BeforeValidator(parse_rate),
+    PlainSerializer(format_rate),
+    _text("rate", _RATE_PATTERN),
+]
+"""Bits per second; 0 is an outage."""
 
 EdgeRate = Annotated[
     int | None,
@@ -332,6 +369,14 @@ Queue = Annotated[
 ]
 """The limit of a queue."""
 
+Limit = Annotated[
+    QueueSize | None,
+    BeforeValidator(parse_limit),
+    PlainSerializer(lambda limit: "unlimited" if limit is None else str(limit)),
+    _text("queue", rf"{_QUEUE_PATTERN}|^unlimited$"),
+]
+"""What may wait in a queue; None: anything."""
+
 Probability = Annotated[
     float,
     BeforeValidator(parse_probability),
@@ -347,5 +392,38 @@ Probability = Annotated[
 ]
 """At least 0 and less than 1."""
 
+Share = Annotated[
+    float,
+    BeforeValidator(parse_share),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": 1},
+                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}%?$"},
+            ],
+            "format": "probability",
+        }
+    ),
+]
+"""At least 0 and at most 1."""
+
+Number = Annotated[
+    float,
+    BeforeValidator(parse_number),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0},
+                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}%?$"},
+            ],
+            "format": "number",
+        }
+    ),
+]
+"""A number, not negative."""
+
 Integer = Annotated[int, BeforeValidator(parse_integer), WithJsonSchema(_INTEGER_SCHEMA)]
 """A whole number, not negative."""
+
+Count = Annotated[Integer, AfterValidator(_countable)]
+"""A whole number, more than 0."""

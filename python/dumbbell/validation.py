@@ -6,7 +6,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -119,7 +119,8 @@ def _names(expected: str) -> list[str]:
 class _Place:
     """A place in a file, found by following pydantic's path through the models.
 
-    Pydantic's path also names the chosen member of a tagged union, which the file does not.
+    Pydantic's path also names the chosen member of a tagged union, which the file does not: by a
+    value of the table (`TAGS`), or by the name of its form (`forms`).
     """
 
     def __init__(self, root: type[BaseModel]) -> None:
@@ -127,9 +128,14 @@ class _Place:
         self.models = [root]
         self.field: FieldInfo | None = None
         self.path: list[str] = []
+        self.forms: dict[str, Any] = {}
 
     def enter(self, part: str | int) -> None:
         """Go one step down."""
+        if part in self.forms:
+            form = self.forms[str(part)]
+            self.models, self.forms = _models(form), _forms(form)
+            return
         tagged = [model for model in self.models if part in _tags(model)]
         if tagged and len(self.models) > 1:
             self.models = tagged
@@ -140,6 +146,7 @@ class _Place:
             self.parents = self.models
             self.field = found[0] if found else None
             self.models = _models(self.field.annotation) if self.field else []
+            self.forms = _forms(self.field.annotation) if self.field else {}
 
     @property
     def key(self) -> str:
@@ -164,13 +171,26 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
+TAGS = ("kind", "type", "topology", "discipline", "distribution")
+"""Keys that tell the tables apart that may stand in one place."""
+
+
 def _tags(model: type[BaseModel]) -> list[Any]:
     literals = [
         typing.get_args(field.annotation)
-        for field in model.model_fields.values()
-        if typing.get_origin(field.annotation) is Literal
+        for name, field in model.model_fields.items()
+        if name in TAGS and typing.get_origin(field.annotation) is Literal
     ]
-    return [values[0] for values in literals if len(values) == 1]
+    return [value for values in literals for value in values]
+
+
+def _forms(annotation: Any) -> dict[str, Any]:
+    """Find the named forms that a value may have, each with what may stand in it."""
+    inner = typing.get_args(annotation)
+    names = [part.tag for part in inner if isinstance(part, Tag)]
+    if names:
+        return {names[0]: inner[0]}
+    return {name: form for part in inner for name, form in _forms(part).items()}
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -60,6 +60,19 @@ impl<T: Copy + Default> Fifo<T> {
         self.slots[slot] = entry;
     }
 
+    /// Number of entries.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        (self.pushed - self.popped) as usize
+    }
+
+    /// Removes the entry at the front, which must be there.
+    #[inline]
+    pub const fn skip(&mut self) {
+        self.popped += 1;
+    }
+
     /// Removes the entry at the front.
     ///
     /// # Panics

@@ -8,14 +8,14 @@
 
 use crate::chance::Chance;
 use crate::delays::{Batch, Delays, Jitter, Reorder};
-use crate::fifo::Fifo;
 use crate::link_config::LinkConfig;
 use crate::loss::LossModel;
+use crate::occupancy::Occupancy;
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
-use crate::queue::{Admission, Backlog, Queued, Scheduler, Verdict, scheduler};
+use crate::queue::{Admission, Backlog, Limit, Queued, Scheduler, Verdict, scheduler};
 use crate::random::Random;
-use crate::transmitter::Transmitter;
+use crate::transmitter::{RateConfig, Transmitter};
 use crate::units::{Span, Time};
 
 /// Why a packet went no further.
@@ -41,8 +41,7 @@ pub enum Passage {
 }
 
 /// Counts since the run began; at any time
-/// `arrived + duplicated = dropped + lost + departed + backlog`. The backlog is kept for
-/// a link that is sampled or whose queue decides by it.
+/// `arrived + duplicated = dropped + lost + departed + backlog`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Packets that reached the link.
@@ -76,12 +75,6 @@ struct Samples {
     taken: Vec<LinkCounters>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Departure {
-    time: Time,
-    wire_bytes: u32,
-}
-
 /// What happens to packets before the queue.
 #[derive(Debug)]
 struct Entrance {
@@ -110,19 +103,26 @@ enum Queue {
 /// A link at work.
 #[derive(Debug)]
 pub struct Link {
-    entrance: Option<Box<Entrance>>,
-    queue: Queue,
+    next_sample: Time,
+    arrived_packets: u64,
+    /// Of a link with nothing but a limited first-in, first-out queue and a constant
+    /// rate: how many packets may be there when another joins.
+    express: Option<u32>,
+    overhead_bytes: u32,
     transmitter: Transmitter,
     delay: Span,
+    occupancy: Occupancy,
+    duplicated_packets: u64,
+    dropped_packets: u64,
+    lost_packets: u64,
+    marked_packets: u64,
+    entrance: Option<Box<Entrance>>,
+    queue: Queue,
     exit: Option<Box<Exit>>,
-    overhead_bytes: u32,
-    /// What is being sent and, of a FIFO, waits, if anybody wants to know.
-    departures: Option<Fifo<Departure>>,
     /// What a scheduler refused, pushed out or gave up, until it is asked for.
     given_up: Vec<Packet>,
-    counters: LinkCounters,
+    scheduled_packets_max: u32,
     samples: Option<Samples>,
-    next_sample: Time,
 }
 
 /// Random numbers of one link are drawn from this many streams.
@@ -147,18 +147,34 @@ impl Link {
                 Queue::Fifo(admission.expect("a discipline schedules or admits"))
             }
         };
-        let counted = config.sampled || !matches!(queue, Queue::Fifo(Admission::Unlimited));
+        let entrance = Entrance::new(config, random);
+        let exit = Exit::new(config, random);
+        let plain = entrance.is_none() && exit.is_none();
+        let constant = matches!(config.rate, Some(RateConfig::Constant(_)));
+        let express = match queue {
+            Queue::Fifo(Admission::Unlimited) if plain && constant => Some(u32::MAX),
+            Queue::Fifo(Admission::Limited(Limit::Packets(limit))) if plain && constant => {
+                Some(limit)
+            }
+            _ => None,
+        };
         Self {
-            entrance: Entrance::new(config, random),
-            queue,
+            next_sample: interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
+            arrived_packets: 0,
+            express,
+            overhead_bytes,
             transmitter: Transmitter::new(config.rate.as_ref()),
             delay: config.delay.0[0].1,
-            exit: Exit::new(config, random),
-            overhead_bytes,
-            departures: counted.then(Fifo::new),
+            occupancy: Occupancy::new(),
+            duplicated_packets: 0,
+            dropped_packets: 0,
+            lost_packets: 0,
+            marked_packets: 0,
+            entrance,
+            queue,
+            exit,
             given_up: Vec::new(),
-            counters: LinkCounters::default(),
-            next_sample: interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
+            scheduled_packets_max: 0,
             samples: interval.map(|interval| Samples { interval, taken: Vec::new() }),
         }
     }
@@ -176,16 +192,52 @@ impl Link {
         if now > self.next_sample {
             self.sample_before(now);
         }
-        self.counters.arrived_packets += 1;
+        self.arrived_packets += 1;
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
-        let mut ready = now;
-        if let Some(entrance) = &mut self.entrance {
-            match entrance.pass(now, packet, wire_bytes, &mut self.counters) {
-                Ok(held) => ready = held,
-                Err(cause) => return Passage::Lost(cause),
+        self.pass_entrance(now, packet, wire_bytes)
+    }
+
+    /// Whether there is nothing but a limited first-in, first-out queue, a constant rate
+    /// and a constant delay, so that [`Self::pass`] will do.
+    #[must_use]
+    pub const fn is_express(&self) -> bool {
+        self.express.is_some()
+    }
+
+    /// Takes a packet of `bytes` at `now` in express: when it is at the far end, or
+    /// nothing if the queue refuses it.
+    #[inline]
+    pub fn pass(&mut self, now: Time, bytes: u16) -> Option<Time> {
+        if now > self.next_sample {
+            self.sample_before(now);
+        }
+        self.arrived_packets += 1;
+        let Some(limit) = self.express else { unreachable!("a link in express") };
+        self.occupancy.depart(now);
+        if self.occupancy.packets() > limit {
+            self.dropped_packets += 1;
+            return None;
+        }
+        let end = self.transmit(now, now, u32::from(bytes) + self.overhead_bytes);
+        Some(end + self.delay)
+    }
+
+    #[inline]
+    fn pass_entrance(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Passage {
+        let Some(entrance) = &mut self.entrance else {
+            return self.join(now, now, packet, wire_bytes);
+        };
+        match entrance.pass(now, packet, wire_bytes) {
+            Ok(ready) => self.join(now, ready, packet, wire_bytes),
+            Err(cause) => {
+                let count = match cause {
+                    DropCause::Overflow => &mut self.dropped_packets,
+                    DropCause::Random => &mut self.lost_packets,
+                };
+                *count += 1;
+                Passage::Lost(cause)
             }
         }
-        self.join(now, ready, packet, wire_bytes)
     }
 
     /// Whether the packet that has just arrived comes twice; the copy then joins by
@@ -193,7 +245,7 @@ impl Link {
     pub fn duplicate(&mut self) -> bool {
         let chance = self.entrance.as_mut().and_then(|entrance| entrance.duplicate.as_mut());
         let happens = chance.is_some_and(Chance::happens);
-        self.counters.duplicated_packets += u64::from(happens);
+        self.duplicated_packets += u64::from(happens);
         happens
     }
 
@@ -210,36 +262,44 @@ impl Link {
         self.join(now, now, packet, wire_bytes)
     }
 
-    #[inline]
     fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> Passage {
         let verdict = match &mut self.queue {
-            Queue::Fifo(Admission::Unlimited) => Verdict::Accept,
+            Queue::Fifo(Admission::Unlimited) => {
+                self.occupancy.depart(now);
+                Verdict::Accept
+            }
             Queue::Fifo(_) => self.admit(now, packet, wire_bytes),
             Queue::Scheduled(_) => return self.enqueue(now, packet, wire_bytes),
         };
         if verdict == Verdict::Drop {
-            self.counters.dropped_packets += 1;
+            self.dropped_packets += 1;
             return Passage::Lost(DropCause::Overflow);
         }
-        let (start, end) = self.transmitter.send(ready, wire_bytes);
-        self.count(start.since(now), Departure { time: end, wire_bytes });
+        let end = self.transmit(now, ready, wire_bytes);
         let at = self.far_end(end);
         if verdict == Verdict::Accept {
             return Passage::Leaves(at);
         }
-        self.counters.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
+        self.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
         Passage::Marked(at)
     }
 
+    /// Sends a packet that came at `since` and may be sent from `ready` on; gives when it
+    /// has been.
     #[inline]
+    fn transmit(&mut self, since: Time, ready: Time, wire_bytes: u32) -> Time {
+        let (start, end) = self.transmitter.send(ready, wire_bytes);
+        self.occupancy.join(start.since(since), end, wire_bytes);
+        end
+    }
+
     fn admit(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Verdict {
-        self.depart(now);
+        self.occupancy.depart(now);
         let free = self.transmitter.free_at();
-        let sending = self.departures.as_ref().and_then(Fifo::front);
         let backlog = Backlog {
-            packets: self.counters.backlog_packets,
-            bytes: self.counters.backlog_bytes,
-            sending_bytes: sending.map_or(0, |departure| departure.wire_bytes),
+            packets: self.occupancy.packets(),
+            bytes: self.occupancy.bytes(),
+            sending_bytes: self.occupancy.sending_bytes(),
             wait: Span(free.0.saturating_sub(now.0)),
             idle: Span(now.0.saturating_sub(free.0)),
         };
@@ -254,8 +314,9 @@ impl Link {
             unreachable!("a first-in, first-out queue admits")
         };
         scheduler.enqueue(now, Queued { packet, wire_bytes, since: now }, &mut self.given_up);
-        self.depart(now);
-        self.grow_backlog(wire_bytes);
+        self.occupancy.depart(now);
+        let packets = self.occupancy.packets() + scheduler.packets();
+        self.scheduled_packets_max = self.scheduled_packets_max.max(packets);
         Passage::Queued
     }
 
@@ -278,22 +339,17 @@ impl Link {
         let Queue::Scheduled(scheduler) = &mut self.queue else { return None };
         let marked = scheduler.marked();
         let queued = scheduler.dequeue(now, &mut self.given_up)?;
-        self.counters.marked_packets += scheduler.marked() - marked;
+        self.marked_packets += scheduler.marked() - marked;
         let Queued { packet, wire_bytes, since } = queued;
-        let (start, end) = self.transmitter.send(now, wire_bytes);
-        self.depart(now);
-        let waited = start.since(since);
-        self.counters.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
-        self.note_departure(Departure { time: end, wire_bytes });
+        self.occupancy.depart(now);
+        let end = self.transmit(since, now, wire_bytes);
         Some((self.far_end(end), packet))
     }
 
     /// A packet that the scheduler gave up and nobody has asked for yet.
     pub fn take_given_up(&mut self) -> Option<Packet> {
         let packet = self.given_up.pop()?;
-        self.counters.dropped_packets += 1;
-        self.counters.backlog_packets -= 1;
-        self.counters.backlog_bytes -= u64::from(packet.bytes()) + u64::from(self.overhead_bytes);
+        self.dropped_packets += 1;
         Some(packet)
     }
 
@@ -315,17 +371,41 @@ impl Link {
     /// Counts as of `end` and at every interval before, after the last packet.
     pub fn finish(&mut self, end: Time) -> (LinkCounters, Vec<LinkCounters>) {
         self.sample_before(end.saturating_add(Span(1)));
-        self.depart(end);
         let taken = self.samples.take().map(|samples| samples.taken);
-        (self.counters, taken.unwrap_or_default())
+        (self.counters(end), taken.unwrap_or_default())
+    }
+
+    fn counters(&mut self, now: Time) -> LinkCounters {
+        let occupancy = &mut self.occupancy;
+        occupancy.depart(now);
+        let (queued_packets, queued_bytes) = match &self.queue {
+            Queue::Scheduled(scheduler) => (scheduler.packets(), scheduler.bytes()),
+            Queue::Fifo(_) => (0, 0),
+        };
+        let backlog_packets = occupancy.packets() + queued_packets;
+        let entered = self.arrived_packets + self.duplicated_packets;
+        let gone = self.dropped_packets + self.lost_packets + u64::from(backlog_packets);
+        LinkCounters {
+            arrived_packets: self.arrived_packets,
+            duplicated_packets: self.duplicated_packets,
+            dropped_packets: self.dropped_packets,
+            lost_packets: self.lost_packets,
+            marked_packets: self.marked_packets,
+            departed_packets: entered - gone,
+            departed_bytes: occupancy.departed_bytes(),
+            backlog_packets,
+            backlog_bytes: occupancy.bytes() + queued_bytes,
+            backlog_packets_max: occupancy.packets_max().max(self.scheduled_packets_max),
+            waiting_byte_ns: occupancy.waiting_byte_ns(),
+        }
     }
 
     #[cold]
     fn sample_before(&mut self, time: Time) {
         while self.next_sample < time {
-            self.depart(self.next_sample);
+            let counters = self.counters(self.next_sample);
             let samples = self.samples.as_mut().expect("a time only where samples are taken");
-            samples.taken.push(self.counters);
+            samples.taken.push(counters);
             self.next_sample += samples.interval;
         }
     }
@@ -336,47 +416,6 @@ impl Link {
         match &mut self.exit {
             None => end + self.delay,
             Some(exit) => exit.far_end(end),
-        }
-    }
-
-    #[inline]
-    fn count(&mut self, waited: Span, departure: Departure) {
-        if self.departures.is_some() {
-            let wire_bytes = departure.wire_bytes;
-            self.counters.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
-            self.grow_backlog(wire_bytes);
-            self.note_departure(departure);
-        }
-    }
-
-    #[inline]
-    fn grow_backlog(&mut self, wire_bytes: u32) {
-        let counters = &mut self.counters;
-        counters.backlog_packets += 1;
-        counters.backlog_bytes += u64::from(wire_bytes);
-        counters.backlog_packets_max = counters.backlog_packets_max.max(counters.backlog_packets);
-    }
-
-    #[inline]
-    fn note_departure(&mut self, departure: Departure) {
-        if let Some(departures) = &mut self.departures {
-            departures.push(departure);
-        }
-    }
-
-    /// Moves what has left the transmitter by `now` out of the backlog.
-    #[inline]
-    fn depart(&mut self, now: Time) {
-        let Some(departures) = &mut self.departures else { return };
-        while let Some(departure) = departures.front()
-            && departure.time <= now
-        {
-            departures.pop();
-            let wire_bytes = u64::from(departure.wire_bytes);
-            self.counters.backlog_packets -= 1;
-            self.counters.backlog_bytes -= wire_bytes;
-            self.counters.departed_packets += 1;
-            self.counters.departed_bytes += wire_bytes;
         }
     }
 }
@@ -399,19 +438,11 @@ impl Entrance {
 
     /// When the packet joins the queue, or why it does not.
     #[inline]
-    fn pass(
-        &mut self,
-        now: Time,
-        packet: Packet,
-        wire_bytes: u32,
-        counters: &mut LinkCounters,
-    ) -> Result<Time, DropCause> {
+    fn pass(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Result<Time, DropCause> {
         if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire_bytes)) {
-            counters.dropped_packets += 1;
             return Err(DropCause::Overflow);
         }
         if self.losses.iter_mut().any(|loss| loss.lost(now, packet)) {
-            counters.lost_packets += 1;
             return Err(DropCause::Random);
         }
         Ok(self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now)))

@@ -1,9 +1,11 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
+use std::num::NonZeroU64;
+
 use dumbbell_algorithm::{AlgorithmError, Instance};
-use dumbbell_network::{Random, Rate, Span, Time};
+use dumbbell_network::{LinkConfig, Random, Rate, RateConfig, Route, Span, Time};
 use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
-use dumbbell_workload::{Flow, Tcp, Transport, Udp};
+use dumbbell_workload::{Flow, Scenario, Tcp, Transport, Udp};
 
 use crate::app::{App, Bursts};
 
@@ -46,6 +48,19 @@ pub struct Connection {
     pub receiver: Receiver,
     pub app: App,
     stack: Stack,
+    host: Host,
+    random: Random,
+}
+
+/// What a sender knows of its host and its path.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// Rate of its own link, if no other flow uses that and it never drops.
+    pub rate_bps: Option<NonZeroU64>,
+    /// What that link adds to each packet.
+    pub overhead_bytes: u32,
+    /// Round-trip propagation time, as the handshake would measure.
+    pub base_rtt: Span,
 }
 
 /// A source of datagrams.
@@ -61,12 +76,44 @@ pub struct Datagrams {
     turns: Time,
 }
 
+impl Host {
+    /// The sending hosts of a scenario's flows.
+    pub fn all(scenario: &Scenario) -> Vec<Self> {
+        let mut users = vec![0u32; scenario.links.len()];
+        for flow in &scenario.flows {
+            flow.forward.hops.iter().chain(&flow.reverse.hops).for_each(|hop| users[hop.link] += 1);
+        }
+        let host = |flow: &Flow| {
+            let first = flow.forward.hops[0].link;
+            Self::behind(&scenario.links[first], users[first] == 1, flow, &scenario.links)
+        };
+        scenario.flows.iter().map(host).collect()
+    }
+
+    fn behind(first: &LinkConfig, alone: bool, flow: &Flow, links: &[LinkConfig]) -> Self {
+        let delay = |route: &Route| {
+            let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
+            hops.fold(route.delay, |total, delay| total + delay)
+        };
+        let rate_bps = match first.rate {
+            Some(RateConfig::Constant(rate)) if alone && first.queue.limit.is_none() => {
+                Some(rate.0)
+            }
+            _ => None,
+        };
+        Self {
+            rate_bps,
+            overhead_bytes: u32::from(first.overhead_bytes),
+            base_rtt: delay(&flow.forward) + delay(&flow.reverse),
+        }
+    }
+}
+
 impl FlowState {
-    /// A flow that has not begun; its random numbers come from stream `stream` of `seed`.
-    pub fn new(spec: Flow, seed: u64, stream: u64) -> Self {
-        let random = Random::new(seed, stream);
+    /// A flow that has not begun.
+    pub fn new(spec: Flow, host: Host, random: Random) -> Self {
         let ends = match &spec.transport {
-            Transport::Tcp(tcp) => Ends::Tcp(Connection::new(tcp, spec.mss_bytes(), random)),
+            Transport::Tcp(tcp) => Ends::Tcp(Connection::new(tcp, spec.mss_bytes(), host, random)),
             Transport::Udp(udp) => Ends::Udp(Datagrams::new(udp, spec.start_ns, random)),
         };
         let stop_pending = spec.stop_ns.is_some();
@@ -108,10 +155,11 @@ pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
 }
 
 impl Connection {
-    fn new(tcp: &Tcp, mss_bytes: u32, random: Random) -> Self {
+    fn new(tcp: &Tcp, mss_bytes: u32, host: Host, mut random: Random) -> Self {
         let stack = tcp.stack.resolve().expect("a checked stack");
         let receiver = Receiver::new(&stack);
-        Self { sender: None, receiver, app: App::new(tcp.demand, mss_bytes, random), stack }
+        let app = App::new(tcp.demand, mss_bytes, random.split());
+        Self { sender: None, receiver, app, stack, host, random }
     }
 
     /// Establishes the connection.
@@ -120,9 +168,13 @@ impl Connection {
         let config = SenderConfig {
             mss_bytes: spec.mss_bytes(),
             packet_bytes: u32::from(spec.packet_bytes),
+            overhead_bytes: self.host.overhead_bytes,
+            host_rate_bps: self.host.rate_bps,
         };
         let algorithm = algorithm(tcp).expect("a checked algorithm");
-        let mut sender = Sender::new(&self.stack, config, algorithm, now);
+        let seed = self.random.next_u64();
+        let mut sender = Sender::new(&self.stack, config, algorithm, now, seed);
+        self.receiver.set_rtt(self.host.base_rtt);
         sender.supply(self.app.act(now, 0));
         self.sender.insert(sender)
     }
@@ -175,7 +227,6 @@ impl Datagrams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::num::NonZeroU64;
 
     #[test]
     fn datagrams_keep_their_rate_exactly() {

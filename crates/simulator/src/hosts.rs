@@ -2,17 +2,18 @@
 //! timer is due.
 
 use dumbbell_network::{
-    Arrival, Direction, DropCause, Fate, Flags, GroupId, Network, Packet, Span, Time,
+    Arrival, Direction, DropCause, Ecn, Fate, Flags, GroupId, Network, Packet, Random, Span, Time,
 };
 use dumbbell_record::{EventKind, Request};
 use dumbbell_tcp::Ack;
 use dumbbell_workload::Scenario;
 
 use crate::app::Message;
-use crate::flow::{Connection, Ends, FlowState};
+use crate::express::Lanes;
+use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
 use crate::timers::{Task, Timers};
-use crate::wire::ParkedBlocks;
+use crate::wire::{ParkedBlocks, ack_of, arrival_of, clock};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -22,17 +23,19 @@ const FLOW_STREAMS: u64 = 1 << 32;
 pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
-    timers: Timers,
+    pub timers: Timers,
     parked: ParkedBlocks,
+    /// Lanes of the flows that have such.
+    lanes: Vec<Option<Lanes>>,
 }
 
 /// The route at whose end a flow's receiver is.
-const fn receiver_of(flow: usize) -> usize {
+pub const fn receiver_of(flow: usize) -> usize {
     2 * flow
 }
 
 /// The route at whose end a flow's sender is.
-const fn sender_of(flow: usize) -> usize {
+pub const fn sender_of(flow: usize) -> usize {
     2 * flow + 1
 }
 
@@ -42,11 +45,17 @@ impl AllHosts {
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let mut timers = Timers::new(network, interval);
         let recorder = Recorder::new(&scenario.record, scenario.flows.len());
-        let flows = scenario.flows.into_iter().enumerate().map(|(index, spec)| {
-            timers.set(sender_of(index), spec.start_ns, network);
-            FlowState::new(spec, scenario.seed, FLOW_STREAMS + index as u64)
-        });
-        Self { flows: flows.collect(), recorder, timers, parked: ParkedBlocks::default() }
+        let hosts = Host::all(&scenario);
+        let flows =
+            scenario.flows.into_iter().zip(hosts).enumerate().map(|(index, (spec, host))| {
+                timers.set(sender_of(index), spec.start_ns, network);
+                let random = Random::new(scenario.seed, FLOW_STREAMS + index as u64);
+                FlowState::new(spec, host, random)
+            });
+        let flows: Vec<_> = flows.collect();
+        let lane = |flow| Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
+        let lanes = (0..flows.len()).map(lane).collect();
+        Self { flows, recorder, timers, parked: ParkedBlocks::default(), lanes }
     }
 
     /// Takes what reaches a host.
@@ -122,30 +131,41 @@ impl AllHosts {
             flow.counters.received_bytes += payload;
             return;
         };
+        let arrival = arrival_of(packet, now, flow.spec.packet_bytes);
+        flow.counters.marked_packets += u64::from(arrival.ce);
         let receiver = &mut connection.receiver;
         let before = receiver.received_segs();
-        let ack = receiver.on_data(now, packet.number());
+        let ack = receiver.on_data(now, arrival);
         flow.counters.received_bytes += payload * (receiver.received_segs() - before);
-        match ack {
-            Some(ack) => self.send_ack(now, index, ack, network),
-            None => {
-                let deadline = receiver.deadline().unwrap_or(Time::NEVER);
-                self.timers.at_latest(receiver_of(index), deadline, network);
-            }
+        if let Some(ack) = ack {
+            self.send_acks(now, index, ack, network);
+        }
+        self.plan_receiver(index, network);
+    }
+
+    /// Sends an acknowledgement and those that go with it.
+    #[inline]
+    pub fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
+        let mut next = Some(first);
+        while let Some(ack) = next {
+            let flow = &mut self.flows[index];
+            let Ends::Tcp(connection) = &mut flow.ends else { return };
+            let blocks = || connection.receiver.blocks();
+            let packet = self.parked.packet_of(index as u32, flow.spec.header_bytes, ack, blocks);
+            next = connection.receiver.also();
+            let fate = network.send(now, packet);
+            self.follow(fate, network);
         }
     }
 
+    /// Makes sure that a receiver is not late for what it wants.
     #[inline]
-    fn send_ack(&mut self, now: Time, index: usize, ack: Ack, network: &mut Network) {
-        let bytes = self.flows[index].spec.header_bytes + ack.sacked.option_bytes();
-        let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative);
-        let packet = if ack.sacked.is_empty() {
-            packet
-        } else {
-            packet.with_note(self.parked.park(ack.sacked)).with_flags(Flags::PARKED)
-        };
-        let fate = network.send(now, packet);
-        self.follow(fate, network);
+    pub fn plan_receiver(&mut self, index: usize, network: &mut Network) {
+        if let Ends::Tcp(connection) = &self.flows[index].ends
+            && let Some(deadline) = connection.receiver.deadline()
+        {
+            self.timers.at_latest(receiver_of(index), deadline, network);
+        }
     }
 
     #[inline]
@@ -154,9 +174,15 @@ impl AllHosts {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("datagrams are not ACKed") };
         let sender = connection.sender.as_mut().expect("an ACK for a flow that has begun");
-        let ack = Ack { cumulative: packet.number(), sacked: self.parked.blocks_of(packet) };
+        let fetched;
+        let (ack, blocks) = if packet.has(Flags::PARKED) {
+            fetched = self.parked.fetch(packet);
+            (fetched.0, &fetched.1)
+        } else {
+            (ack_of(packet, now), &self.parked.none)
+        };
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, &ack, &mut watch);
+        sender.on_ack(now, ack, blocks, &mut watch);
         if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
             self.completed(now, index, message);
         }
@@ -167,31 +193,23 @@ impl AllHosts {
     /// Sends all that a connection may send now.
     #[inline]
     fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
-        while let Some(packet) = self.next_packet(now, index) {
+        if let Some(lanes) = self.lanes[index].filter(|lanes| lanes.are_open(now)) {
+            return self.transmit_in_express(now, index, &lanes, network);
+        }
+        while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
+            let bytes = payload as u16 + self.flows[index].spec.header_bytes;
+            let flags = Flags::RESENT
+                .when(segment.is_retransmission)
+                .and(Flags::END.when(ends_message))
+                .and(Flags::CWR.when(segment.cwr));
+            let ecn = if segment.ect { Ecn::Ect0 } else { Ecn::NotEct };
+            let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
+                .with_flags(flags)
+                .with_ecn(ecn)
+                .with_note(clock(now) & (Packet::NOTES - 1));
             let fate = network.send(now, packet);
             self.follow(fate, network);
         }
-    }
-
-    #[inline]
-    fn next_packet(&mut self, now: Time, index: usize) -> Option<Packet> {
-        let flow = &mut self.flows[index];
-        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
-            return None;
-        };
-        let segment = sender.next_segment(now)?;
-        let ends = app.ends_message(segment.number);
-        let payload = if ends { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
-        flow.counters.sent_packets += 1;
-        flow.counters.sent_bytes += u64::from(payload);
-        if segment.is_retransmission {
-            let kind = EventKind::Retransmit;
-            self.recorder.event(now, kind, index as u32, segment.number, sender);
-        }
-        let bytes = payload as u16 + flow.spec.header_bytes;
-        let flags = Flags::RESENT.when(segment.is_retransmission).and(Flags::END.when(ends));
-        let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number);
-        Some(packet.with_flags(flags))
     }
 
     /// Makes sure that a sender is not late for what it wants.
@@ -221,12 +239,12 @@ impl AllHosts {
     /// Lets a receiver do what is due at `now`.
     fn receiver_acts(&mut self, index: usize, now: Time, network: &mut Network) {
         let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
-        let ack = connection.receiver.on_timer(now);
+        if let Some(ack) = connection.receiver.on_timer(now) {
+            self.send_acks(now, index, ack, network);
+        }
+        let Ends::Tcp(connection) = &self.flows[index].ends else { return };
         let next = connection.receiver.deadline().unwrap_or(Time::NEVER);
         self.timers.set(receiver_of(index), next, network);
-        if let Some(ack) = ack {
-            self.send_ack(now, index, ack, network);
-        }
     }
 
     /// Lets a sender do what is due at `now`.
@@ -297,10 +315,16 @@ impl AllHosts {
         }
     }
 
+    /// A queue dropped data at `now`.
+    #[cold]
+    pub fn drop_data(&mut self, now: Time, packet: Packet) {
+        self.lose(Arrival { time: now, packet }, DropCause::Overflow);
+    }
+
     #[cold]
     fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
         if packet.direction() == Direction::Reverse {
-            self.parked.blocks_of(packet);
+            self.parked.forget(packet);
             return;
         }
         let counters = &mut self.flows[packet.flow() as usize].counters;

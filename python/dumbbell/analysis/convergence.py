@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.analysis.window import Counters, Sampled, Times, Values
+from dumbbell.scenario import facts
 from dumbbell.study.model import Convergence as Rules
 from dumbbell.units import NS_PER_S
 
@@ -44,9 +45,9 @@ class Convergence:
 
 def window_ns(scenario: Mapping[str, Any], rules: Rules) -> int:
     """Return the window of the moving average, 1/lambda."""
-    rtt_ns = max(flow["rtt_ns"] for flow in scenario["flows"])
+    rtt_ns = max(facts.base_rtt_ns(scenario, flow) for flow in scenario["flows"])
     packet_bits: int = 8 * max(flow["packet_bytes"] for flow in scenario["flows"])
-    bdp_packets: float = scenario["network"]["rate_bps"] * rtt_ns / NS_PER_S / packet_bits
+    bdp_packets = facts.bottleneck_rate_bps(scenario) * rtt_ns / NS_PER_S / packet_bits
     return max(int(rules.window_minimum), round(rules.window_per_packet * bdp_packets))
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from dumbbell.analysis.convergence import convergence
 from dumbbell.analysis.window import Sampled, Window
 from dumbbell.running.result import Run
+from dumbbell.scenario import facts
 from dumbbell.study.model import PlannedRun
 
 Metrics = dict[str, float | None]
@@ -122,7 +123,7 @@ def _rates(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     utilisation = None
     if window is not None:
         departed = sampled.bottleneck.between("departed_bytes", window.start_ns, window.end_ns)
-        utilisation = 8 * departed / window.seconds / sampled.scenario["network"]["rate_bps"]
+        utilisation = 8 * departed / window.seconds / facts.bottleneck_rate_bps(sampled.scenario)
     yield "utilisation", utilisation
 
 

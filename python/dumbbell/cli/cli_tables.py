@@ -12,6 +12,7 @@ from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import number, with_spread
 from dumbbell.running.result import Run
+from dumbbell.scenario import facts
 from dumbbell.units import format_time
 
 _VERDICTS = {
@@ -46,11 +47,10 @@ def flows(run: Run) -> Table:
         goodput = 8 * told["received_bytes"] / active_s / 1e6 if active_s > 0 else None
         again = told["retransmitted_segs"] / told["sent_segs"] if told["sent_segs"] else None
         rtt_us = told["rtt_mean_us"]
-        preset = f"@{flow['preset']}" if flow["preset"] else ""
         result.add_row(
             flow["label"],
-            flow["algorithm"] + preset,
-            number(flow["rtt_ns"] / 1e6),
+            facts.choice(flow),
+            number(facts.base_rtt_ns(run.scenario, flow) / 1e6),
             number(flow["start_ns"] / 1e9),
             number(goodput, 4),
             number(rtt_us / 1000 if rtt_us is not None else None, 4),
@@ -65,7 +65,7 @@ def path(run: Run) -> str:
     """Say what happened at the bottleneck, in one line."""
     forward = run.summary["queues"][0]
     seconds = run.summary["duration_ns"] / 1e9
-    used = 8 * forward["departed_bytes"] / seconds / run.scenario["network"]["rate_bps"]
+    used = 8 * forward["departed_bytes"] / seconds / facts.bottleneck_rate_bps(run.scenario)
     return (
         f"bottleneck: {100 * used:.1f} % used, queue at most {forward['backlog_packets_max']:,} "
         f"packets, {forward['dropped_packets']:,} dropped; {run.summary['packets']:,} packets in "

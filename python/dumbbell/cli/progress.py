@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from dumbbell.running.executor import Progress as State
+from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _LOG_EVERY_S: Final = 10.0
@@ -134,6 +135,6 @@ class _Lines(Display):
 
 def _size(run: ResolvedScenario) -> float:
     """Return about how many packets a run takes."""
-    rate_bps: int = run.data["network"]["rate_bps"]
+    rate_bps = facts.bottleneck_rate_bps(run.data)
     duration_ns: int = run.data["duration_ns"]
     return 1 + rate_bps * duration_ns / 1e9 / _BITS_PER_PACKET

@@ -12,6 +12,7 @@ from dumbbell import catalogue
 from dumbbell.errors import InputError, listed
 from dumbbell.figures.chart_data import thin
 from dumbbell.running.result import Run
+from dumbbell.scenario import facts
 from dumbbell.study.figure_spec import Quantity
 
 _BUCKETS: Final = 420
@@ -99,7 +100,8 @@ def _internal(name: str) -> Callable[[Run], pl.DataFrame]:
             .filter(pl.col("flow") == index)
             .select(*_WHEN, value=pl.col(column) / per_unit)
             for index, flow in enumerate(run.scenario["flows"])
-            for column, per_unit in [_info_column(flow["algorithm"], name)]
+            if "tcp" in flow["transport"]
+            for column, per_unit in [_info_column(facts.algorithm(flow), name)]
         ]
         return pl.concat(parts).collect()
 

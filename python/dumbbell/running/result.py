@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from dumbbell.running.engine import Output, empty_frame
+from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Run:
             {
                 "flow": pl.Series(range(len(flows)), dtype=pl.UInt32),
                 "label": pl.Series([flow["label"] for flow in flows], dtype=pl.Categorical),
-                "algorithm": pl.Series(map(_choice, flows), dtype=pl.Categorical),
+                "algorithm": pl.Series(map(facts.choice, flows), dtype=pl.Categorical),
             }
         )
 
@@ -91,7 +92,3 @@ class Run:
     def __repr__(self) -> str:
         labels = ", ".join(flow["label"] for flow in self.scenario["flows"])
         return f"<Run {self.key[:12]}: {labels}>"
-
-
-def _choice(flow: Mapping[str, Any]) -> str:
-    return f"{flow['algorithm']}@{flow['preset']}" if flow["preset"] else str(flow["algorithm"])

@@ -384,15 +384,17 @@ class Study(_Table):
         place = f"test.{point.test.name}.scenario"
         try:
             scenario = Scenario.parse(point.scenario, self._source)
+            seeds = [_seed(point, seed, repetition) for repetition in range(point.runs)]
+            # Another seed can draw more flows than a scenario may have.
+            resolved = [scenario.model_copy(update={"seed": own}).resolve() for own in seeds]
         except InputError as error:
             raise _placed(error, place, self._source) from None
-        for repetition in range(point.runs):
-            seeded = scenario.model_copy(update={"seed": _seed(point, seed, repetition)})
+        for repetition, run in enumerate(resolved):
             yield PlannedRun(
                 point.test.name,
                 point.axes,
                 repetition,
-                seeded.resolve(),
+                run,
                 point.test.measure,
                 self.convergence,
             )

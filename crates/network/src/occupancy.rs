@@ -1,0 +1,87 @@
+//! What a link's transmitter is sending and, of a first-in, first-out queue, what waits
+//! for it: known by the times at which it departs.
+
+use crate::fifo::Fifo;
+use crate::units::{Span, Time};
+
+/// A packet that will have been sent then.
+#[derive(Clone, Copy, Debug, Default)]
+struct Departure {
+    time: Time,
+    wire_bytes: u32,
+}
+
+/// Packets that have joined and not departed.
+#[derive(Debug)]
+pub struct Occupancy {
+    departures: Fifo<Departure>,
+    joined_bytes: u64,
+    departed_bytes: u64,
+    packets_max: u32,
+    /// Integral of waiting bytes over time.
+    waiting_byte_ns: u128,
+}
+
+impl Occupancy {
+    pub fn new() -> Self {
+        Self {
+            departures: Fifo::new(),
+            joined_bytes: 0,
+            departed_bytes: 0,
+            packets_max: 0,
+            waiting_byte_ns: 0,
+        }
+    }
+
+    /// Adds a packet that begins to be sent after `waited`, and has been at `time`.
+    #[inline]
+    pub fn join(&mut self, waited: Span, time: Time, wire_bytes: u32) {
+        self.departures.push(Departure { time, wire_bytes });
+        self.joined_bytes += u64::from(wire_bytes);
+        self.packets_max = self.packets_max.max(self.packets());
+        self.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
+    }
+
+    /// Removes what has been sent by `now`.
+    #[inline]
+    pub fn depart(&mut self, now: Time) {
+        while let Some(departure) = self.departures.front()
+            && departure.time <= now
+        {
+            self.departures.skip();
+            self.departed_bytes += u64::from(departure.wire_bytes);
+        }
+    }
+
+    /// Packets, the one being sent among them.
+    #[inline]
+    pub const fn packets(&self) -> u32 {
+        self.departures.len() as u32
+    }
+
+    /// Bytes on the wire, those being sent among them.
+    #[inline]
+    pub const fn bytes(&self) -> u64 {
+        self.joined_bytes - self.departed_bytes
+    }
+
+    /// Size of the packet being sent; 0 if there is none.
+    pub fn sending_bytes(&self) -> u32 {
+        self.departures.front().map_or(0, |departure| departure.wire_bytes)
+    }
+
+    /// Bytes on the wire that have departed.
+    pub const fn departed_bytes(&self) -> u64 {
+        self.departed_bytes
+    }
+
+    /// Most packets so far.
+    pub const fn packets_max(&self) -> u32 {
+        self.packets_max
+    }
+
+    /// Integral of waiting bytes over time, in byte nanoseconds.
+    pub const fn waiting_byte_ns(&self) -> u128 {
+        self.waiting_byte_ns
+    }
+}

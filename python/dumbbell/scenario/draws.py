@@ -1,0 +1,65 @@
+"""Random numbers from hashes: the same for a seed on any machine and with any Python.
+
+A draw is a function of the seed and of what it is for, so that another flow more or less does not
+change it. Logarithms, roots and powers are those of `decimal`, which rounds them correctly; those
+of a mathematical library may differ in their last digit from one machine to the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Final
+
+_DIGITS: Final = Context(prec=28)
+
+
+def integer(span: int, *purpose: object) -> int:
+    """Draw a whole number from 0 up to, but not including, `span`."""
+    # 256 random bits against at most 64: the bias of the remainder is below 2^-190.
+    return _bits(*purpose) % span
+
+
+def share(*purpose: object) -> Fraction:
+    """Draw a number between 0 and 1, both excluded."""
+    return Fraction(2 * (_bits(*purpose) >> 192) + 1, 2**65)
+
+
+def exponential(*purpose: object) -> Decimal:
+    """Draw an exponentially distributed number of mean 1."""
+    return -_DIGITS.ln(decimal(share(*purpose)))
+
+
+def normal(*purpose: object) -> Decimal:
+    """Draw a normally distributed number of mean 0 and deviation 1 (Marsaglia's polar method)."""
+    attempt = 0
+    while True:
+        across = 2 * share(*purpose, attempt, "across") - 1
+        along = 2 * share(*purpose, attempt, "along") - 1
+        square = across * across + along * along
+        if 0 < square < 1:
+            radius = decimal(square)
+            factor = _DIGITS.divide(-2 * _DIGITS.ln(radius), radius)
+            return _DIGITS.multiply(decimal(across), _DIGITS.sqrt(factor))
+        attempt += 1
+
+
+def power(exponent: Decimal) -> Decimal:
+    """Return e to the power of `exponent`."""
+    return _DIGITS.exp(exponent)
+
+
+def logarithm(value: Decimal) -> Decimal:
+    """Return the natural logarithm."""
+    return _DIGITS.ln(value)
+
+
+def decimal(value: Fraction) -> Decimal:
+    """Return a fraction as a decimal of all digits that count here."""
+    return _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _bits(*purpose: object) -> int:
+    text = " ".join(["dumbbell", *map(str, purpose)])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest())

@@ -1,0 +1,254 @@
+"""Flows: single ones, and those that arrive at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+from dumbbell.scenario.model_sizes import SizeSpec
+from dumbbell.scenario.model_stack import Stack, Switches
+from dumbbell.scenario.model_workloads import Bulk, OnOff, Start, WorkloadSpec
+from dumbbell.scenario.tables import Table
+from dumbbell.units import (
+    Bytes,
+    Count,
+    Duration,
+    Integer,
+    Number,
+    Rate,
+    Share,
+    Time,
+    Volume,
+    format_time,
+)
+
+FLOWS_MAX: Final = 10_000
+HEADER_BYTES: Final = 52
+"""IP (20), TCP (20) and its timestamp option (12)."""
+
+UDP_HEADER_BYTES: Final = 28
+"""IP (20) and UDP (8)."""
+
+
+def _pair(hops: tuple[int, ...]) -> tuple[int, ...]:
+    if len(hops) != 2:
+        raise InputError("not the first and the last hop", value=list(hops), valid="[first, last]")
+    return hops
+
+
+class Traffic(Table):
+    """What single flows and arriving ones have in common: their TCP and their path."""
+
+    rtt: Duration | None = Field(None, examples=["162ms"])
+    """Two-way propagation time of the whole path; by default the network's. Not in a graph."""
+
+    packet: Bytes = Field(1500, examples=[1500, 9000])
+    """Size of its full IP packets, of which 52 bytes are IP and TCP headers, or 28 IP and UDP."""
+
+    parameters: Mapping[str, Integer] = Field({}, examples=[{"delta_l": 500}])
+    """Parameters of the algorithm that differ from the preset (`dumbbell algorithms show`)."""
+
+    stack: Stack | None = Field(None, examples=["linux-2.6.6"])
+    """Its TCP stack; by default the scenario's."""
+
+    switches: Switches = Field({}, examples=[{"quick_acks": 0}])
+    """Switches that differ from its stack."""
+
+    label: str | None = Field(None, min_length=1, examples=["late flow"])
+    """Name of the flow in tables and figures, numbered if there are several; by default the
+    algorithm and a number."""
+
+    host: str | None = Field(None, min_length=1, examples=["client"])
+    """Name of the sending host; flows of the same host share its access link. By default each
+    flow has a host of its own."""
+
+    direction: Literal["forward", "reverse"] = Field("forward", examples=["reverse"])
+    """Where its data flows: `reverse` is over the reverse bottleneck, its acknowledgements over
+    the forward one. Not in a graph."""
+
+    hops: Annotated[tuple[Count, ...], AfterValidator(_pair)] | None = Field(
+        None, examples=[[1, 3]]
+    )
+    """First and last hop in a parking lot, from 1; by default all."""
+
+    source: str | None = Field(None, alias="from", examples=["a"])
+    """The node in a graph where it enters the network."""
+
+    target: str | None = Field(None, alias="to", examples=["b"])
+    """The node in a graph where it leaves the network."""
+
+    via: tuple[str, ...] = Field((), examples=[["c", "d"]])
+    """Nodes in a graph that it passes, in this order; in between it takes the path of least delay.
+    Acknowledgements come back the same way."""
+
+    @field_validator("packet")
+    @classmethod
+    def _packet_limits(cls, packet: int) -> int:
+        if not HEADER_BYTES < packet <= 65535:
+            raise InputError(
+                f"an IP packet holds {HEADER_BYTES} bytes of headers, some data and "
+                "at most 65535 bytes",
+                valid=f"{HEADER_BYTES + 1} to 65535",
+            )
+        return packet
+
+
+def _check_algorithm(choice: str, parameters: Mapping[str, int]) -> None:
+    algorithm, _ = catalogue.split_preset(choice)
+    for name, value in parameters.items():
+        try:
+            algorithm.check_parameter(name, value)
+        except InputError as error:
+            raise error.at(key=f"parameters.{name}") from None
+
+
+class _FlowKind(Table):
+    algorithm: str | None = Field(None, examples=["htcp", "htcp@li2007"])
+    """Congestion control, optionally with `@` and the name of a preset; required for TCP."""
+
+    transport: Literal["tcp", "udp"] = Field("tcp", examples=["udp"])
+    """Its protocol; `udp` sends at a constant `rate`."""
+
+    rate: Rate | None = Field(None, examples=["200mbit"])
+    """At which `udp` sends, IP headers counted."""
+
+    count: Integer = Field(1, examples=[2])
+    """How many such flows."""
+
+    start: Start = Field(
+        "0s", validate_default=True, examples=["10s", {"from": "30s", "to": "90s"}]
+    )
+    """When the flow starts; a range gives each flow a random start."""
+
+    stop: Time | None = Field(None, examples=["600s"])
+    """When the flow stops; by default at the end of the run."""
+
+    bytes: Volume | None = Field(None, examples=["10mb"])
+    """How much the flow sends; by default it never runs out of data."""
+
+    workload: WorkloadSpec | None = Field(
+        None,
+        examples=[{"kind": "rpc", "bytes": "10kb"}, {"kind": "on-off", "on": "1s", "off": "2s"}],
+    )
+    """What it has to send; by default `bulk`."""
+
+    sampled: bool = True
+    """Whether the flow has rows in the table `flows`."""
+
+
+class Flow(Traffic, _FlowKind):
+    """One or more equal flows."""
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known_algorithm(cls, choice: str | None) -> str | None:
+        if choice is not None:
+            catalogue.split_preset(choice)
+        return choice
+
+    @field_validator("count")
+    @classmethod
+    def _count_limits(cls, count: int) -> int:
+        if not 1 <= count <= FLOWS_MAX:
+            raise InputError("impossible number of flows", valid=f"1 to {FLOWS_MAX}")
+        return count
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.transport == "udp":
+            self._check_udp()
+        else:
+            self._check_tcp()
+        if self.stop is not None and self.stop <= self.start.latest:
+            raise InputError(
+                f"not after the start at {format_time(self.start.latest)}",
+                key="stop",
+                value=format_time(self.stop),
+                valid=f"more than {format_time(self.start.latest)}",
+            )
+        return self
+
+    def _check_tcp(self) -> None:
+        if self.algorithm is None:
+            raise InputError(
+                "is missing", key="algorithm", valid='for example "htcp"; or transport = "udp"'
+            )
+        _check_algorithm(self.algorithm, self.parameters)
+        if self.rate is not None:
+            raise InputError("TCP finds its rate itself", key="rate", valid='transport = "udp"')
+        if self.bytes is not None and not isinstance(self.workload, Bulk | None):
+            raise InputError(
+                f"the workload {self.workload.kind} says how much is sent",
+                key="bytes",
+                valid="no such key here, or a bulk workload",
+            )
+
+    def _check_udp(self) -> None:
+        if self.rate is None:
+            raise InputError("is missing", key="rate", valid='for example "200mbit"')
+        for key in ("algorithm", "bytes", "parameters", "stack", "switches"):
+            if getattr(self, key):
+                raise InputError("not for UDP", key=key, valid="no such key here")
+        if not isinstance(self.workload, Bulk | OnOff | None):
+            raise InputError("not for UDP", key="workload.kind", valid='"bulk", "on-off"')
+
+
+class _ArrivalsKind(Table):
+    algorithm: str = Field(examples=["cubic"])
+    """Congestion control, optionally with `@` and the name of a preset."""
+
+    rate: Number | None = Field(None, examples=[20])
+    """Flows per second; or set `load`."""
+
+    load: Share | None = Field(None, examples=["30%"])
+    """What they are to take of the slowest link of their path on the average, headers counted; or
+    set `rate`."""
+
+    size: SizeSpec = Field(examples=["10kb", {"distribution": "pareto", "mean": "100kb"}])
+    """How much each of them sends."""
+
+    start: Time = Field("0s", validate_default=True, examples=["10s"])
+    """From when on they arrive."""
+
+    stop: Time | None = Field(None, examples=["600s"])
+    """Until when they arrive; by default to the end of the run."""
+
+
+class Arrivals(Traffic, _ArrivalsKind):
+    """Short flows that arrive at random (a Poisson process); no samples are taken of them.
+
+    Times and sizes are drawn from SHA-256 of the scenario's seed and the numbers of the process and
+    of the flow, and so are the same everywhere.
+    """
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        _check_algorithm(self.algorithm, self.parameters)
+        for key in ("rate", "load"):
+            if getattr(self, key) == 0:
+                raise InputError("must be more than 0", key=key, value=0)
+        if (self.rate is None) == (self.load is None):
+            problem = "is missing" if self.rate is None else "set twice, as rate and as load"
+            raise InputError(problem, key="rate", valid="either rate or load")
+        if self.stop is not None and self.stop <= self.start:
+            raise InputError(
+                f"not after the start at {format_time(self.start)}",
+                key="stop",
+                value=format_time(self.stop),
+                valid=f"more than {format_time(self.start)}",
+            )
+        return self
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known_algorithm(cls, choice: str) -> str:
+        catalogue.split_preset(choice)
+        return choice
+
+
+AnyTraffic = Flow | Arrivals
+"""A source of flows as the file has it."""

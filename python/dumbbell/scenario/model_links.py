@@ -1,0 +1,151 @@
+"""How a link may misbehave: loss, policing, duplicates, reordering, jitter, batches."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+from pydantic import (
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.model_rates import ProbabilitySpec
+from dumbbell.scenario.tables import Table
+from dumbbell.units import (
+    Count,
+    Duration,
+    Integer,
+    Probability,
+    Rate,
+    Share,
+    Time,
+    Volume,
+)
+
+
+class GilbertElliott(Table):
+    """Loss in bursts: a good and a bad state, one step for each packet (Gilbert, Elliott)."""
+
+    to_bad: Share = Field(examples=[1e-4])
+    """Probability of turning bad."""
+
+    to_good: Share = Field(examples=[0.1])
+    """Probability of turning good again; its inverse is the mean length of a burst."""
+
+    loss_good: Share = Field(0.0, examples=[0])
+    """Share of packets lost in the good state."""
+
+    loss_bad: Share = Field(1.0, examples=[1])
+    """Share of packets lost in the bad state."""
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.to_good == 0:
+            raise InputError(
+                "the bad state never ends", key="to_good", value=0, valid="more than 0"
+            )
+        if self.loss_good == 1:
+            raise InputError("lets nothing through", key="loss_good", value=1, valid="less than 1")
+        return self
+
+
+class Drop(Table):
+    """One segment that is lost by intention."""
+
+    flow: str = Field(examples=["reno 1"])
+    """Label of the flow."""
+
+    number: Integer = Field(examples=[100])
+    """Number of its data segment."""
+
+    times: Count = Field(1, examples=[1])
+    """How many times it is lost before it passes."""
+
+    @field_validator("number")
+    @classmethod
+    def _number_limit(cls, number: int) -> int:
+        if number >= 2**62:
+            raise InputError("too large", valid="less than 2^62")
+        return number
+
+
+class LinkLoss(Table):
+    """Loss by one of three models: independent, in bursts, or of chosen segments."""
+
+    probability: ProbabilitySpec | None = Field(None, examples=[1e-5, "1%"])
+    """Share of the packets that are lost, each independently of the others."""
+
+    gilbert_elliott: GilbertElliott | None = Field(
+        None, examples=[{"to_bad": 1e-4, "to_good": 0.1}]
+    )
+    """Loss in bursts."""
+
+    drops: tuple[Drop, ...] | None = Field(
+        None, min_length=1, examples=[[{"flow": "reno 1", "number": 100}]]
+    )
+    """The segments that are lost, and no others."""
+
+    @property
+    def kind(self) -> str:
+        """The key that says how packets are lost."""
+        return next(key for key in _LOSS_KINDS if getattr(self, key) is not None)
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        given = [key for key in _LOSS_KINDS if getattr(self, key) is not None]
+        if len(given) != 1:
+            problem = "more than one model of loss" if given else "is missing"
+            key = given[1] if given else "probability"
+            raise InputError(problem, key=key, valid=f"one of {', '.join(_LOSS_KINDS)}")
+        return self
+
+
+_LOSS_KINDS: Final = ("probability", "gilbert_elliott", "drops")
+
+
+class Policer(Table):
+    """Drops what exceeds a rate, without a queue."""
+
+    rate: Rate = Field(examples=["50mbit"])
+    """Rate that passes in the long run."""
+
+    burst: Volume = Field(examples=["64kb"])
+    """What may pass at once; at least one packet."""
+
+
+class Reorder(Table):
+    """Some packets are late, so that others overtake them."""
+
+    probability: Probability = Field(examples=[0.01, "1%"])
+    """Share of packets that are late."""
+
+    delay: Duration = Field(examples=["1ms"])
+    """By how much."""
+
+
+class Impairments(Table):
+    """What a link may do to packets besides delaying and queueing them."""
+
+    policer: Policer | None = Field(None, examples=[{"rate": "50mbit", "burst": "64kb"}])
+    """Drops what exceeds a rate, before the queue."""
+
+    duplicate: Probability = Field(0.0, examples=[1e-4])
+    """Share of packets that arrive twice."""
+
+    reorder: Reorder | None = Field(None, examples=[{"probability": 0.01, "delay": "1ms"}])
+    """Packets that others overtake."""
+
+    jitter: Time = Field("0s", validate_default=True, examples=["100us"])
+    """Each packet is held up to this long before the queue, uniformly and in order."""
+
+    batch: Time = Field("0s", validate_default=True, examples=["1ms"])
+    """Packets reach the far end only at multiples of this, several at once, as where a radio link
+    aggregates acknowledgements; `0s`: at any time."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of the kind happens."""
+        late = self.reorder is not None and self.reorder.probability > 0
+        return self.policer is None and not (self.duplicate or late or self.jitter or self.batch)

@@ -1,0 +1,258 @@
+"""Queues: drop-tail or one of the active disciplines, with the defaults of Linux and the RFCs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from dumbbell.errors import InputError, unknown
+from dumbbell.scenario.tables import Abbreviable, Table
+from dumbbell.units import (
+    Count,
+    Duration,
+    Limit,
+    Number,
+    Queue,
+    Share,
+    Time,
+    Volume,
+    format_time,
+    parse_limit,
+)
+
+
+class Fifo(Abbreviable):
+    """First in, first out; what arrives at a full queue is dropped. Its limit alone will do."""
+
+    abbreviation = {"type": "string", "format": "queue"}  # noqa: RUF012 - it is a ClassVar
+
+    discipline: Literal["fifo", "drop-tail"] = "fifo"
+
+    limit: Limit = Field(examples=["175p", "0.2bdp", "unlimited"])
+    """What may wait."""
+
+    @field_validator("discipline")
+    @classmethod
+    def _one_name(cls, _: str) -> str:
+        return "fifo"
+
+    @model_serializer(mode="wrap")
+    def _compact(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return handler(self)["limit"]
+
+
+UNLIMITED: Final = Fifo(discipline="fifo", limit=None)
+"""A queue without a limit."""
+
+
+class Step(Table):
+    """Drop-tail that marks ECN-capable packets when much is waiting (DCTCP, RFC 8257)."""
+
+    discipline: Literal["step"]
+
+    limit: Limit = Field(examples=["1000p", "1mb"])
+    """What may wait."""
+
+    threshold: Queue = Field(examples=["65p", "100kb"])
+    """Packets that find this much or more waiting are marked."""
+
+
+class Red(Table):
+    """Random early detection (Floyd and Jacobson 1993); `ared` adapts its probability."""
+
+    discipline: Literal["red", "ared"]
+
+    limit: Limit = Field(examples=["1000p"])
+    """What may wait."""
+
+    min_threshold: Queue = Field("5p", validate_default=True, examples=["5p", "0.05bdp", "1ms"])
+    """Average queue from which packets are dropped or marked."""
+
+    max_threshold: Queue | None = Field(None, examples=["15p"])
+    """Average queue at which the probability is `max_probability`; by default three times
+    `min_threshold`."""
+
+    max_probability: Share = Field(0.1, examples=[0.1, "2%"])
+    """Probability at `max_threshold`."""
+
+    weight: Share = Field(0.002, examples=[0.002])
+    """Weight of a new packet in the average."""
+
+    gentle: bool = True
+    """Whether the probability rises to 1 at twice `max_threshold`, rather than at once."""
+
+    adaptive: bool = False
+    """Whether `max_probability` adapts (Floyd, Gummadi and Shenker 2001); true for `ared`."""
+
+    ecn: bool = False
+    """Whether ECN-capable packets are marked instead of dropped."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ared(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping) or value.get("discipline") != "ared":
+            return value
+        if value.get("adaptive", True) is not True:
+            raise InputError("ared is adaptive", key="adaptive", valid='true, or discipline "red"')
+        return {**value, "discipline": "red", "adaptive": True}
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for key in ("max_probability", "weight"):
+            if getattr(self, key) == 0:
+                raise InputError("must be more than 0", key=key, value=0, valid="0 < share <= 1")
+        return self
+
+
+class _Delay(Table):
+    """A discipline that holds the time in the queue to a target."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        target: int | None = getattr(self, "target", None)
+        interval: int | None = getattr(self, "interval", None)
+        if target is not None and interval is not None and target > interval:
+            raise InputError(
+                f"longer than the interval of {format_time(interval)}",
+                key="target",
+                value=format_time(target),
+                valid=f"at most {format_time(interval)}",
+            )
+        return self
+
+
+class CoDel(_Delay):
+    """Controlled delay (RFC 8289): drops when packets wait too long for too long."""
+
+    discipline: Literal["codel"]
+
+    limit: Limit = Field("1000p", validate_default=True, examples=["1000p"])
+    """What may wait."""
+
+    target: Duration = Field("5ms", validate_default=True, examples=["5ms"])
+    """Acceptable waiting time."""
+
+    interval: Duration = Field("100ms", validate_default=True, examples=["100ms"])
+    """How long more is tolerated; about the largest usual round-trip time."""
+
+    ecn: bool = False
+    """Whether ECN-capable packets are marked instead of dropped."""
+
+
+class FqCoDel(_Delay):
+    """A queue for each flow, served in turn, each with CoDel (RFC 8290)."""
+
+    discipline: Literal["fq-codel"]
+
+    limit: Limit = Field("10240p", validate_default=True, examples=["10240p"])
+    """What may wait in all queues."""
+
+    target: Duration = Field("5ms", validate_default=True, examples=["5ms"])
+    """Acceptable waiting time."""
+
+    interval: Duration = Field("100ms", validate_default=True, examples=["100ms"])
+    """How long more is tolerated."""
+
+    queues: Count = Field(1024, examples=[1024])
+    """Number of queues that flows are hashed to."""
+
+    quantum: Volume = Field(1514, examples=[1514, 300])
+    """Bytes that a queue may send in its turn."""
+
+    ecn: bool = True
+    """Whether ECN-capable packets are marked instead of dropped."""
+
+
+class Pie(Table):
+    """Proportional integral controller enhanced (RFC 8033): holds the delay by a drop rate."""
+
+    discipline: Literal["pie"]
+
+    limit: Limit = Field("1000p", validate_default=True, examples=["1000p"])
+    """What may wait."""
+
+    target: Duration = Field("15ms", validate_default=True, examples=["15ms"])
+    """Waiting time that is aimed at."""
+
+    update: Duration = Field("15ms", validate_default=True, examples=["15ms"])
+    """Time between updates of the drop probability (T_UPDATE)."""
+
+    alpha: Number = Field(0.125, examples=[0.125])
+    """Weight of the delay's distance from the target, per second."""
+
+    beta: Number = Field(1.25, examples=[1.25])
+    """Weight of the delay's trend, per second."""
+
+    burst: Time = Field("150ms", validate_default=True, examples=["150ms"])
+    """Bursts up to this long are let through after idleness (MAX_BURST)."""
+
+    ecn: bool = False
+    """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
+
+
+class Fq(Table):
+    """A queue for each flow, served in turn (Linux's fq; pacing is the senders' business)."""
+
+    discipline: Literal["fq"]
+
+    limit: Limit = Field("10000p", validate_default=True, examples=["10000p"])
+    """What may wait in all queues."""
+
+    flow_limit: Queue = Field("100p", validate_default=True, examples=["100p"])
+    """What may wait of one flow."""
+
+    quantum: Volume = Field(3028, examples=[3028])
+    """Bytes that a flow may send in its turn."""
+
+    initial_quantum: Volume = Field(15140, examples=[15140])
+    """Bytes that a flow may send in its first turn."""
+
+
+class TwoClass(Table):
+    """Two classes with equal shares, ECN-capable packets and others (the switch of Brakmo)."""
+
+    discipline: Literal["two-class"]
+
+    limit: Limit = Field(examples=["1mb"])
+    """What may wait in each class."""
+
+    threshold: Queue | None = Field(None, examples=["65p"])
+    """Packets of the ECN-capable class that find this much or more waiting there are marked;
+    by default none are."""
+
+    quantum: Volume = Field(1514, examples=[1514])
+    """Bytes that a class may send in its turn."""
+
+
+AnyQueue = Fifo | Step | Red | CoDel | FqCoDel | Pie | Fq | TwoClass
+
+DISCIPLINES: Final = (
+    *("fifo", "drop-tail", "step", "red", "ared", "codel", "fq-codel", "pie", "fq", "two-class"),
+)
+"""Names of the disciplines."""
+
+
+def _as_table(value: Any) -> Any:
+    """Let a text stand for a drop-tail queue, and drop-tail be what a table means by default."""
+    if isinstance(value, BaseModel):
+        return value
+    if not isinstance(value, Mapping):
+        return {"discipline": "fifo", "limit": parse_limit(value)}
+    name = value.get("discipline", "fifo")
+    if name not in DISCIPLINES:
+        raise unknown("queue discipline", str(name), DISCIPLINES).at(key="discipline")
+    return {"discipline": "fifo", **value}
+
+
+QueueSpec = Annotated[AnyQueue, Field(discriminator="discipline"), BeforeValidator(_as_table)]
+"""A queue: the limit of a drop-tail queue, or a table."""

@@ -1,0 +1,222 @@
+"""How fast and how far a link is, also as that changes: rates, delays, probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.tables import Table
+from dumbbell.scenario.traces import Opportunities, read_trace
+from dumbbell.units import (
+    EdgeRate,
+    Probability,
+    Rate,
+    StepRate,
+    Time,
+    Volume,
+    format_rate,
+    format_time,
+)
+
+
+class RateStep(Table):
+    """A rate from some time on."""
+
+    at: Time = Field(examples=["0s", "30s"])
+    """When; the first entry at `0s`, later ones in order."""
+
+    rate: StepRate = Field(examples=["100mbit", "0bit"])
+    """The rate from then on; `0bit` is an outage."""
+
+
+class DelayStep(Table):
+    """A delay from some time on."""
+
+    at: Time = Field(examples=["0s", "30s"])
+    """When; the first entry at `0s`, later ones in order."""
+
+    delay: Time = Field(examples=["10ms"])
+    """One-way propagation time from then on; packets keep their order when it falls."""
+
+
+class LossStep(Table):
+    """A probability of loss from some time on."""
+
+    at: Time = Field(examples=["0s", "30s"])
+    """When; the first entry at `0s`, later ones in order."""
+
+    probability: Probability = Field(examples=[1e-5, "1%"])
+    """The probability from then on."""
+
+
+class Trace(Table):
+    """A rate recorded as a trace in the format of mahimahi."""
+
+    trace: str = Field(examples=["cellular.trace"])
+    """The file, relative to the one that names it: one line for each packet of 1504 bytes that may
+    depart, with its time in whole milliseconds. The last line is the period after which the trace
+    begins again."""
+
+    _opportunities: Opportunities = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _read(self, info: ValidationInfo) -> Self:
+        folder = (info.context or {}).get("folder", Path())
+        path = (folder / self.trace).absolute()
+        try:
+            self._opportunities = read_trace(path)
+        except InputError as error:
+            raise error.at(key="trace") from None
+        object.__setattr__(self, "trace", str(path))
+        return self
+
+    @property
+    def opportunities(self) -> Opportunities:
+        """What the file says."""
+        return self._opportunities
+
+
+class TokenBucket(Table):
+    """A token bucket (tbf): bursts pass at the peak rate, in the long run the rate holds."""
+
+    rate: Rate = Field(examples=["100mbit"])
+    """Rate at which the bucket fills."""
+
+    burst: Volume = Field(examples=["64kb"])
+    """Size of the bucket; at least one packet."""
+
+    peak: Rate | None = Field(None, examples=["1gbit"])
+    """Rate at which a burst passes; by default at once."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.peak is not None and self.peak < self.rate:
+            raise InputError(
+                f"less than the rate of {format_rate(self.rate)}",
+                key="peak",
+                value=format_rate(self.peak),
+                valid=f"at least {format_rate(self.rate)}",
+            )
+        return self
+
+
+def is_schedule(value: Any) -> bool:
+    """Tell whether an array is a schedule: tables that say when."""
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return isinstance(value[0], _Step) or (isinstance(value[0], Mapping) and "at" in value[0])
+
+
+_Step: Final = (RateStep, DelayStep, LossStep)
+
+
+def _rate_kind(value: Any) -> str:
+    """Tell the forms of a rate apart; for pydantic."""
+    if isinstance(value, list | tuple):
+        return "changing rate"
+    if isinstance(value, Trace) or (isinstance(value, Mapping) and "trace" in value):
+        return "trace"
+    return "token bucket" if isinstance(value, Mapping | TokenBucket) else "constant rate"
+
+
+def _kind(value: Any) -> str:
+    """Tell a constant from a schedule; for pydantic."""
+    return "schedule" if isinstance(value, list | tuple) else "constant"
+
+
+def _in_order(steps: Any) -> Any:
+    """Raise InputError for a schedule that does not begin at the beginning and go on in order."""
+    previous = -1
+    for index, step in enumerate(steps):
+        if index == 0 and step.at > 0:
+            raise InputError("the first entry is for the beginning", key="0.at", valid="0s")
+        if step.at <= previous:
+            raise InputError(
+                "not after the entry before it",
+                key=f"{index}.at",
+                value=format_time(step.at),
+                valid=f"more than {format_time(previous)}",
+            )
+        previous = step.at
+    return steps
+
+
+def _not_silent(steps: tuple[RateStep, ...]) -> tuple[RateStep, ...]:
+    if not any(step.rate for step in steps):
+        raise InputError("nothing ever departs", valid="a rate of more than 0bit at some time")
+    return steps
+
+
+RateSteps = Annotated[
+    tuple[RateStep, ...],
+    Field(min_length=1),
+    AfterValidator(_in_order),
+    AfterValidator(_not_silent),
+]
+
+RateSpec = Annotated[
+    Annotated[Rate, Tag("constant rate")]
+    | Annotated[RateSteps, Tag("changing rate")]
+    | Annotated[Trace, Tag("trace")]
+    | Annotated[TokenBucket, Tag("token bucket")],
+    Discriminator(_rate_kind),
+]
+"""A rate: constant, a schedule, a trace or a token bucket."""
+
+OpenRateSpec = Annotated[
+    Annotated[EdgeRate, Tag("constant rate")]
+    | Annotated[RateSteps, Tag("changing rate")]
+    | Annotated[Trace, Tag("trace")]
+    | Annotated[TokenBucket, Tag("token bucket")],
+    Discriminator(_rate_kind),
+]
+"""The same, or `unlimited`, which is None."""
+
+AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | None
+"""What a rate is once it has been read."""
+
+DelaySpec = Annotated[
+    Annotated[Time, Tag("constant")]
+    | Annotated[
+        tuple[DelayStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
+    ],
+    Discriminator(_kind),
+]
+"""A one-way delay: constant or a schedule."""
+
+AnyDelay = int | tuple[DelayStep, ...]
+"""What a delay is once it has been read."""
+
+
+def delay_steps(delay: AnyDelay) -> list[list[int]]:
+    """Return a delay as it changes."""
+    if isinstance(delay, tuple):
+        return [[step.at, step.delay] for step in delay]
+    return [[0, delay]]
+
+
+def first_delay_ns(delay: AnyDelay) -> int:
+    """Return a delay at the beginning of the run."""
+    return delay_steps(delay)[0][1]
+
+
+ProbabilitySpec = Annotated[
+    Annotated[Probability, Tag("constant")]
+    | Annotated[
+        tuple[LossStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
+    ],
+    Discriminator(_kind),
+]
+"""A probability of loss: constant or a schedule."""

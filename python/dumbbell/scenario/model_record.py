@@ -1,0 +1,35 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator
+
+from dumbbell import catalogue
+from dumbbell.errors import unknown
+from dumbbell.scenario.tables import Table
+from dumbbell.units import Interval
+
+
+class Record(Table):
+    """What a run leaves behind, beside its summary."""
+
+    interval: Interval = Field("100ms", validate_default=True, examples=["100ms", "none"])
+    """Time between samples of flows and queues; `none` takes no samples."""
+
+    events: tuple[str, ...] = Field(
+        ("congestion", "timeout", "drop", "loss", "retransmit"),
+        examples=[["congestion", "drop"]],
+    )
+    """Kinds of events to record."""
+
+    algorithm_state: bool = Field(False, examples=[True])
+    """Whether to sample the algorithm's own variables too (table `internals`)."""
+
+    @field_validator("events")
+    @classmethod
+    def _known_events(cls, events: tuple[str, ...]) -> tuple[str, ...]:
+        names = catalogue.schema().codes["kind"]
+        for event in events:
+            if event not in names:
+                raise unknown("kind of event", event, names)
+        return events

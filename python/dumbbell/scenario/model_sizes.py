@@ -1,0 +1,132 @@
+"""How large the transfers of an arrival process are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.tables import Abbreviable, Table
+from dumbbell.scenario.traces import Distribution, read_distribution
+from dumbbell.units import Number, Volume, parse_bytes
+
+
+class Fixed(Abbreviable):
+    """All the same. The size alone will do."""
+
+    abbreviation = {  # noqa: RUF012 - it is a ClassVar
+        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
+        "format": "size",
+    }
+
+    distribution: Literal["fixed"]
+
+    mean: Volume = Field(examples=["10kb"])
+    """The size."""
+
+    @model_serializer(mode="wrap")
+    def _compact(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return handler(self)["mean"]
+
+
+class Exponential(Table):
+    """Exponentially distributed."""
+
+    distribution: Literal["exponential"]
+
+    mean: Volume = Field(examples=["100kb"])
+    """The mean size."""
+
+
+class Pareto(Table):
+    """Pareto distributed: few transfers carry much of the data."""
+
+    distribution: Literal["pareto"]
+
+    mean: Volume = Field(examples=["100kb"])
+    """The mean size."""
+
+    shape: Number = Field(examples=[1.5])
+    """The tail index, more than 1; the smaller, the heavier the tail."""
+
+    @field_validator("shape")
+    @classmethod
+    def _has_mean(cls, shape: float) -> float:
+        if shape <= 1:
+            raise InputError("such a distribution has no mean", valid="more than 1")
+        return shape
+
+
+class LogNormal(Table):
+    """Log-normally distributed."""
+
+    distribution: Literal["lognormal"]
+
+    mean: Volume = Field(examples=["100kb"])
+    """The mean size."""
+
+    shape: Number = Field(examples=[1.5])
+    """Standard deviation of the logarithm, at most 10."""
+
+    @field_validator("shape")
+    @classmethod
+    def _limited(cls, shape: float) -> float:
+        if shape > 10:
+            raise InputError("too wide", valid="at most 10")
+        return shape
+
+
+class Empirical(Table):
+    """Distributed as measured."""
+
+    distribution: Literal["empirical"]
+
+    file: str = Field(examples=["web-search.cdf"])
+    """The file, relative to the one that names it: on each line a size and the share of transfers
+    that are not larger, such as `10kb 0.5`; the last share is 1. Linear in between."""
+
+    _points: Distribution = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _read(self, info: ValidationInfo) -> Self:
+        path = ((info.context or {}).get("folder", Path()) / self.file).absolute()
+        try:
+            self._points = read_distribution(path)
+        except InputError as error:
+            raise error.at(key="file") from None
+        object.__setattr__(self, "file", str(path))
+        return self
+
+    @property
+    def points(self) -> Distribution:
+        """What the file says."""
+        return self._points
+
+
+AnySize = Fixed | Exponential | Pareto | LogNormal | Empirical
+
+
+def _as_table(value: Any) -> Any:
+    """Let a size alone stand for transfers of this size."""
+    if isinstance(value, BaseModel | Mapping):
+        return value
+    if parse_bytes(value) == 0:
+        raise InputError("must be more than 0")
+    return {"distribution": "fixed", "mean": value}
+
+
+SizeSpec = Annotated[AnySize, Field(discriminator="distribution"), BeforeValidator(_as_table)]
+"""Sizes of transfers."""

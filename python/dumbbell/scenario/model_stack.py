@@ -1,0 +1,58 @@
+"""The TCP stack of the hosts: a profile, with single switches set otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+from dumbbell.scenario.tables import Abbreviable
+
+Switches = Mapping[str, bool | int | str]
+
+
+class Stack(Abbreviable):
+    """The TCP stack of hosts: a profile, with single switches set otherwise."""
+
+    profile: str = Field("linux-6", examples=["linux-6", "linux-2.6.6"])
+    """Name of the profile."""
+
+    switches: Switches = Field({}, examples=[{"quick_acks": 0}])
+    """Switches that differ from the profile."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_only(cls, value: Any) -> Any:
+        return {"profile": value} if isinstance(value, str) else value
+
+    @field_validator("profile")
+    @classmethod
+    def _known_profile(cls, name: str) -> str:
+        return catalogue.stack_profile(name).name
+
+    @model_validator(mode="after")
+    def _known_switches(self) -> Self:
+        check_switches(self.profile, self.switches)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _compact(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return handler(self) if self.switches else self.profile
+
+
+def check_switches(profile: str, switches: Switches) -> None:
+    """Raise InputError for a switch that does not exist or cannot have its value."""
+    for name, value in switches.items():
+        try:
+            catalogue.stacks().check_switch(profile, name, value)
+        except InputError as error:
+            raise error.at(key=f"switches.{name}") from None

@@ -1,0 +1,82 @@
+"""What a sender has to send, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.tables import Abbreviable, Table
+from dumbbell.units import Duration, Time, Volume, format_time
+
+
+class Start(Abbreviable):
+    """When a flow starts: at one time, or at a random one drawn from the scenario's seed."""
+
+    abbreviation = {"type": "string", "format": "time"}  # noqa: RUF012 - it is a ClassVar
+
+    earliest: Time = Field(alias="from", examples=["30s"])
+    """The earliest start."""
+
+    latest: Time = Field(alias="to", examples=["90s"])
+    """The latest start."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fixed(cls, value: Any) -> Any:
+        return value if isinstance(value, Mapping | Start) else {"from": value, "to": value}
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Start:
+        if self.latest < self.earliest:
+            raise InputError(
+                f"earlier than from = {format_time(self.earliest)}",
+                key="to",
+                value=format_time(self.latest),
+                valid="from <= to",
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _compact(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return format_time(self.earliest) if self.earliest == self.latest else handler(self)
+
+
+class Bulk(Table):
+    """As much as the network takes, or the flow's `bytes`."""
+
+    kind: Literal["bulk"]
+
+
+class Rpc(Table):
+    """Requests, each after the last was acknowledged; for several at once there is `count`."""
+
+    kind: Literal["rpc"]
+
+    bytes: Volume = Field(examples=["10kb"])
+    """Size of a request."""
+
+    pause: Time = Field("0s", validate_default=True, examples=["10ms"])
+    """Time between the end of a request and the next one."""
+
+
+class OnOff(Table):
+    """Phases of sending and of silence."""
+
+    kind: Literal["on-off"]
+
+    on: Duration = Field(examples=["1s"])
+    """Length of a phase of sending."""
+
+    off: Duration = Field(examples=["2s"])
+    """Length of a silence."""
+
+    random: bool = False
+    """Whether the lengths are random, exponential with these means."""
+
+
+AnyWorkload = Bulk | Rpc | OnOff
+
+WorkloadSpec = Annotated[AnyWorkload, Field(discriminator="kind")]

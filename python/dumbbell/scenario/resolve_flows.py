@@ -1,0 +1,200 @@
+"""From the flows of a file to single flows: their names, their times, what they send."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+from dumbbell.scenario import draws
+from dumbbell.scenario.arrivals import arrivals
+from dumbbell.scenario.model_flows import (
+    FLOWS_MAX,
+    HEADER_BYTES,
+    UDP_HEADER_BYTES,
+    AnyTraffic,
+    Arrivals,
+    Flow,
+)
+from dumbbell.scenario.model_stack import Stack, check_switches
+from dumbbell.scenario.model_workloads import AnyWorkload, OnOff, Rpc
+from dumbbell.scenario.routes import Topology
+from dumbbell.scenario.sizing import nominal_rate_bps
+from dumbbell.units import format_time
+
+if TYPE_CHECKING:
+    from dumbbell.scenario.model import Scenario
+
+
+@dataclass(frozen=True)
+class Source:
+    """One flow, and the table of the file that it comes from."""
+
+    key: str
+    traffic: AnyTraffic
+    label: str
+    start_ns: int
+    stop_ns: int | None
+    bytes: int | None
+
+    @property
+    def is_tcp(self) -> bool:
+        """Whether it waits for acknowledgements."""
+        return isinstance(self.traffic, Arrivals) or self.traffic.transport == "tcp"
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether samples are taken of it."""
+        return isinstance(self.traffic, Flow) and self.traffic.sampled
+
+
+def sources(scenario: Scenario, topology: Topology) -> list[Source]:
+    """Return all flows of a scenario, those that arrive at random last."""
+    found = list(_flows(scenario))
+    named: Counter[str] = Counter()
+    for index in range(len(scenario.arrivals)):
+        try:
+            found += _arrivals(scenario, topology, index, named)
+        except InputError as error:
+            raise error.at(key=f"arrivals.{index}") from None
+        if len(found) > FLOWS_MAX:
+            raise _too_many(f"arrivals.{index}", len(found))
+    if not found:
+        raise InputError("no flow arrives before the end", key="arrivals", valid="a higher rate")
+    return found
+
+
+def _too_many(key: str, flows: int) -> InputError:
+    return InputError(
+        "too many flows in one scenario", key=key, value=flows, valid=f"at most {FLOWS_MAX}"
+    )
+
+
+def _flows(scenario: Scenario) -> Iterator[Source]:
+    total = sum(flow.count for flow in scenario.flow)
+    if total > FLOWS_MAX:
+        raise _too_many("flow", total)
+    numbers: Counter[str] = Counter()
+    position = 0
+    for index, flow in enumerate(scenario.flow):
+        name = algorithm_name(flow)
+        try:
+            _check_start(flow.start.latest, scenario.duration)
+        except InputError as error:
+            raise error.at(key=f"flow.{index}") from None
+        for number in range(1, flow.count + 1):
+            numbers[name] += 1
+            label = _label(flow.label, number, flow.count) or f"{name} {numbers[name]}"
+            start_ns = _start(scenario.seed, position, flow)
+            stop_ns = _stop(flow.stop, scenario.duration)
+            yield Source(f"flow.{index}", flow, label, start_ns, stop_ns, flow.bytes)
+            position += 1
+
+
+def _check_start(latest_ns: int, duration_ns: int) -> None:
+    if latest_ns >= duration_ns:
+        raise InputError(
+            f"not before the end of the run at {format_time(duration_ns)}",
+            key="start",
+            value=format_time(latest_ns),
+            valid=f"less than {format_time(duration_ns)}",
+        )
+
+
+def algorithm_name(traffic: AnyTraffic) -> str:
+    """Return what a flow is called by default: its algorithm, or udp."""
+    return catalogue.split_preset(traffic.algorithm)[0].name if traffic.algorithm else "udp"
+
+
+def _label(label: str | None, number: int, count: int) -> str | None:
+    return f"{label} {number}" if label and count > 1 else label
+
+
+def _start(seed: int, position: int, flow: Flow) -> int:
+    """Draw the start of one flow, uniformly over whole nanoseconds."""
+    span = flow.start.latest - flow.start.earliest + 1
+    return flow.start.earliest + draws.integer(span, "start", seed, position)
+
+
+def _stop(stop_ns: int | None, duration_ns: int) -> int | None:
+    """Return the stop, or None where the run ends first."""
+    return stop_ns if stop_ns is not None and stop_ns < duration_ns else None
+
+
+def _arrivals(
+    scenario: Scenario, topology: Topology, index: int, named: Counter[str]
+) -> Iterator[Source]:
+    spec = scenario.arrivals[index]
+    _check_start(spec.start, scenario.duration)
+    slowest_bps = _slowest_bps(topology, spec)
+    for start_ns, size in arrivals(spec, scenario.seed, index, scenario.duration, slowest_bps):
+        name = spec.label or f"{algorithm_name(spec)} arrival"
+        named[name] += 1
+        label = f"{name} {named[name]}"
+        yield Source(f"arrivals.{index}", spec, label, start_ns, None, size)
+
+
+def _slowest_bps(topology: Topology, spec: Arrivals) -> int | None:
+    """Return the rate of the slowest link that data passes."""
+    rates = [
+        nominal_rate_bps(topology.wires[hop.wire].rate) for hop in topology.path(spec).data.hops
+    ]
+    return min((rate for rate in rates if rate is not None), default=None)
+
+
+def resolve_flow(scenario: Scenario, source: Source) -> dict[str, Any]:
+    """Return a flow in base units, but for its routes."""
+    headers = HEADER_BYTES if source.is_tcp else UDP_HEADER_BYTES
+    return {
+        "label": source.label,
+        "start_ns": source.start_ns,
+        "stop_ns": source.stop_ns,
+        "packet_bytes": source.traffic.packet,
+        "header_bytes": headers,
+        "sampled": source.is_sampled,
+        "transport": _tcp(scenario.stack, source) if source.is_tcp else _udp(source.traffic),
+    }
+
+
+def _udp(flow: AnyTraffic) -> dict[str, Any]:
+    assert isinstance(flow, Flow)
+    on_off = _on_off(flow.workload) if isinstance(flow.workload, OnOff) else None
+    return {"udp": {"rate_bps": flow.rate, "on_off": on_off}}
+
+
+def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
+    traffic = source.traffic
+    algorithm, preset = catalogue.split_preset(str(traffic.algorithm))
+    workload = traffic.workload if isinstance(traffic, Flow) else None
+    tcp = {
+        "algorithm": algorithm.name,
+        "preset": preset,
+        "parameters": dict(traffic.parameters),
+        "stack": _stack(traffic.stack or stack, traffic, source.key),
+        "demand": _demand(workload, source.bytes),
+    }
+    return {"tcp": tcp}
+
+
+def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
+    try:
+        check_switches(stack.profile, traffic.switches)
+    except InputError as error:
+        raise error.at(key=key) from None
+    return {"profile": stack.profile, "switches": {**stack.switches, **traffic.switches}}
+
+
+def _demand(workload: AnyWorkload | None, size: int | None) -> Any:
+    match workload:
+        case Rpc():
+            return {"requests": {"bytes": workload.bytes, "pause_ns": workload.pause}}
+        case OnOff():
+            return {"on_off": _on_off(workload)}
+    return "endless" if size is None else {"transfer": size}
+
+
+def _on_off(workload: OnOff) -> dict[str, Any]:
+    return {"on_ns": workload.on, "off_ns": workload.off, "random": workload.random}

@@ -1,0 +1,165 @@
+"""From what the file says of a link to one link in base units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+from dumbbell.scenario.model_links import Impairments, LinkLoss
+from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
+from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, Trace, delay_steps
+from dumbbell.scenario.resolve_queues import resolve_queue
+from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
+from dumbbell.scenario.traces import OPPORTUNITY_BYTES
+from dumbbell.units import format_bytes
+
+Losses = tuple[tuple[str, LinkLoss], ...]
+"""Losses with their keys in the file."""
+
+IDLE: Final = Impairments()
+
+
+@dataclass(frozen=True)
+class Wire:
+    """One direction of a link, as the file describes it.
+
+    Attributes
+    ----------
+    key
+        Where in the file.
+    queue_key
+        Name of its queue's key there.
+    """
+
+    name: str
+    key: str
+    rate: AnyRate = None
+    delay: AnyDelay = 0
+    queue: AnyQueue = UNLIMITED
+    losses: Losses = ()
+    impairments: Impairments = IDLE
+    sampled: bool = False
+    queue_key: str = "queue"
+
+    @property
+    def is_transparent(self) -> bool:
+        """Whether the link does nothing but delay, always by the same time."""
+        delays = isinstance(self.delay, int) and not self.losses and self.impairments.is_idle
+        return self.rate is None and delays
+
+
+@dataclass(frozen=True)
+class Common:
+    """What all links of a network have in common."""
+
+    overhead_bytes: int
+    wire_bytes: int
+    rtt_ns: int | None
+
+
+def active(losses: Iterable[tuple[str, LinkLoss]], labels: Iterable[str] | None = None) -> Losses:
+    """Leave out losses that never happen, and those of chosen segments of other flows."""
+    known = None if labels is None else set(labels)
+    return tuple(
+        (key, loss)
+        for key, loss in losses
+        if not (loss.kind == "probability" and loss.probability == 0)
+        and (known is None or not loss.drops or any(drop.flow in known for drop in loss.drops))
+    )
+
+
+def resolve_link(wire: Wire, common: Common, passing: Mapping[str, int]) -> dict[str, Any]:
+    """Return a link in base units; `passing` numbers the flows whose data passes it, by label."""
+    try:
+        return {
+            "name": wire.name,
+            "rate": _rate(wire, common),
+            "delay": delay_steps(wire.delay),
+            "overhead_bytes": common.overhead_bytes,
+            "queue": _queue(wire, common),
+            "loss": [_loss(loss, passing) for _, loss in wire.losses if _hits(loss, passing)],
+            **_impairments(wire.impairments, common),
+            "sampled": wire.sampled,
+        }
+    except InputError as error:
+        raise error.at(key=wire.key) from None
+
+
+def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
+    match wire.rate:
+        case None:
+            return None
+        case tuple():
+            return {"steps": [[step.at, step.rate] for step in wire.rate]}
+        case Trace():
+            found = wire.rate.opportunities
+            times_ns = list(found.times_ns)
+            trace = {"times_ns": times_ns, "period_ns": found.period_ns, "bytes": OPPORTUNITY_BYTES}
+            return {"trace": trace}
+        case TokenBucket():
+            _fits("rate.burst", wire.rate.burst, common, "a bucket for at least one packet")
+            peak = {"peak_bps": wire.rate.peak}
+            bucket = {"rate_bps": wire.rate.rate, "burst_bytes": wire.rate.burst, **peak}
+            return {"token_bucket": bucket}
+        case rate_bps:
+            return {"constant": rate_bps}
+
+
+def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:
+    """Raise InputError where the largest packet does not fit."""
+    if size_bytes < common.wire_bytes:
+        largest = format_bytes(common.wire_bytes)
+        raise InputError(
+            "smaller than one packet",
+            key=key,
+            value=format_bytes(size_bytes),
+            valid=f"at least {largest}, the largest packet on the wire: {what}",
+        )
+
+
+def _queue(wire: Wire, common: Common) -> dict[str, Any]:
+    sizing = Sizing(nominal_rate_bps(wire.rate), common.rtt_ns, common.wire_bytes)
+    try:
+        return resolve_queue(wire.queue, sizing)
+    except InputError as error:
+        raise error.at(key=wire.queue_key) from None
+
+
+def _hits(loss: LinkLoss, passing: Mapping[str, int]) -> bool:
+    return not loss.drops or any(drop.flow in passing for drop in loss.drops)
+
+
+def _loss(loss: LinkLoss, passing: Mapping[str, int]) -> dict[str, Any]:
+    if loss.drops is not None:
+        drops = [
+            {"flow": passing[drop.flow], "number": drop.number, "times": drop.times}
+            for drop in loss.drops
+            if drop.flow in passing
+        ]
+        return {"kind": "scripted", "drops": drops}
+    if loss.gilbert_elliott is not None:
+        return {"kind": "gilbert-elliott", **loss.gilbert_elliott.model_dump()}
+    steps = loss.probability
+    if isinstance(steps, tuple):
+        changing = [[step.at, step.probability] for step in steps]
+        return {"kind": "bernoulli", "probability": changing}
+    return {"kind": "bernoulli", "probability": [[0, steps]]}
+
+
+def _impairments(found: Impairments, common: Common) -> dict[str, Any]:
+    policer = reorder = None
+    if found.policer is not None:
+        _fits("policer.burst", found.policer.burst, common, "a policer that lets one packet pass")
+        policer = {"rate_bps": found.policer.rate, "burst_bytes": found.policer.burst}
+    if found.reorder is not None and found.reorder.probability > 0:
+        late = found.reorder
+        reorder = {"probability": late.probability, "delay_ns": late.delay}
+    return {
+        "policer": policer,
+        "duplicate": found.duplicate,
+        "reorder": reorder,
+        "jitter_ns": found.jitter,
+        "batch_ns": found.batch,
+    }

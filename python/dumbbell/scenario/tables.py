@@ -1,0 +1,35 @@
+"""What all tables of a scenario file have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+
+class Table(BaseModel):
+    """A table of the file: its keys are fixed, its values do not change."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, serialize_by_alias=True
+    )
+
+
+class Abbreviable(Table):
+    """A table for which a single text may stand, too."""
+
+    abbreviation: ClassVar[Mapping[str, Any]] = {"type": "string"}
+    """JSON Schema of that text."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        table = handler.resolve_ref_schema(handler(core_schema))
+        described: dict[str, Any] = {
+            key: table.pop(key) for key in ("title", "description") if key in table
+        }
+        return {**described, "anyOf": [dict(cls.abbreviation), table]}

@@ -1,0 +1,236 @@
+"""Short flows that arrive at random: how many, when, how large, and always the same."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from dumbbell.errors import InputError
+from dumbbell.scenario import draws
+from dumbbell.scenario.arrivals import draw_size, mean_size
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.model_sizes import AnySize, SizeSpec
+from resolved_schema import assert_contract
+from samples import BASE, table
+from wrong import assert_refused
+
+SHORT = {"algorithm": "cubic", "rate": 20, "size": "10kb"}
+
+
+def arriving(*entries: dict[str, Any], **changes: Any) -> list[dict[str, Any]]:
+    data = table({"arrivals": [{**SHORT, **entry} for entry in entries], "flow": [], **changes})
+    found = Scenario.parse(data, "a.toml").resolve()
+    assert_contract(found.data)
+    return list(found.data["flows"])
+
+
+def sizes(flows: list[dict[str, Any]]) -> list[int]:
+    return [flow["transport"]["tcp"]["demand"]["transfer"] for flow in flows]
+
+
+def test_arrivals_become_flows_without_samples() -> None:
+    flows = arriving({"start": "10s", "stop": "50s"})
+    # 800 in the mean; four standard deviations of a Poisson process are 113.
+    assert 800 - 113 < len(flows) < 800 + 113
+    starts = [flow["start_ns"] for flow in flows]
+    assert starts == sorted(starts)
+    assert starts[0] >= 10 * 10**9
+    assert starts[-1] < 50 * 10**9
+    assert set(sizes(flows)) == {10_000}
+    assert not any(flow["sampled"] for flow in flows)
+    assert [flow["label"] for flow in flows[:2]] == ["cubic arrival 1", "cubic arrival 2"]
+
+
+def test_the_times_between_are_exponential() -> None:
+    starts = [flow["start_ns"] / 1e9 for flow in arriving({"rate": 100})]
+    gaps = [later - earlier for earlier, later in pairwise(starts)]
+    # Mean and deviation of an exponential are equal: within 5 % here, four standard errors.
+    assert fmean(gaps) == pytest.approx(0.01, rel=0.05)
+    assert stdev(gaps) == pytest.approx(0.01, rel=0.1)
+
+
+def test_the_draw_never_changes() -> None:
+    """Results are stored under scenarios that contain it."""
+    size = {"distribution": "lognormal", "mean": "100kb", "shape": 1}
+    flows = arriving({"size": size})
+    assert [flow["start_ns"] for flow in flows[:3]] == DRAWN_STARTS
+    assert sizes(flows[:3]) == DRAWN_SIZES
+
+
+DRAWN_STARTS = [17056167, 87391789, 157697484]
+DRAWN_SIZES = [115633, 94453, 22050]
+
+
+def test_seeds_and_processes_differ() -> None:
+    def starts(**changes: Any) -> set[int]:
+        return {flow["start_ns"] for flow in arriving({}, **changes)}
+
+    assert starts() == starts()
+    assert not starts() & starts(seed=2)
+    both = arriving({}, {"label": "other"})
+    ours, others = (
+        {flow["start_ns"] for flow in both if flow["label"].startswith(label)}
+        for label in ("cubic", "other")
+    )
+    assert ours == starts()
+    assert not ours & others
+
+
+def test_two_processes_of_one_algorithm_are_numbered_through() -> None:
+    labels = {flow["label"] for flow in arriving({}, {})}
+    assert labels == {f"cubic arrival {n}" for n in range(1, len(labels) + 1)}
+
+
+def test_load_is_that_of_the_slowest_link() -> None:
+    # 30 % of 100 Mbit/s are 360 flows/s of 10 kB, less what headers take: 1448 of 1500 bytes.
+    flows = arriving({"rate": None, "load": "30%"}, duration="10s")
+    assert len(flows) == pytest.approx(10 * 3.0e7 / 8e4 * 1448 / 1500, rel=0.07)
+    lot = {"topology": "parking-lot", "hops": 2, "rate": ["1mbit", "10mbit"], "queue": "9p"}
+    fast = arriving({"rate": None, "load": "50%", "hops": [2, 2]}, network={**lot, "delay": "1ms"})
+    slow = arriving({"rate": None, "load": "50%"}, network={**lot, "delay": "1ms"})
+    assert 6 < len(fast) / len(slow) < 16
+
+
+SIZES = [
+    {"distribution": "fixed", "mean": "10kb"},
+    {"distribution": "exponential", "mean": "10kb"},
+    {"distribution": "pareto", "mean": "10kb", "shape": 3},
+    {"distribution": "lognormal", "mean": "10kb", "shape": 0.5},
+]
+
+
+def read_size(spec: Any) -> AnySize:
+    found: AnySize = TypeAdapter(SizeSpec).validate_python(spec)
+    return found
+
+
+@pytest.mark.parametrize("spec", SIZES, ids=lambda spec: str(spec["distribution"]))
+def test_sizes_have_their_mean(spec: dict[str, Any]) -> None:
+    size = read_size(spec)
+    drawn = [draw_size(size, 1, 0, number) for number in range(3000)]
+    assert mean_size(size) == 10_000
+    # The deviation is at most that of the exponential: four standard errors are 7.3 %.
+    assert fmean(drawn) == pytest.approx(10_000, rel=0.073)
+
+
+def test_a_pareto_tail_is_as_heavy_as_asked_for() -> None:
+    size = read_size({"distribution": "pareto", "mean": "10kb", "shape": 1.5})
+    drawn = [draw_size(size, 1, 0, number) for number in range(4000)]
+    least = 10_000 * 0.5 / 1.5
+    assert min(drawn) >= int(least)
+    # P(size > 4 least) = 4^-1.5 = 1/8; four standard errors of 4000 draws are 2.1 points.
+    assert sum(size > 4 * least for size in drawn) / 4000 == pytest.approx(1 / 8, abs=0.021)
+
+
+def test_normal_draws_are_normal() -> None:
+    drawn = [float(draws.normal("test", number)) for number in range(4000)]
+    assert fmean(drawn) == pytest.approx(0, abs=4 / math.sqrt(4000))
+    assert stdev(drawn) == pytest.approx(1, abs=0.05)
+    assert sum(abs(value) > 1.96 for value in drawn) / 4000 == pytest.approx(0.05, abs=0.014)
+
+
+def test_draws_stay_within_their_limits() -> None:
+    for number in range(200):
+        assert 0 < draws.share("test", number) < 1
+        assert draws.exponential("test", number) > 0
+        assert 0 <= draws.integer(3, "test", number) < 3
+    assert draws.decimal(Fraction(1, 8)) == Decimal("0.125")
+
+
+def test_sizes_as_measured(tmp_path: Path) -> None:
+    (tmp_path / "web.cdf").write_text("# size share\n1kb 0.5\n1kb 60%\n11kb 1\n")
+    size = {"distribution": "empirical", "file": "web.cdf"}
+    data = table({"arrivals": [{**SHORT, "rate": 100, "size": size}]})
+    scenario = Scenario.parse(data, str(tmp_path / "a.toml"))
+    found = scenario.arrivals[0].size
+    assert mean_size(found) == 600 + 0.4 * 6000
+    drawn = sizes(list(scenario.resolve().data["flows"])[1:])
+    assert min(drawn) == 1000
+    assert max(drawn) <= 11_000
+    assert fmean(drawn) == pytest.approx(3000, rel=0.05)
+    assert sum(size == 1000 for size in drawn) / len(drawn) == pytest.approx(0.6, abs=0.03)
+    assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("1kb\n", "not a point in line 1"),
+        ("1kb x\n", "not a point in line 1"),
+        ("1kb 0.5\n2kb 0.4\n", "not in order in line 2"),
+        ("1kb 0.5\n0.5kb 1\n", "not in order in line 2"),
+        ("1kb 1.5\n", "not in order in line 1"),
+        ("1kb 0.5\n", "does not end at a share of 1"),
+        ("", "does not end at a share of 1"),
+        ("0 1\n", "does not end at a share of 1"),
+    ],
+)
+def test_a_wrong_distribution_is_refused(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "web.cdf").write_text(content)
+    size = {"distribution": "empirical", "file": "web.cdf"}
+    with pytest.raises(InputError) as caught:
+        Scenario.parse(table({"arrivals": [{**SHORT, "size": size}]}), str(tmp_path / "a.toml"))
+    assert caught.value.key == "arrivals.0.size.file"
+    assert problem in caught.value.problem
+
+
+GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "problem"),
+    [
+        ({"algorithm": "x"}, "algorithm", "unknown algorithm"),
+        ({"rate": None}, "rate", "is missing"),
+        ({"load": "1%"}, "rate", "set twice"),
+        ({"rate": 0}, "rate", "more than 0"),
+        ({"rate": "1mbit"}, "rate", "a fraction has no unit"),
+        ({"rate": None, "load": 2}, "load", "more than the whole"),
+        ({"rate": 1000}, "rate", "about 60000 flows arrive"),
+        ({"rate": None, "load": 1, "size": 1}, "load", "flows arrive"),
+        ({"size": 0}, "size", "more than 0"),
+        ({"size": "x"}, "size", "not a size"),
+        ({"size": {"distribution": "parteo"}}, "size.distribution", "not a known value"),
+        ({"size": {"mean": "1kb"}}, "size.distribution", "is missing"),
+        ({"size": {"distribution": "pareto", "mean": "1kb"}}, "size.shape", "is missing"),
+        (
+            {"size": {"distribution": "pareto", "mean": "1kb", "shape": 1}},
+            "size.shape",
+            "no mean",
+        ),
+        (
+            {"size": {"distribution": "lognormal", "mean": "1kb", "shape": 11}},
+            "size.shape",
+            "too wide",
+        ),
+        ({"size": {"distribution": "empirical", "file": "no"}}, "size.file", "cannot read it"),
+        ({"start": "60s"}, "start", "not before the end"),
+        ({"start": "5s", "stop": "5s"}, "stop", "not after the start"),
+        ({"hops": [1, 1]}, "hops", "not in a dumbbell"),
+        ({"rtt": "1us"}, "rtt", "smaller than the delay"),
+        ({"parameters": {"x": 1}}, "parameters.x", "unknown parameter"),
+    ],
+)
+def test_wrong_arrivals_are_refused(entry: dict[str, Any], key: str, problem: str) -> None:
+    found = {k: v for k, v in {**SHORT, **entry}.items() if v is not None}
+    data = table({"arrivals": [found], "network.delay": "1ms"})
+    assert_refused(data, f"arrivals.0.{key}", problem)
+
+
+def test_a_load_needs_a_rate_to_refer_to() -> None:
+    entry = {"algorithm": "cubic", "load": 0.1, "size": 1, "from": "a", "to": "b"}
+    data = {"duration": "1s", "network": GRAPH, "arrivals": [entry]}
+    assert_refused(data, "arrivals.0.load", "all links of the path are unlimited")
+
+
+def test_a_run_needs_a_flow() -> None:
+    data = {**BASE, "flow": [], "arrivals": [{**SHORT, "rate": 1e-9}]}
+    assert_refused(data, "arrivals", "no flow arrives")

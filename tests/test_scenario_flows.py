@@ -1,0 +1,132 @@
+"""Flows of a scenario: their protocol, what they send, their stack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from resolved_schema import assert_contract
+from samples import flows, table
+from wrong import assert_refused
+
+RPC = {"kind": "rpc", "bytes": "10kb"}
+ON_OFF = {"kind": "on-off", "on": "1s", "off": "2s"}
+
+
+def resolve(*entries: dict[str, Any], **changes: Any) -> ResolvedScenario:
+    data = table({"flow": [{"algorithm": "reno", **entry} for entry in entries], **changes})
+    found = Scenario.parse(data, "a.toml").resolve()
+    assert_contract(found.data)
+    return found
+
+
+def tcp_of(entry: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    tcp: dict[str, Any] = resolve(entry, **changes).data["flows"][0]["transport"]["tcp"]
+    return tcp
+
+
+@pytest.mark.parametrize(
+    ("entry", "demand"),
+    [
+        ({}, "endless"),
+        ({"workload": {"kind": "bulk"}}, "endless"),
+        ({"bytes": "10mb"}, {"transfer": 10_000_000}),
+        ({"bytes": "10mb", "workload": {"kind": "bulk"}}, {"transfer": 10_000_000}),
+        ({"workload": RPC}, {"requests": {"bytes": 10_000, "pause_ns": 0}}),
+        (
+            {"workload": {**RPC, "pause": "1ms"}},
+            {"requests": {"bytes": 10_000, "pause_ns": 1_000_000}},
+        ),
+        ({"workload": ON_OFF}, {"on_off": {"on_ns": 10**9, "off_ns": 2 * 10**9, "random": False}}),
+    ],
+)
+def test_what_a_flow_sends(entry: dict[str, Any], demand: Any) -> None:
+    assert tcp_of(entry)["demand"] == demand
+
+
+def test_requests_at_the_same_time_are_several_flows() -> None:
+    found = resolve({"workload": RPC, "count": 3, "label": "client"})
+    assert list(flows(found)) == ["client 1", "client 2", "client 3"]
+
+
+def test_udp_has_a_rate_and_smaller_headers() -> None:
+    udp = {"algorithm": None, "transport": "udp", "rate": "200mbit"}
+    flow = resolve(udp, {}).data["flows"][0]
+    assert flow["label"] == "udp 1"
+    assert flow["header_bytes"] == 28
+    assert flow["transport"] == {"udp": {"rate_bps": 200_000_000, "on_off": None}}
+    assert facts.algorithm(flow) == facts.choice(flow) == "udp"
+    on_off = {"on_ns": 10**9, "off_ns": 2 * 10**9, "random": True}
+    flow = resolve({**udp, "workload": {**ON_OFF, "random": True}}).data["flows"][0]
+    assert flow["transport"]["udp"]["on_off"] == on_off
+
+
+def test_samples_may_be_left_out() -> None:
+    flow: dict[str, Any] = {"algorithm": "reno", "count": 9_000, "sampled": False}
+    found = Scenario.parse(table({"flow": [flow], "record.interval": "5ms"})).resolve()
+    assert not any(flow["sampled"] for flow in found.data["flows"])
+    del flow["sampled"]
+    assert_refused(
+        table({"flow": [flow], "record.interval": "5ms"}), "record.interval", "more than 20000000"
+    )
+
+
+def test_a_flow_may_have_a_stack_of_its_own() -> None:
+    found = resolve(
+        {},
+        {"stack": "linux-2.6.6"},
+        {"switches": {"growth": "bytes"}},
+        {"stack": {"profile": "linux-2.6.6", "switches": {"quick_acks": 0}}},
+        {"stack": {"switches": {"quick_acks": 0}}, "switches": {"growth": "acks"}},
+        stack={"profile": "linux-6", "switches": {"reordering_segs": 5}},
+    )
+    stacks = [flow["transport"]["tcp"]["stack"] for flow in found.data["flows"]]
+    assert stacks == [
+        {"profile": "linux-6", "switches": {"reordering_segs": 5}},
+        {"profile": "linux-2.6.6", "switches": {}},
+        {"profile": "linux-6", "switches": {"reordering_segs": 5, "growth": "bytes"}},
+        {"profile": "linux-2.6.6", "switches": {"quick_acks": 0}},
+        {"profile": "linux-6", "switches": {"quick_acks": 0, "growth": "acks"}},
+    ]
+    assert facts.stacks(found.data) == stacks
+
+
+def test_facts_of_algorithms() -> None:
+    found = resolve({"algorithm": "htcp@li2007"}, {"algorithm": "cubic"}, {"algorithm": "htcp"})
+    assert facts.algorithms(found.data) == ["cubic", "htcp"]
+    assert [facts.choice(flow) for flow in found.data["flows"]] == ["htcp@li2007", "cubic", "htcp"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "problem"),
+    [
+        ({}, "algorithm", "is missing"),
+        ({"algorithm": "reno", "rate": "1mbit"}, "rate", "finds its rate itself"),
+        ({"algorithm": "reno", "workload": RPC, "bytes": "1mb"}, "bytes", "says how much is sent"),
+        ({"algorithm": "reno", "workload": {"kind": "rcp"}}, "workload.kind", "not a known value"),
+        ({"algorithm": "reno", "workload": {}}, "workload.kind", "is missing"),
+        ({"algorithm": "reno", "workload": {"kind": "rpc"}}, "workload.bytes", "is missing"),
+        ({"algorithm": "reno", "workload": "rpc"}, "workload", "not a table"),
+        (
+            {"algorithm": "reno", "workload": {**ON_OFF, "on": "0s"}},
+            "workload.on",
+            "more than 0",
+        ),
+        ({"algorithm": "reno", "switches": {"growht": 1}}, "switches.growht", "unknown switch"),
+        ({"algorithm": "reno", "switches": {"growth": 1}}, "switches.growth", "invalid type"),
+        ({"algorithm": "reno", "stack": "linux6"}, "stack.profile", "unknown stack profile"),
+        ({"algorithm": "reno", "host": ""}, "host", "empty"),
+        ({"transport": "udp"}, "rate", "is missing"),
+        ({"transport": "upd"}, "transport", "not a known value"),
+        ({"transport": "udp", "rate": "1mbit", "algorithm": "reno"}, "algorithm", "not for UDP"),
+        ({"transport": "udp", "rate": "1mbit", "bytes": "1mb"}, "bytes", "not for UDP"),
+        ({"transport": "udp", "rate": "1mbit", "stack": "linux-6"}, "stack", "not for UDP"),
+        ({"transport": "udp", "rate": "1mbit", "workload": RPC}, "workload.kind", "not for UDP"),
+    ],
+)
+def test_a_wrong_flow_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:
+    assert_refused(table({"flow": [entry]}), f"flow.0.{key}", problem)

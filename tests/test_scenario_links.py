@@ -1,0 +1,275 @@
+"""What links of a scenario do: rates and delays that change, traces, loss and the like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.errors import InputError
+from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
+from resolved_schema import assert_contract
+from samples import links, passed, resolved, table
+from wrong import assert_refused
+
+S = 10**9
+
+
+def link_of(changes: dict[str, Any], name: str = "forward") -> dict[str, Any]:
+    found = resolved(changes)
+    assert_contract(found.data)
+    return links(found)[name]
+
+
+def test_a_rate_may_change() -> None:
+    steps = [
+        {"at": "0s", "rate": "100mbit"},
+        {"at": "20s", "rate": "0bit"},
+        {"at": "30s", "rate": "200mbit"},
+    ]
+    link = link_of({"network.rate": steps, "network.queue": "1ms"})
+    assert link["rate"] == {"steps": [[0, 10**8], [20 * S, 0], [30 * S, 2 * 10**8]]}
+    # A queue in time refers to the highest rate: 200 Mbit/s carry 16.7 packets in a millisecond.
+    assert link["queue"]["limit"] == {"packets": 16}
+    # 20 s at 100 and 30 s at 200 Mbit/s of 60 s.
+    assert facts.mean_rate_bps(link, 60 * S) == pytest.approx(8e9 / 60)
+    assert link_of({"network.rate": steps}, "reverse")["rate"] == link["rate"]
+
+
+def test_a_delay_may_change_and_the_rtt_is_that_of_the_beginning() -> None:
+    steps = [{"at": "0s", "delay": "10ms"}, {"at": "5s", "delay": "1ms"}]
+    found = resolved({"network.delay": steps, "network.reverse": {"delay": "20ms"}})
+    assert links(found)["forward"]["delay"] == [[0, 10_000_000], [5 * S, 1_000_000]]
+    assert links(found)["reverse"]["delay"] == [[0, 20_000_000]]
+    assert facts.base_rtt_ns(found.data, found.data["flows"][0]) == 82_000_000
+
+
+def test_loss_may_change() -> None:
+    steps = [{"at": "0s", "probability": 0}, {"at": "5s", "probability": "1%"}]
+    found = link_of({"network.loss": [{"place": "bottleneck", "probability": steps}]})
+    assert found["loss"] == [{"kind": "bernoulli", "probability": [[0, 0.0], [5 * S, 0.01]]}]
+
+
+def test_a_token_bucket_is_a_rate() -> None:
+    bucket = {"rate": "50mbit", "burst": "64kb", "peak": "1gbit"}
+    link = link_of({"network.rate": bucket, "network.queue": "1ms"})
+    resolved_bucket = {"rate_bps": 50_000_000, "burst_bytes": 64_000, "peak_bps": 10**9}
+    assert link["rate"] == {"token_bucket": resolved_bucket}
+    assert link["queue"]["limit"] == {"packets": 4}
+    del bucket["peak"]
+    assert link_of({"network.rate": bucket})["rate"]["token_bucket"]["peak_bps"] is None
+
+
+def test_a_trace_is_read_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "up.trace").write_text("# a comment\n1\n1\n\n10\n")
+    data = table({"network.rate": {"trace": "up.trace"}, "network.queue": "1s"})
+    scenario = Scenario.parse(data, str(tmp_path / "a.toml"))
+    link = links(scenario.resolve())["forward"]
+    times_ns = [1_000_000, 1_000_000, 10_000_000]
+    trace = {"times_ns": times_ns, "period_ns": 10_000_000, "bytes": 1504}
+    assert link["rate"] == {"trace": trace}
+    # 3 * 1504 bytes in 10 ms are 3.6 Mbit/s, which is 300 packets of 1500 bytes in a second.
+    assert link["queue"]["limit"] == {"packets": 300}
+    assert facts.mean_rate_bps(link, S) == pytest.approx(3_609_600)
+    assert_contract(scenario.resolve().data)
+    assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
+
+
+def test_a_trace_is_read_from_the_folder_of_a_study(tmp_path: Path) -> None:
+    (tmp_path / "up.trace").write_text("1\n")
+    data = table({"network.rate": {"trace": "up.trace"}, "network.queue": "9p"})
+    scenario = Scenario.parse(data, str(tmp_path))
+    assert links(scenario.resolve())["forward"]["rate"]["trace"]["period_ns"] == 1_000_000
+
+
+def test_what_a_trace_says_is_part_of_the_key(tmp_path: Path) -> None:
+    path = tmp_path / "up.trace"
+    keys = set()
+    for content in ("1\n2\n", "2\n2\n"):
+        path.write_text(content)
+        keys.add(resolved({"network.rate": {"trace": str(path)}}).key)
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("1\nx\n", "not a time in line 2"),
+        ("1.5\n", "not a time in line 1"),
+        ("-1\n", "not a time in line 1"),
+        ("5\n4\n", "earlier than the line before it in line 2"),
+        ("", "the last line of a trace is its period"),
+        ("0\n", "the last line of a trace is its period"),
+        ("9" * 30, "not a time in line 1"),
+        (b"\xff\xfe", "cannot read it: not a text"),
+        (None, "cannot read it: No such file"),
+    ],
+)
+def test_a_wrong_trace_is_refused(
+    tmp_path: Path, content: str | bytes | None, problem: str
+) -> None:
+    path = tmp_path / "up.trace"
+    if isinstance(content, str):
+        path.write_text(content)
+    elif content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        Scenario.parse(table({"network.rate": {"trace": "up.trace"}}), str(tmp_path / "a.toml"))
+    assert caught.value.key == "network.rate.trace"
+    assert problem in caught.value.problem
+    assert "up.trace" in str(caught.value)
+    assert caught.value.valid
+
+
+def test_misbehaviour_of_each_direction() -> None:
+    changes = {
+        "network.policer": {"rate": "50mbit", "burst": "30kb"},
+        "network.duplicate": "1%",
+        "network.reorder": {"probability": 0.01, "delay": "1ms"},
+        "network.jitter": "10us",
+        "network.reverse": {"batch": "2ms"},
+    }
+    found = links(resolved(changes))
+    forward, reverse = found["forward"], found["reverse"]
+    assert forward["policer"] == {"rate_bps": 50_000_000, "burst_bytes": 30_000}
+    assert forward["reorder"] == {"probability": 0.01, "delay_ns": 1_000_000}
+    assert (forward["duplicate"], forward["jitter_ns"], forward["batch_ns"]) == (0.01, 10_000, 0)
+    assert (reverse["duplicate"], reverse["jitter_ns"]) == (0.0, 0)
+    assert (reverse["policer"], reverse["reorder"], reverse["batch_ns"]) == (None, None, 2_000_000)
+
+
+def test_places_of_loss() -> None:
+    def lossy(place: str) -> dict[str, list[str]]:
+        loss = [{"place": place, "probability": 0.1}]
+        found = resolved({"network.loss": loss, "flow.0.count": 2})
+        assert_contract(found.data)
+        hit = {name for name, link in links(found).items() if link["loss"]}
+        ways = [passed(found, f"reno {number}") for number in (1, 2)]
+        return {name: [" ".join(way) for way in ways if name in way] for name in sorted(hit)}
+
+    assert lossy("bottleneck") == {"forward": ["forward", "forward"]}
+    assert lossy("reverse") == {"reverse": []}
+    assert lossy("sender") == {"edge 1": ["edge 1 forward"], "edge 2": ["edge 2 forward"]}
+    assert lossy("receiver") == {
+        "receiver 1": ["forward receiver 1"],
+        "receiver 2": ["forward receiver 2"],
+    }
+
+
+def test_links_exist_only_where_something_happens() -> None:
+    assert list(links(resolved())) == ["forward", "reverse"]
+    assert list(links(resolved({"network.edge_jitter": "1us"}))) == ["forward", "reverse", "edge 1"]
+    edge = links(resolved({"network.edge_rate": "1gbit"}))["edge 1"]
+    assert edge["queue"] == {"limit": None, "discipline": {"kind": "fifo"}}
+    assert not edge["sampled"]
+
+
+def test_bursts_of_loss() -> None:
+    burst = {"to_bad": 1e-4, "to_good": "10%"}
+    link = link_of({"network.loss": [{"place": "bottleneck", "gilbert_elliott": burst}]})
+    probabilities = {"to_bad": 1e-4, "to_good": 0.1, "loss_good": 0.0, "loss_bad": 1.0}
+    assert link["loss"] == [{"kind": "gilbert-elliott", **probabilities}]
+
+
+def test_chosen_segments_are_lost() -> None:
+    drops = [{"flow": "reno 2", "number": 7, "times": 3}, {"flow": "reno 1", "number": 9}]
+    changes = {
+        "flow.0.count": 3,
+        "network.loss": [
+            {"place": "bottleneck", "drops": drops},
+            {"place": "receiver", "drops": drops[:1]},
+        ],
+    }
+    found = resolved(changes)
+    assert_contract(found.data)
+    both = [{"flow": 1, "number": 7, "times": 3}, {"flow": 0, "number": 9, "times": 1}]
+    assert links(found)["forward"]["loss"] == [{"kind": "scripted", "drops": both}]
+    assert links(found)["receiver 2"]["loss"] == [{"kind": "scripted", "drops": both[:1]}]
+    assert set(links(found)) == {"forward", "reverse", "receiver 2"}
+
+
+def test_several_kinds_of_loss_at_one_place() -> None:
+    loss = [
+        {"place": "bottleneck", "probability": 0.1},
+        {"place": "bottleneck", "drops": [{"flow": "reno 1", "number": 0}]},
+    ]
+    kinds = [loss["kind"] for loss in link_of({"network.loss": loss})["loss"]]
+    assert kinds == ["bernoulli", "scripted"]
+
+
+GILBERT = {"to_bad": 0.1, "to_good": 0.1}
+BOTTLENECK = {"place": "bottleneck"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "key", "problem"),
+    [
+        ("rate", [], "rate", "empty"),
+        ("rate", ["1mbit"], "rate.0", "not a table"),
+        ("rate", [{"at": "1s", "rate": "1mbit"}], "rate.0.at", "for the beginning"),
+        ("rate", [{"at": "0s", "rate": "0bit"}], "rate", "nothing ever departs"),
+        ("rate", [{"at": "0s", "rate": "1bps"}], "rate.0.rate", "unknown unit"),
+        ("rate", [{"at": "0s"}], "rate.0.rate", "is missing"),
+        ("rate", [{"at": "0s", "rate": "1mbit"}] * 2, "rate.1.at", "not after the entry before"),
+        ("rate", {"rate": "1mbit"}, "rate.burst", "is missing"),
+        ("rate", {"rate": "1mbit", "burst": "1kb"}, "rate.burst", "smaller than one packet"),
+        ("rate", {"rate": "9mbit", "burst": "9kb", "peak": "1mbit"}, "rate.peak", "less than"),
+        ("rate", {"tarce": "x"}, "rate.rate", "is missing"),
+        ("delay", [{"at": "1s", "delay": "1ms"}], "delay.0.at", "for the beginning"),
+        ("delay", [{"at": "0s", "delay": "50ms"}], "rtt", "smaller than the delay"),
+        ("reverse", {"delay": "83ms"}, "rtt", "smaller than the delay"),
+        ("policer", {"rate": "1mbit", "burst": "1kb"}, "policer.burst", "smaller than one packet"),
+        ("reverse", {"policer": {"rate": "1mbit"}}, "reverse.policer.burst", "is missing"),
+        ("reorder", {"probability": 1, "delay": "1ms"}, "reorder.probability", "1 or more"),
+        ("reorder", {"probability": 0.1, "delay": "0s"}, "reorder.delay", "more than 0"),
+        ("duplicate", 1, "duplicate", "1 or more"),
+        ("loss", [BOTTLENECK], "loss.0.probability", "is missing"),
+        (
+            "loss",
+            [{**BOTTLENECK, "probability": 0.1, "gilbert_elliott": GILBERT}],
+            "loss.0.gilbert_elliott",
+            "more than one model",
+        ),
+        ("loss", [{**BOTTLENECK, "drops": []}], "loss.0.drops", "empty"),
+        (
+            "loss",
+            [{**BOTTLENECK, "gilbert_elliott": {"to_bad": 0.1, "to_good": 0}}],
+            "loss.0.gilbert_elliott.to_good",
+            "never ends",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "gilbert_elliott": {**GILBERT, "loss_good": 1}}],
+            "loss.0.gilbert_elliott.loss_good",
+            "lets nothing through",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "drops": [{"flow": "reno 2", "number": 1}]}],
+            "loss.0.drops.0.flow",
+            "no flow has this label",
+        ),
+        (
+            "loss",
+            [{"place": "reverse", "drops": [{"flow": "reno 1", "number": 1}]}],
+            "loss.0.drops.0.flow",
+            "does not pass here",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "drops": [{"flow": "reno 1", "number": 2**63}]}],
+            "loss.0.drops.0.number",
+            "too large",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "probability": [{"at": "0s", "probability": 1}]}],
+            "loss.0.probability.0.probability",
+            "1 or more",
+        ),
+    ],
+)
+def test_a_wrong_link_is_refused(path: str, value: Any, key: str, problem: str) -> None:
+    assert_refused(table({f"network.{path}": value}), f"network.{key}", problem)

@@ -1,0 +1,360 @@
+"""Dumbbells, parking lots and graphs: which links a flow passes, and how long that takes."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from resolved_schema import assert_contract
+from samples import flows, links, passed, table
+from wrong import assert_refused, error_of
+
+MS = 10**6
+
+PARKING_LOT = {
+    "topology": "parking-lot",
+    "hops": 3,
+    "rate": ["100mbit", "50mbit", "100mbit"],
+    "delay": ["1ms", "2ms", "4ms"],
+    "queue": "100p",
+}
+DIAMOND = [
+    {"from": "a", "to": "b", "rate": "100mbit", "delay": "5ms"},
+    {"from": "b", "to": "d", "rate": "100mbit", "delay": "5ms"},
+    {"from": "a", "to": "c", "rate": "10mbit", "delay": "2ms"},
+    {"from": "c", "to": "d", "delay": "3ms"},
+]
+
+
+def network(network: dict[str, Any], *entries: dict[str, Any]) -> dict[str, Any]:
+    flow = [{"algorithm": "reno", **entry} for entry in entries]
+    return {"duration": "10s", "network": network, "flow": flow or [{"algorithm": "reno"}]}
+
+
+def graph(*entries: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return network({"topology": "graph", "link": DIAMOND, **changes}, *entries)
+
+
+def resolve(data: dict[str, Any]) -> ResolvedScenario:
+    found = Scenario.parse(data, "a.toml").resolve()
+    assert_contract(found.data)
+    return found
+
+
+def rtt_ms(found: ResolvedScenario, label: str) -> float:
+    return facts.base_rtt_ns(found.data, flows(found)[label]) / MS
+
+
+def sampled(found: ResolvedScenario) -> list[str]:
+    return [name for name, link in links(found).items() if link["sampled"]]
+
+
+def test_the_topology_is_a_dumbbell_unless_it_says_otherwise() -> None:
+    assert resolve(table({"network.topology": "dumbbell"})) == resolve(table())
+
+
+def test_data_of_a_reverse_flow_passes_the_reverse_bottleneck() -> None:
+    found = resolve(table({"network.edge_rate": "1gbit", "flow.0.direction": "reverse"}))
+    assert passed(found, "reno 1") == ["edge 1", "reverse"]
+    assert passed(found, "reno 1", "reverse") == ["forward"]
+    assert rtt_ms(found, "reno 1") == 82
+
+
+def test_flows_of_a_host_share_its_access_link() -> None:
+    entries: list[dict[str, Any]] = [{"host": "x", "count": 2}, {}, {"host": "x"}]
+    flow = [{"algorithm": "reno", **entry} for entry in entries]
+    found = resolve(table({"network.edge_rate": "1gbit", "flow": flow}))
+    assert [passed(found, f"reno {n}")[0] for n in (1, 2, 3, 4)] == [
+        "edge 1",
+        "edge 1",
+        "edge 2",
+        "edge 1",
+    ]
+    assert sampled(found) == ["forward", "reverse"]
+
+
+def test_a_host_is_in_one_place() -> None:
+    entries = [{"host": "x"}, {"host": "x", "direction": "reverse"}]
+    flow = [{"algorithm": "reno", **entry} for entry in entries]
+    assert_refused(table({"flow": flow}), "flow.1.host", "elsewhere")
+
+
+def test_a_parking_lot_has_a_link_for_each_hop_and_direction() -> None:
+    found = resolve(network(PARKING_LOT))
+    assert list(links(found)) == [
+        *("hop 1", "hop 2", "hop 3"),
+        *("hop 1 reverse", "hop 2 reverse", "hop 3 reverse"),
+    ]
+    assert sampled(found) == ["hop 1", "hop 2", "hop 3"]
+    assert [link["rate"]["constant"] // 10**6 for link in found.data["links"]] == [
+        *(100, 50, 100),
+        *(100, 50, 100),
+    ]
+    assert [link["delay"][0][1] // MS for link in found.data["links"]] == [1, 2, 4, 1, 2, 4]
+
+
+def test_flows_pass_their_hops_and_acknowledgements_come_back_over_them() -> None:
+    found = resolve(
+        network(
+            PARKING_LOT,
+            {"label": "all"},
+            {"label": "two", "hops": [2, 3]},
+            {"label": "one", "hops": [2, 2], "rtt": "50ms"},
+            {"label": "back", "hops": [1, 2], "direction": "reverse"},
+        )
+    )
+    assert passed(found, "all") == ["hop 1", "hop 2", "hop 3"]
+    assert passed(found, "all", "reverse") == ["hop 3 reverse", "hop 2 reverse", "hop 1 reverse"]
+    assert passed(found, "two", "reverse") == ["hop 3 reverse", "hop 2 reverse"]
+    assert passed(found, "back") == ["hop 2 reverse", "hop 1 reverse"]
+    assert passed(found, "back", "reverse") == ["hop 1", "hop 2"]
+    # Without a network.rtt a flow takes what its hops take.
+    assert [rtt_ms(found, label) for label in ("all", "two", "one", "back")] == [14, 12, 50, 6]
+
+
+def test_a_parking_lot_takes_one_value_for_all_hops() -> None:
+    queue = {"limit": "10ms", "discipline": "codel"}
+    lot = {**PARKING_LOT, "rate": "12mbit", "delay": "1ms", "queue": queue, "rtt": "60ms"}
+    found = resolve(network(lot))
+    assert {link["queue"]["limit"]["packets"] for link in found.data["links"][:3]} == {10}
+    assert rtt_ms(found, "reno 1") == 60
+    each = {**lot, "rate": ["12mbit"] * 3, "delay": ["1ms"] * 3, "queue": [queue] * 3}
+    assert resolve(network(each)) == found
+
+
+def test_a_hop_may_change_its_rate() -> None:
+    steps = [{"at": "0s", "rate": "1mbit"}, {"at": "5s", "rate": "2mbit"}]
+    bucket = {"rate": "1mbit", "burst": "9kb"}
+    found = resolve(network({**PARKING_LOT, "rate": ["1mbit", steps, bucket]}))
+    assert [next(iter(link["rate"])) for link in found.data["links"][:3]] == [
+        "constant",
+        "steps",
+        "token_bucket",
+    ]
+    same = resolve(network({**PARKING_LOT, "rate": steps}))
+    assert {next(iter(link["rate"])) for link in same.data["links"]} == {"steps"}
+
+
+def test_loss_at_one_hop_or_at_all() -> None:
+    loss = [
+        {"place": "bottleneck", "hop": 2, "probability": 0.1},
+        {"place": "reverse", "probability": 0.1},
+    ]
+    found = links(resolve(network({**PARKING_LOT, "loss": loss})))
+    lossy = [name for name, link in found.items() if link["loss"]]
+    assert lossy == ["hop 2", "hop 1 reverse", "hop 2 reverse", "hop 3 reverse"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "entry", "key", "problem"),
+    [
+        ({"hops": 0}, {}, "network.hops", "more than 0"),
+        ({"hops": 101}, {}, "network.hops", "too many hops"),
+        ({"hops": 2}, {}, "network.rate", "3 entries for 2 hops"),
+        ({"rate": ["1mbit", "x", "1mbit"]}, {}, "network.rate.1", "not a rate"),
+        ({"queue": ["9p", "9p", "9b"]}, {}, "network.queue.2", "smaller than one packet"),
+        ({"queue": "1bdp"}, {}, "network.queue", "refers to network.rtt"),
+        ({"rtt": "13ms"}, {}, "flow.0.rtt", "smaller than the delay of its links"),
+        ({}, {"rtt": "13ms"}, "flow.0.rtt", "smaller than the delay of its links"),
+        ({}, {"hops": [1, 4]}, "flow.0.hops", "no such hops"),
+        ({}, {"hops": [2, 1]}, "flow.0.hops", "no such hops"),
+        ({}, {"hops": [0, 1]}, "flow.0.hops.0", "more than 0"),
+        ({}, {"hops": [1]}, "flow.0.hops", "not the first and the last hop"),
+        ({}, {"from": "a"}, "flow.0.from", "not in a parking-lot"),
+        (
+            {"loss": [{"place": "sender", "hop": 1, "probability": 0.1}]},
+            {},
+            "network.loss.0.hop",
+            "has no hops",
+        ),
+        (
+            {"loss": [{"place": "reverse", "hop": 4, "probability": 0.1}]},
+            {},
+            "network.loss.0.hop",
+            "no such hop",
+        ),
+    ],
+)
+def test_a_wrong_parking_lot_is_refused(
+    changes: dict[str, Any], entry: dict[str, Any], key: str, problem: str
+) -> None:
+    assert_refused(network({**PARKING_LOT, **changes}, entry), key, problem)
+
+
+def test_flows_in_a_graph_take_the_path_of_least_delay() -> None:
+    found = resolve(
+        graph(
+            {"label": "least", "from": "a", "to": "d"},
+            {"label": "named", "from": "a", "to": "d", "via": ["b"]},
+            {"label": "back", "from": "d", "to": "a"},
+        )
+    )
+    assert passed(found, "least") == ["a>c"]
+    assert flows(found)["least"]["forward"]["delay_ns"] == 3 * MS
+    assert passed(found, "least", "reverse") == ["c>a"]
+    assert passed(found, "named") == ["a>b", "b>d"]
+    assert passed(found, "named", "reverse") == ["d>b", "b>a"]
+    assert passed(found, "back") == ["c>a"]
+    assert [rtt_ms(found, label) for label in ("least", "named", "back")] == [10, 20, 10]
+
+
+def test_links_of_a_graph_that_only_delay_are_part_of_the_routes() -> None:
+    found = resolve(graph({"from": "a", "to": "d"}))
+    assert sampled(found) == list(links(found)) == ["a>b", "b>a", "b>d", "d>b", "a>c", "c>a"]
+
+
+def test_ties_go_to_fewer_links_then_to_the_order_of_the_file() -> None:
+    def path(*ends: str) -> list[str]:
+        link = [
+            {"from": end[0], "to": end[1], "rate": "1mbit", "delay": f"{end[2]}ms"} for end in ends
+        ]
+        data = network({"topology": "graph", "link": link}, {"from": "a", "to": "d"})
+        return passed(resolve(data), "reno 1")
+
+    assert path("ab1", "bc1", "cd1", "ae2", "ed1") == ["a>e", "e>d"]
+    assert path("ab1", "bd1", "ac1", "cd1") == ["a>b", "b>d"]
+    assert path("ac1", "cd1", "ab1", "bd1") == ["a>c", "c>d"]
+
+
+def test_the_way_back_over_a_link_may_differ() -> None:
+    link = {
+        "from": "a",
+        "to": "b",
+        "rate": "100mbit",
+        "delay": "5ms",
+        "queue": "100p",
+        "jitter": "1us",
+        "loss": [{"probability": 0.1}],
+    }
+    there = {"a>b", "b>a"}
+    same = links(resolve(graph({"from": "a", "to": "b"}, link=[link])))
+    assert set(same) == there
+    assert same["b>a"]["queue"] == same["a>b"]["queue"]
+    assert (same["b>a"]["jitter_ns"], same["b>a"]["loss"]) == (0, [])
+    reverse = {"rate": "1mbit", "delay": "7ms", "queue": {"discipline": "codel"}}
+    other = links(resolve(graph({"from": "a", "to": "b"}, link=[{**link, "reverse": reverse}])))
+    assert other["b>a"]["rate"] == {"constant": 10**6}
+    assert other["b>a"]["delay"] == [[0, 7 * MS]]
+    assert other["b>a"]["queue"]["discipline"]["kind"] == "codel"
+
+
+@pytest.mark.parametrize(
+    ("changes", "entry", "key", "problem"),
+    [
+        ({}, {"from": "a"}, "flow.0.to", "is missing"),
+        ({}, {"to": "a"}, "flow.0.from", "is missing"),
+        ({}, {"from": "a", "to": "x"}, "flow.0.to", "unknown node"),
+        ({}, {"from": "a", "to": "d", "via": ["b", "x"]}, "flow.0.via.1", "unknown node"),
+        ({}, {"from": "a", "to": "a"}, "flow.0.to", "joins different nodes"),
+        ({}, {"from": "a", "to": "b", "rtt": "1s"}, "flow.0.rtt", "not in a graph"),
+        ({}, {"from": "a", "to": "b", "hops": [1, 2]}, "flow.0.hops", "not in a graph"),
+        (
+            {},
+            {"from": "a", "to": "b", "direction": "reverse"},
+            "flow.0.direction",
+            "not in a graph",
+        ),
+        ({"link": []}, {}, "network.link", "empty"),
+        ({"link": [{"from": "a"}]}, {}, "network.link.0.to", "is missing"),
+        ({"link": [{"from": "a", "to": "a"}]}, {}, "network.link.0.to", "joins two nodes"),
+        ({"link": [*DIAMOND, {"from": "b", "to": "a"}]}, {}, "network.link.4", "a second link"),
+        ({"link": [{"from": "a>", "to": "b"}]}, {}, "network.link.0.from", "pattern"),
+        (
+            {"link": [{"from": "a", "to": "b", "queue": "9p"}]},
+            {},
+            "network.link.0.queue",
+            "the rate is unlimited",
+        ),
+        (
+            {"link": [{"from": "a", "to": "b", "reverse": {"queue": "9p"}}]},
+            {},
+            "network.link.0.reverse.queue",
+            "the rate is unlimited",
+        ),
+        (
+            {"link": [{"from": "a", "to": "b", "rate": "1mbit", "reverse": {"queue": "1b"}}]},
+            {"from": "a", "to": "b"},
+            "network.link.0.reverse.queue",
+            "smaller than one packet",
+        ),
+        (
+            {"link": [*DIAMOND, {"from": "x", "to": "y"}]},
+            {"from": "a", "to": "y"},
+            "flow.0.to",
+            "no path from a",
+        ),
+        (
+            {"link": [{"from": "a", "to": "b"}]},
+            {"from": "a", "to": "b"},
+            "flow.0",
+            "go round in no time",
+        ),
+        ({"loss": []}, {"from": "a", "to": "b"}, "network.loss", "unknown key"),
+    ],
+)
+def test_a_wrong_graph_is_refused(
+    changes: dict[str, Any], entry: dict[str, Any], key: str, problem: str
+) -> None:
+    assert_refused(graph(entry, **changes), key, problem)
+
+
+def test_a_delay_that_falls_to_nothing_is_no_delay() -> None:
+    steps = [{"at": "0s", "delay": "5ms"}, {"at": "1s", "delay": "0s"}]
+    link = [{"from": "a", "to": "b", "delay": steps}]
+    assert_refused(graph({"from": "a", "to": "b"}, link=link), "flow.0", "go round in no time")
+    link[0]["rate"] = "1mbit"
+    resolve(graph({"from": "a", "to": "b"}, link=link))
+
+
+def test_a_path_has_at_most_255_links() -> None:
+    def line(count: int) -> dict[str, Any]:
+        link = [{"from": f"{n}", "to": f"{n + 1}", "rate": "1mbit"} for n in range(count)]
+        return network({"topology": "graph", "link": link}, {"from": "0", "to": f"{count}"})
+
+    assert len(passed(resolve(line(255)), "reno 1")) == 255
+    assert_refused(line(256), "flow.0", "more than 255 links")
+
+
+def test_an_unknown_topology_is_refused() -> None:
+    error = error_of(table({"network.topology": "parkinglot"}))
+    assert (error.key, error.near) == ("network.topology", "parking-lot")
+
+
+def test_keys_of_another_topology_are_refused() -> None:
+    assert_refused(table({"network.hops": 3}), "network.hops", "unknown key")
+    assert_refused(table({"flow.0.hops": [1, 1]}), "flow.0.hops", "not in a dumbbell")
+    assert_refused(table({"flow.0.via": ["a"]}), "flow.0.via", "not in a dumbbell")
+
+
+NODES = "abcde"
+edges = st.lists(
+    st.sampled_from(list(itertools.combinations(NODES, 2))), min_size=1, max_size=8, unique=True
+)
+
+
+@given(edges.flatmap(lambda ends: st.tuples(st.just(ends), st.permutations(range(len(ends))))))
+def test_no_path_has_less_delay(drawn: tuple[list[tuple[str, str]], list[int]]) -> None:
+    ends, delays = drawn
+    delay_of = {frozenset(pair): delay for pair, delay in zip(ends, delays, strict=True)}
+    link = [
+        {"from": a, "to": b, "rate": "1mbit", "delay": f"{delay}ms"}
+        for (a, b), delay in zip(ends, delays, strict=True)
+    ]
+    source, target = ends[0]
+    found = resolve(network({"topology": "graph", "link": link}, {"from": source, "to": target}))
+    inner = [node for node in NODES if node not in (source, target)]
+    possible = [
+        sum(delay_of[frozenset(step)] for step in steps)
+        for count in range(len(inner) + 1)
+        for between in itertools.permutations(inner, count)
+        for steps in [list(itertools.pairwise((source, *between, target)))]
+        if all(frozenset(step) in delay_of for step in steps)
+    ]
+    assert rtt_ms(found, "reno 1") == 2 * min(possible)
