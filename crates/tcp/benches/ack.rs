@@ -39,8 +39,11 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
     while sender.in_flight() < 600 {
         advance(&mut sender, now, 1);
     }
-    *now = sender.deadline();
-    sender.on_timer(*now, &mut Silent);
+    while sender.counters().timeouts == 0 {
+        *now = sender.deadline();
+        sender.on_timer(*now, &mut Silent);
+        while sender.next_segment(*now).is_some() {}
+    }
     for _ in 0..ACKS {
         advance(&mut sender, now, 1);
     }
@@ -48,7 +51,9 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
 }
 
 fn advance(sender: &mut Sender, now: &mut Time, segs: u64) {
-    while sender.next_segment(*now).is_some() {}
+    if sender.next_run(*now).is_none() {
+        while sender.next_segment(*now).is_some() {}
+    }
     *now += SPACING;
     let cumulative = sender.acked_segs() + segs;
     let ack = Ack { cumulative, ..Ack::default() };

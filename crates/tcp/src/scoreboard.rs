@@ -340,30 +340,31 @@ impl Scoreboard {
         if has_blocks || !self.is_plain() || cumulative <= self.una {
             return None;
         }
-        Some(self.advance_plainly(ack))
+        let (first, last) = (self.una, cumulative - 1);
+        let (segs, first_sent, last_sent) = self.advance_plainly(ack);
+        Some(Delivery {
+            delivered_segs: segs,
+            advanced_segs: segs,
+            first_sent: Some(first_sent),
+            last_sent: Some(last_sent),
+            original: Some(first),
+            newest: Some(last),
+            resent_acked: false,
+        })
     }
 
     /// Takes an acknowledgement that advances and has no blocks, where nothing is
-    /// SACKed, lost or sent again.
+    /// SACKed, lost or sent again. Gives how many segments it delivers, and when the
+    /// first and the last of them were sent.
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline]
-    pub fn advance_plainly(&mut self, Ack { cumulative, .. }: Ack) -> Delivery {
+    pub fn advance_plainly(&mut self, Ack { cumulative, .. }: Ack) -> (u64, Time, Time) {
         assert!(cumulative <= self.next, "{cumulative} acknowledged beyond {}", self.next);
         debug_assert!(self.is_plain() && cumulative > self.una);
-        let (first, last) = (self.una, cumulative - 1);
-        let segs = cumulative - self.una;
-        self.una = cumulative;
-        Delivery {
-            delivered_segs: segs,
-            advanced_segs: segs,
-            first_sent: Some(self.sent_at.get(first)),
-            last_sent: Some(self.sent_at.get(last)),
-            original: Some(first),
-            newest: Some(last),
-            resent_acked: false,
-        }
+        let first = std::mem::replace(&mut self.una, cumulative);
+        (cumulative - first, self.sent_at.get(first), self.sent_at.get(cumulative - 1))
     }
 
     /// Takes what an acknowledgement says has arrived.

@@ -333,12 +333,19 @@ impl Sender {
     /// Brings the algorithm's view of the connection up to date.
     #[inline]
     pub(crate) fn look(&mut self, now: Time) {
+        self.look_plainly(now);
+        self.conn.in_flight_segs = self.in_flight();
+    }
+
+    /// As [`Self::look`], where all that is outstanding is in flight.
+    #[inline]
+    fn look_plainly(&mut self, now: Time) {
         let mss = self.config.mss_bytes;
         self.conn.now_us = now.as_micros();
         // Sequence numbers are modulo 2^32.
         self.conn.snd_una = (self.board.una() as u32).wrapping_mul(mss);
         self.conn.snd_nxt = (self.board.next() as u32).wrapping_mul(mss);
-        self.conn.in_flight_segs = self.in_flight();
+        self.conn.in_flight_segs = self.board.outstanding_segs() as u32;
     }
 
     const fn state(&self) -> CaState {

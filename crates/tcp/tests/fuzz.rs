@@ -2,8 +2,10 @@
 
 mod wire;
 
+use std::num::NonZeroU64;
+
 use dumbbell_network::{Random, Span, Time};
-use dumbbell_tcp::{Ecn, LossDetection, PROFILES, Stack};
+use dumbbell_tcp::{Ecn, LossDetection, PROFILES, Pacing, Stack};
 use proptest::prelude::*;
 use wire::{Event, Fate, Wire, ms, steady};
 
@@ -34,13 +36,18 @@ impl Trouble {
 }
 
 fn any_stack() -> impl Strategy<Value = Stack> {
-    (0..PROFILES.len(), any::<bool>(), any::<bool>(), 0..3u8).prop_map(
-        |(profile, ecn, timestamps, variant)| {
+    let window = prop::option::weighted(0.2, 1_448u64..100_000);
+    let switches = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
+    (0..PROFILES.len(), switches, 0..3u8, window).prop_map(
+        |(profile, (ecn, timestamps, paced), variant, window)| {
             let mut stack = (PROFILES[profile].stack)();
             stack.timestamps &= timestamps;
+            stack.pacing = if paced { Pacing::Fq } else { Pacing::Off };
+            stack.receive_window_bytes = window.and_then(NonZeroU64::new);
             stack.ecn = if ecn { Ecn::Classic } else { Ecn::Off };
             if variant == 0 {
                 stack.loss_detection = LossDetection::NewReno;
+                stack.sack = false;
             }
             stack
         },

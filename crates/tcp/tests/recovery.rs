@@ -80,7 +80,7 @@ fn a_lost_tail_is_probed_after_two_round_trips_and_costs_one_reduction() {
 
     let mut wire = Wire::new(&stack("linux-6"), "reno", None, losing(&[9]), steady(DELAY));
     wire.run(at(10));
-    wire.sender.stop();
+    wire.stop();
     wire.run(at(1_000));
     assert_eq!(wire.retransmitted(), [9]);
 }
@@ -293,4 +293,12 @@ fn one_loss_costs_one_retransmission_and_one_reduction_in_every_profile() {
         assert_eq!(reductions(&wire.events.0).len(), 1, "{}", profile.name);
         assert_eq!(wire.sender.counters().timeouts, 0, "{}", profile.name);
     }
+}
+
+#[test]
+fn an_undisturbed_flow_sends_in_runs() {
+    let wire = transfer(&stack("linux-6"), 400, |_, _| Fate::after(DELAY));
+    assert!(wire.runs >= 100, "{} runs", wire.runs);
+    let wire = transfer(&stack("linux-6"), 400, losing(&[60]));
+    assert!(wire.runs >= 50, "{} runs around a loss", wire.runs);
 }

@@ -1,6 +1,6 @@
 //! Works through an acknowledgement, in Linux's order (`tcp_ack`).
 
-use dumbbell_algorithm::{AckSample, CaState};
+use dumbbell_algorithm::{ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState};
 use dumbbell_network::{Span, Time};
 
 use super::{Observer, Sender};
@@ -11,11 +11,6 @@ use crate::scoreboard::{Delivery, Losses};
 use crate::stack::Growth;
 use crate::tail_probe;
 use crate::undo::ticks;
-
-/// Linux's `CA_ACK_*`: what kind of acknowledgement `in_ack_event` is told of.
-const ACK_SLOWPATH: u32 = 1;
-const ACK_WIN_UPDATE: u32 = 2;
-const ACK_ECE: u32 = 4;
 
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +53,36 @@ impl Sender {
     /// window that is all that matters.
     #[inline]
     fn on_routine_ack(&mut self, now: Time, ack: Ack) {
-        let delivery = self.board.advance_plainly(ack);
-        self.look(now);
-        self.conn.delivered_segs += delivery.delivered_segs;
+        let (segs, first_sent, last_sent) = self.board.advance_plainly(ack);
+        self.look_plainly(now);
+        self.conn.delivered_segs += segs;
         self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
-        self.sample_rtt(now, &delivery, None);
-        self.on_heard(now, &delivery);
-        self.grow(&delivery);
+        let micros_since = |sent: Time| now.since(sent).as_micros() as u32;
+        let first_us = micros_since(first_sent);
+        let last_us = if segs == 1 { first_us } else { micros_since(last_sent) };
+        self.rtt.sample(first_us, self.board.una(), self.board.next());
+        self.note_rtt(now, last_us, segs);
+        self.conn.srtt_us = self.rtt.srtt_us().unwrap_or(first_us);
+        let sample = AckSample {
+            pkts_acked: segs as u32,
+            rtt_us: last_us as i32,
+            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
+        };
+        self.algorithm.pkts_acked(&mut self.conn, &sample);
+        self.timeouts_in_row = 0;
+        self.arm_rto(now);
+        self.tail_probe.on_heard(now, self.rtt.srtt_us());
+        let acked = self.counted(segs as u32);
+        self.conn.cwnd_limited = self.is_cwnd_limited();
+        self.algorithm.cong_avoid(&mut self.conn, acked);
+    }
+
+    /// Notes the round-trip time of the latest sent of what was delivered.
+    #[inline]
+    fn note_rtt(&mut self, now: Time, rtt_us: u32, advanced_segs: u64) {
+        let last_one = advanced_segs == 1 && self.board.outstanding_segs() == 0;
+        self.rtt.record(now, rtt_us, last_one);
+        self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
     }
 
     #[cold]
@@ -93,18 +111,6 @@ impl Sender {
             let blocks = ack.has_blocks.then_some(blocks);
             self.take_news(&News { now, delivery, ece, echo }, blocks, observer)
         };
-        self.on_heard(now, &delivery);
-        if self.is_plain {
-            self.control(&delivery, losses);
-        } else {
-            self.control_beyond_windows(now, &delivery, losses, prior_in_flight_segs);
-        }
-        self.settle();
-    }
-
-    /// Timers start anew with what an acknowledgement delivers.
-    #[inline]
-    fn on_heard(&mut self, now: Time, delivery: &Delivery) {
         if delivery.advanced_segs > 0 {
             self.timeouts_in_row = 0;
             self.arm_rto(now);
@@ -112,6 +118,12 @@ impl Sender {
         if delivery.delivered_segs > 0 {
             self.tail_probe.on_heard(now, self.rtt.srtt_us());
         }
+        if self.is_plain {
+            self.control(&delivery, losses);
+        } else {
+            self.control_beyond_windows(now, &delivery, losses, prior_in_flight_segs);
+        }
+        self.settle();
     }
 
     /// What losses are judged by at this moment.
@@ -142,7 +154,6 @@ impl Sender {
         }
     }
 
-    #[inline]
     fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) {
         if delivery.delivered_segs == 0 {
             return;
@@ -156,9 +167,7 @@ impl Sender {
         }
         let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
         if let Some(rtt_us) = latest {
-            let last_one = delivery.advanced_segs == 1 && self.board.outstanding_segs() == 0;
-            self.rtt.record(now, rtt_us, last_one);
-            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
+            self.note_rtt(now, rtt_us, delivery.advanced_segs);
         }
         if let Some(srtt_us) = self.rtt.srtt_us() {
             self.conn.srtt_us = srtt_us;
@@ -219,19 +228,13 @@ impl Sender {
             };
             self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
         } else if self.may_raise_cwnd(delivery) {
-            self.grow(delivery);
-        }
-    }
-
-    /// Lets the algorithm widen the window.
-    #[inline]
-    fn grow(&mut self, delivery: &Delivery) {
-        let acked = self.counted(delivery.delivered_segs as u32);
-        self.conn.cwnd_limited = self.is_cwnd_limited();
-        if self.is_plain || !self.in_slow_start() {
-            self.algorithm.cong_avoid(&mut self.conn, acked);
-        } else {
-            self.grow_slowly(delivery, acked);
+            let acked = self.counted(delivery.delivered_segs as u32);
+            self.conn.cwnd_limited = self.is_cwnd_limited();
+            if self.is_plain || !self.in_slow_start() {
+                self.algorithm.cong_avoid(&mut self.conn, acked);
+            } else {
+                self.grow_slowly(delivery, acked);
+            }
         }
     }
 

@@ -130,6 +130,9 @@ enum OnWire {
 /// A transfer under way; `data` and `acks` decide the fates.
 pub struct Wire<D, A> {
     pub sender: Sender,
+    /// Is told the same, but sends in runs where it can.
+    twin: Sender,
+    pub runs: u64,
     pub peer: Peer,
     pub events: Events,
     /// Everything sent, and when.
@@ -151,10 +154,15 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             host_rate_bps: None,
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).expect("an algorithm");
-        let mut sender = Sender::new(stack, config, algorithm, Time::ZERO, 1);
-        sender.supply(segs.unwrap_or(u64::MAX));
+        let established = || {
+            let mut sender = Sender::new(stack, config, algorithm.clone(), Time::ZERO, 1);
+            sender.supply(segs.unwrap_or(u64::MAX));
+            sender
+        };
         Self {
-            sender,
+            sender: established(),
+            twin: established(),
+            runs: 0,
             peer: Peer { has_sack: true, ..Peer::default() },
             events: Events::default(),
             sent: Vec::new(),
@@ -175,6 +183,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
     /// Sends all that may be sent.
     pub fn transmit(&mut self) {
         let mut next = self.sender.next_new_segment();
+        let first = self.sent.len();
         while let Some(segment) = self.sender.next_segment(self.now) {
             assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
             assert!(segment.number >= self.sender.acked_segs(), "{segment:?} was acknowledged");
@@ -187,9 +196,45 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
                 self.put(delay, OnWire::Data { segment, stamp, is_marked: fate.is_marked });
             }
         }
+        self.transmit_in_runs(first);
         assert!(self.sender.conn().cwnd_segs >= 1);
         let outstanding = next - self.sender.acked_segs();
         assert!(u64::from(self.sender.in_flight()) <= 2 * outstanding, "{:?}", self.sender);
+    }
+
+    /// The twin sends the same as was sent since `first`, and is the same then.
+    fn transmit_in_runs(&mut self, first: usize) {
+        let mut sent = Vec::new();
+        loop {
+            if let Some((number, count)) = self.twin.next_run(self.now) {
+                assert!(count > 0);
+                self.runs += 1;
+                let ect = self.twin.marks_new();
+                sent.extend((number..number + u64::from(count)).map(|number| Segment {
+                    number,
+                    is_retransmission: false,
+                    ect,
+                    cwr: false,
+                }));
+            } else if let Some(segment) = self.twin.next_segment(self.now) {
+                sent.push(segment);
+            } else {
+                break;
+            }
+        }
+        assert!(sent.iter().eq(self.sent[first..].iter().map(|(_, segment)| segment)));
+        assert_eq!(self.twin.conn(), self.sender.conn());
+        assert_eq!(self.twin.deadline(), self.sender.deadline());
+        // All there is; now and then, as that takes long.
+        if self.sent.len() % 64 == 0 {
+            assert_eq!(format!("{:?}", self.twin), format!("{:?}", self.sender));
+        }
+    }
+
+    /// No more data will come.
+    pub fn stop(&mut self) {
+        self.sender.stop();
+        self.twin.stop();
     }
 
     /// Lets the next thing happen; gives whether there was one until `end`.
@@ -203,6 +248,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         self.now = next;
         if next < arrival {
             self.sender.on_timer(next, &mut self.events);
+            self.twin.on_timer(next, &mut Events::default());
         } else {
             match self.packets.pop_first().expect("the packet that arrives").1 {
                 OnWire::Data { segment, stamp, is_marked } => {
@@ -213,6 +259,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
                 }
                 OnWire::Ack(ack, blocks) => {
                     self.sender.on_ack(self.now, ack, &blocks, &mut self.events);
+                    self.twin.on_ack(self.now, ack, &blocks, &mut Events::default());
                 }
             }
         }
