@@ -234,12 +234,18 @@ impl Network {
         self.links[link].is_express().then_some(express)
     }
 
-    /// Sends a packet of `bytes` over an open express route; gives when it is at the end
-    /// of the route, or nothing if it was lost.
+    /// Sends `count` packets at once over an open express route; gives how many of them
+    /// were not lost: the first ones.
     #[inline]
-    pub fn pass(&mut self, express: &Express, now: Time, bytes: u16) -> Option<Time> {
-        let at = self.links[express.link].pass(now + express.before, bytes)?;
-        Some(at + express.after)
+    pub fn admit_run(&mut self, express: &Express, now: Time, count: u32) -> u32 {
+        self.links[express.link].admit_run(now + express.before, count)
+    }
+
+    /// Passes on a packet of `bytes` that was admitted at `now`; gives when it is at the
+    /// end of the route.
+    #[inline]
+    pub fn pass_admitted(&mut self, express: &Express, now: Time, bytes: u16) -> Time {
+        self.links[express.link].pass_admitted(now + express.before, bytes) + express.after
     }
 
     /// Lets a packet that passed an express route wait in the line at its end.

@@ -46,30 +46,59 @@ impl AllHosts {
         lanes: &Lanes,
         network: &mut Network,
     ) {
-        let stamp = clock(now);
+        if let Some((first, count)) = self.next_run(now, index) {
+            return self.send_run(now, index, first, count, lanes, network);
+        }
         while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
-            let data = || Packet::new(index as u32, Direction::Forward, bytes, segment.number);
-            let Some(at) = network.pass(&lanes.data, now, bytes) else {
-                self.drop_data(lanes.data.reaches_link(now), data());
-                continue;
-            };
-            if at > network.end() {
-                network.keep_late(data());
-                continue;
-            }
-            if self.timers.is_behind(lanes.group, at) {
-                self.catch_up(lanes.group, at, network);
-            }
             let arrival = Arrival {
                 number: segment.number,
-                stamp,
+                stamp: clock(now),
                 ce: false,
                 cwr: segment.cwr,
                 full: bytes == self.flows[index].spec.packet_bytes,
                 ends_message,
             };
-            self.receive_in_express(at, index, arrival, u64::from(payload), lanes, network);
+            let admitted = network.admit_run(&lanes.data, now, 1) > 0;
+            let at = admitted.then(|| network.pass_admitted(&lanes.data, now, bytes));
+            self.arrive_in_express(now, at, index, arrival, bytes, lanes, network);
+        }
+    }
+
+    /// The new segments that a connection sends now, as far as they are alike.
+    #[inline]
+    fn next_run(&mut self, now: Time, index: usize) -> Option<(u64, u32)> {
+        let flow = &mut self.flows[index];
+        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
+            return None;
+        };
+        if app.has_messages() {
+            return None;
+        }
+        let (first, count) = sender.next_run(now)?;
+        flow.counters.sent_packets += u64::from(count);
+        flow.counters.sent_bytes += u64::from(count) * u64::from(flow.spec.mss_bytes());
+        Some((first, count))
+    }
+
+    #[inline]
+    fn send_run(
+        &mut self,
+        now: Time,
+        index: usize,
+        first: u64,
+        count: u32,
+        lanes: &Lanes,
+        network: &mut Network,
+    ) {
+        let bytes = self.flows[index].spec.packet_bytes;
+        let admitted = network.admit_run(&lanes.data, now, count);
+        let stamp = clock(now);
+        for (number, place) in (first..).zip(0..count) {
+            let arrival =
+                Arrival { number, stamp, ce: false, cwr: false, full: true, ends_message: false };
+            let at = (place < admitted).then(|| network.pass_admitted(&lanes.data, now, bytes));
+            self.arrive_in_express(now, at, index, arrival, bytes, lanes, network);
         }
     }
 
@@ -92,49 +121,68 @@ impl AllHosts {
         Some((segment, payload, ends_message))
     }
 
+    /// Takes a segment that was sent at `now` to its receiver at `at`; none: it was lost.
     #[inline]
-    fn receive_in_express(
+    #[expect(clippy::too_many_arguments, reason = "what a packet would say, without the packet")]
+    fn arrive_in_express(
         &mut self,
         now: Time,
+        at: Option<Time>,
         index: usize,
         arrival: Arrival,
-        payload: u64,
-        lanes: &Lanes,
-        network: &mut Network,
-    ) {
-        let flow = &mut self.flows[index];
-        let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("a connection is TCP") };
-        flow.counters.received_packets += 1;
-        let receiver = &mut connection.receiver;
-        let before = receiver.received_segs();
-        let ack = receiver.on_data(now, arrival);
-        flow.counters.received_bytes += payload * (receiver.received_segs() - before);
-        match ack {
-            Some(ack) if !ack.has_blocks && !receiver.has_more() && lanes.acks.is_open(now) => {
-                let bytes = flow.spec.header_bytes;
-                self.acknowledge_in_express(now, index, ack, bytes, lanes, network);
-            }
-            Some(ack) => self.send_acks(now, index, ack, network),
-            None => {}
-        }
-        self.plan_receiver(index, network);
-    }
-
-    #[inline]
-    fn acknowledge_in_express(
-        &mut self,
-        now: Time,
-        index: usize,
-        ack: Ack,
         bytes: u16,
         lanes: &Lanes,
         network: &mut Network,
     ) {
-        if let Some(at) = network.pass(&lanes.acks, now, bytes) {
-            let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative)
-                .with_flags(Flags::ECE.when(ack.ece))
-                .with_note(ack.echo & (Packet::NOTES - 1));
-            network.line_up(&lanes.acks, at, packet);
+        let packet = || Packet::new(index as u32, Direction::Forward, bytes, arrival.number);
+        let Some(at) = at else {
+            return self.drop_data(lanes.data.reaches_link(now), packet());
+        };
+        if at > network.end() {
+            return network.keep_late(packet());
         }
+        if self.timers.is_behind(lanes.group, at) {
+            self.catch_up(lanes.group, at, network);
+        }
+        let flow = &mut self.flows[index];
+        let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("a connection is TCP") };
+        let header_bytes = flow.spec.header_bytes;
+        flow.counters.received_packets += 1;
+        let receiver = &mut connection.receiver;
+        let before = receiver.received_segs();
+        let ack = receiver.on_data(at, arrival);
+        let new_segs = receiver.received_segs() - before;
+        flow.counters.received_bytes += u64::from(bytes - header_bytes) * new_segs;
+        if let Some(deadline) = receiver.deadline() {
+            self.timers.at_latest(receiver_of(index), deadline, network);
+        }
+        match ack {
+            Some(ack) if !ack.has_blocks && !receiver.has_more() && lanes.acks.is_open(at) => {
+                acknowledge(at, index, ack, header_bytes, lanes, network);
+            }
+            Some(ack) => {
+                self.send_acks(at, index, ack, network);
+                self.plan_receiver(index, network);
+            }
+            None => {}
+        }
+    }
+}
+
+#[inline]
+fn acknowledge(
+    now: Time,
+    index: usize,
+    ack: Ack,
+    bytes: u16,
+    lanes: &Lanes,
+    network: &mut Network,
+) {
+    if network.admit_run(&lanes.acks, now, 1) > 0 {
+        let at = network.pass_admitted(&lanes.acks, now, bytes);
+        let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative)
+            .with_flags(Flags::ECE.when(ack.ece))
+            .with_note(ack.echo & (Packet::NOTES - 1));
+        network.line_up(&lanes.acks, at, packet);
     }
 }
