@@ -332,3 +332,34 @@ proptest! {
         }
     }
 }
+
+fn board(detection: LossDetection) -> Scoreboard {
+    let mut board = pair(detection).board;
+    (0..10).for_each(|at| assert_eq!(board.send_new(Time(at)), at));
+    board
+}
+
+#[test]
+fn a_probe_of_the_last_segment_leaves_the_time_when_it_was_new() {
+    let mut board = board(LossDetection::Rack);
+    board.resend(Time(50), 9);
+    board.resend(Time(60), 9);
+    assert_eq!(board.last_new_sent(), Time(9));
+    board.send_new(Time(70));
+    assert_eq!(board.last_new_sent(), Time(70));
+}
+
+#[test]
+fn what_a_duplicate_ack_stands_for_is_no_arrival() {
+    let mut board = board(LossDetection::NewReno);
+    board.record_arrivals(true);
+    let mut arrivals = Vec::new();
+    for cumulative in [2, 2, 2, 6] {
+        let ack = Ack { cumulative, ..Ack::default() };
+        let delivery = board.acknowledge(&moment(Time(90), false), &ack, &SackBlocks::default());
+        assert!(delivery.delivered_segs > 0);
+        board.drain_arrivals(&delivery, |range| arrivals.push(range));
+    }
+    arrivals.retain(|range| !range.is_empty());
+    assert_eq!(arrivals, [0..2, 2..6]);
+}
