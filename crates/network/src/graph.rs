@@ -85,21 +85,21 @@ pub enum Fate {
     News,
 }
 
-/// Whose turn it is.
+/// What is to be seen to, other than that a packet reaches its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// A packet has come to its host.
-    Delivered(Arrival),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
-    /// A packet went further on its way.
+    /// A packet went on its way, but not to its host.
     Passed(Fate),
 }
 
 /// A route over a single link in express, of which everything can be said at once.
+/// Behind it there may be one more that does nothing but lose packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Express {
     link: LinkId,
+    tail: Option<LinkId>,
     before: Span,
     after: Span,
     /// The line at its end; none: the host hears at once.
@@ -120,6 +120,12 @@ impl Express {
     #[must_use]
     pub fn reaches_link(&self, now: Time) -> Time {
         now + self.before
+    }
+
+    /// Whether there is a link behind that loses packets.
+    #[must_use]
+    pub const fn has_tail(&self) -> bool {
+        self.tail.is_some()
     }
 
     /// Whether the host at its end hears at once.
@@ -221,16 +227,22 @@ impl Network {
     /// The route, if it leads over a single link in express.
     #[must_use]
     pub fn express(&self, route: usize) -> Option<Express> {
-        let ways = self.ways.get(route * self.stride..)?;
-        let [first, end, ..] = ways else { return None };
-        let link = first.target as usize;
+        let mut ways = self.ways[route * self.stride..].iter();
+        let first = ways.next()?;
+        let mut end = ways.next()?;
+        let mut tail = None;
+        if end.kind == WayKind::Link && self.links[end.target as usize].only_loses() {
+            tail = (end.delay == Span::ZERO).then_some(end.target as usize);
+            end = ways.next()?;
+        }
         let line = match end.kind {
             WayKind::Link => return None,
             WayKind::Host => None,
             WayKind::Line => Some(end.target),
         };
         let last = Time(self.end.0.checked_sub(first.delay.0)?);
-        let express = Express { link, before: first.delay, after: end.delay, line, last };
+        let (link, before, after) = (first.target as usize, first.delay, end.delay);
+        let express = Express { link, tail, before, after, line, last };
         self.links[link].is_express().then_some(express)
     }
 
@@ -246,6 +258,12 @@ impl Network {
     #[inline]
     pub fn pass_admitted(&mut self, express: &Express, now: Time, bytes: u16) -> Time {
         self.links[express.link].pass_admitted(now + express.before, bytes) + express.after
+    }
+
+    /// Whether a packet that passed an express route is lost at its end, at `time`.
+    #[inline]
+    pub fn loses(&mut self, express: &Express, time: Time, packet: impl Fn() -> Packet) -> bool {
+        express.tail.is_some_and(|tail| time <= self.end && self.links[tail].loses(time, packet()))
     }
 
     /// Lets a packet that passed an express route wait in the line at its end.
@@ -274,47 +292,54 @@ impl Network {
         self.go(now, packet)
     }
 
-    /// Takes what reaches a host, if that comes next.
+    /// Takes the next packet that reaches a host, with all that happens before; none if
+    /// something else must be seen to first: see [`Self::turn`].
     #[inline]
     pub fn next_delivery(&mut self) -> Option<Arrival> {
-        let (_, index) = self.agenda.earliest();
-        if index >= self.groups.len() {
-            return None;
+        loop {
+            let index = self.agenda.earliest().1;
+            if index < self.groups.len() {
+                let line = &mut self.lines[index];
+                let front = line.waiting.front()?;
+                if line.timer < front.time || front.time > self.end {
+                    return None;
+                }
+                line.waiting.skip();
+                self.plan_turn(index);
+                return Some(front);
+            }
+            match self.move_on(index) {
+                Fate::UnderWay => {}
+                Fate::Delivered(arrival) => return Some(arrival),
+                Fate::News => return None,
+                fate => {
+                    self.news.push_back(fate);
+                    return None;
+                }
+            }
         }
-        let line = &mut self.lines[index];
-        let front = line.waiting.front()?;
-        if line.timer < front.time || front.time > self.end {
-            return None;
-        }
-        line.waiting.skip();
-        self.plan_turn(index);
-        Some(front)
     }
 
-    /// Lets happen what comes next; none: nothing more before the end.
-    pub fn turn(&mut self) -> Option<Turn> {
-        let (time, index) = self.agenda.earliest();
-        if time == Time::NEVER {
-            return None;
-        }
+    /// Lets a packet go on that waited before a link or in one.
+    #[inline]
+    fn move_on(&mut self, index: usize) -> Fate {
         if index >= self.lines.len() {
             let link = self.scheduled[index - self.lines.len()];
-            return Some(Turn::Passed(self.serve(time, link)));
+            return self.serve(self.agenda.get(index), link);
         }
-        let line = &mut self.lines[index];
-        if index < self.groups.len() {
-            let front = line.waiting.front().map_or(Time::NEVER, |arrival| arrival.time);
-            if line.timer < front {
-                return Some(Turn::Timer(index, line.timer));
-            }
-            let arrival = line.waiting.pop();
-            self.plan_turn(index);
-            return Some(Turn::Delivered(arrival));
-        }
-        let Arrival { time, packet } = line.waiting.pop();
+        let Arrival { time, packet } = self.lines[index].waiting.pop();
         self.plan_turn(index);
-        let link = self.line_links[index - self.groups.len()];
-        Some(Turn::Passed(self.enter(time, packet, link)))
+        self.enter(time, packet, self.line_links[index - self.groups.len()])
+    }
+
+    /// What is to be seen to before [`Self::next_delivery`] goes on; none: nothing more
+    /// happens before the end.
+    pub fn turn(&mut self) -> Option<Turn> {
+        if let Some(fate) = self.news.pop_front() {
+            return Some(Turn::Passed(fate));
+        }
+        let (time, index) = self.agenda.earliest();
+        (time != Time::NEVER).then(|| Turn::Timer(index, self.lines[index].timer))
     }
 
     /// What else happened, one by one, after [`Fate::News`].
@@ -336,45 +361,27 @@ impl Network {
 
     /// Takes a packet from a host or a link as far as it gets at once.
     #[inline]
-    fn go(&mut self, mut time: Time, mut packet: Packet) -> Fate {
-        loop {
-            let way = self.ways[packet.route() * self.stride + packet.hop()];
-            time += way.delay;
-            match way.kind {
-                WayKind::Link => {
-                    let link = way.target as usize;
-                    if time > self.end {
-                        return self.be_late(packet);
-                    }
-                    match self.links[link].arrive(time, packet) {
-                        Passage::Leaves(at) if self.prompt[link] => {
-                            (time, packet) = (at, packet.advanced());
-                        }
-                        passage => return self.passage(time, packet, link, passage),
-                    }
-                }
-                WayKind::Host | WayKind::Line => return self.end_route(time, packet, way),
+    fn go(&mut self, time: Time, packet: Packet) -> Fate {
+        let way = self.ways[packet.route() * self.stride + packet.hop()];
+        let time = time + way.delay;
+        let target = way.target as usize;
+        match way.kind {
+            WayKind::Line => {
+                self.wait(target, Arrival { time, packet });
+                Fate::UnderWay
             }
+            _ if time > self.end => self.be_late(packet),
+            WayKind::Host => Fate::Delivered(Arrival { time, packet }),
+            WayKind::Link => self.enter(time, packet, target),
         }
     }
 
-    /// Takes a packet to its host or to the line where it waits.
-    #[inline]
-    fn end_route(&mut self, time: Time, packet: Packet, way: Way) -> Fate {
-        if way.kind == WayKind::Line {
-            self.wait(way.target as usize, Arrival { time, packet });
-            return Fate::UnderWay;
-        }
-        if time > self.end {
-            return self.be_late(packet);
-        }
-        Fate::Delivered(Arrival { time, packet })
-    }
-
-    /// Takes a packet that waited on from the link before which it did.
+    /// Takes a packet into a link and on from there.
     fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
-        let passage = self.links[link].arrive(time, packet);
-        self.passage(time, packet, link, passage)
+        match self.links[link].arrive(time, packet) {
+            Passage::Leaves(at) if self.prompt[link] => self.go(at, packet.advanced()),
+            passage => self.passage(time, packet, link, passage),
+        }
     }
 
     fn passage(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {

@@ -253,6 +253,26 @@ impl Link {
         end + self.delay
     }
 
+    /// Whether the link does nothing but lose packets.
+    #[must_use]
+    pub fn only_loses(&self) -> bool {
+        let loses = self.entrance.as_ref().is_some_and(|entrance| entrance.only_loses());
+        let passes = matches!(self.transmitter, Transmitter::None)
+            && matches!(self.queue, Queue::Fifo(Admission::Unlimited))
+            && self.exit.is_none();
+        loses && passes && self.delay == Span::ZERO && self.samples.is_none()
+    }
+
+    /// Whether a link that does nothing else loses this packet at `now`.
+    #[inline]
+    pub fn loses(&mut self, now: Time, packet: Packet) -> bool {
+        let Some(entrance) = &mut self.entrance else { return false };
+        let lost = entrance.losses.iter_mut().any(|loss| loss.lost(now, packet));
+        self.arrived_packets += 1;
+        self.lost_packets += u64::from(lost);
+        lost
+    }
+
     #[inline]
     fn pass_entrance(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Passage {
         let Some(entrance) = &mut self.entrance else {
@@ -471,6 +491,10 @@ impl Entrance {
             duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
             jitter: jittery.then(|| Jitter::new(config.jitter, random(3))),
         }))
+    }
+
+    const fn only_loses(&self) -> bool {
+        self.policer.is_none() && self.duplicate.is_none() && self.jitter.is_none()
     }
 
     /// When the packet joins the queue, or why it does not.

@@ -47,7 +47,6 @@ impl Engine {
                     continue;
                 }
                 match network.turn() {
-                    Some(Turn::Delivered(arrival)) => hosts.hear(arrival, network),
                     Some(Turn::Passed(fate)) => hosts.follow(fate, network),
                     Some(Turn::Timer(group, time)) => {
                         hosts.catch_up(group, time + Span(1), network);

@@ -1,10 +1,10 @@
-//! The common case without detours: a connection whose data and whose acknowledgements
-//! each pass a single link in express, the receiver hearing at once.
+//! The common case without detours: data, acknowledgements or both of a connection pass
+//! a single link in express, and the receiver hears at once.
 //!
 //! All that happens is what would happen packet by packet; what is left out is asking
 //! at every step where a packet goes next.
 
-use dumbbell_network::{Direction, Express, Flags, GroupId, Network, Packet, Time};
+use dumbbell_network::{Direction, DropCause, Express, Flags, GroupId, Network, Packet, Time};
 use dumbbell_record::EventKind;
 use dumbbell_tcp::{Ack, Arrival, Segment};
 
@@ -12,28 +12,21 @@ use crate::flow::{Connection, Ends};
 use crate::hosts::{AllHosts, receiver_of, sender_of};
 use crate::wire::clock;
 
-/// The two ways of a connection.
+/// The ways of a connection that are in express.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
-    data: Express,
-    acks: Express,
+    pub data: Option<Express>,
+    pub acks: Option<Express>,
     /// That of the receiver.
     group: GroupId,
 }
 
 impl Lanes {
-    /// The lanes of a flow, if it has such.
-    pub fn of(flow: usize, group: GroupId, network: &Network) -> Option<Self> {
-        let data = network.express(receiver_of(flow))?;
-        let acks = network.express(sender_of(flow))?;
-        let right = data.ends_at_host() && !acks.ends_at_host();
-        right.then_some(Self { data, acks, group })
-    }
-
-    /// Whether data sent at `now` can take them.
-    #[inline]
-    pub fn are_open(&self, now: Time) -> bool {
-        self.data.is_open(now)
+    /// The lanes of a flow.
+    pub fn of(flow: usize, group: GroupId, network: &Network) -> Self {
+        let data = network.express(receiver_of(flow)).filter(Express::ends_at_host);
+        let acks = network.express(sender_of(flow)).filter(|lane| !lane.ends_at_host());
+        Self { data, acks: acks.filter(|lane| !lane.has_tail()), group }
     }
 }
 
@@ -43,11 +36,11 @@ impl AllHosts {
         &mut self,
         now: Time,
         index: usize,
-        lanes: &Lanes,
+        lane: &Express,
         network: &mut Network,
     ) {
         if let Some((first, count)) = self.next_run(now, index) {
-            return self.send_run(now, index, first, count, lanes, network);
+            return self.send_run(now, index, first, count, lane, network);
         }
         while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
@@ -59,9 +52,9 @@ impl AllHosts {
                 full: bytes == self.flows[index].spec.packet_bytes,
                 ends_message,
             };
-            let admitted = network.admit_run(&lanes.data, now, 1) > 0;
-            let at = admitted.then(|| network.pass_admitted(&lanes.data, now, bytes));
-            self.arrive_in_express(now, at, index, arrival, bytes, lanes, network);
+            let admitted = network.admit_run(lane, now, 1) > 0;
+            let at = admitted.then(|| network.pass_admitted(lane, now, bytes));
+            self.arrive_in_express(now, at, index, arrival, bytes, lane, network);
         }
     }
 
@@ -88,17 +81,17 @@ impl AllHosts {
         index: usize,
         first: u64,
         count: u32,
-        lanes: &Lanes,
+        lane: &Express,
         network: &mut Network,
     ) {
         let bytes = self.flows[index].spec.packet_bytes;
-        let admitted = network.admit_run(&lanes.data, now, count);
+        let admitted = network.admit_run(lane, now, count);
         let stamp = clock(now);
         for (number, place) in (first..).zip(0..count) {
             let arrival =
                 Arrival { number, stamp, ce: false, cwr: false, full: true, ends_message: false };
-            let at = (place < admitted).then(|| network.pass_admitted(&lanes.data, now, bytes));
-            self.arrive_in_express(now, at, index, arrival, bytes, lanes, network);
+            let at = (place < admitted).then(|| network.pass_admitted(lane, now, bytes));
+            self.arrive_in_express(now, at, index, arrival, bytes, lane, network);
         }
     }
 
@@ -131,40 +124,62 @@ impl AllHosts {
         index: usize,
         arrival: Arrival,
         bytes: u16,
-        lanes: &Lanes,
+        lane: &Express,
         network: &mut Network,
     ) {
         let packet = || Packet::new(index as u32, Direction::Forward, bytes, arrival.number);
         let Some(at) = at else {
-            return self.drop_data(lanes.data.reaches_link(now), packet());
+            return self.drop_data(lane.reaches_link(now), packet(), DropCause::Overflow);
         };
+        if network.loses(lane, at, packet) {
+            return self.drop_data(at, packet(), DropCause::Random);
+        }
         if at > network.end() {
             return network.keep_late(packet());
         }
-        if self.timers.is_behind(lanes.group, at) {
-            self.catch_up(lanes.group, at, network);
+        let group = self.lanes[index].group;
+        if self.timers.is_behind(group, at) {
+            self.catch_up(group, at, network);
         }
+        self.receive(at, index, arrival, bytes, network);
+    }
+
+    /// Takes a data segment at its receiver.
+    #[inline]
+    pub fn receive(
+        &mut self,
+        now: Time,
+        index: usize,
+        arrival: Arrival,
+        bytes: u16,
+        network: &mut Network,
+    ) {
         let flow = &mut self.flows[index];
-        let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("a connection is TCP") };
         let header_bytes = flow.spec.header_bytes;
         flow.counters.received_packets += 1;
+        let Ends::Tcp(connection) = &mut flow.ends else {
+            flow.counters.received_bytes += u64::from(bytes - header_bytes);
+            return;
+        };
+        flow.counters.marked_packets += u64::from(arrival.ce);
         let receiver = &mut connection.receiver;
         let before = receiver.received_segs();
-        let ack = receiver.on_data(at, arrival);
+        let ack = receiver.on_data(now, arrival);
         let new_segs = receiver.received_segs() - before;
         flow.counters.received_bytes += u64::from(bytes - header_bytes) * new_segs;
         if let Some(deadline) = receiver.deadline() {
             self.timers.at_latest(receiver_of(index), deadline, network);
         }
-        match ack {
-            Some(ack) if !ack.has_blocks && !receiver.has_more() && lanes.acks.is_open(at) => {
-                acknowledge(at, index, ack, header_bytes, lanes, network);
+        let Some(ack) = ack else { return };
+        let plain = !ack.has_blocks && !receiver.has_more();
+        match &self.lanes[index].acks {
+            Some(lane) if plain && lane.is_open(now) => {
+                acknowledge(now, index, ack, header_bytes, lane, network);
             }
-            Some(ack) => {
-                self.send_acks(at, index, ack, network);
+            _ => {
+                self.send_acks(now, index, ack, network);
                 self.plan_receiver(index, network);
             }
-            None => {}
         }
     }
 }
@@ -175,14 +190,14 @@ fn acknowledge(
     index: usize,
     ack: Ack,
     bytes: u16,
-    lanes: &Lanes,
+    lane: &Express,
     network: &mut Network,
 ) {
-    if network.admit_run(&lanes.acks, now, 1) > 0 {
-        let at = network.pass_admitted(&lanes.acks, now, bytes);
+    if network.admit_run(lane, now, 1) > 0 {
+        let at = network.pass_admitted(lane, now, bytes);
         let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative)
             .with_flags(Flags::ECE.when(ack.ece))
             .with_note(ack.echo & (Packet::NOTES - 1));
-        network.line_up(&lanes.acks, at, packet);
+        network.line_up(lane, at, packet);
     }
 }

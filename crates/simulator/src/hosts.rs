@@ -25,8 +25,7 @@ pub struct AllHosts {
     pub recorder: Recorder,
     pub timers: Timers,
     parked: ParkedBlocks,
-    /// Lanes of the flows that have such.
-    lanes: Vec<Option<Lanes>>,
+    pub lanes: Vec<Lanes>,
 }
 
 /// The route at whose end a flow's receiver is.
@@ -124,23 +123,8 @@ impl AllHosts {
     #[inline]
     fn data_arrives(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let index = packet.flow() as usize;
-        let flow = &mut self.flows[index];
-        flow.counters.received_packets += 1;
-        let payload = u64::from(packet.bytes() - flow.spec.header_bytes);
-        let Ends::Tcp(connection) = &mut flow.ends else {
-            flow.counters.received_bytes += payload;
-            return;
-        };
-        let arrival = arrival_of(packet, now, flow.spec.packet_bytes);
-        flow.counters.marked_packets += u64::from(arrival.ce);
-        let receiver = &mut connection.receiver;
-        let before = receiver.received_segs();
-        let ack = receiver.on_data(now, arrival);
-        flow.counters.received_bytes += payload * (receiver.received_segs() - before);
-        if let Some(ack) = ack {
-            self.send_acks(now, index, ack, network);
-        }
-        self.plan_receiver(index, network);
+        let arrival = arrival_of(packet, now, self.flows[index].spec.packet_bytes);
+        self.receive(now, index, arrival, packet.bytes(), network);
     }
 
     /// Sends an acknowledgement and those that go with it.
@@ -193,8 +177,8 @@ impl AllHosts {
     /// Sends all that a connection may send now.
     #[inline]
     fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
-        if let Some(lanes) = self.lanes[index].filter(|lanes| lanes.are_open(now)) {
-            return self.transmit_in_express(now, index, &lanes, network);
+        if let Some(lane) = self.lanes[index].data.filter(|lane| lane.is_open(now)) {
+            return self.transmit_in_express(now, index, &lane, network);
         }
         while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
@@ -315,10 +299,10 @@ impl AllHosts {
         }
     }
 
-    /// A queue dropped data at `now`.
+    /// A link lost data at `now`.
     #[cold]
-    pub fn drop_data(&mut self, now: Time, packet: Packet) {
-        self.lose(Arrival { time: now, packet }, DropCause::Overflow);
+    pub fn drop_data(&mut self, now: Time, packet: Packet, cause: DropCause) {
+        self.lose(Arrival { time: now, packet }, cause);
     }
 
     #[cold]
