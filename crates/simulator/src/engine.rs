@@ -138,6 +138,8 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         in_flight_packets,
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,
+        spurious_recoveries: counters.spurious_recoveries,
+        tail_probes: counters.tail_probes,
         rtt_min_us: rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: rtt.map(|rtt| rtt.sum_us / rtt.samples),
         rtt_max_us: rtt.map(|rtt| rtt.max_us),

@@ -4,12 +4,12 @@
 //! All that happens is what would happen packet by packet; what is left out is asking
 //! at every step where a packet goes next.
 
-use dumbbell_network::{Direction, DropCause, Express, Flags, GroupId, Network, Packet, Time};
+use dumbbell_network::{Direction, DropCause, Ecn, Express, Flags, GroupId, Network, Packet, Time};
 use dumbbell_record::EventKind;
 use dumbbell_tcp::{Ack, Arrival, Segment};
 
 use crate::flow::{Connection, Ends};
-use crate::hosts::{AllHosts, receiver_of, sender_of};
+use crate::hosts::{AllHosts, ecn_of, receiver_of, sender_of};
 use crate::wire::clock;
 
 /// The ways of a connection that are in express.
@@ -39,7 +39,7 @@ impl AllHosts {
         lane: &Express,
         network: &mut Network,
     ) {
-        if let Some((first, count)) = self.next_run(now, index) {
+        if let Some((first, count, _)) = self.next_run(now, index) {
             return self.send_run(now, index, first, count, lane, network);
         }
         while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
@@ -58,9 +58,10 @@ impl AllHosts {
         }
     }
 
-    /// The new segments that a connection sends now, as far as they are alike.
+    /// The new segments that a connection sends now, if they are alike: the first, how
+    /// many, and what they say of ECN.
     #[inline]
-    fn next_run(&mut self, now: Time, index: usize) -> Option<(u64, u32)> {
+    pub fn next_run(&mut self, now: Time, index: usize) -> Option<(u64, u32, Ecn)> {
         let flow = &mut self.flows[index];
         let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
             return None;
@@ -71,7 +72,7 @@ impl AllHosts {
         let (first, count) = sender.next_run(now)?;
         flow.counters.sent_packets += u64::from(count);
         flow.counters.sent_bytes += u64::from(count) * u64::from(flow.spec.mss_bytes());
-        Some((first, count))
+        Some((first, count, ecn_of(sender.marks_new())))
     }
 
     #[inline]

@@ -28,6 +28,11 @@ pub struct AllHosts {
     pub lanes: Vec<Lanes>,
 }
 
+/// What a sender's packet says of ECN.
+pub const fn ecn_of(capable: bool) -> Ecn {
+    if capable { Ecn::Ect0 } else { Ecn::NotEct }
+}
+
 /// The route at whose end a flow's receiver is.
 pub const fn receiver_of(flow: usize) -> usize {
     2 * flow
@@ -180,17 +185,26 @@ impl AllHosts {
         if let Some(lane) = self.lanes[index].data.filter(|lane| lane.is_open(now)) {
             return self.transmit_in_express(now, index, &lane, network);
         }
+        let note = clock(now) & (Packet::NOTES - 1);
+        if let Some((first, count, ecn)) = self.next_run(now, index) {
+            let bytes = self.flows[index].spec.packet_bytes;
+            for number in first..first + u64::from(count) {
+                let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
+                let fate = network.send(now, packet.with_ecn(ecn).with_note(note));
+                self.follow(fate, network);
+            }
+            return;
+        }
         while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
             let flags = Flags::RESENT
                 .when(segment.is_retransmission)
                 .and(Flags::END.when(ends_message))
                 .and(Flags::CWR.when(segment.cwr));
-            let ecn = if segment.ect { Ecn::Ect0 } else { Ecn::NotEct };
             let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
                 .with_flags(flags)
-                .with_ecn(ecn)
-                .with_note(clock(now) & (Packet::NOTES - 1));
+                .with_ecn(ecn_of(segment.ect))
+                .with_note(note);
             let fate = network.send(now, packet);
             self.follow(fate, network);
         }
