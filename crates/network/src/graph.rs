@@ -96,6 +96,39 @@ pub enum Turn {
     Passed(Fate),
 }
 
+/// A route over a single link in express, of which everything can be said at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Express {
+    link: LinkId,
+    before: Span,
+    after: Span,
+    /// The line at its end; none: the host hears at once.
+    line: Option<u32>,
+    /// A packet sent later would not reach the link before the end.
+    last: Time,
+}
+
+impl Express {
+    /// Whether what is sent at `now` can take it.
+    #[inline]
+    #[must_use]
+    pub fn is_open(&self, now: Time) -> bool {
+        now <= self.last
+    }
+
+    /// When what is sent at `now` reaches the link.
+    #[must_use]
+    pub fn reaches_link(&self, now: Time) -> Time {
+        now + self.before
+    }
+
+    /// Whether the host at its end hears at once.
+    #[must_use]
+    pub const fn ends_at_host(&self) -> bool {
+        self.line.is_none()
+    }
+}
+
 /// What waits for its turn on the way to a group or a link.
 #[derive(Debug)]
 struct Line {
@@ -168,20 +201,54 @@ impl Network {
         self.plan_turn(group);
     }
 
+    /// The route, if it leads over a single link in express.
+    #[must_use]
+    pub fn express(&self, route: usize) -> Option<Express> {
+        let ways = self.ways.get(route * self.stride..)?;
+        let [first, end, ..] = ways else { return None };
+        let link = first.target as usize;
+        let line = match end.kind {
+            WayKind::Link => return None,
+            WayKind::Host => None,
+            WayKind::Line => Some(end.target),
+        };
+        let last = Time(self.end.0.checked_sub(first.delay.0)?);
+        let express = Express { link, before: first.delay, after: end.delay, line, last };
+        self.links[link].is_express().then_some(express)
+    }
+
+    /// Sends a packet of `bytes` over an open express route; gives when it is at the end
+    /// of the route, or nothing if it was lost.
+    #[inline]
+    pub fn pass(&mut self, express: &Express, now: Time, bytes: u16) -> Option<Time> {
+        let at = self.links[express.link].pass(now + express.before, bytes)?;
+        Some(at + express.after)
+    }
+
+    /// Lets a packet that passed an express route wait in the line at its end.
+    #[inline]
+    pub fn line_up(&mut self, express: &Express, time: Time, packet: Packet) {
+        let line = express.line.expect("a route that ends in a line");
+        self.wait(line as usize, Arrival { time, packet: packet.advanced() });
+    }
+
+    /// Keeps a packet that passed an express route but is at its end too late.
+    #[cold]
+    pub fn keep_late(&mut self, packet: Packet) {
+        self.late.push(packet);
+    }
+
+    /// The end, beyond which nothing happens.
+    #[inline]
+    #[must_use]
+    pub const fn end(&self) -> Time {
+        self.end
+    }
+
     /// Sends a packet from its host at `now`, by the time of its group.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet) -> Fate {
-        let first = packet.route() * self.stride;
-        let (way, next) = (self.ways[first], self.ways[first + 1]);
-        let (time, link) = (now + way.delay, way.target as usize);
-        // Most routes pass one link: the loop in `go` unrolled for them.
-        if next.kind == WayKind::Link || !self.prompt[link] || time > self.end {
-            return self.go(now, packet);
-        }
-        match self.links[link].arrive(time, packet) {
-            Passage::Leaves(at) => self.end_route(at + next.delay, packet.advanced(), next),
-            passage => self.passage(time, packet, link, passage),
-        }
+        self.go(now, packet)
     }
 
     /// Lets happen what comes next; none: nothing more before the end.

@@ -9,10 +9,11 @@ use dumbbell_tcp::Ack;
 use dumbbell_workload::Scenario;
 
 use crate::app::Message;
-use crate::flow::{Connection, Ends, FlowState, Host};
+use crate::express::Lanes;
+use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
 use crate::timers::{Task, Timers};
-use crate::wire::{ParkedBlocks, arrival_of, clock};
+use crate::wire::{ParkedBlocks, ack_of, arrival_of, clock};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -22,17 +23,19 @@ const FLOW_STREAMS: u64 = 1 << 32;
 pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
-    timers: Timers,
+    pub timers: Timers,
     parked: ParkedBlocks,
+    /// Lanes of the flows that have such.
+    lanes: Vec<Option<Lanes>>,
 }
 
 /// The route at whose end a flow's receiver is.
-const fn receiver_of(flow: usize) -> usize {
+pub const fn receiver_of(flow: usize) -> usize {
     2 * flow
 }
 
 /// The route at whose end a flow's sender is.
-const fn sender_of(flow: usize) -> usize {
+pub const fn sender_of(flow: usize) -> usize {
     2 * flow + 1
 }
 
@@ -49,7 +52,10 @@ impl AllHosts {
                 let random = Random::new(scenario.seed, FLOW_STREAMS + index as u64);
                 FlowState::new(spec, host, random)
             });
-        Self { flows: flows.collect(), recorder, timers, parked: ParkedBlocks::default() }
+        let flows: Vec<_> = flows.collect();
+        let lane = |flow| Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
+        let lanes = (0..flows.len()).map(lane).collect();
+        Self { flows, recorder, timers, parked: ParkedBlocks::default(), lanes }
     }
 
     /// Takes what reaches a host.
@@ -139,7 +145,7 @@ impl AllHosts {
 
     /// Sends an acknowledgement and those that go with it.
     #[inline]
-    fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
+    pub fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
         let mut next = Some(first);
         while let Some(ack) = next {
             let flow = &mut self.flows[index];
@@ -154,7 +160,7 @@ impl AllHosts {
 
     /// Makes sure that a receiver is not late for what it wants.
     #[inline]
-    fn plan_receiver(&mut self, index: usize, network: &mut Network) {
+    pub fn plan_receiver(&mut self, index: usize, network: &mut Network) {
         if let Ends::Tcp(connection) = &self.flows[index].ends
             && let Some(deadline) = connection.receiver.deadline()
         {
@@ -168,9 +174,15 @@ impl AllHosts {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("datagrams are not ACKed") };
         let sender = connection.sender.as_mut().expect("an ACK for a flow that has begun");
-        let (ack, blocks) = self.parked.ack_of(packet, now);
+        let fetched;
+        let (ack, blocks) = if packet.has(Flags::PARKED) {
+            fetched = self.parked.fetch(packet);
+            (fetched.0, &fetched.1)
+        } else {
+            (ack_of(packet, now), &self.parked.none)
+        };
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, &ack, &blocks, &mut watch);
+        sender.on_ack(now, ack, blocks, &mut watch);
         if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
             self.completed(now, index, message);
         }
@@ -181,35 +193,23 @@ impl AllHosts {
     /// Sends all that a connection may send now.
     #[inline]
     fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
-        while let Some(packet) = self.next_packet(now, index) {
+        if let Some(lanes) = self.lanes[index].filter(|lanes| lanes.are_open(now)) {
+            return self.transmit_in_express(now, index, &lanes, network);
+        }
+        while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
+            let bytes = payload as u16 + self.flows[index].spec.header_bytes;
+            let flags = Flags::RESENT
+                .when(segment.is_retransmission)
+                .and(Flags::END.when(ends_message))
+                .and(Flags::CWR.when(segment.cwr));
+            let ecn = if segment.ect { Ecn::Ect0 } else { Ecn::NotEct };
+            let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
+                .with_flags(flags)
+                .with_ecn(ecn)
+                .with_note(clock(now) & (Packet::NOTES - 1));
             let fate = network.send(now, packet);
             self.follow(fate, network);
         }
-    }
-
-    #[inline]
-    fn next_packet(&mut self, now: Time, index: usize) -> Option<Packet> {
-        let flow = &mut self.flows[index];
-        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
-            return None;
-        };
-        let segment = sender.next_segment(now)?;
-        let ends = app.ends_message(segment.number);
-        let payload = if ends { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
-        flow.counters.sent_packets += 1;
-        flow.counters.sent_bytes += u64::from(payload);
-        if segment.is_retransmission {
-            let kind = EventKind::Retransmit;
-            self.recorder.event(now, kind, index as u32, segment.number, sender);
-        }
-        let bytes = payload as u16 + flow.spec.header_bytes;
-        let flags = Flags::RESENT
-            .when(segment.is_retransmission)
-            .and(Flags::END.when(ends))
-            .and(Flags::CWR.when(segment.cwr));
-        let ecn = if segment.ect { Ecn::Ect0 } else { Ecn::NotEct };
-        let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number);
-        Some(packet.with_flags(flags).with_ecn(ecn).with_note(clock(now) & (Packet::NOTES - 1)))
     }
 
     /// Makes sure that a sender is not late for what it wants.
@@ -315,10 +315,16 @@ impl AllHosts {
         }
     }
 
+    /// A queue dropped data at `now`.
+    #[cold]
+    pub fn drop_data(&mut self, now: Time, packet: Packet) {
+        self.lose(Arrival { time: now, packet }, DropCause::Overflow);
+    }
+
     #[cold]
     fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
         if packet.direction() == Direction::Reverse {
-            self.parked.ack_of(packet, time);
+            self.parked.forget(packet);
             return;
         }
         let counters = &mut self.flows[packet.flow() as usize].counters;

@@ -5,6 +5,7 @@
 
 mod app;
 mod engine;
+mod express;
 mod flow;
 mod hosts;
 mod recorder;

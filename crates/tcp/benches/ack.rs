@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, Sender, SenderConfig};
+use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, SackBlocks, Sender, SenderConfig};
 
 struct Silent;
 
@@ -51,7 +51,8 @@ fn advance(sender: &mut Sender, now: &mut Time, segs: u64) {
     while sender.next_segment(*now).is_some() {}
     *now += SPACING;
     let cumulative = sender.acked_segs() + segs;
-    sender.on_ack(*now, &Ack { cumulative, ..Ack::default() }, &mut Silent);
+    let ack = Ack { cumulative, ..Ack::default() };
+    sender.on_ack(*now, ack, &SackBlocks::default(), &mut Silent);
 }
 
 fn main() {
