@@ -273,7 +273,8 @@ def test_a_scenario_is_simulated(dumbbell: Command, tmp_path: Path) -> None:
     assert {"time_ns", "cwnd_segs", "received_bytes"} <= set(trace.columns)
     told = dumbbell("simulate", "two.toml", "--json").json
     assert [flow["label"] for flow in told["summary"]["flows"]] == ["htcp 1", "htcp 2"]
-    assert told["scenario"]["network"]["rate_bps"] == 10_000_000
+    assert told["scenario"]["links"][0]["rate"] == {"constant": 10_000_000}
+    assert told["requests"] == []
 
 
 def test_a_trace_that_cannot_be_written_is_an_input_error(

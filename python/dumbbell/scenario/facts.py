@@ -49,11 +49,6 @@ def base_rtt_ns(data: Resolved, flow: Resolved) -> int:
     return total_ns
 
 
-def has_samples(flow: Resolved) -> bool:
-    """Return whether samples are taken of a flow: of connections, unless they are excepted."""
-    return bool(flow["sampled"]) and "tcp" in flow["transport"]
-
-
 def family(label: str) -> str:
     """Return what the labels of equal flows have in common: ``page`` of ``page 7``."""
     return re.sub(r" \d+$", "", label)
@@ -89,6 +84,17 @@ def _chances(trace: Resolved, time_ns: int) -> int:
 def sampled_links(data: Resolved) -> list[Resolved]:
     """Return the links that have entries in the summary and rows in the table of queues."""
     return [link for link in data["links"] if link["sampled"]]
+
+
+def data_queues(data: Resolved) -> dict[int, str]:
+    """Return number and name of the sampled links that the data of sampled flows passes."""
+    numbers = [number for number, link in enumerate(data["links"]) if link["sampled"]]
+    passed = {
+        hop["link"] for flow in data["flows"] if flow["sampled"] for hop in flow["forward"]["hops"]
+    }
+    return {
+        number: data["links"][link]["name"] for number, link in enumerate(numbers) if link in passed
+    }
 
 
 def bottleneck(data: Resolved) -> int | None:
