@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import statistics
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
+from rich.console import Console
 
+from dumbbell.analysis import metrics
+from dumbbell.analysis.run_metrics import METRICS, run_metrics
 from dumbbell.api import simulate
+from dumbbell.cli import cli_tables
+from dumbbell.figures import drawing, history
+from dumbbell.figures.charts import Kind
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Convergence, Measure, PlannedRun
+from possible import assert_possible
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MS = 10**6
@@ -32,48 +41,6 @@ def ran(network: dict[str, Any], *flows: dict[str, Any], **top: Any) -> Run:
     run = simulate(Scenario.parse(tables, str(EXAMPLES / "a.toml")))
     assert_possible(run)
     return run
-
-
-def assert_possible(run: Run) -> None:
-    """Packets are conserved at flows and queues, and links carry what they can at most."""
-    for flow in run.summary["flows"]:
-        assert flow["sent_segs"] + flow["duplicated_packets"] == (
-            flow["received_packets"]
-            + flow["dropped_packets"]
-            + flow["lost_packets"]
-            + flow["in_flight_packets"]
-        ), flow
-    for queue in run.summary["queues"]:
-        assert queue["arrived_packets"] + queue["duplicated_packets"] == (
-            queue["departed_packets"]
-            + queue["dropped_packets"]
-            + queue["lost_packets"]
-            + queue["backlog_packets"]
-        ), queue
-    seconds = run.summary["duration_ns"] / S
-    sampled = [link for link in run.scenario["links"] if link["sampled"]]
-    for link, queue in zip(sampled, run.summary["queues"], strict=True):
-        assert link["name"] == queue["name"]
-        rate_bps = facts.mean_rate_bps(link, 0, run.summary["duration_ns"])
-        if rate_bps is not None:
-            assert 8 * queue["departed_bytes"] <= rate_bps * seconds + 8 * _at_once(link), queue
-    _assert_goodputs(run)
-
-
-def _at_once(link: dict[str, Any]) -> int:
-    """Return what may have begun before: a packet, or the tokens of a full bucket."""
-    return int((link["rate"] or {}).get("token_bucket", {}).get("burst_bytes", 0)) + 9100
-
-
-def _assert_goodputs(run: Run) -> None:
-    for flow, told in zip(run.scenario["flows"], run.summary["flows"], strict=True):
-        for hop in flow["forward"]["hops"]:
-            link = run.scenario["links"][hop["link"]]
-            rate_bps = facts.mean_rate_bps(link, flow["start_ns"], run.summary["duration_ns"])
-            if rate_bps is not None:
-                seconds = (run.summary["duration_ns"] - flow["start_ns"]) / S
-                allowed = rate_bps * seconds + 8 * _at_once(link)
-                assert 8 * told["received_bytes"] <= allowed, (told["label"], link["name"])
 
 
 def goodput_mbit(run: Run, label: str) -> float:
@@ -410,3 +377,100 @@ def test_every_example_runs(example: Path) -> None:
     run = simulate(Scenario.load(example))
     assert_possible(run)
     assert run.summary["packets"] > 10_000
+
+
+ODD: dict[str, dict[str, Any]] = {
+    "only datagrams": {"flow": [{"transport": "udp", "rate": "1mbit"}]},
+    "datagrams beside a connection": {
+        "flow": [{"transport": "udp", "rate": "1mbit"}, {"algorithm": "htcp"}],
+        "record": {"interval": "10ms", "algorithm_state": True},
+    },
+    "only arrivals": {"arrivals": [{"algorithm": "reno", "rate": 5, "size": "10kb"}]},
+    "no samples": {"flow": [{"algorithm": "reno", "count": 2}], "record": {"interval": "none"}},
+    "samples of one of two": {
+        "flow": [{"algorithm": "reno", "sampled": False}, {"algorithm": "reno"}]
+    },
+    "no rate": {
+        "network": {
+            "topology": "graph",
+            "link": [{"from": "a", "to": "b", "delay": "3ms", "loss": [{"probability": 0.01}]}],
+        },
+        "flow": [{"transport": "udp", "rate": "1mbit", "from": "a", "to": "b"}],
+    },
+    "only delay": {
+        "network": {
+            "topology": "graph",
+            "link": [{"from": "a", "to": "b", "delay": "3ms"}, {"from": "b", "to": "c"}],
+            "rtt": "1ms",
+        },
+        "flow": [{"transport": "udp", "rate": "1mbit", "from": "a", "to": "c"}],
+    },
+}
+
+
+@pytest.fixture(
+    scope="module", params=[*ODD, *sorted(path.stem for path in EXAMPLES.glob("*.toml"))]
+)
+def odd(request: pytest.FixtureRequest) -> tuple[Scenario, Run]:
+    if request.param in ODD:
+        tables = {"duration": "5s", "network": NETWORK, **ODD[request.param]}
+        scenario = Scenario.parse(tables, "a.toml")
+    else:
+        scenario = Scenario.load(EXAMPLES / f"{request.param}.toml")
+    return scenario, simulate(scenario)
+
+
+def test_whatever_runs_is_measured(odd: tuple[Scenario, Run]) -> None:
+    scenario, run = odd
+    plan = PlannedRun("test", {}, 0, scenario.resolve(), Measure(), Convergence())
+    found = run_metrics(run, plan)
+    assert {metric.column for metric in METRICS if not (metric.per_flow or metric.per_family)} <= (
+        set(found)
+    )
+    assert all(metrics.metric(name).what for name in found)
+    assert 0 <= (found["utilisation"] or 0) <= 1.01
+    assert 0 <= (found["jain"] or 0) <= 1.000001
+    # Flows that arrive have no columns of their own.
+    assert sum(name.startswith("goodput_mbit_") for name in found) <= len(scenario.flow) * 8
+
+
+@pytest.mark.parametrize("what", get_args(Kind))
+def test_whatever_runs_can_be_drawn(odd: tuple[Scenario, Run], what: Kind) -> None:
+    drawing.rendered(odd[1].chart(what).to_dict(), ".svg")
+
+
+def test_whatever_runs_can_be_told(odd: tuple[Scenario, Run]) -> None:
+    _, run = odd
+    console = Console(width=250, record=True, file=io.StringIO())
+    for table in cli_tables.of_run(run):
+        console.print(table)
+    said = console.export_text()
+    for queue in run.summary["queues"]:
+        assert queue["name"] in said
+    for flow in run.scenario["flows"]:
+        assert facts.family(flow["label"]) in said
+    assert "None" not in said
+    assert "nan" not in said
+
+
+def test_one_flow_of_a_pair_without_samples_has_no_ratio() -> None:
+    scenario = Scenario.parse(
+        {"duration": "5s", "network": NETWORK, **ODD["samples of one of two"]}, "a.toml"
+    )
+    plan = PlannedRun("test", {}, 0, scenario.resolve(), Measure(), Convergence())
+    found = run_metrics(simulate(scenario), plan)
+    assert found["goodput_mbit_1"] is None
+    assert found["goodput_mbit_2"] == found["goodput_mbit"] is not None
+    assert found["ratio_12"] is None
+    assert found["convergence_fairness_s"] is None
+    assert found["rtt_mean_ms_1"] is not None
+
+
+def test_the_bottleneck_is_the_slowest_link_of_the_first_flow() -> None:
+    run = simulate(Scenario.load(EXAMPLES / "parking-lot.toml"))
+    number = facts.bottleneck(run.scenario)
+    assert number == 1
+    assert run.summary["queues"][number]["name"] == "hop 2"
+    assert facts.bottleneck_rate_bps(run.scenario) == 80_000_000
+    lines = history.series(run, "queue_packets")["label"].unique(maintain_order=True)
+    assert lines.to_list() == ["hop 1", "hop 2", "hop 3"]

@@ -87,13 +87,11 @@ def sampled_links(data: Resolved) -> list[Resolved]:
 
 
 def data_queues(data: Resolved) -> dict[int, str]:
-    """Return number and name of the sampled links that the data of sampled flows passes."""
-    numbers = [number for number, link in enumerate(data["links"]) if link["sampled"]]
-    passed = {
-        hop["link"] for flow in data["flows"] if flow["sampled"] for hop in flow["forward"]["hops"]
-    }
+    """Return number and name of the sampled links that data passes."""
+    passed = {hop["link"] for flow in data["flows"] for hop in flow["forward"]["hops"]}
+    sampled = [number for number, link in enumerate(data["links"]) if link["sampled"]]
     return {
-        number: data["links"][link]["name"] for number, link in enumerate(numbers) if link in passed
+        number: data["links"][link]["name"] for number, link in enumerate(sampled) if link in passed
     }
 
 
