@@ -109,6 +109,54 @@ def test_active_queues_are_short(discipline: str, limit_ms: int) -> None:
     assert queue(run, "forward")["waiting_bytes_mean"] < limit_ms * 2500
 
 
+ECN = {"profile": "linux-6", "switches": {"ecn": "classic"}}
+
+
+@pytest.mark.parametrize(
+    "discipline",
+    [
+        {"discipline": "step", "limit": "1000p", "threshold": "20p"},
+        {"discipline": "two-class", "limit": "1000p", "threshold": "20p"},
+        {"discipline": "codel", "ecn": True},
+        {"discipline": "fq-codel"},
+        {"discipline": "pie", "ecn": True},
+        {"discipline": "ared", "limit": "1000p", "ecn": True},
+    ],
+    ids=lambda entry: str(entry["discipline"]),
+)
+def test_marks_replace_drops(discipline: dict[str, Any]) -> None:
+    run = ran({"queue": discipline}, {"algorithm": "reno", "count": 2}, stack=ECN)
+    assert total(run, "marked_packets") > 0
+    plain = ran({"queue": discipline}, {"algorithm": "reno", "count": 2})
+    assert total(plain, "marked_packets") == 0
+    assert total(run, "retransmitted_segs") < max(1, total(plain, "dropped_packets"))
+
+
+@pytest.mark.parametrize(
+    "discipline",
+    [
+        "step",
+        pytest.param(
+            "two-class",
+            marks=pytest.mark.xfail(reason="Link counts a scheduler's marks only as it dequeues"),
+        ),
+    ],
+)
+def test_the_queue_counts_its_marks(discipline: str) -> None:
+    marking = {"discipline": discipline, "limit": "1000p", "threshold": "20p"}
+    run = ran({"queue": marking}, {"algorithm": "reno", "count": 2}, stack=ECN)
+    # What was marked may still be on its way.
+    on_the_way = queue(run, "forward")["marked_packets"] - total(run, "marked_packets")
+    assert 0 <= on_the_way < 50
+
+
+def test_two_classes_share_the_link() -> None:
+    network = {"queue": {"discipline": "two-class", "limit": "60kb", "threshold": "20p"}}
+    marked = {"algorithm": "reno", "label": "marked", "stack": ECN}
+    run = ran(network, marked, {"algorithm": "reno", "label": "dropped", "count": 3})
+    assert goodput_mbit(run, "marked") > 8
+
+
 @pytest.mark.parametrize("discipline", ["fq", "fq-codel"])
 def test_fair_queues_protect_a_flow_from_an_unresponsive_one(discipline: str) -> None:
     flood = {"transport": "udp", "rate": "40mbit", "label": "flood"}
