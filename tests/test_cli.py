@@ -273,7 +273,37 @@ def test_a_scenario_is_simulated(dumbbell: Command, tmp_path: Path) -> None:
     assert {"time_ns", "cwnd_segs", "received_bytes"} <= set(trace.columns)
     told = dumbbell("simulate", "two.toml", "--json").json
     assert [flow["label"] for flow in told["summary"]["flows"]] == ["htcp 1", "htcp 2"]
-    assert told["scenario"]["network"]["rate_bps"] == 10_000_000
+    assert told["scenario"]["links"][0]["rate"] == {"constant": 10_000_000}
+    assert told["requests"] == []
+
+
+def test_requests_and_every_queue_are_told(dumbbell: Command, tmp_path: Path) -> None:
+    more = """
+[[flow]]
+algorithm = "reno"
+label = "query"
+count = 2
+workload = { kind = "rpc", bytes = "5kb" }
+[[flow]]
+transport = "udp"
+rate = "100kbit"
+[[arrivals]]
+algorithm = "reno"
+label = "page"
+rate = 5
+size = "10kb"
+"""
+    (tmp_path / "mixed.toml").write_text(SCENARIO + more)
+    said = dumbbell("simulate", "mixed.toml")
+    assert said.code == 0
+    for words in ("query × 2", "99.9 % (ms)", "page × ", "udp 1", "forward", "reverse", "marked"):
+        assert words in said.out
+    told = dumbbell("simulate", "mixed.toml", "--json").json
+    query, page = told["requests"]
+    assert (query["flows"], query["count"], page["flows"]) == ("query", 2, "page")
+    assert query["p50_ms"] >= 20
+    assert query["p999_ms"] is None
+    assert page["finished"] + page["unfinished"] == page["count"]
 
 
 def test_a_trace_that_cannot_be_written_is_an_input_error(

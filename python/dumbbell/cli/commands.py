@@ -21,6 +21,7 @@ from rich.console import Console
 
 from dumbbell import api, catalogue
 from dumbbell import compare as comparing
+from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.cli import cli_tables, progress
 from dumbbell.errors import DumbbellError, InputError
@@ -282,10 +283,18 @@ def simulate(
         with _writing(trace):
             finished.flows.write_parquet(trace)
     if as_json:
-        _print_json({"scenario": finished.scenario, "summary": finished.summary})
+        _print_json(
+            {
+                "scenario": finished.scenario,
+                "summary": finished.summary,
+                "requests": latencies(finished).to_dicts(),
+            }
+        )
         return
-    _print_table(cli_tables.flows(finished))
-    print(cli_tables.path(finished))
+    for table in cli_tables.of_run(finished):
+        _print_table(table)
+        print()
+    print(cli_tables.size(finished))
 
 
 @app.command()

@@ -83,6 +83,11 @@ class Run:
         """Samples of the algorithms' own variables, if they were recorded."""
         return self.scan("internals").collect()
 
+    @functools.cached_property
+    def requests(self) -> pl.DataFrame:
+        """Each finished request and transfer, with its latency."""
+        return self.scan("requests").collect()
+
     def chart(self, what: Kind = "cwnd") -> alt.VConcatChart:
         """Draw one quantity over time: "cwnd", "goodput", "rtt" or "queue"."""
         from dumbbell.figures import charts  # noqa: PLC0415 - charts are drawn from runs
