@@ -68,6 +68,7 @@ prop_compose! {
                 "interval_ns": 50 * MILLISECOND,
                 "events": ["start", "stop", "done", "congestion", "timeout", "recovered", "drop", "loss", "retransmit"],
                 "algorithm_state": true,
+                "capture": false,
             },
         })
     }
