@@ -19,8 +19,8 @@ BYTES_MAX: Final = 2_000_000_000
 SIDES: Final = ("sender", "receiver")
 _SUFFIX: Final = ".pcapng"
 
-# In one file: a block and the headers of data and of an ACK for each, or of a datagram.
-_TCP_BYTES: Final = 2 * (32 + 52)
+# In one file: a block and the headers of data, with an ACK for every other, or of a datagram.
+_TCP_BYTES: Final = (32 + 52) * 3 // 2
 _UDP_BYTES: Final = 32 + 28
 
 
@@ -56,9 +56,10 @@ def check_size(scenario: Resolved) -> None:
 
 
 def expected_bytes(scenario: Resolved) -> float:
-    """Return how large both files get at most, if few packets are sent again.
+    """Return about how large both files get at most.
 
-    What flows have to send limits it, and the slowest link on their way.
+    What flows have to send limits it, and the slowest link on their way. Losses, which are sent
+    again and make ACKs longer and more frequent, are not counted.
     """
     wanted: dict[int | None, float] = defaultdict(float)
     smallest: dict[int | None, int] = {}
