@@ -378,9 +378,34 @@ impl Network {
 
     /// Takes a packet into a link and on from there.
     fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        if self.links[link].is_scheduled() {
+            return self.enter_scheduled(time, packet, link);
+        }
         match self.links[link].arrive(time, packet) {
             Passage::Leaves(at) if self.prompt[link] => self.go(at, packet.advanced()),
             passage => self.passage(time, packet, link, passage),
+        }
+    }
+
+    /// Takes a packet into a scheduler's queue. What is to be sent before it comes must
+    /// be chosen without it.
+    fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let leaf = self.leaf_of(link);
+        let mut before = Fate::UnderWay;
+        while self.agenda.get(leaf) <= time {
+            if self.serve(self.agenda.get(leaf), link) == Fate::News {
+                before = Fate::News;
+            }
+        }
+        let passage = self.links[link].arrive(time, packet);
+        match self.passage(time, packet, link, passage) {
+            Fate::UnderWay => before,
+            fate if before == Fate::UnderWay => fate,
+            Fate::News => Fate::News,
+            fate => {
+                self.news.push_back(fate);
+                Fate::News
+            }
         }
     }
 

@@ -370,7 +370,9 @@ impl Link {
         let Queue::Scheduled(scheduler) = &mut self.queue else {
             unreachable!("a first-in, first-out queue admits")
         };
+        let marked = scheduler.marked();
         scheduler.enqueue(now, Queued { packet, wire_bytes, since: now }, &mut self.given_up);
+        self.marked_packets += scheduler.marked() - marked;
         self.occupancy.depart(now);
         let packets = self.occupancy.packets() + scheduler.packets();
         self.scheduled_packets_max = self.scheduled_packets_max.max(packets);
