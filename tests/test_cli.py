@@ -109,6 +109,7 @@ def test_an_algorithm_is_shown_with_the_values_of_a_preset(dumbbell: Command) ->
         (["claims", "nothing"], "unknown study"),
         (["simulate", "nothing.toml"], "nothing.toml"),
         (["simulate", "nothing.toml", "--trace", "a.csv"], "--trace"),
+        (["simulate", "nothing.toml", "--pcap", "a.pcapng"], "nothing.toml"),
         (["algorithms", "show", "hctp"], 'did you mean "htcp"'),
         (["algorithms", "show", "htcp@li2008"], "htcp@li2007"),
         (["compare", "reno", "--rate", "10mbi", "--rtt", "10ms"], "10mbit"),
@@ -313,6 +314,36 @@ def test_a_trace_that_cannot_be_written_is_an_input_error(
     said = dumbbell("simulate", "two.toml", "--trace", "no/where.parquet")
     assert said.code == 2
     assert "where.parquet" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("no/where", '"no": no such folder'),
+        ("taken", 'taken-receiver.pcapng": cannot be written'),
+        ("a.pcapng", "two files"),
+        (".", "two files"),
+    ],
+)
+def test_captures_that_cannot_be_written_are_refused_before_the_run(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, wanted: str
+) -> None:
+    monkeypatch.delattr(SimulatorEngine, "run")
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    (tmp_path / "taken-receiver.pcapng").mkdir()
+    said = dumbbell("simulate", "two.toml", "--pcap", name)
+    assert said.code == 2
+    assert said.err.startswith("error: --pcap: ")
+    assert said.err.count("\n") == 1
+    assert wanted in said.err
+    assert not (tmp_path / "taken-sender.pcapng").exists()
+
+
+def test_captures_that_would_be_too_large_are_refused(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO.replace('"5s"', '"50000s"'))
+    said = dumbbell("simulate", "two.toml", "--pcap", "name")
+    assert said.code == 2
+    assert "GB" in said.err
 
 
 def test_algorithms_are_compared(dumbbell: Command, tmp_path: Path) -> None:

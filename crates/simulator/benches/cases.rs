@@ -1,6 +1,6 @@
 //! What benchmarks run.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dumbbell_workload::Scenario;
@@ -16,7 +16,7 @@ use common::{MILLISECOND, SECOND};
 pub struct Case {
     pub name: String,
     /// Made only when needed: a thousand flows take time and memory.
-    scenario: Rc<dyn Fn() -> Value>,
+    scenario: Arc<dyn Fn() -> Value + Send + Sync>,
 }
 
 impl Case {
@@ -46,8 +46,8 @@ fn short(path: Path, flows: usize, duration_ms: u64) -> Value {
     scenario
 }
 
-fn case(name: &str, scenario: impl Fn() -> Value + 'static) -> Case {
-    Case { name: name.to_owned(), scenario: Rc::new(scenario) }
+fn case(name: &str, scenario: impl Fn() -> Value + Send + Sync + 'static) -> Case {
+    Case { name: name.to_owned(), scenario: Arc::new(scenario) }
 }
 
 /// Equal CUBIC flows over one bottleneck, behind which each packet may be lost.

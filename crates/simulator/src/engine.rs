@@ -78,7 +78,8 @@ impl Engine {
         let summary = Summary { duration_ns: end.0, queues, flows, packets };
         let Tables { flows, internals, queues, events, requests } =
             self.hosts.recorder.finish(self.interval);
-        Output { summary, flows, internals, queues, events, requests }
+        let captures = self.hosts.capture.map(|capture| capture.finish(&self.hosts.flows));
+        Output { summary, flows, internals, queues, events, requests, captures }
     }
 
     fn finish_queues(&mut self) -> Vec<QueueSummary> {

@@ -28,6 +28,11 @@ impl Lanes {
         let acks = network.express(sender_of(flow)).filter(|lane| !lane.ends_at_host());
         Self { data, acks: acks.filter(|lane| !lane.has_tail()), group }
     }
+
+    /// None of them in use.
+    pub const fn closed(self) -> Self {
+        Self { data: None, acks: None, ..self }
+    }
 }
 
 impl AllHosts {

@@ -9,6 +9,7 @@ use dumbbell_tcp::Ack;
 use dumbbell_workload::Scenario;
 
 use crate::app::Message;
+use crate::capture::Capture;
 use crate::express::Lanes;
 use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
@@ -24,6 +25,8 @@ pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
     pub timers: Timers,
+    /// Absent where nothing is captured.
+    pub capture: Option<Box<Capture>>,
     parked: ParkedBlocks,
     pub lanes: Vec<Lanes>,
 }
@@ -49,6 +52,8 @@ impl AllHosts {
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let mut timers = Timers::new(network, interval);
         let recorder = Recorder::new(&scenario.record, scenario.flows.len());
+        let captures = scenario.record.capture;
+        let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
         let hosts = Host::all(&scenario);
         let flows =
             scenario.flows.into_iter().zip(hosts).enumerate().map(|(index, (spec, host))| {
@@ -57,9 +62,13 @@ impl AllHosts {
                 FlowState::new(spec, host, random)
             });
         let flows: Vec<_> = flows.collect();
-        let lane = |flow| Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
+        // What is captured are packets, and lanes have none.
+        let lane = |flow| {
+            let lanes = Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
+            if captures { lanes.closed() } else { lanes }
+        };
         let lanes = (0..flows.len()).map(lane).collect();
-        Self { flows, recorder, timers, parked: ParkedBlocks::default(), lanes }
+        Self { flows, recorder, timers, capture, parked: ParkedBlocks::default(), lanes }
     }
 
     /// Takes what reaches a host.
@@ -73,6 +82,10 @@ impl AllHosts {
         if self.timers.is_behind(group, time) {
             self.catch_up(group, time, network);
         }
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.arrives(time, packet),
+        };
         match packet.direction() {
             Direction::Forward => self.data_arrives(time, packet, network),
             Direction::Reverse => self.ack_arrives(time, packet, network),
@@ -141,6 +154,10 @@ impl AllHosts {
             let Ends::Tcp(connection) = &mut flow.ends else { return };
             let blocks = || connection.receiver.blocks();
             let packet = self.parked.packet_of(index as u32, flow.spec.header_bytes, ack, blocks);
+            let packet = match &mut self.capture {
+                None => packet,
+                Some(capture) => capture.sends_ack(now, packet, ack, blocks),
+            };
             next = connection.receiver.also();
             let fate = network.send(now, packet);
             self.follow(fate, network);
@@ -190,8 +207,7 @@ impl AllHosts {
             let bytes = self.flows[index].spec.packet_bytes;
             for number in first..first + u64::from(count) {
                 let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
-                let fate = network.send(now, packet.with_ecn(ecn).with_note(note));
-                self.follow(fate, network);
+                self.send_data(now, packet.with_ecn(ecn).with_note(note), network);
             }
             return;
         }
@@ -205,9 +221,19 @@ impl AllHosts {
                 .with_flags(flags)
                 .with_ecn(ecn_of(segment.ect))
                 .with_note(note);
-            let fate = network.send(now, packet);
-            self.follow(fate, network);
+            self.send_data(now, packet, network);
         }
+    }
+
+    /// Sends data of either kind.
+    #[inline]
+    fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.sends_data(now, packet),
+        };
+        let fate = network.send(now, packet);
+        self.follow(fate, network);
     }
 
     /// Makes sure that a sender is not late for what it wants.
@@ -272,6 +298,9 @@ impl AllHosts {
         } else {
             let sender = connection.begin(now, &flow.spec);
             self.recorder.event_of(now, EventKind::Start, index as u32, sender);
+            if let Some(capture) = &mut self.capture {
+                capture.begins(now, index);
+            }
         }
         self.transmit(now, index, network);
     }
@@ -285,8 +314,7 @@ impl AllHosts {
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
-            let fate = network.send(now, packet);
-            self.follow(fate, network);
+            self.send_data(now, packet, network);
         }
     }
 
@@ -307,6 +335,10 @@ impl AllHosts {
 
     #[cold]
     fn double(&mut self, packet: Packet) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.doubles(packet),
+        };
         self.parked.share(packet);
         if packet.direction() == Direction::Forward {
             self.flows[packet.flow() as usize].counters.duplicated_packets += 1;
@@ -321,6 +353,10 @@ impl AllHosts {
 
     #[cold]
     fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.loses(packet),
+        };
         if packet.direction() == Direction::Reverse {
             self.parked.forget(packet);
             return;

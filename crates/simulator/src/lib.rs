@@ -4,6 +4,7 @@
 //! machine and however many simulations run beside it.
 
 mod app;
+mod capture;
 mod engine;
 mod express;
 mod flow;
@@ -37,6 +38,8 @@ pub struct Output {
     pub events: Events,
     /// Requests and transfers that were completed.
     pub requests: Requests,
+    /// What the sending and what the receiving hosts saw, as pcapng files, if wanted.
+    pub captures: Option<[Vec<u8>; 2]>,
 }
 
 impl Output {
