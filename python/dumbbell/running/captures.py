@@ -99,7 +99,7 @@ def _packets(scenario: Resolved, flow: Resolved) -> float:
 
 
 def _rate_bps(scenario: Resolved, link: int) -> float:
-    rate_bps = facts.mean_rate_bps(scenario["links"][link], scenario["duration_ns"])
+    rate_bps = facts.mean_rate_bps(scenario["links"][link], 0, scenario["duration_ns"])
     return math.inf if rate_bps is None else rate_bps
 
 
