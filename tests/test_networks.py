@@ -109,6 +109,23 @@ def test_active_queues_are_short(discipline: str, limit_ms: int) -> None:
     assert queue(run, "forward")["waiting_bytes_mean"] < limit_ms * 2500
 
 
+@pytest.mark.parametrize(
+    "discipline",
+    [
+        *("fifo", "step", "red", "pie"),
+        *(pytest.param(name, marks=_early) for name in ("codel", "fq-codel", "fq", "two-class")),
+    ],
+)
+def test_no_round_trip_is_shorter_than_its_propagation(discipline: str) -> None:
+    """Of a paced transfer, whose packets are often alone at the bottleneck."""
+    threshold = {"threshold": "1000p"} if discipline == "step" else {}
+    queued = {"discipline": discipline, "limit": "1000p", **threshold}
+    paced = {"profile": "linux-6", "switches": {"pacing": "fq"}}
+    run = ran({"queue": queued}, {"algorithm": "reno", "bytes": "200kb"}, stack=paced)
+    # 20 ms, and 1500 and 52 bytes at 20 Mbit/s.
+    assert run.summary["flows"][0]["rtt_min_us"] >= 20_620
+
+
 ECN = {"profile": "linux-6", "switches": {"ecn": "classic"}}
 
 
