@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,7 @@ FIELDS: Final = (
     "tcp.analysis.lost_segment",
     "tcp.analysis.ack_lost_segment",
     "tcp.analysis.window_full",
+    "tcp.analysis.keep_alive",
 )
 
 Packet = Mapping[str, str]
@@ -142,9 +144,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def captured(folder: Path) -> Captured:
+def analyser() -> None:
+    """Require tshark; where it can be installed, its absence is a failure."""
     if shutil.which("tshark") is None:
-        pytest.skip("tshark is not installed")
+        if sys.platform == "linux" and os.geteuid() == 0:
+            pytest.fail("tshark is not installed: apt-get install tshark")
+        pytest.skip("tshark is not installed, and cannot be without being root on Linux")
+
+
+@pytest.fixture(scope="module")
+def captured(folder: Path, analyser: None) -> Captured:  # noqa: ARG001 - must be there
     flows = json.loads((folder / "all.json").read_text())["summary"]["flows"]
     files = (folder / f"all-{side}.pcapng" for side in captures.SIDES)
     return Captured(flows, *(dissect(file, len(flows)) for file in files))
@@ -179,6 +188,47 @@ def test_wireshark_finds_the_retransmissions_that_were_counted(captured: Capture
         assert seen.count(number, "tcp.analysis.spurious_retransmission") == 0
         assert seen.count(number, "tcp.analysis.out_of_order") == 0
     assert sum(flow["retransmitted_segs"] for flow in captured.tcp) > 20
+
+
+@pytest.mark.usefixtures("analyser")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"network.loss": [{"place": "receiver", "probability": 0.1}], "network.rate": "5mbit"},
+        {"network.reorder": {"probability": 0.02, "delay": "60ms"}, "duration": "3s"},
+        {"network.rtt": "200us", "network.queue": "60p", "duration": "300ms"},
+        {"stack": "linux-2.6.6", "network.queue": "10p"},
+    ],
+    ids=["timeouts", "reordering", "lan", "old stack"],
+)
+def test_retransmissions_of_any_kind_are_recognised(
+    tmp_path: Path,
+    changes: Mapping[str, Any],
+) -> None:
+    spec = {"network.rate": "50mbit", "network.rtt": "40ms", "duration": "10s", **changes}
+    run = simulate(scenario(spec).resolve(capture=True))
+    assert run.captures is not None
+    (tmp_path / "a.pcapng").write_bytes(run.captures[0])
+    seen, [flow] = dissect(tmp_path / "a.pcapng", 1), run.summary["flows"]
+    assert seen.count(0, "tcp.analysis.retransmission") == flow["retransmitted_segs"] > 5
+    assert ("network.loss" not in changes) or flow["timeouts"] > 0
+
+
+@pytest.mark.usefixtures("analyser")
+def test_a_segment_of_one_byte_that_is_sent_again_passes_for_a_keep_alive(tmp_path: Path) -> None:
+    """Wireshark calls so what repeats the last byte sent, which a probe of liveness does too."""
+    flow = {"algorithm": "cubic", "workload": {"kind": "rpc", "bytes": "1449b", "pause": "1ms"}}
+    loss = [{"place": "receiver", "probability": 0.05}]
+    spec = {"duration": "20s", "network.loss": loss, "network.rtt": "40ms", "flow": [flow]}
+    run = simulate(scenario(spec).resolve(capture=True))
+    assert run.captures is not None
+    (tmp_path / "a.pcapng").write_bytes(run.captures[0])
+    seen = dissect(tmp_path / "a.pcapng", 1)
+    alive = [each for each in seen.data[0] if each["tcp.analysis.keep_alive"]]
+    assert len(alive) > 3
+    assert {each["tcp.len"] for each in alive} == {"1"}
+    resent = len(alive) + seen.count(0, "tcp.analysis.retransmission")
+    assert resent == run.summary["flows"][0]["retransmitted_segs"]
 
 
 def test_wireshark_misses_nothing_that_a_sender_sees(captured: Captured) -> None:
