@@ -1,0 +1,134 @@
+"""How flows share a bottleneck: convergence, unequal round trips, FAST, schedulers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dumbbell.analysis import theory
+from dumbbell.validate import measures, oracles
+from dumbbell.validate.check import Check, about, within
+from dumbbell.validate.checks.tables import flow, scenario, seeds
+
+SECOND: Final = {"from": "60s", "to": "90s"}
+"""The second flow starts anywhere in an epoch of the first."""
+
+
+def checks() -> Iterator[Check]:
+    """Yield them."""
+    yield from _convergence()
+    yield from _unequal()
+    yield from _fast()
+    yield from _schedulers()
+
+
+def _convergence() -> Iterator[Check]:
+    for algorithm, tolerance, why in (
+        ("reno", about(0.15, 0.05), ""),
+        ("htcp@li2007", about(0.15, 0.05), ""),
+        ("scalable@li2007", about(0.15, 0.2), ""),
+    ):
+        path = {"rate": "100mbit", "rtt": "42ms", "queue": "0.2bdp", "edge_jitter": "120us"}
+        flows = (flow(algorithm), flow(algorithm, start=SECOND))
+        yield Check(
+            name=f"late flow's goodput beside the early one's, {theory.family(algorithm)}",
+            oracle="fluid model of joint backoff, mean over phases (fact sheet 7.5)",
+            scenarios=seeds(5, scenario("690s", path, *flows)),
+            expected=lambda algorithm=algorithm: _synchronised(algorithm),
+            measure=measures.mean(measures.smaller_over_larger),
+            band=tolerance,
+            why=why,
+        )
+
+
+def _synchronised(algorithm: str) -> float:
+    found = theory.synchronised_ratio(algorithm, 100, 42, 0.2)
+    assert found is not None
+    return found
+
+
+def _unequal() -> Iterator[Check]:
+    path = {"rate": "100mbit", "rtt": "40ms", "queue": "0.5bdp", "edge_jitter": "120us"}
+    yield Check(
+        name="share of one of two equal Reno flows",
+        oracle="symmetry",
+        scenarios=seeds(5, scenario("300s", path, flow("reno", count=2))),
+        expected=0.5,
+        measure=measures.mean(measures.share()),
+        band=about(0.03),
+        why="40 epochs a run: each ends with one flow or the other ahead",
+    )
+    yield Check(
+        name="exponent of the ratio of RTTs, Reno, 40 and 120 ms",
+        oracle="u1/u2 = (λ2/λ1) (T2/T1)^k, k from 1 to 2 (Li et al. 2007, equation 4; fact sheet "
+        "6.15)",
+        scenarios=seeds(
+            5, scenario("300s", path, flow("reno", rtt="40ms"), flow("reno", rtt="120ms"))
+        ),
+        expected=1.5,
+        measure=measures.shorten_leith_exponent,
+        band=about(0.5),
+        why="2 follows from windows in proportion to 1/(λ T); less if growth stalls in recoveries",
+    )
+    long = {"rate": "250mbit", "rtt": "162ms", "queue": "0.2bdp", "edge_jitter": "48us"}
+    yield Check(
+        name="share of a Reno flow of 162 ms beside one of 42 ms",
+        oracle="fluid model of two RTTs with joint backoff (fact sheet 7.5b: 0.083)",
+        scenarios=seeds(
+            3, scenario("360s", long, flow("reno", rtt="162ms"), flow("reno", rtt="42ms"))
+        ),
+        expected=lambda: oracles.unequal_share(3375, 0.162, 0.042, 0.2),
+        measure=measures.mean(measures.share()),
+        band=about(0.03, 0.06),
+        why="where backoff is not always joint the slower flow gains, to 0.133 in the fact sheet",
+    )
+
+
+def _fast() -> Iterator[Check]:
+    alpha = {"m0a": 50, "m1a": 50, "m2a": 50}
+    path = {"rate": "100mbit", "rtt": "50ms", "queue": "1000p"}
+    for flows in (1, 2, 4):
+        yield Check(
+            name=f"queue of {flows} FAST flows, alpha = 50",
+            oracle="each flow keeps alpha segments in the queue (Jin et al. 2004)",
+            scenarios=(
+                scenario("60s", path, flow("fast", count=flows, parameters=alpha)),
+            ),
+            expected=lambda flows=flows: theory.fast_backlog_packets(flows, 50),
+            measure=measures.mean(measures.queue_packets),
+            band=within(0.05),
+            why="whole packets; the one being sent counts, and what is in flight moves by one",
+            unit="packets",
+        )
+
+
+def _schedulers() -> Iterator[Check]:
+    rtts = ("20ms", "40ms", "80ms", "160ms")
+    flows = [flow("cubic", rtt=rtt) for rtt in rtts]
+    reno = [flow("reno", rtt=rtt) for rtt in rtts]
+    for name, queue in (
+        ("fq-codel", {"discipline": "fq-codel", "ecn": False}),
+        ("fq", {"discipline": "fq", "flow_limit": "400p"}),
+    ):
+        yield Check(
+            name=f"Jain's index of four CUBIC flows, 20 to 160 ms, {name}",
+            oracle="equal turns (RFC 8290, 4.1; Shreedhar and Varghese 1995)",
+            scenarios=(
+                scenario("120s", {"rate": "50mbit", "rtt": "40ms", "queue": queue}, *flows),
+            ),
+            expected=1.0,
+            measure=measures.mean(measures.jain),
+            band=about(0.01, 0),
+            why="a flow that has just backed off may leave its turn unused",
+        )
+    yield Check(
+        name="Jain's index of four Reno flows, 20 to 160 ms, drop-tail",
+        oracle="rates as 1/T² at most, equal at best: far from fair (fact sheet 6.15)",
+        scenarios=seeds(
+            3, scenario("240s", {"rate": "50mbit", "rtt": "40ms", "queue": "0.5bdp"}, *reno)
+        ),
+        expected=0.6,
+        measure=measures.mean(measures.jain),
+        band=about(0.3),
+        why="1/T² with the queue's delay gives 0.4 and 1/T 0.6; what counts is that it is below 0.9",
+    )
