@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from dumbbell.catalogue import Algorithm
@@ -14,6 +15,9 @@ from dumbbell.figures.labels import number, with_spread
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import format_time
+from dumbbell.validate.running import Judged
+from dumbbell.validate.running import Verdict as Closeness
+from dumbbell.validate.table import COLUMNS, cells
 
 _VERDICTS = {
     Verdict.REPRODUCED: "[green]✓ reproduced[/]",
@@ -81,6 +85,22 @@ def claims(results: Sequence[ClaimResult]) -> Table:
         result.add_row(
             claim.id, claim.source, _VERDICTS[judged.verdict], judged.measured, claim.text
         )
+    return result
+
+
+_CLOSENESS = {
+    Closeness.WITHIN: "[green]✓ within[/]",
+    Closeness.OUTSIDE: "[red]✗ outside[/]",
+    Closeness.NOT_OFFERED: "[yellow]– not offered[/]",
+}
+
+
+def validation(judged: Sequence[Judged]) -> Table:
+    """Return what fidelity checks expect and measure."""
+    result = table(*COLUMNS, right=("expected", "measured", "tolerance"))
+    for each in judged:
+        *others, _ = map(escape, cells(each))
+        result.add_row(*others, _CLOSENESS[each.verdict])
     return result
 
 

@@ -45,16 +45,6 @@ def total(one: One) -> Measure:
     return measure
 
 
-def ratio(one: One) -> Measure:
-    """Relate the first of two runs to the second."""
-
-    @wraps(one)
-    def measure(runs: Sequence[Run]) -> float:
-        return one(runs[0]) / one(runs[1])
-
-    return measure
-
-
 def _sampled(run: Run, skip: float = SKIPPED) -> Sampled:
     return Sampled(run, Part(skip=skip))
 
@@ -155,16 +145,6 @@ def share_of_hop(run: Run) -> float:
     return float(np.mean([first / (first + other) for other in others]))
 
 
-def group_share(flows: int) -> One:
-    """Share of the first flows in the goodput of all."""
-
-    def measure(run: Run) -> float:
-        found = rates(run)
-        return sum(found[:flows]) / sum(found)
-
-    return measure
-
-
 def smaller_over_larger(run: Run) -> float:
     """Ratio of the goodputs of two flows, from the start of the second on."""
     found = rates(run, skip=0.0)
@@ -244,13 +224,13 @@ def waiting_packets(run: Run) -> float:
 
 
 def burst_bytes(rate_bps: float) -> One:
-    """Return by how much departures are ever ahead of a constant rate."""
+    """Return by how much departures in any time exceed what a constant rate has in it."""
 
     def measure(run: Run) -> float:
         samples = _queue(run)
         sent = samples["departed_bytes"].to_numpy().astype(float)
         ahead = sent - rate_bps / 8 * samples["time_ns"].to_numpy().astype(float) / NS_PER_S
-        return float(ahead.max()) if ahead.size else NOTHING
+        return float((ahead - np.minimum.accumulate(ahead)).max()) if ahead.size else NOTHING
 
     return measure
 
@@ -311,9 +291,7 @@ def sent_in_recovery(run: Run) -> float:
     begin, end = (_events(run, kind)["time_ns"] for kind in ("congestion", "recovered"))
     if not (begin.len() and end.len()):
         return NOTHING
-    samples = run.flows.filter(
-        (pl.col("time_ns") >= begin[0]) & (pl.col("time_ns") < end[0])
-    )
+    samples = run.flows.filter((pl.col("time_ns") >= begin[0]) & (pl.col("time_ns") < end[0]))
     return _grown(samples, "sent_segs")
 
 
@@ -362,10 +340,13 @@ def unaccounted(run: Run) -> float:
 def differences(runs: Sequence[Run]) -> float:
     """Tables and summaries in which the second half of the runs differs from the first."""
     half = len(runs) // 2
-    return float(sum(map(_differences, runs[:half], runs[half:], strict=True)))
+    pairs = zip(runs[:half], runs[half:], strict=True)
+    return float(sum(_differences(one, other) for one, other in pairs))
 
 
 def _differences(one: Run, other: Run) -> int:
     tables = ("flows", "queues", "events", "internals", "requests")
-    unequal = sum(not one.scan(name).collect().equals(other.scan(name).collect()) for name in tables)
+    unequal = sum(
+        not one.scan(name).collect().equals(other.scan(name).collect()) for name in tables
+    )
     return unequal + (one.summary != other.summary)

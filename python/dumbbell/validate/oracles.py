@@ -167,16 +167,24 @@ def slow_start_rounds(segs: int, initial: int = 10) -> int:
     return math.ceil(math.log2(segs / initial + 1)) if segs > initial else 1
 
 
-def hystart_exit_segs(bdp: float, initial: int = 10) -> float:
-    """Return the window at which HyStart's ACK train ends slow start (Ha and Rhee 2008).
+def hystart_exit_segs(
+    rtt_s: float, service_s: float, initial: int = 10, low: int = 16, samples: int = 8
+) -> float:
+    """Return the window at which HyStart's delay rule ends slow start (Ha and Rhee 2008).
 
-    Windows double until the ACKs of one take longer than half a round trip; the window has grown by
-    those that came until then, half the bandwidth-delay product.
+    Rounds begin at `low` and at each doubling of it, so within the bursts of slow start, which
+    double from `initial`. The i-th ACK of a burst is of a packet that found i/2 waiting. Slow start
+    ends with the eighth sample of a round whose RTTs exceed the smallest by an eighth, within 4
+    to 16 ms; ACK trains, which bursts interrupt, end none of these rounds.
     """
-    window = initial
-    while window <= bdp / 2:
+    rise_s = min(max(rtt_s / 8, 0.004), 0.016)
+    window, burst = low, initial
+    while True:
+        while 2 * burst <= window:
+            burst *= 2
+        if (window - burst) / 2 * service_s > rise_s:
+            return window + samples
         window *= 2
-    return window + bdp / 2
 
 
 def transfer_s(segs: int, rtt_s: float, service_s: float, initial: int = 10) -> float:
@@ -227,12 +235,22 @@ def gilbert_burst(to_good: float) -> float:
     return 1 / to_good
 
 
-def trace_mbit(chances: int, period_ms: int, packet_bytes: int = 1500) -> float:
-    """Return the rate of a trace of mahimahi in Mbit/s for packets of one size.
+def trace_mbit(chances: int, period_ms: int) -> float:
+    """Return the rate of a trace of mahimahi in Mbit/s.
 
-    Each line lets 1504 bytes pass, and one packet of 1500 fits.
+    Each line lets 1504 bytes pass; what a packet leaves of them goes to the next one.
     """
-    return chances * packet_bytes * 8 / period_ms / 1000
+    return chances * 1504 * 8 / period_ms / 1000
+
+
+def fast_queue(flows: int, alpha: float, initial: int = 10) -> float:
+    """Return the queue of FAST flows that start together, in packets, with the one being sent.
+
+    Each keeps alpha (Jin et al. 2004) beyond what it takes for the path's RTT. The k-th flow's
+    first packet waits behind the initial windows of those before it, and in equilibrium the flow
+    adds its share of the rate times that wait (Low, Peterson and Wang 2002 on Vegas).
+    """
+    return flows * alpha + initial * (flows - 1) / 2 + 1
 
 
 def ecn_peak(threshold: float, growth: float = 1.0) -> float:

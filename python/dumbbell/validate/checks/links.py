@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from dumbbell.validate import measures, oracles
-from dumbbell.validate.check import EXACT, Check, about, within
+from dumbbell.validate.check import EXACT, Check, Table, about, within
 from dumbbell.validate.checks.tables import flow, scenario, seeds, udp
 
 PACKETS: Final = "datagrams that overload the link"
@@ -85,7 +85,7 @@ def _shaping() -> Iterator[Check]:
         )
     yield Check(
         name="rate of a link driven by a trace",
-        oracle="12 chances of 1504 bytes in 10 ms (mahimahi)",
+        oracle="12 chances of 1504 bytes in 10 ms, partly used ones kept (mahimahi)",
         scenarios=(
             scenario("20s", {**base, "rate": {"trace": "uneven.trace"}}, udp("50mbit"), events=[]),
         ),
@@ -123,49 +123,49 @@ def _shaping() -> Iterator[Check]:
 
 
 def _losses() -> Iterator[Check]:
-    def stream(loss: dict[str, Any] | None = None, **network: Any) -> Any:
+    def stream(loss: dict[str, Any] | None = None, **network: Any) -> tuple[Table, ...]:
         path = {"rate": "100mbit", "rtt": "10ms", "queue": "100p", **network}
         if loss:
             path["loss"] = [{"place": "bottleneck", **loss}]
-        return scenario("300s", path, udp("96mbit"), interval="10s", events=["loss"])
+        return seeds(4, scenario("300s", path, udp("96mbit"), interval="10s", events=["loss"]))
 
     yield Check(
         name="share lost, independent losses at 1e-3",
         oracle="the probability",
-        scenarios=(stream({"probability": 1e-3}),),
+        scenarios=stream({"probability": 1e-3}),
         expected=1e-3,
         measure=measures.mean(measures.lost_share),
-        band=within(0.06),
-        why="2,400 losses: three standard errors of 2 %",
+        band=within(0.03),
+        why="9,600 losses: three standard errors of 1 %",
     )
     bursts = stream({"gilbert_elliott": {"to_bad": 0.001, "to_good": 0.1}})
     yield Check(
         name="share lost, Gilbert-Elliott",
         oracle="p/(p+r) (Gilbert 1960), p = 0.001, r = 0.1",
-        scenarios=(bursts,),
+        scenarios=bursts,
         expected=lambda: oracles.gilbert_loss(0.001, 0.1),
         measure=measures.mean(measures.lost_share),
-        band=within(0.09),
-        why="2,400 bursts of geometric length: three standard errors of 3 %",
+        band=within(0.045),
+        why="9,600 bursts of geometric length: three standard errors of 1.5 %",
     )
     yield Check(
         name="length of bursts, Gilbert-Elliott",
         oracle="1/r, r = 0.1",
-        scenarios=(bursts,),
+        scenarios=bursts,
         expected=lambda: oracles.gilbert_burst(0.1),
         measure=measures.mean(measures.loss_burst),
-        band=within(0.06),
-        why="2,400 bursts of geometric length: three standard errors of 2 %",
+        band=within(0.03),
+        why="9,600 bursts of geometric length: three standard errors of 1 %",
         unit="packets",
     )
     yield Check(
         name="share doubled at 1e-3",
         oracle="the probability",
-        scenarios=(stream(duplicate=1e-3),),
+        scenarios=stream(duplicate=1e-3),
         expected=1e-3,
         measure=measures.mean(measures.doubled_share),
-        band=within(0.06),
-        why="2,400 duplicates: three standard errors of 2 %",
+        band=within(0.03),
+        why="9,600 duplicates: three standard errors of 1 %",
     )
 
 
@@ -177,11 +177,11 @@ def _waiting() -> Iterator[Check]:
         yield Check(
             name=f"packets waiting at {load:.0%} load, random arrivals",
             oracle="M/D/1: ρ²/(2(1-ρ)) (Pollaczek and Khinchine)",
-            scenarios=seeds(8, table),
+            scenarios=seeds(4, table),
             expected=lambda load=load: oracles.md1_waiting(load),
             measure=measures.mean(measures.waiting_packets),
             band=within(tolerance),
-            why=f"{8 * 1000 * load * seconds:,.0f} arrivals whose waiting times are correlated: "
+            why=f"{4 * 1000 * load * seconds:,.0f} arrivals whose waiting times are correlated: "
             "three standard errors",
             unit="packets",
         )

@@ -40,7 +40,7 @@ def checks() -> Iterator[Check]:
             scenarios=seeds(3, _lot(hops)),
             expected=lambda hops=hops: oracles.long_share_proportional(hops),
             measure=measures.mean(measures.share_of_hop),
-            band=about(0.15),
+            band=about(0.1),
             why="standard TCP is between minimum potential delay, 1/(1+√n), and less, as drop-tail "
             "hits the long flow's bursts at every hop",
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 from dumbbell.analysis import theory
 from dumbbell.validate import measures, oracles
-from dumbbell.validate.check import Check, about, within
+from dumbbell.validate.check import Check, Table, about, within
 from dumbbell.validate.checks.tables import flow, scenario, seeds
 
 SECOND: Final = {"from": "60s", "to": "90s"}
@@ -23,22 +23,31 @@ def checks() -> Iterator[Check]:
 
 
 def _convergence() -> Iterator[Check]:
-    for algorithm, tolerance, why in (
-        ("reno", about(0.15, 0.05), ""),
-        ("htcp@li2007", about(0.15, 0.05), ""),
-        ("scalable@li2007", about(0.15, 0.2), ""),
-    ):
-        path = {"rate": "100mbit", "rtt": "42ms", "queue": "0.2bdp", "edge_jitter": "120us"}
-        flows = (flow(algorithm), flow(algorithm, start=SECOND))
+    path = {"rate": "100mbit", "rtt": "42ms", "queue": "0.2bdp", "edge_jitter": "120us"}
+
+    def late(algorithm: str) -> tuple[Table, ...]:
+        return seeds(5, scenario("690s", path, flow(algorithm), flow(algorithm, start=SECOND)))
+
+    for algorithm in ("reno", "htcp@li2007"):
         yield Check(
-            name=f"late flow's goodput beside the early one's, {theory.family(algorithm)}",
+            name=f"smaller over larger goodput, late flow, {theory.family(algorithm)}",
             oracle="fluid model of joint backoff, mean over phases (fact sheet 7.5)",
-            scenarios=seeds(5, scenario("690s", path, *flows)),
+            scenarios=late(algorithm),
             expected=lambda algorithm=algorithm: _synchronised(algorithm),
             measure=measures.mean(measures.smaller_over_larger),
-            band=tolerance,
-            why=why,
+            band=about(0.05, 0.02),
+            why="where backoff is not joint either flow may be ahead, and both count as less "
+            "than 1",
         )
+    yield Check(
+        name="smaller over larger goodput, late flow, scalable",
+        oracle="0.3 to 0.9 if only 70 % of losses hit a flow (fact sheet 7.5); 0.06 if all do",
+        scenarios=late("scalable@li2007"),
+        expected=0.6,
+        measure=measures.mean(measures.smaller_over_larger),
+        band=about(0.3),
+        why="multiplicative windows converge by chance only; what counts is to be below Reno",
+    )
 
 
 def _synchronised(algorithm: str) -> float:
@@ -65,10 +74,11 @@ def _unequal() -> Iterator[Check]:
         scenarios=seeds(
             5, scenario("300s", path, flow("reno", rtt="40ms"), flow("reno", rtt="120ms"))
         ),
-        expected=1.5,
+        expected=2,
         measure=measures.shorten_leith_exponent,
-        band=about(0.5),
-        why="2 follows from windows in proportion to 1/(λ T); less if growth stalls in recoveries",
+        band=about(1, 0.1),
+        why="2 for windows in proportion to 1/(λ T), less as the queue changes T; above, two "
+        "standard errors of 5 runs",
     )
     long = {"rate": "250mbit", "rtt": "162ms", "queue": "0.2bdp", "edge_jitter": "48us"}
     yield Check(
@@ -90,14 +100,13 @@ def _fast() -> Iterator[Check]:
     for flows in (1, 2, 4):
         yield Check(
             name=f"queue of {flows} FAST flows, alpha = 50",
-            oracle="each flow keeps alpha segments in the queue (Jin et al. 2004)",
-            scenarios=(
-                scenario("60s", path, flow("fast", count=flows, parameters=alpha)),
-            ),
-            expected=lambda flows=flows: theory.fast_backlog_packets(flows, 50),
+            oracle="alpha of each flow (Jin et al. 2004), and what the others' first windows add to "
+            "the RTT it takes for the path's (Low et al. 2002)",
+            scenarios=(scenario("60s", path, flow("fast", count=flows, parameters=alpha)),),
+            expected=lambda flows=flows: oracles.fast_queue(flows, 50),
             measure=measures.mean(measures.queue_packets),
-            band=within(0.05),
-            why="whole packets; the one being sent counts, and what is in flight moves by one",
+            band=within(0.02),
+            why="whole windows: half a packet of each flow",
             unit="packets",
         )
 
@@ -123,12 +132,12 @@ def _schedulers() -> Iterator[Check]:
         )
     yield Check(
         name="Jain's index of four Reno flows, 20 to 160 ms, drop-tail",
-        oracle="rates as 1/T² at most, equal at best: far from fair (fact sheet 6.15)",
+        oracle="below 0.9: 0.74 for rates as 1/T, 0.49 as 1/T² (fact sheet 6.15)",
         scenarios=seeds(
             3, scenario("240s", {"rate": "50mbit", "rtt": "40ms", "queue": "0.5bdp"}, *reno)
         ),
-        expected=0.6,
+        expected=0.9,
         measure=measures.mean(measures.jain),
-        band=about(0.3),
-        why="1/T² with the queue's delay gives 0.4 and 1/T 0.6; what counts is that it is below 0.9",
+        band=about(0.65, 0),
+        why="a bound; 0.25 were one flow alone",
     )
