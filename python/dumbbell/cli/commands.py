@@ -1,8 +1,8 @@
 """The command ``dumbbell``.
 
 Results and JSON go to standard output, everything meant for people only to standard error. Exit
-codes: 0 all is well, 1 a run failed or a check is outside, 2 something that was asked for is impossible, 130 stopped by
-Ctrl-C.
+codes: 0 all is well, 1 a run failed or a check is outside its tolerance, 2 something that was asked
+for is impossible, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

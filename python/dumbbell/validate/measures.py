@@ -129,6 +129,11 @@ def rates(run: Run, skip: float = SKIPPED) -> list[float]:
     ]
 
 
+def goodput_mbit(run: Run) -> float:
+    """Goodput of all sampled flows."""
+    return 8e-6 * sum(rates(run))
+
+
 def share(flow: int = 0) -> One:
     """Share of one flow in the goodput of all."""
 
@@ -240,6 +245,18 @@ def queue_count(column: str, queue: int = 0) -> One:
 
     def measure(run: Run) -> float:
         return float(run.summary["queues"][queue][column])
+
+    return measure
+
+
+def marked(one: One) -> One:
+    """Measure nothing unless the first queue has marked packets, which is what is looked at."""
+
+    @wraps(one)
+    def measure(run: Run) -> float:
+        if not run.summary["queues"][0]["marked_packets"]:
+            raise ValueError("no packet was marked")
+        return one(run)
 
     return measure
 

@@ -38,7 +38,7 @@ def checks() -> Iterator[Check]:
             oracle="below max-min's half, towards proportional fairness' 1/(n+1) (Kelly et al. "
             "1998)",
             scenarios=seeds(3, _lot(hops)),
-            expected=lambda hops=hops: oracles.long_share_proportional(hops),
+            expected=oracles.long_share_proportional(hops),
             measure=measures.mean(measures.share_of_hop),
             band=about(0.1),
             why="standard TCP is between minimum potential delay, 1/(1+√n), and less, as drop-tail "

@@ -9,7 +9,7 @@ from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import EXACT, Check, Table, about
 from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario, stack
 
-ECN: Final = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
+ECN: Final[Mapping[str, Any]] = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
 THRESHOLD: Final = 50
 
 
@@ -90,42 +90,39 @@ def _averages() -> Iterator[Check]:
 def _marks() -> Iterator[Check]:
     step = {"discipline": "step", "limit": "1000p", "threshold": f"{THRESHOLD}p"}
     for algorithm in ("reno", "cubic"):
-        one = scenario(
-            "60s",
-            {"rate": "100mbit", "rtt": "20ms", "queue": step},
-            flow(algorithm),
-            interval="1ms",
-            **ECN,
-        )
-        known = {"scenarios": (one,), "needs": ("ecn",)}
+        path = {"rate": "100mbit", "rtt": "20ms", "queue": step}
+        one = scenario("60s", path, flow(algorithm), interval="1ms", **ECN)
         yield Check(
             name=f"largest queue, step marking at {THRESHOLD}, {algorithm} with ECN",
             oracle="K and what the window grows in the round trip until the sender reduces",
-            expected=lambda: oracles.ecn_peak(THRESHOLD),
-            measure=measures.mean(measures.queue_max_packets(10.0)),
+            scenarios=(one,),
+            expected=oracles.ecn_peak(THRESHOLD),
+            measure=measures.mean(measures.marked(measures.queue_max_packets(10.0))),
             band=about(1, 2),
             why="whole packets; the growth of one round trip may be spread over two",
             unit="packets",
-            **known,
+            needs=("ecn",),
         )
         yield Check(
             name=f"drops, step marking at {THRESHOLD}, {algorithm} with ECN",
             oracle="none: marks come before the queue is full (RFC 3168)",
+            scenarios=(one,),
             expected=0,
-            measure=measures.total(measures.queue_count("dropped_packets")),
+            measure=measures.total(measures.marked(measures.queue_count("dropped_packets"))),
             band=EXACT,
             why="nothing else may lose packets",
             unit="packets",
-            **known,
+            needs=("ecn",),
         )
         yield Check(
             name=f"reductions per round trip, step marking, {algorithm} with ECN",
             oracle="one for each window (RFC 3168, 6.1.2)",
+            scenarios=(one,),
             expected=1,
-            measure=measures.mean(measures.reductions_per_window),
+            measure=measures.mean(measures.marked(measures.reductions_per_window)),
             band=EXACT,
             why="a count",
-            **known,
+            needs=("ecn",),
         )
     classes = {"discipline": "two-class", "limit": "200p", "threshold": f"{THRESHOLD}p"}
     marked = flow("cubic", stack=ECN["stack"])

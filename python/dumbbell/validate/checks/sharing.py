@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from dumbbell.analysis import theory
@@ -33,7 +34,7 @@ def _convergence() -> Iterator[Check]:
             name=f"smaller over larger goodput, late flow, {theory.family(algorithm)}",
             oracle="fluid model of joint backoff, mean over phases (fact sheet 7.5)",
             scenarios=late(algorithm),
-            expected=lambda algorithm=algorithm: _synchronised(algorithm),
+            expected=partial(_synchronised, algorithm),
             measure=measures.mean(measures.smaller_over_larger),
             band=about(0.05, 0.02),
             why="where backoff is not joint either flow may be ahead, and both count as less "
@@ -87,7 +88,7 @@ def _unequal() -> Iterator[Check]:
         scenarios=seeds(
             3, scenario("360s", long, flow("reno", rtt="162ms"), flow("reno", rtt="42ms"))
         ),
-        expected=lambda: oracles.unequal_share(3375, 0.162, 0.042, 0.2),
+        expected=partial(oracles.unequal_share, 3375, 0.162, 0.042, 0.2),
         measure=measures.mean(measures.share()),
         band=about(0.03, 0.06),
         why="where backoff is not always joint the slower flow gains, to 0.133 in the fact sheet",
@@ -100,10 +101,10 @@ def _fast() -> Iterator[Check]:
     for flows in (1, 2, 4):
         yield Check(
             name=f"queue of {flows} FAST flows, alpha = 50",
-            oracle="alpha of each flow (Jin et al. 2004), and what the others' first windows add to "
-            "the RTT it takes for the path's (Low et al. 2002)",
+            oracle="alpha of each flow (Jin et al. 2004), and what the others' first windows add "
+            "to the RTT it takes for the path's (Low et al. 2002)",
             scenarios=(scenario("60s", path, flow("fast", count=flows, parameters=alpha)),),
-            expected=lambda flows=flows: oracles.fast_queue(flows, 50),
+            expected=oracles.fast_queue(flows, 50),
             measure=measures.mean(measures.queue_packets),
             band=within(0.02),
             why="whole windows: half a packet of each flow",

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from dumbbell.validate.check import Table
 
-EVERY_SEGMENT: Final = {"quick_acks": 1_000_000_000}
+EVERY_SEGMENT: Final[Mapping[str, Any]] = {"quick_acks": 1_000_000_000}
 """Switches with which each segment is acknowledged, as the laws of most papers assume."""
 
-BY_ACKS: Final = {"growth": "acks"}
+BY_ACKS: Final[Mapping[str, Any]] = {"growth": "acks"}
 """Switches with which windows grow by ACKs, as in Linux before 4.0."""
 
 

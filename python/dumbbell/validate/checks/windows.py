@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from dumbbell.analysis import responses, theory
@@ -36,7 +37,7 @@ def _sawtooth() -> Iterator[Check]:
                     interval="1s",
                 ),
             ),
-            expected=lambda packets=packets: theory.sawtooth_utilisation(packets / 333.3),
+            expected=theory.sawtooth_utilisation(packets / 333.3),
             measure=measures.mean(measures.utilisation),
             band=about(0.01),
             why="whole packets, and the round trips of detection and recovery: 3 of some 200",
@@ -53,7 +54,7 @@ def _sawtooth() -> Iterator[Check]:
                     interval="1s",
                 ),
             ),
-            expected=lambda packets=packets: theory.sawtooth_utilisation(packets / 100, 0.7),
+            expected=theory.sawtooth_utilisation(packets / 100, 0.7),
             measure=measures.mean(measures.utilisation),
             band=about(0.015),
             why="an epoch is some 60 round trips of small windows, 3 of them without growth",
@@ -70,7 +71,7 @@ def _sawtooth() -> Iterator[Check]:
                     interval="1s",
                 ),
             ),
-            expected=lambda packets=packets: theory.exponential_utilisation(packets / 833.3),
+            expected=theory.exponential_utilisation(packets / 833.3),
             measure=measures.mean(measures.utilisation),
             band=about(0.02),
             why="an epoch is 13 round trips, of which detection and recovery are 2: their share "
@@ -84,18 +85,18 @@ def _epochs() -> Iterator[Check]:
         name="time between losses, Reno",
         oracle="(1 - β) W round trips (fact sheet 7.9), each as long as the queue makes it",
         scenarios=(scenario("600s", path, flow("reno"), interval="1s"),),
-        expected=lambda: oracles.aimd_epoch_s(333.3, 67, 0.040),
+        expected=oracles.aimd_epoch_s(333.3, 67, 0.040),
         measure=measures.mean(measures.epoch_s),
         band=within(0.02),
         why="whole packets: one of 200 round trips at either end",
         unit="s",
     )
-    acks = {"stack": stack("rfc", **BY_ACKS)}
+    acks: dict[str, Any] = {"stack": stack("rfc", **BY_ACKS)}
     yield Check(
         name="time between losses, Reno, delayed ACKs counted once",
         oracle="2 (1 - β) W round trips, as half as many ACKs arrive (Li et al. 2007: 800 s)",
         scenarios=(scenario("600s", path, flow("reno"), interval="1s", **acks),),
-        expected=lambda: oracles.aimd_epoch_s(333.3, 67, 0.040, per_rtt=0.5),
+        expected=oracles.aimd_epoch_s(333.3, 67, 0.040, per_rtt=0.5),
         measure=measures.mean(measures.epoch_s),
         band=within(0.02),
         why="whole packets: one of 200 round trips at either end",
@@ -106,7 +107,7 @@ def _epochs() -> Iterator[Check]:
         name="time between losses, Reno, profile linux-3.16",
         oracle="2 (1 - β) W round trips: Linux before 4.0 counted ACKs (fact sheet 2.2)",
         scenarios=(scenario("600s", path, flow("reno"), interval="1s", **old),),
-        expected=lambda: oracles.aimd_epoch_s(333.3, 67, 0.040, per_rtt=0.5),
+        expected=oracles.aimd_epoch_s(333.3, 67, 0.040, per_rtt=0.5),
         measure=measures.mean(measures.epoch_s),
         band=within(0.02),
         why="whole packets: one of 200 round trips at either end",
@@ -123,7 +124,7 @@ def _epochs() -> Iterator[Check]:
                 interval="1s",
             ),
         ),
-        expected=lambda: oracles.cubic_epoch_s(1000),
+        expected=oracles.cubic_epoch_s(1000),
         measure=measures.mean(measures.epoch_s),
         band=within(0.05),
         why="the clock starts with the first ACK after recovery: two round trips of 0.1 s in 10 s",
@@ -136,25 +137,26 @@ PERIODIC: Final = 1e-4
 
 def _periodic_loss() -> Iterator[Check]:
     cases = (
-        ("reno", "10ms", lambda: responses.aimd(PERIODIC, 1, 0.5), "half kept, 1 per round trip"),
+        ("reno", "10ms", responses.aimd(PERIODIC, 1, 0.5), "half kept, 1 per round trip"),
         (
             "cubic",
             "10ms",
-            lambda: responses.aimd(PERIODIC, oracles.CUBIC_FRIENDLY_INCREASE, 0.7),
+            responses.aimd(PERIODIC, oracles.CUBIC_FRIENDLY_INCREASE, 0.7),
             "0.7 kept, 0.53 per round trip: RFC 9438, 4.3",
         ),
         (
             "scalable@li2007",
             "10ms",
-            lambda: oracles.periodic_scalable(PERIODIC),
+            oracles.periodic_scalable(PERIODIC),
             "1/p packets in ln(1/β)/0.01 round trips",
         ),
     )
-    for algorithm, rtt, expected, law in cases:
+    for algorithm, rtt, window, law in cases:
         drops = [{"flow": "only", "number": 10_000 * n} for n in range(1, 401)]
         yield Check(
             name=f"window if each 10,000th packet is lost, {theory.family(algorithm)}",
-            oracle=f"√(α(1+β)/(2(1-β)p)) and the like (fact sheet 7.8), and a round trip of recovery: {law}",
+            oracle=f"√(α(1+β)/(2(1-β)p)) and the like (fact sheet 7.8), and a round trip of "
+            f"recovery: {law}",
             scenarios=(
                 scenario(
                     "300s" if algorithm != "scalable@li2007" else "50s",
@@ -167,7 +169,7 @@ def _periodic_loss() -> Iterator[Check]:
                     flow(algorithm, label="only"),
                 ),
             ),
-            expected=lambda expected=expected: oracles.with_recovery(expected(), PERIODIC),
+            expected=oracles.with_recovery(window, PERIODIC),
             measure=measures.mean(measures.window_segs),
             band=within(0.03),
             why="whole packets; CUBIC's estimate of standard TCP leads its window by a segment",
@@ -218,7 +220,7 @@ def _random_loss() -> Iterator[Check]:
                         events=[],
                     ),
                 ),
-                expected=lambda name=name, p=p: oracles.window_under_loss(name, p, 0.1),
+                expected=partial(oracles.window_under_loss, name, p, 0.1),
                 measure=measures.mean(measures.window_segs),
                 band=within(tolerance),
                 why=f"about {losses} losses in the run and 1500 in the model, times 2 standard "
@@ -248,7 +250,7 @@ def _timeouts() -> Iterator[Check]:
                         stack=stack("rfc", rto_min_ns=200_000_000, **counted),
                     ),
                 ),
-                expected=lambda p=p, b=b: responses.pftk(p, 0.1, oracles.rto_s(0.1), b=b),
+                expected=responses.pftk(p, 0.1, oracles.rto_s(0.1), b=b),
                 measure=measures.mean(measures.packets_per_s),
                 band=within(0.1, 0.2),
                 why="the model times out where Reno lacks duplicate ACKs; SACK repairs such "
