@@ -48,7 +48,7 @@ test: test-rust test-python bench-instructions
 test-rust: packet-analyser
 	cargo test --workspace --locked
 
-test-python: build bpf-compiler
+test-python: build bpf-compiler packet-analyser
 	$(BIN)/pytest
 
 # $(call tool,NAME,what is not tested without it): a package of Debian that tests run.

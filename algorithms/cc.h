@@ -45,6 +45,18 @@ enum cc_event {
 	CC_EVENT_ECN_IS_CE,    /* receiver: segment with CE */
 };
 
+/* What kind of ACK in_ack_event is told of (Linux's CA_ACK_*). */
+enum cc_ack_flag {
+	CC_ACK_SLOWPATH = 1,   /* it carries SACK blocks or ECE, or advances nothing */
+	CC_ACK_WIN_UPDATE = 2, /* it advances and says nothing else */
+	/*
+	 * It carries ECN-Echo and the connection negotiated ECN. conn->delivered_segs
+	 * counts what this ACK delivered already, so that the difference to the last
+	 * call is what was delivered with ECE: DCTCP's delivered_ce.
+	 */
+	CC_ACK_ECE = 4,
+};
+
 /* How the stack at hand differs from today's Linux (bits of cc_conn.stack). */
 enum cc_stack {
 	/* Slow start while cwnd <= ssthresh (until 3.18), not cwnd < ssthresh. */

@@ -151,7 +151,9 @@ SCENARIO = table(
     duration_ns=POSITIVE,
     links=array(LINK),
     flows=array(FLOW, 1),
-    record=table(interval_ns=or_null(POSITIVE), events=array(TEXT), algorithm_state=FLAG),
+    record=table(
+        interval_ns=or_null(POSITIVE), events=array(TEXT), algorithm_state=FLAG, capture=FLAG
+    ),
 )
 
 _VALIDATOR = jsonschema.Draft202012Validator(SCENARIO)

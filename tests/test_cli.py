@@ -109,6 +109,7 @@ def test_an_algorithm_is_shown_with_the_values_of_a_preset(dumbbell: Command) ->
         (["claims", "nothing"], "unknown study"),
         (["simulate", "nothing.toml"], "nothing.toml"),
         (["simulate", "nothing.toml", "--trace", "a.csv"], "--trace"),
+        (["simulate", "nothing.toml", "--pcap", "a.pcapng"], "nothing.toml"),
         (["algorithms", "show", "hctp"], 'did you mean "htcp"'),
         (["algorithms", "show", "htcp@li2008"], "htcp@li2007"),
         (["compare", "reno", "--rate", "10mbi", "--rtt", "10ms"], "10mbit"),
@@ -273,7 +274,37 @@ def test_a_scenario_is_simulated(dumbbell: Command, tmp_path: Path) -> None:
     assert {"time_ns", "cwnd_segs", "received_bytes"} <= set(trace.columns)
     told = dumbbell("simulate", "two.toml", "--json").json
     assert [flow["label"] for flow in told["summary"]["flows"]] == ["htcp 1", "htcp 2"]
-    assert told["scenario"]["network"]["rate_bps"] == 10_000_000
+    assert told["scenario"]["links"][0]["rate"] == {"constant": 10_000_000}
+    assert told["requests"] == []
+
+
+def test_requests_and_every_queue_are_told(dumbbell: Command, tmp_path: Path) -> None:
+    more = """
+[[flow]]
+algorithm = "reno"
+label = "query"
+count = 2
+workload = { kind = "rpc", bytes = "5kb" }
+[[flow]]
+transport = "udp"
+rate = "100kbit"
+[[arrivals]]
+algorithm = "reno"
+label = "page"
+rate = 5
+size = "10kb"
+"""
+    (tmp_path / "mixed.toml").write_text(SCENARIO + more)
+    said = dumbbell("simulate", "mixed.toml")
+    assert said.code == 0
+    for words in ("query × 2", "99.9 % (ms)", "page × ", "udp 1", "forward", "reverse", "marked"):
+        assert words in said.out
+    told = dumbbell("simulate", "mixed.toml", "--json").json
+    query, page = told["requests"]
+    assert (query["flows"], query["count"], page["flows"]) == ("query", 2, "page")
+    assert query["p50_ms"] >= 20
+    assert query["p999_ms"] is None
+    assert page["finished"] + page["unfinished"] == page["count"]
 
 
 def test_a_trace_that_cannot_be_written_is_an_input_error(
@@ -283,6 +314,36 @@ def test_a_trace_that_cannot_be_written_is_an_input_error(
     said = dumbbell("simulate", "two.toml", "--trace", "no/where.parquet")
     assert said.code == 2
     assert "where.parquet" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("no/where", '"no": no such folder'),
+        ("taken", 'taken-receiver.pcapng": cannot be written'),
+        ("a.pcapng", "two files"),
+        (".", "two files"),
+    ],
+)
+def test_captures_that_cannot_be_written_are_refused_before_the_run(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, wanted: str
+) -> None:
+    monkeypatch.delattr(SimulatorEngine, "run")
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    (tmp_path / "taken-receiver.pcapng").mkdir()
+    said = dumbbell("simulate", "two.toml", "--pcap", name)
+    assert said.code == 2
+    assert said.err.startswith("error: --pcap: ")
+    assert said.err.count("\n") == 1
+    assert wanted in said.err
+    assert not (tmp_path / "taken-sender.pcapng").exists()
+
+
+def test_captures_that_would_be_too_large_are_refused(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO.replace('"5s"', '"50000s"'))
+    said = dumbbell("simulate", "two.toml", "--pcap", "name")
+    assert said.code == 2
+    assert "GB" in said.err
 
 
 def test_algorithms_are_compared(dumbbell: Command, tmp_path: Path) -> None:

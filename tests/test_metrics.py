@@ -38,7 +38,12 @@ class FlowTrace:
 
 
 def planned(
-    *, start_s: float = 0.0, flows: int = 2, interval: str = "500ms", measure: Measure | None = None
+    *,
+    start_s: float = 0.0,
+    flows: int = 2,
+    interval: str = "500ms",
+    measure: Measure | None = None,
+    sizes: Mapping[int, str] | None = None,
 ) -> PlannedRun:
     """Plan a run of 100 s at 12 Mbit/s and 100 ms: a BDP of 100 packets."""
     table: dict[str, Any] = {
@@ -48,6 +53,8 @@ def planned(
         "record": {"interval": interval, "events": ["congestion"]},
     }
     table["flow"][-1]["start"] = f"{start_s}s"
+    for index, size in (sizes or {}).items():
+        table["flow"][index]["bytes"] = size
     resolved = Scenario.parse(table).resolve()
     return PlannedRun("test", {}, 0, resolved, measure or Measure(), Convergence())
 
@@ -73,7 +80,12 @@ def played(plan: PlannedRun, traces: Sequence[FlowTrace]) -> Run:
     summary = {
         "flows": [{"rtt_mean_us": 100_000, "timeouts": index} for index in range(len(traces))],
         "queues": [
-            {"backlog_packets_max": 90, "waiting_bytes_mean": 30_000, "dropped_packets": 10}
+            {
+                "backlog_packets_max": 90,
+                "waiting_bytes_mean": 30_000,
+                "dropped_packets": 10,
+                "marked_packets": 3,
+            }
         ],
     }
     return Run.of(plan.resolved, Output(summary, tables))
@@ -91,6 +103,7 @@ def _flow_samples(
             "time_ns": own,
             "flow": pl.Series([index] * len(own), dtype=pl.UInt32),
             "sent_segs": sent,
+            "sent_bytes": sent * PAYLOAD_BYTES,
             "retransmitted_segs": sent * trace.retransmitted,
             "received_bytes": sent * (1 - trace.retransmitted) * PAYLOAD_BYTES,
             "cwnd_segs": [trace.window(time / 1e9) for time in own],
@@ -287,15 +300,16 @@ def test_the_summary_is_passed_on() -> None:
     assert found["queue_mean"] == 20
     assert found["queue_max"] == 90
     assert found["drops"] == 10
+    assert found["marks"] == 3
     assert found["timeouts"] == 1
 
 
 def test_every_metric_is_described_and_every_description_exists() -> None:
-    found = measured(planned(), constant(500), constant(500))
+    plan = planned(flows=3, sizes={0: "1mb"})
+    found = measured(plan, constant(500), constant(500), constant(1))
     for name in found:
         assert metrics.metric(name).what
-    described = {m.name if not m.per_flow else f"{m.name}_1" for m in METRICS}
-    assert described <= set(found)
+    assert {known.column for known in METRICS} <= set(found)
 
 
 def test_unknown_metrics_have_near_names() -> None:

@@ -82,6 +82,7 @@ def test_defaults() -> None:
             "interval_ns": 100_000_000,
             "events": ["congestion", "drop", "loss", "retransmit", "timeout"],
             "algorithm_state": False,
+            "capture": False,
         },
     }
 

@@ -34,7 +34,9 @@ def test_a_rate_may_change() -> None:
     # A queue in time refers to the highest rate: 200 Mbit/s carry 16.7 packets in a millisecond.
     assert link["queue"]["limit"] == {"packets": 16}
     # 20 s at 100 and 30 s at 200 Mbit/s of 60 s.
-    assert facts.mean_rate_bps(link, 60 * S) == pytest.approx(8e9 / 60)
+    assert facts.mean_rate_bps(link, 0, 60 * S) == pytest.approx(8e9 / 60)
+    # 10 s at 100, 10 s without and 10 s at 200 Mbit/s.
+    assert facts.mean_rate_bps(link, 10 * S, 40 * S) == pytest.approx(1e8)
     assert link_of({"network.rate": steps}, "reverse")["rate"] == link["rate"]
 
 
@@ -72,7 +74,9 @@ def test_a_trace_is_read_beside_the_scenario(tmp_path: Path) -> None:
     assert link["rate"] == {"trace": trace}
     # 3 * 1504 bytes in 10 ms are 3.6 Mbit/s, which is 300 packets of 1500 bytes in a second.
     assert link["queue"]["limit"] == {"packets": 300}
-    assert facts.mean_rate_bps(link, S) == pytest.approx(3_609_600)
+    assert facts.mean_rate_bps(link, 0, S) == pytest.approx(3_609_600)
+    # From 5 to 15 ms there are three chances: at 10 ms, and two at 11 ms.
+    assert facts.mean_rate_bps(link, 5_000_000, 15_000_000) == pytest.approx(3_609_600)
     assert_contract(scenario.resolve().data)
     assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
 

@@ -339,6 +339,17 @@ edges = st.lists(
 )
 
 
+def test_a_path_that_only_delays_has_a_link_for_each_way() -> None:
+    chain = [{"from": "a", "to": "b", "delay": "5ms"}, {"from": "b", "to": "c", "delay": "1ms"}]
+    data = network({"topology": "graph", "link": chain})
+    udp = {"transport": "udp", "rate": "1mbit"}
+    data["flow"] = [{**udp, "from": "a", "to": "c"}, {**udp, "from": "b", "to": "c"}]
+    found = resolve(data)
+    assert passed(found, "udp 1") == passed(found, "udp 2") == ["b>c"]
+    assert passed(found, "udp 1", "reverse") == ["b>a"]
+    assert (rtt_ms(found, "udp 1"), rtt_ms(found, "udp 2")) == (12, 2)
+
+
 @given(edges.flatmap(lambda ends: st.tuples(st.just(ends), st.permutations(range(len(ends))))))
 def test_no_path_has_less_delay(drawn: tuple[list[tuple[str, str]], list[int]]) -> None:
     ends, delays = drawn

@@ -5,10 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from dumbbell._core import CancelToken
+from dumbbell.analysis.latency import latencies
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+
+__all__ = ["latencies", "simulate"]
 
 
 def simulate(scenario: Scenario | ResolvedScenario) -> Run:

@@ -18,6 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from dumbbell import catalogue
+from dumbbell.analysis.run_metrics import METRICS
 from dumbbell.errors import as_toml
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
@@ -225,6 +226,24 @@ def _stacks() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _metrics() -> str:
+    lines = [
+        "## Metrics\n",
+        "Averages are over the measured window, which begins when the last sampled flow has begun. "
+        "A metric with an `_1` has a column for each flow that is sampled, by its number, or for "
+        "each family of equal flows that send requests or end. The bottleneck is the slowest link "
+        "on the way of the first flow's data. Flows without samples, and datagrams, have no rates "
+        "of their own here and do not count in sums. A percentile has a value if ten samples lie "
+        "beyond it.\n",
+        "| metric | unit | what | for each |",
+        "| --- | --- | --- | --- |",
+    ]
+    for metric in METRICS:
+        each = "flow" if metric.per_flow else "family" if metric.per_family else "run"
+        lines.append(f"| `{metric.column}` | {metric.unit} | {metric.what} | {each} |")
+    return "\n".join(lines) + "\n"
+
+
 def results_page() -> str:
     """Return the reference of what a run leaves behind."""
     schema = catalogue.schema()
@@ -259,7 +278,9 @@ the engine, the schema and the sources of the algorithms. In it are
 
 A run's folder appears as a whole or not at all, and is verified before it is used. The same run
 gives the same bytes wherever and whenever it runs. In frames, 4294967295 in a 32-bit column is
-null, and tables with a `flow` column have its `label` and its `algorithm`, too.
+null, and tables with a `flow` column have its `label` and its `algorithm`, too. Connections that
+are not sampled, such as those of `[[arrivals]]`, and datagrams have no rows in `flows`; what became
+of them is in the summary.
 """
 
 
@@ -281,6 +302,7 @@ DOCUMENTS: Final = (
         "it. A study may also be a folder of such files, which are read as one. Scenarios are "
         "written as in [the scenario file](scenario.md).",
         "studies/queue-size.toml",
+        (_metrics,),
     ),
 )
 

@@ -9,6 +9,14 @@ pub const STACK_SLOW_START_INCLUSIVE: u8 = 1;
 /// Bit of [`Conn::stack`]: growth counts ACKs, not segments (Linux until 3.18).
 pub const STACK_COUNT_ACKS: u8 = 2;
 
+/// Flag of `in_ack_event`: the ACK carries SACK blocks or ECE, or advances nothing.
+pub const ACK_SLOWPATH: u32 = 1;
+/// Flag of `in_ack_event`: the ACK advances and says nothing else.
+pub const ACK_WIN_UPDATE: u32 = 2;
+/// Flag of `in_ack_event`: the ACK carries ECN-Echo, and ECN was negotiated.
+/// [`Conn::delivered_segs`] counts what it delivered already.
+pub const ACK_ECE: u32 = 4;
+
 /// Linux's congestion state of a connection.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

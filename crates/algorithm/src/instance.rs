@@ -100,7 +100,7 @@ impl Instance {
         self.hooks.0.set_state(&self.params, &mut self.state, conn, new_state as u32);
     }
 
-    /// Any ACK, before all else; `flags` as of Linux's `CA_ACK_*`.
+    /// Any ACK, before all else; `flags` are `ACK_*`, as Linux's `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, conn: &mut Conn, flags: u32) {
         self.hooks.0.in_ack_event(&self.params, &mut self.state, conn, flags);

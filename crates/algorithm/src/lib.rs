@@ -25,8 +25,8 @@ mod instance;
 mod registry;
 
 pub use conn::{
-    AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample, SSTHRESH_INFINITE, STACK_COUNT_ACKS,
-    STACK_SLOW_START_INCLUSIVE,
+    ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample,
+    SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE,
 };
 pub use error::AlgorithmError;
 pub use instance::{INFO_MAX, Instance};

@@ -1,6 +1,7 @@
 //! A simulated flow, which counts segments, in the numbers of the wire.
 
 use std::net::Ipv4Addr;
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use crate::packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps};
@@ -61,8 +62,13 @@ pub struct Flow {
     pub index: u32,
     /// Payload of a full segment in bytes.
     pub mss_bytes: u16,
-    /// Payload of the whole transfer, whose last segment may be short; none: without end.
-    pub transfer_bytes: Option<u64>,
+    /// Payload of each message (a transfer is a single one), whose last segment may be
+    /// short; none: without end.
+    pub message_bytes: Option<NonZeroU64>,
+    /// Whether it negotiates timestamps.
+    pub timestamps: bool,
+    /// Whether it negotiates SACK.
+    pub sack: bool,
     /// Whether it negotiates ECN.
     pub ecn: bool,
 }
@@ -121,11 +127,12 @@ impl Conversation {
     pub(crate) fn handshake(&self, start_ns: u64) -> [TcpPacket; 3] {
         let value = Timestamps::clock(start_ns);
         let ecn = self.flow.ecn;
+        let timestamps_bytes = if self.flow.timestamps { TIMESTAMPS_BYTES } else { 0 };
         let syn = TcpPacket {
             sequence: INITIAL_SEQUENCE,
             flags: TcpFlags { syn: true, ece: ecn, cwr: ecn, ..TcpFlags::default() },
-            max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(TIMESTAMPS_BYTES)),
-            sack_permitted: true,
+            max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(timestamps_bytes)),
+            sack_permitted: self.flow.sack,
             window_scale: Some(WINDOW_SCALE),
             ..self.forward(0, Timestamps { value, echo: 0 })
         };
@@ -135,7 +142,7 @@ impl Conversation {
             destination: syn.source,
             acknowledgement: self.sequence(0),
             flags: TcpFlags { syn: true, ack: true, ece: ecn, ..TcpFlags::default() },
-            timestamps: Some(timestamps),
+            timestamps: self.flow.timestamps.then_some(timestamps),
             ..syn
         };
         let syn = TcpPacket { acknowledgement: 0, ..syn };
@@ -143,14 +150,10 @@ impl Conversation {
     }
 
     /// A data segment.
-    ///
-    /// # Panics
-    /// If it begins behind the end of the transfer.
     #[must_use]
     pub fn data(&self, data: &Data) -> TcpPacket {
         let (from, to) = (self.offset(data.segment), self.offset(data.segment + 1));
-        assert!(from < to, "segment {} is behind the end of {:?}", data.segment, self.flow);
-        let psh = Some(to) == self.flow.transfer_bytes;
+        let psh = self.flow.message_bytes.is_some_and(|message| to % message == 0);
         TcpPacket {
             flags: TcpFlags { ack: true, psh, cwr: data.cwr, ..TcpFlags::default() },
             payload_bytes: (to - from) as u16,
@@ -162,12 +165,13 @@ impl Conversation {
     /// An acknowledgement.
     ///
     /// # Panics
-    /// If it has more than the three SACK blocks that fit beside timestamps.
+    /// If it has more SACK blocks than fit: three beside timestamps, else four.
     #[must_use]
     pub fn ack(&self, ack: &Ack) -> TcpPacket {
         let mut sack_blocks = [None; 4];
+        let room = if self.flow.timestamps { 3 } else { 4 };
         for (index, block) in ack.duplicate.iter().chain(ack.sacked).enumerate() {
-            assert!(index < 3, "{ack:?} has more SACK blocks than fit beside timestamps");
+            assert!(index < room, "{ack:?} has more than the {room} SACK blocks that fit");
             sack_blocks[index] = Some((self.sequence(block.start), self.sequence(block.end)));
         }
         TcpPacket {
@@ -193,7 +197,7 @@ impl Conversation {
             max_segment_bytes: None,
             sack_permitted: false,
             window_scale: None,
-            timestamps: Some(timestamps),
+            timestamps: self.flow.timestamps.then_some(timestamps),
             sack_blocks: [None; 4],
             payload_bytes: 0,
             ecn: Ecn::NotEct,
@@ -203,8 +207,10 @@ impl Conversation {
 
     /// Where a segment begins in the stream.
     fn offset(&self, segment: u64) -> u64 {
-        let full = segment * u64::from(self.flow.mss_bytes);
-        self.flow.transfer_bytes.map_or(full, |end| full.min(end))
+        let mss_bytes = u64::from(self.flow.mss_bytes);
+        let Some(message) = self.flow.message_bytes else { return segment * mss_bytes };
+        let segs = message.get().div_ceil(mss_bytes);
+        segment / segs * message.get() + segment % segs * mss_bytes
     }
 
     /// The sequence number at which a segment begins.
@@ -225,8 +231,16 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    fn conversation(transfer_bytes: Option<u64>) -> Conversation {
-        Conversation::new(Flow { index: 3, mss_bytes: 1448, transfer_bytes, ecn: true })
+    fn conversation(message_bytes: Option<u64>) -> Conversation {
+        let message_bytes = message_bytes.and_then(NonZeroU64::new);
+        Conversation::new(Flow {
+            index: 3,
+            mss_bytes: 1448,
+            message_bytes,
+            timestamps: true,
+            sack: true,
+            ecn: true,
+        })
     }
 
     #[test]
@@ -244,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_handshake_negotiates_what_the_flow_uses() {
-        let [syn, syn_ack, ack] = conversation(None).handshake(5_000_000);
+        let [syn, syn_ack, ack] = conversation(None).handshake(5 << 20);
         assert_eq!((syn.max_segment_bytes, syn.window_scale), (Some(1460), Some(14)));
         assert!(syn.sack_permitted && syn_ack.sack_permitted && !ack.sack_permitted);
         let flags = |packet: TcpPacket| (packet.flags.syn, packet.flags.ece, packet.flags.cwr);
@@ -261,19 +275,33 @@ mod tests {
     }
 
     #[test]
-    fn the_last_segment_of_a_transfer_is_short_and_pushed() {
-        let transfer = conversation(Some(3000));
-        let data = |segment| transfer.data(&Data { segment, ..Data::default() });
-        assert_eq!((data(1).payload_bytes, data(1).flags.psh), (1448, false));
-        assert_eq!((data(2).payload_bytes, data(2).flags.psh), (104, true));
-        let ack = transfer.ack(&Ack { cumulative: 3, ..Ack::default() });
-        assert_eq!(ack.acknowledgement, INITIAL_SEQUENCE + 1 + 3000);
+    fn the_last_segment_of_a_message_is_short_and_pushed() {
+        let messages = conversation(Some(3000));
+        let data = |segment| messages.data(&Data { segment, ..Data::default() });
+        for first in [0, 3] {
+            assert_eq!((data(first).payload_bytes, data(first).flags.psh), (1448, false));
+            assert_eq!((data(first + 2).payload_bytes, data(first + 2).flags.psh), (104, true));
+        }
+        for (cumulative, bytes) in [(2, 2896), (3, 3000), (4, 4448), (6, 6000)] {
+            let ack = messages.ack(&Ack { cumulative, ..Ack::default() });
+            assert_eq!(ack.acknowledgement, INITIAL_SEQUENCE + 1 + bytes);
+        }
+        let whole = conversation(Some(2896));
+        let pushed = |segment| whole.data(&Data { segment, ..Data::default() }).flags.psh;
+        assert_eq!([0, 1, 2, 3].map(pushed), [false, true, false, true]);
     }
 
     #[test]
-    #[should_panic(expected = "behind the end")]
-    fn nothing_is_sent_behind_the_end() {
-        let _ = conversation(Some(3000)).data(&Data { segment: 3, ..Data::default() });
+    fn a_flow_without_timestamps_has_room_for_four_blocks() {
+        let flow = Flow { timestamps: false, sack: false, ..conversation(None).flow };
+        let bare = Conversation::new(flow);
+        let [syn, syn_ack, _] = bare.handshake(0);
+        assert_eq!((syn.timestamps, syn_ack.timestamps), (None, None));
+        assert_eq!((syn.max_segment_bytes, syn.sack_permitted), (Some(1448), false));
+        assert_eq!(bare.data(&Data::default()).timestamps, None);
+        let sacked = [12..13, 14..15, 16..17, 18..19];
+        let ack = bare.ack(&Ack { sacked: &sacked, ..Ack::default() });
+        assert_eq!((ack.timestamps, ack.sack_blocks.iter().flatten().count()), (None, 4));
     }
 
     #[test]

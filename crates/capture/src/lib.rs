@@ -18,8 +18,7 @@
 //! - **The handshake** is written although it was never simulated, since readers learn
 //!   window scaling, SACK and ECN from it. It takes 1 ns, which Wireshark shows as the
 //!   initial round-trip time. That is on purpose: what fills a gap within that time it
-//!   takes for reordered, where here it was sent again. Where several flows begin at
-//!   once, times in the file go back by that nanosecond. A connection has no end: nobody
+//!   takes for reordered, where here it was sent again. A connection has no end: nobody
 //!   simulates a FIN.
 //!
 //! # One file for each point of capture
@@ -30,13 +29,13 @@
 //! differ.
 //!
 //! # How the simulator calls it
-//! `dumbbell simulate --pcap FILE` has one writer for each side, opened on a file with the
-//! scenario's title as comment, and one conversation for each flow. All calls pass the
-//! current time; where no capture is wanted there is no writer and nothing is done.
+//! With `dumbbell simulate --pcap NAME` there is one writer for each side and one
+//! conversation for each flow. The hosts of a simulation run ahead of each other, so it
+//! notes what they see and writes all of it at the end, in the order of time.
 //!
 //! | where in the engine | which file | what is written |
 //! |---|---|---|
-//! | a flow begins | both | [`Writer::handshake`] |
+//! | a flow begins | both | [`Writer::handshake_step`], for each step |
 //! | a segment is injected | sender's | [`Conversation::data`] |
 //! | data is delivered | receiver's | the same, with the ECN bits as they arrived |
 //! | an acknowledgement is injected | receiver's | [`Conversation::ack`] |
@@ -44,20 +43,27 @@
 //!
 //! What is dropped is so seen at one end only, as in life. [`Timestamps`] are those at
 //! which the *sending* host sent: `value` is [`Timestamps::clock`] at that time and `echo`
-//! the latest value from the other side that RFC 7323 (section 4.3) lets it answer. A tag
-//! in the network has no room for them. While the network keeps its order, a queue for
-//! each flow and direction does, of tags with their timestamps: pushed on injection,
-//! popped on delivery up to the same tag.
+//! the latest value from the other side that RFC 7323 (section 4.3) lets it answer. A
+//! packet in the simulated network has no room for them, so they are kept beside it until
+//! it arrives.
 //!
 //! Data of flow n is a packet of `52 + payload` bytes and an acknowledgement one of
-//! `52 + SackBlocks::option_bytes()`, which is what the simulator counts as well.
+//! `52 + SackBlocks::option_bytes()`, which is what the simulator counts as well. A flow
+//! without timestamps has 12 bytes less of options here; there it counts them still.
 //!
 //! ```
 //! use dumbbell_capture::{Ack, Conversation, Data, Ecn, Flow, Timestamps, Writer};
 //!
 //! # fn main() -> std::io::Result<()> {
 //! let mut sender = Writer::new(Vec::new(), "H-TCP against CUBIC", &["sender"])?;
-//! let flow = Flow { index: 0, mss_bytes: 1448, transfer_bytes: None, ecn: true };
+//! let flow = Flow {
+//!     index: 0,
+//!     mss_bytes: 1448,
+//!     message_bytes: None,
+//!     timestamps: true,
+//!     sack: true,
+//!     ecn: true,
+//! };
 //! let conversation = Conversation::new(flow);
 //!
 //! let start_ns = 1_000_000_000;
@@ -83,4 +89,4 @@ mod writer;
 
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
 pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
-pub use writer::{CLOCK_AT_START_NS, Writer};
+pub use writer::{CLOCK_AT_START_NS, Handshake, Writer};

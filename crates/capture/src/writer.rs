@@ -31,6 +31,29 @@ const HANDSHAKE_RTT_NS: u64 = 1;
 /// Resolution of times: 10^-9 s (pcapng, section 4.2, `if_tsresol`).
 const NANOSECONDS: u8 = 9;
 
+/// The packets of a handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handshake {
+    /// The sender opens.
+    Syn,
+    /// The receiver accepts.
+    SynAck,
+    /// The sender confirms.
+    Ack,
+}
+
+impl Handshake {
+    /// All of them, in their order.
+    pub const ALL: [Self; 3] = [Self::Syn, Self::SynAck, Self::Ack];
+
+    /// What the clock of a file shows then, if the connection begins at `start_ns`.
+    #[must_use]
+    pub const fn clock_ns(self, start_ns: u64) -> u64 {
+        let before_ns = if matches!(self, Self::Syn) { HANDSHAKE_RTT_NS } else { 0 };
+        CLOCK_AT_START_NS + start_ns - before_ns
+    }
+}
+
 /// Writes packets into a pcapng file, headers only.
 ///
 /// The same packets give the same bytes on any machine.
@@ -83,14 +106,26 @@ impl<W: Write> Writer<W> {
         interface: u32,
         conversation: &Conversation,
     ) -> io::Result<()> {
-        let opened_ns = CLOCK_AT_START_NS + start_ns;
-        let times = [opened_ns - HANDSHAKE_RTT_NS, opened_ns, opened_ns];
-        for (clock_ns, packet) in times.into_iter().zip(conversation.handshake(start_ns)) {
-            self.headers.clear();
-            let packet_bytes = packet.write_headers(&mut self.headers);
-            self.packet(clock_ns, interface, packet_bytes)?;
-        }
-        Ok(())
+        Handshake::ALL
+            .iter()
+            .try_for_each(|step| self.handshake_step(*step, start_ns, interface, conversation))
+    }
+
+    /// One packet of a handshake, seen at [`Handshake::clock_ns`].
+    ///
+    /// # Errors
+    /// When writing fails, or there is no such interface.
+    pub fn handshake_step(
+        &mut self,
+        step: Handshake,
+        start_ns: u64,
+        interface: u32,
+        conversation: &Conversation,
+    ) -> io::Result<()> {
+        let packet = conversation.handshake(start_ns)[step as usize];
+        self.headers.clear();
+        let packet_bytes = packet.write_headers(&mut self.headers);
+        self.packet(step.clock_ns(start_ns), interface, packet_bytes)
     }
 
     /// A TCP segment seen at an interface.

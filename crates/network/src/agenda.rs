@@ -56,6 +56,9 @@ impl Agenda {
             let keeps = winner.0 < sibling.0 || (winner.0 == sibling.0 && node % 2 == 0);
             winner = if keeps { winner } else { sibling };
             node /= 2;
+            if self.nodes[node] == winner {
+                return;
+            }
             self.nodes[node] = winner;
         }
     }

@@ -85,15 +85,54 @@ pub enum Fate {
     News,
 }
 
-/// Whose turn it is.
+/// What is to be seen to, other than that a packet reaches its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// A packet has come to its host.
-    Delivered(Arrival),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
-    /// A packet went further on its way.
+    /// A packet went on its way, but not to its host.
     Passed(Fate),
+}
+
+/// A route over a single link in express, of which everything can be said at once.
+/// Behind it there may be one more that does nothing but lose packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Express {
+    link: LinkId,
+    tail: Option<LinkId>,
+    before: Span,
+    after: Span,
+    /// The line at its end; none: the host hears at once.
+    line: Option<u32>,
+    /// A packet sent later would not reach the link before the end.
+    last: Time,
+}
+
+impl Express {
+    /// Whether what is sent at `now` can take it.
+    #[inline]
+    #[must_use]
+    pub fn is_open(&self, now: Time) -> bool {
+        now <= self.last
+    }
+
+    /// When what is sent at `now` reaches the link.
+    #[must_use]
+    pub fn reaches_link(&self, now: Time) -> Time {
+        now + self.before
+    }
+
+    /// Whether there is a link behind that loses packets.
+    #[must_use]
+    pub const fn has_tail(&self) -> bool {
+        self.tail.is_some()
+    }
+
+    /// Whether the host at its end hears at once.
+    #[must_use]
+    pub const fn ends_at_host(&self) -> bool {
+        self.line.is_none()
+    }
 }
 
 /// What waits for its turn on the way to a group or a link.
@@ -119,7 +158,9 @@ pub struct Network {
     lines: Vec<Line>,
     /// The links of the latter.
     line_links: Vec<LinkId>,
-    /// Turns of the lines.
+    /// Links that must be asked for their next packet.
+    scheduled: Vec<LinkId>,
+    /// Turns of the lines, then of those links.
     agenda: Agenda,
     end: Time,
     /// What will get no further before the end.
@@ -150,9 +191,24 @@ impl Network {
         let to_groups = groups.iter().map(|group| line(group.shift));
         let lines: Vec<_> = to_groups.chain(line_links.iter().map(|_| line(Span::ZERO))).collect();
         // Links that must be asked for their next packet have turns, too.
-        let agenda = Agenda::new(lines.len() + links.len());
+        let scheduled: Vec<_> =
+            (0..links.len()).filter(|&link| links[link].is_scheduled()).collect();
+        let agenda = Agenda::new(lines.len() + scheduled.len());
         let (late, news) = (Vec::new(), VecDeque::new());
-        Self { links, prompt, ways, stride, groups, lines, line_links, agenda, end, late, news }
+        Self {
+            links,
+            prompt,
+            ways,
+            stride,
+            groups,
+            lines,
+            line_links,
+            scheduled,
+            agenda,
+            end,
+            late,
+            news,
+        }
     }
 
     /// The routes that end at the hosts of each group. That of flow `f` to its receiver
@@ -168,46 +224,122 @@ impl Network {
         self.plan_turn(group);
     }
 
+    /// The route, if it leads over a single link in express.
+    #[must_use]
+    pub fn express(&self, route: usize) -> Option<Express> {
+        let mut ways = self.ways[route * self.stride..].iter();
+        let first = ways.next()?;
+        let mut end = ways.next()?;
+        let mut tail = None;
+        if end.kind == WayKind::Link && self.links[end.target as usize].only_loses() {
+            tail = (end.delay == Span::ZERO).then_some(end.target as usize);
+            end = ways.next()?;
+        }
+        let line = match end.kind {
+            WayKind::Link => return None,
+            WayKind::Host => None,
+            WayKind::Line => Some(end.target),
+        };
+        let last = Time(self.end.0.checked_sub(first.delay.0)?);
+        let (link, before, after) = (first.target as usize, first.delay, end.delay);
+        let express = Express { link, tail, before, after, line, last };
+        self.links[link].is_express().then_some(express)
+    }
+
+    /// Sends `count` packets at once over an open express route; gives how many of them
+    /// were not lost: the first ones.
+    #[inline]
+    pub fn admit_run(&mut self, express: &Express, now: Time, count: u32) -> u32 {
+        self.links[express.link].admit_run(now + express.before, count)
+    }
+
+    /// Passes on a packet of `bytes` that was admitted at `now`; gives when it is at the
+    /// end of the route.
+    #[inline]
+    pub fn pass_admitted(&mut self, express: &Express, now: Time, bytes: u16) -> Time {
+        self.links[express.link].pass_admitted(now + express.before, bytes) + express.after
+    }
+
+    /// Whether a packet that passed an express route is lost at its end, at `time`.
+    #[inline]
+    pub fn loses(&mut self, express: &Express, time: Time, packet: impl Fn() -> Packet) -> bool {
+        express.tail.is_some_and(|tail| time <= self.end && self.links[tail].loses(time, packet()))
+    }
+
+    /// Lets a packet that passed an express route wait in the line at its end.
+    #[inline]
+    pub fn line_up(&mut self, express: &Express, time: Time, packet: Packet) {
+        let line = express.line.expect("a route that ends in a line");
+        self.wait(line as usize, Arrival { time, packet: packet.advanced() });
+    }
+
+    /// Keeps a packet that passed an express route but is at its end too late.
+    #[cold]
+    pub fn keep_late(&mut self, packet: Packet) {
+        self.late.push(packet);
+    }
+
+    /// The end, beyond which nothing happens.
+    #[inline]
+    #[must_use]
+    pub const fn end(&self) -> Time {
+        self.end
+    }
+
     /// Sends a packet from its host at `now`, by the time of its group.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet) -> Fate {
-        let first = packet.route() * self.stride;
-        let (way, next) = (self.ways[first], self.ways[first + 1]);
-        let (time, link) = (now + way.delay, way.target as usize);
-        // Most routes pass one link: the loop in `go` unrolled for them.
-        if next.kind == WayKind::Link || !self.prompt[link] || time > self.end {
-            return self.go(now, packet);
-        }
-        match self.links[link].arrive(time, packet) {
-            Passage::Leaves(at) => self.end_route(at + next.delay, packet.advanced(), next),
-            passage => self.passage(time, packet, link, passage),
+        self.go(now, packet)
+    }
+
+    /// Takes the next packet that reaches a host, with all that happens before; none if
+    /// something else must be seen to first: see [`Self::turn`].
+    #[inline]
+    pub fn next_delivery(&mut self) -> Option<Arrival> {
+        loop {
+            let index = self.agenda.earliest().1;
+            if index < self.groups.len() {
+                let line = &mut self.lines[index];
+                let front = line.waiting.front()?;
+                if line.timer < front.time || front.time > self.end {
+                    return None;
+                }
+                line.waiting.skip();
+                self.plan_turn(index);
+                return Some(front);
+            }
+            match self.move_on(index) {
+                Fate::UnderWay => {}
+                Fate::Delivered(arrival) => return Some(arrival),
+                Fate::News => return None,
+                fate => {
+                    self.news.push_back(fate);
+                    return None;
+                }
+            }
         }
     }
 
-    /// Lets happen what comes next; none: nothing more before the end.
+    /// Lets a packet go on that waited before a link or in one.
     #[inline]
-    pub fn turn(&mut self) -> Option<Turn> {
-        let (time, index) = self.agenda.earliest();
-        if time == Time::NEVER {
-            return None;
-        }
+    fn move_on(&mut self, index: usize) -> Fate {
         if index >= self.lines.len() {
-            return Some(Turn::Passed(self.serve(time, index - self.lines.len())));
+            let link = self.scheduled[index - self.lines.len()];
+            return self.serve(self.agenda.get(index), link);
         }
-        let line = &mut self.lines[index];
-        if index < self.groups.len() {
-            let front = line.waiting.front().map_or(Time::NEVER, |arrival| arrival.time);
-            if line.timer < front {
-                return Some(Turn::Timer(index, line.timer));
-            }
-            let arrival = line.waiting.pop();
-            self.plan_turn(index);
-            return Some(Turn::Delivered(arrival));
-        }
-        let Arrival { time, packet } = line.waiting.pop();
+        let Arrival { time, packet } = self.lines[index].waiting.pop();
         self.plan_turn(index);
-        let link = self.line_links[index - self.groups.len()];
-        Some(Turn::Passed(self.enter(time, packet, link)))
+        self.enter(time, packet, self.line_links[index - self.groups.len()])
+    }
+
+    /// What is to be seen to before [`Self::next_delivery`] goes on; none: nothing more
+    /// happens before the end.
+    pub fn turn(&mut self) -> Option<Turn> {
+        if let Some(fate) = self.news.pop_front() {
+            return Some(Turn::Passed(fate));
+        }
+        let (time, index) = self.agenda.earliest();
+        (time != Time::NEVER).then(|| Turn::Timer(index, self.lines[index].timer))
     }
 
     /// What else happened, one by one, after [`Fate::News`].
@@ -229,45 +361,27 @@ impl Network {
 
     /// Takes a packet from a host or a link as far as it gets at once.
     #[inline]
-    fn go(&mut self, mut time: Time, mut packet: Packet) -> Fate {
-        loop {
-            let way = self.ways[packet.route() * self.stride + packet.hop()];
-            time += way.delay;
-            match way.kind {
-                WayKind::Link => {
-                    let link = way.target as usize;
-                    if time > self.end {
-                        return self.be_late(packet);
-                    }
-                    match self.links[link].arrive(time, packet) {
-                        Passage::Leaves(at) if self.prompt[link] => {
-                            (time, packet) = (at, packet.advanced());
-                        }
-                        passage => return self.passage(time, packet, link, passage),
-                    }
-                }
-                WayKind::Host | WayKind::Line => return self.end_route(time, packet, way),
+    fn go(&mut self, time: Time, packet: Packet) -> Fate {
+        let way = self.ways[packet.route() * self.stride + packet.hop()];
+        let time = time + way.delay;
+        let target = way.target as usize;
+        match way.kind {
+            WayKind::Line => {
+                self.wait(target, Arrival { time, packet });
+                Fate::UnderWay
             }
+            _ if time > self.end => self.be_late(packet),
+            WayKind::Host => Fate::Delivered(Arrival { time, packet }),
+            WayKind::Link => self.enter(time, packet, target),
         }
     }
 
-    /// Takes a packet to its host or to the line where it waits.
-    #[inline]
-    fn end_route(&mut self, time: Time, packet: Packet, way: Way) -> Fate {
-        if way.kind == WayKind::Line {
-            self.wait(way.target as usize, Arrival { time, packet });
-            return Fate::UnderWay;
-        }
-        if time > self.end {
-            return self.be_late(packet);
-        }
-        Fate::Delivered(Arrival { time, packet })
-    }
-
-    /// Takes a packet that waited on from the link before which it did.
+    /// Takes a packet into a link and on from there.
     fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
-        let passage = self.links[link].arrive(time, packet);
-        self.passage(time, packet, link, passage)
+        match self.links[link].arrive(time, packet) {
+            Passage::Leaves(at) if self.prompt[link] => self.go(at, packet.advanced()),
+            passage => self.passage(time, packet, link, passage),
+        }
     }
 
     fn passage(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
@@ -293,7 +407,7 @@ impl Network {
 
     /// A packet joined a scheduler's queue.
     fn queued(&mut self, now: Time, link: LinkId) -> Fate {
-        let leaf = self.lines.len() + link;
+        let leaf = self.leaf_of(link);
         if self.agenda.get(leaf) == Time::NEVER {
             self.agenda.set(leaf, self.service(link, now));
         }
@@ -303,7 +417,7 @@ impl Network {
     /// Lets a scheduler send its next packet.
     fn serve(&mut self, now: Time, link: LinkId) -> Fate {
         let served = self.links[link].serve(now);
-        self.agenda.set(self.lines.len() + link, self.service(link, now));
+        self.agenda.set(self.leaf_of(link), self.service(link, now));
         let given_up = self.give_up(now, link);
         let Some((at, packet)) = served else { return given_up };
         let fate = self.go(at, packet.advanced());
@@ -312,6 +426,11 @@ impl Network {
         }
         self.news.push_back(fate);
         given_up
+    }
+
+    /// The turn of a scheduled link.
+    fn leaf_of(&self, link: LinkId) -> usize {
+        self.lines.len() + self.scheduled.binary_search(&link).expect("a scheduled link")
     }
 
     fn service(&self, link: LinkId, now: Time) -> Time {

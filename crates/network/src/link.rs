@@ -6,6 +6,8 @@
 //! waits by looking how many departures are over. A discipline that picks the next
 //! packet only when the transmitter is free must be asked then ([`Link::serve`]).
 
+use std::num::NonZeroU64;
+
 use crate::chance::Chance;
 use crate::delays::{Batch, Delays, Jitter, Reorder};
 use crate::link_config::LinkConfig;
@@ -15,8 +17,9 @@ use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
 use crate::queue::{Admission, Backlog, Limit, Queued, Scheduler, Verdict, scheduler};
 use crate::random::Random;
+use crate::serializer::Serializer;
 use crate::transmitter::{RateConfig, Transmitter};
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 /// Why a packet went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,13 +108,15 @@ enum Queue {
 pub struct Link {
     next_sample: Time,
     arrived_packets: u64,
-    /// Of a link with nothing but a limited first-in, first-out queue and a constant
-    /// rate: how many packets may be there when another joins.
-    express: Option<u32>,
-    overhead_bytes: u32,
-    transmitter: Transmitter,
+    /// The transmitter of a link in express; others do not use it.
+    serializer: Serializer,
     delay: Span,
     occupancy: Occupancy,
+    overhead_bytes: u32,
+    /// How many packets may be on a link in express when another joins.
+    express_limit: u32,
+    is_express: bool,
+    transmitter: Transmitter,
     duplicated_packets: u64,
     dropped_packets: u64,
     lost_packets: u64,
@@ -150,22 +155,25 @@ impl Link {
         let entrance = Entrance::new(config, random);
         let exit = Exit::new(config, random);
         let plain = entrance.is_none() && exit.is_none();
-        let constant = matches!(config.rate, Some(RateConfig::Constant(_)));
-        let express = match queue {
-            Queue::Fifo(Admission::Unlimited) if plain && constant => Some(u32::MAX),
-            Queue::Fifo(Admission::Limited(Limit::Packets(limit))) if plain && constant => {
-                Some(limit)
-            }
+        let constant = match config.rate {
+            Some(RateConfig::Constant(rate)) if plain => Some(rate),
+            _ => None,
+        };
+        let limit = match queue {
+            Queue::Fifo(Admission::Unlimited) => Some(u32::MAX),
+            Queue::Fifo(Admission::Limited(Limit::Packets(limit))) => Some(limit),
             _ => None,
         };
         Self {
             next_sample: interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
             arrived_packets: 0,
-            express,
-            overhead_bytes,
-            transmitter: Transmitter::new(config.rate.as_ref()),
+            serializer: Serializer::new(constant.unwrap_or(Rate(NonZeroU64::MIN))),
             delay: config.delay.0[0].1,
             occupancy: Occupancy::new(),
+            overhead_bytes,
+            express_limit: limit.unwrap_or(0),
+            is_express: constant.is_some() && limit.is_some(),
+            transmitter: Transmitter::new(config.rate.as_ref()),
             duplicated_packets: 0,
             dropped_packets: 0,
             lost_packets: 0,
@@ -189,23 +197,83 @@ impl Link {
     /// Takes a packet at `now`, which never goes back between calls.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: Packet) -> Passage {
+        if self.is_express {
+            let leaves = self.pass(now, packet.bytes());
+            return leaves.map_or(Passage::Lost(DropCause::Overflow), Passage::Leaves);
+        }
         if now > self.next_sample {
             self.sample_before(now);
         }
         self.arrived_packets += 1;
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
-        let Some(limit) = self.express else {
-            return self.pass_entrance(now, packet, wire_bytes);
-        };
-        self.occupancy.depart(now);
-        if self.occupancy.packets() > limit {
-            self.dropped_packets += 1;
-            return Passage::Lost(DropCause::Overflow);
-        }
-        let end = self.transmit(now, now, wire_bytes);
-        Passage::Leaves(end + self.delay)
+        self.pass_entrance(now, packet, wire_bytes)
     }
 
+    /// Whether there is nothing but a limited first-in, first-out queue, a constant rate
+    /// and a constant delay, so that [`Self::pass`] will do.
+    #[must_use]
+    pub const fn is_express(&self) -> bool {
+        self.is_express
+    }
+
+    /// Takes a packet of `bytes` at `now` in express: when it is at the far end, or
+    /// nothing if the queue refuses it.
+    #[inline]
+    pub fn pass(&mut self, now: Time, bytes: u16) -> Option<Time> {
+        if self.admit_run(now, 1) == 0 {
+            return None;
+        }
+        Some(self.pass_admitted(now, bytes))
+    }
+
+    /// Takes what comes at `now` in express and says how many of `count` packets have
+    /// room.
+    #[inline(always)]
+    pub fn admit_run(&mut self, now: Time, count: u32) -> u32 {
+        if now > self.next_sample {
+            self.sample_before(now);
+        }
+        self.arrived_packets += u64::from(count);
+        self.occupancy.depart(now);
+        // The packet being sent is not counted.
+        let room = self.express_limit.saturating_add(1);
+        let admitted = count.min(room.saturating_sub(self.occupancy.packets()));
+        self.dropped_packets += u64::from(count - admitted);
+        admitted
+    }
+
+    /// Sends a packet of `bytes` that was admitted at `now` in express; gives when it is
+    /// at the far end.
+    #[inline(always)]
+    pub fn pass_admitted(&mut self, now: Time, bytes: u16) -> Time {
+        debug_assert!(self.is_express);
+        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
+        let (start, end) = self.serializer.send(now, wire_bytes);
+        self.occupancy.join(start.since(now), end, wire_bytes);
+        end + self.delay
+    }
+
+    /// Whether the link does nothing but lose packets.
+    #[must_use]
+    pub fn only_loses(&self) -> bool {
+        let loses = self.entrance.as_ref().is_some_and(|entrance| entrance.only_loses());
+        let passes = matches!(self.transmitter, Transmitter::None)
+            && matches!(self.queue, Queue::Fifo(Admission::Unlimited))
+            && self.exit.is_none();
+        loses && passes && self.delay == Span::ZERO && self.samples.is_none()
+    }
+
+    /// Whether a link that does nothing else loses this packet at `now`.
+    #[inline]
+    pub fn loses(&mut self, now: Time, packet: Packet) -> bool {
+        let Some(entrance) = &mut self.entrance else { return false };
+        let lost = entrance.losses.iter_mut().any(|loss| loss.lost(now, packet));
+        self.arrived_packets += 1;
+        self.lost_packets += u64::from(lost);
+        lost
+    }
+
+    #[inline]
     fn pass_entrance(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Passage {
         let Some(entrance) = &mut self.entrance else {
             return self.join(now, now, packet, wire_bytes);
@@ -230,6 +298,12 @@ impl Link {
         let happens = chance.is_some_and(Chance::happens);
         self.duplicated_packets += u64::from(happens);
         happens
+    }
+
+    /// Whether the link must be asked for its next packet.
+    #[must_use]
+    pub const fn is_scheduled(&self) -> bool {
+        matches!(self.queue, Queue::Scheduled(_))
     }
 
     /// Whether packets may come twice.
@@ -417,6 +491,10 @@ impl Entrance {
             duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
             jitter: jittery.then(|| Jitter::new(config.jitter, random(3))),
         }))
+    }
+
+    const fn only_loses(&self) -> bool {
+        self.policer.is_none() && self.duplicate.is_none() && self.jitter.is_none()
     }
 
     /// When the packet joins the queue, or why it does not.

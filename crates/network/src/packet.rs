@@ -117,6 +117,13 @@ impl Packet {
         Self { tag: self.tag | (note as u64) << NUMBER_BITS, ..self }
     }
 
+    /// With another note of the hosts.
+    #[inline]
+    #[must_use]
+    pub const fn renoted(self, note: u32) -> Self {
+        Self { tag: self.number(), ..self }.with_note(note)
+    }
+
     /// The hosts' number of the packet: a segment, an acknowledgement, a buffer.
     #[inline]
     #[must_use]
@@ -227,6 +234,9 @@ mod tests {
             prop_assert_eq!((packet.flow(), packet.bytes()), (flow, bytes));
             prop_assert_eq!((packet.number(), packet.note()), (number, note));
             prop_assert_eq!((packet.direction(), packet.ecn()), (direction, ecn));
+            let other = packet.renoted(Packet::NOTES - 1 - note);
+            prop_assert_eq!((other.number(), other.note()), (number, Packet::NOTES - 1 - note));
+            prop_assert_eq!(other.renoted(note), packet);
             prop_assert_eq!(packet.hop(), hops);
             prop_assert_eq!(packet.route(), flow as usize * 2 + usize::from(back));
             prop_assert_eq!(packet.has(Flags::RESENT), resent);

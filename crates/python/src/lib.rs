@@ -61,6 +61,12 @@ impl RunOutput {
         }
         Ok(tables)
     }
+
+    /// What the sending and what the receiving hosts saw, as pcapng files, if wanted.
+    #[getter]
+    fn captures<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyBytes>; 2]> {
+        self.0.captures.as_ref().map(|files| files.each_ref().map(|file| PyBytes::new(py, file)))
+    }
 }
 
 /// Runs a resolved scenario, given as JSON, without holding the interpreter.

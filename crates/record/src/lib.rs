@@ -30,4 +30,6 @@ pub struct RecordConfig {
     pub events: Vec<EventKind>,
     /// Sample the algorithms' internal values too.
     pub algorithm_state: bool,
+    /// Capture what the hosts send and get, as files for Wireshark.
+    pub capture: bool,
 }

@@ -58,6 +58,10 @@ pub struct FlowSummary {
     pub congestion_events: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Reductions that proved spurious and were undone.
+    pub spurious_recoveries: u32,
+    /// Tail loss probes sent.
+    pub tail_probes: u32,
     /// Smallest round-trip sample in us.
     pub rtt_min_us: Option<u32>,
     /// Mean of the round-trip samples in us.

@@ -19,6 +19,8 @@ table! {
     in_flight_segs: u32, "segments", "segments believed to be in the network";
     srtt_us: u32, "us", "smoothed round-trip time; 4294967295: no sample yet";
     rtt_us: u32, "us", "latest round-trip sample; 4294967295: no sample yet";
+    min_rtt_us: u32, "us", "smallest recent round-trip time; 4294967295: no sample yet";
+    rto_us: u64, "us", "retransmission timeout, back-off included";
     sent_segs: u64, "segments", "data segments sent so far, retransmissions included";
     retransmitted_segs: u64, "segments", "retransmissions among them";
     sent_bytes: u64, "bytes", "payload sent so far, retransmissions included: throughput";
@@ -107,11 +109,13 @@ pub enum EventKind {
     Loss,
     /// It sent a segment again.
     Retransmit,
+    /// Its reduction proved spurious and was undone.
+    Undone,
 }
 
 impl EventKind {
     /// Every kind, by code.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Start,
         Self::Stop,
         Self::Done,
@@ -121,6 +125,7 @@ impl EventKind {
         Self::Drop,
         Self::Loss,
         Self::Retransmit,
+        Self::Undone,
     ];
 }
 

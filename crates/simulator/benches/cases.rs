@@ -1,5 +1,6 @@
-//! What benchmarks run: one dumbbell, described by a few numbers.
+//! What benchmarks run.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dumbbell_workload::Scenario;
@@ -8,40 +9,132 @@ use serde_json::{Value, json};
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{MILLISECOND, SECOND, with};
+use common::{MILLISECOND, SECOND};
 
-/// Some equal CUBIC flows over one bottleneck.
+/// A scenario to be run.
 #[derive(Clone)]
 pub struct Case {
     pub name: String,
-    pub rate_mbps: u64,
-    pub rtt_ms: u64,
-    pub queue_packets: u32,
-    pub loss: f64,
-    pub flows: usize,
-    pub duration_ms: u64,
+    /// Made only when needed: a thousand flows take time and memory.
+    scenario: Arc<dyn Fn() -> Value + Send + Sync>,
 }
 
 impl Case {
     /// Runs the case; returns the data packets that were delivered.
     pub fn run(&self) -> u64 {
-        let scenario = Scenario::from_json(&scenario(self).to_string()).expect("a valid case");
+        let scenario = Scenario::from_json(&(self.scenario)().to_string()).expect("a valid case");
         let output = dumbbell_simulator::run(scenario, &AtomicBool::new(false)).expect("a run");
         output.summary.packets
     }
 }
 
-/// The case as a resolved scenario.
-fn scenario(case: &Case) -> Value {
+/// A bottleneck: Mbit/s, ms of round trip, packets of queue.
+pub type Path = (u64, u64, u32);
+
+fn short(path: Path, flows: usize, duration_ms: u64) -> Value {
+    let (rate_mbps, rtt_ms, queue_packets) = path;
     let flow = |index: usize| {
-        let mut flow = common::flow("cubic", None, case.rtt_ms * MILLISECOND);
+        let mut flow = common::flow("cubic", None, rtt_ms * MILLISECOND);
         flow["start_ns"] = json!(index as u64 * MILLISECOND);
         flow["label"] = json!(format!("cubic {index}"));
         flow
     };
-    let flows = (0..case.flows).map(flow).collect();
-    let scenario = common::scenario(case.rate_mbps * 1_000_000, case.queue_packets, 1, flows);
-    let scenario = with(scenario, "/duration_ns", json!(case.duration_ms * MILLISECOND));
-    let scenario = with(scenario, "/network/loss/receiver", json!(case.loss));
-    common::resolve(&with(scenario, "/record/interval_ns", json!(SECOND)))
+    let flows = (0..flows).map(flow).collect();
+    let mut scenario = common::scenario(rate_mbps * 1_000_000, queue_packets, 1, flows);
+    scenario["duration_ns"] = json!(duration_ms * MILLISECOND);
+    scenario["record"]["interval_ns"] = json!(SECOND);
+    scenario
+}
+
+fn case(name: &str, scenario: impl Fn() -> Value + Send + Sync + 'static) -> Case {
+    Case { name: name.to_owned(), scenario: Arc::new(scenario) }
+}
+
+/// Equal CUBIC flows over one bottleneck, behind which each packet may be lost.
+pub fn dumbbell(name: &str, path: Path, loss: f64, flows: usize, duration_ms: u64) -> Case {
+    case(name, move || {
+        let mut scenario = short(path, flows, duration_ms);
+        scenario["network"]["loss"]["receiver"] = json!(loss);
+        common::resolve(&scenario)
+    })
+}
+
+/// As li2007 has it: the same with the stack of 2004, each sender behind a link of
+/// 1 Gbit/s of its own in a busy host.
+pub fn behind_edges(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
+    case(name, move || {
+        let mut scenario = short(path, flows, duration_ms);
+        scenario["network"]["edge_rate_bps"] = json!(1_000_000_000);
+        scenario["network"]["edge_jitter_ns"] = json!(96_000);
+        scenario["profile"] = json!("linux-2.6.6");
+        common::resolve(&scenario)
+    })
+}
+
+/// Flows that FQ-CoDel keeps apart.
+#[allow(dead_code, reason = "each benchmark has its own cases")]
+pub fn fq_codel(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
+    case(name, move || {
+        let mut scenario = short(path, flows, duration_ms);
+        scenario["network"]["discipline"] = json!({
+            "kind": "fq-codel", "target_ns": 5 * MILLISECOND, "interval_ns": 100 * MILLISECOND,
+            "ecn": false, "queues": 1024, "quantum_bytes": 1514,
+        });
+        common::resolve(&scenario)
+    })
+}
+
+/// Requests of 10 kB and 1 MB beside bulk flows.
+#[allow(dead_code, reason = "each benchmark has its own cases")]
+pub fn requests(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
+    case(name, move || {
+        let mut scenario = short(path, flows, duration_ms);
+        for (index, flow) in scenario["flows"].as_array_mut().expect("flows").iter_mut().enumerate()
+        {
+            let bytes = [None, Some(10_000), Some(1_000_000)][index % 3];
+            if let Some(bytes) = bytes {
+                flow["demand"] = json!({"requests": {"bytes": bytes, "pause_ns": 0}});
+            }
+        }
+        common::resolve(&scenario)
+    })
+}
+
+/// One flow over all hops, and one over each.
+#[allow(dead_code, reason = "each benchmark has its own cases")]
+pub fn parking_lot(name: &str, path: Path, hops: usize, duration_ms: u64) -> Case {
+    case(name, move || {
+        let (rate_mbps, rtt_ms, queue_packets) = path;
+        let rate = rate_mbps * 1_000_000;
+        let short = short(path, hops + 1, duration_ms);
+        let mut scenario = common::resolve(&short);
+        let link = |hop: usize, back: bool| {
+            let limit = json!({"packets": if back { 10_000 } else { queue_packets }});
+            let name = format!("hop {hop} {}", if back { "reverse" } else { "forward" });
+            common::link(
+                &name,
+                Some(rate),
+                &json!({
+                    "queue": {"limit": limit, "discipline": {"kind": "fifo"}}, "sampled": !back,
+                }),
+            )
+        };
+        let links: Vec<_> = (0..hops)
+            .map(|hop| link(hop, false))
+            .chain((0..hops).map(|hop| link(hop, true)))
+            .collect();
+        scenario["links"] = json!(links);
+        let half = rtt_ms * MILLISECOND / 2;
+        for index in 0..=hops {
+            let over: Vec<_> = if index == 0 { (0..hops).collect() } else { vec![index - 1] };
+            let route = |links: &mut dyn Iterator<Item = usize>| {
+                let hops: Vec<_> = links.map(|link| json!({"link": link, "delay_ns": 0})).collect();
+                json!({"hops": hops, "delay_ns": half})
+            };
+            let flow = &mut scenario["flows"][index];
+            flow["forward"] = route(&mut over.iter().copied());
+            flow["reverse"] = route(&mut over.iter().rev().map(|hop| hops + hop));
+        }
+        scenario
+    })
 }

@@ -11,25 +11,21 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use cases::Case;
+use cases::{Case, behind_edges, dumbbell};
 
 /// How much more a packet may cost; another compiler alone changes some per cent.
 const TOLERANCE: f64 = 0.05;
 const BASELINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.json");
 const ACCEPT: &str = "make bench-instructions ACCEPT=1";
 
-fn cases() -> [Case; 5] {
-    let case = |name: &str, path: (u64, u64, u32), loss, flows, seconds: u64| {
-        let (rate_mbps, rtt_ms, queue_packets) = path;
-        let (name, duration_ms) = (name.to_owned(), seconds * 1000);
-        Case { name, rate_mbps, rtt_ms, queue_packets, loss, flows, duration_ms }
-    };
+fn cases() -> [Case; 6] {
     [
-        case("1 flow", (250, 42, 175), 0.0, 1, 15),
-        case("1 flow, loss 1e-4", (250, 42, 175), 1e-4, 1, 60),
-        case("2 flows", (250, 42, 175), 0.0, 2, 15),
-        case("24 flows, small queue", (200, 92, 100), 0.0, 24, 15),
-        case("200 flows", (2000, 50, 2000), 0.0, 200, 2),
+        dumbbell("1 flow", (250, 42, 175), 0.0, 1, 15_000),
+        dumbbell("1 flow, loss 1e-4", (250, 42, 175), 1e-4, 1, 60_000),
+        dumbbell("2 flows", (250, 42, 175), 0.0, 2, 15_000),
+        behind_edges("2 flows behind edges", (250, 42, 175), 2, 15_000),
+        dumbbell("24 flows, small queue", (200, 92, 100), 0.0, 24, 15_000),
+        dumbbell("200 flows", (2000, 50, 2000), 0.0, 200, 2_000),
     ]
 }
 

@@ -13,53 +13,55 @@ mod cases;
 use std::process::Command;
 use std::time::Instant;
 
-use cases::Case;
+use cases::{Case, behind_edges, dumbbell, fq_codel, parking_lot, requests};
 use cpu_time::ThreadTime;
 
 const REPETITIONS: usize = 3;
 const BARE_LOOP_PACKETS: u64 = 50_000_000;
 const TWO_JOBS_CASE: &str = "1 flow, 250 Mbit/s, 162 ms";
 
-/// The tables. A case of a new kind (parking lot, FQ-CoDel, RPC) goes into the first, what
-/// shows a new kind of growth (number of hops) becomes one of its own.
 fn tables() -> Vec<(&'static str, Vec<Case>)> {
-    let wide = |name: &str, loss| one_flow(name, (10_000, 12, 1000), loss, 10);
-    let long = |name: &str, loss| one_flow(name, (250, 162, 675), loss, 300);
-    let shared = |name: &str, flows| Case { flows, ..one_flow(name, (200, 92, 100), 0.0, 200) };
-    let many =
-        |name: &str, flows, s| Case { flows, ..one_flow(name, (10_000, 50, 10_000), 0.0, s) };
+    let (wide, long, shared) = ((10_000, 12, 1_000), (250, 162, 675), (200, 92, 100));
+    let many = (10_000, 50, 10_000);
+    let of = |number: usize, what: &str| format!("{what}: {number}");
     vec![
         (
             "case",
             vec![
-                wide("1 flow, 10 Gbit/s, 12 ms", 0.0),
-                wide("1 flow, 10 Gbit/s, 12 ms, loss 1e-6", 1e-6),
-                long(TWO_JOBS_CASE, 0.0),
-                long("1 flow, 250 Mbit/s, 162 ms, loss 1e-5", 1e-5),
-                shared("2 flows, 200 Mbit/s, 92 ms", 2),
-                shared("24 flows, 200 Mbit/s, 92 ms", 24),
-                many("1000 flows, 10 Gbit/s, 50 ms", 1000, 10),
+                dumbbell("1 flow, 10 Gbit/s, 12 ms", wide, 0.0, 1, 10_000),
+                dumbbell("1 flow, 10 Gbit/s, 12 ms, loss 1e-6", wide, 1e-6, 1, 10_000),
+                dumbbell(TWO_JOBS_CASE, long, 0.0, 1, 300_000),
+                dumbbell("1 flow, 250 Mbit/s, 162 ms, loss 1e-5", long, 1e-5, 1, 300_000),
+                dumbbell("2 flows, 200 Mbit/s, 92 ms", shared, 0.0, 2, 200_000),
+                behind_edges("2 flows behind edges, 250 Mbit/s, 42 ms", (250, 42, 175), 2, 200_000),
+                dumbbell("24 flows, 200 Mbit/s, 92 ms", shared, 0.0, 24, 200_000),
+                dumbbell("1000 flows, 10 Gbit/s, 50 ms", many, 0.0, 1_000, 10_000),
+                parking_lot("5-hop parking lot, 200 Mbit/s, 42 ms", (200, 42, 140), 5, 60_000),
+                fq_codel("FQ-CoDel, 100 flows, 1 Gbit/s, 20 ms", (1_000, 20, 10_240), 100, 20_000),
+                requests("RPC mix, 30 flows, 10 Gbit/s, 1 ms", (10_000, 1, 1_000), 30, 2_000),
             ],
         ),
         (
             "growth with flows, 10 Gbit/s, 50 ms",
-            [1, 10, 100, 1000].map(|flows| many(&format!("flows: {flows}"), flows, 5)).to_vec(),
+            [1, 10, 100, 1000]
+                .map(|flows| dumbbell(&of(flows, "flows"), many, 0.0, flows, 5_000))
+                .to_vec(),
         ),
         (
             "growth with rate, 1 flow, 12 ms",
             vec![
-                one_flow("rate: 100 Mbit/s", (100, 12, 10), 0.0, 200),
-                one_flow("rate: 1 Gbit/s", (1_000, 12, 100), 0.0, 20),
-                one_flow("rate: 10 Gbit/s", (10_000, 12, 1000), 0.0, 2),
+                dumbbell("rate: 100 Mbit/s", (100, 12, 10), 0.0, 1, 200_000),
+                dumbbell("rate: 1 Gbit/s", (1_000, 12, 100), 0.0, 1, 20_000),
+                dumbbell("rate: 10 Gbit/s", wide, 0.0, 1, 2_000),
             ],
         ),
+        (
+            "growth with hops, 200 Mbit/s, 42 ms",
+            [1, 2, 4, 8]
+                .map(|hops| parking_lot(&of(hops, "hops"), (200, 42, 140), hops, 60_000))
+                .to_vec(),
+        ),
     ]
-}
-
-fn one_flow(name: &str, path: (u64, u64, u32), loss: f64, seconds: u64) -> Case {
-    let (rate_mbps, rtt_ms, queue_packets) = path;
-    let (name, duration_ms) = (name.to_owned(), seconds * 1000);
-    Case { name, rate_mbps, rtt_ms, queue_packets, loss, flows: 1, duration_ms }
 }
 
 /// What one process measured of itself.

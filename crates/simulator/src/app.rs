@@ -86,6 +86,12 @@ impl App {
         self.due = Time::NEVER;
     }
 
+    /// Whether data comes in messages, of which the last segment may be short.
+    #[inline]
+    pub const fn has_messages(&self) -> bool {
+        self.message.is_some()
+    }
+
     /// Whether `segment` is the last of a message.
     #[inline]
     pub fn ends_message(&self, segment: u64) -> bool {

@@ -42,8 +42,11 @@ impl Engine {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         while !cancel.load(Ordering::Relaxed) {
             for _ in 0..CANCEL_CHECK_TURNS {
+                if let Some(arrival) = network.next_delivery() {
+                    hosts.hear(arrival, network);
+                    continue;
+                }
                 match network.turn() {
-                    Some(Turn::Delivered(arrival)) => hosts.hear(arrival, network),
                     Some(Turn::Passed(fate)) => hosts.follow(fate, network),
                     Some(Turn::Timer(group, time)) => {
                         hosts.catch_up(group, time + Span(1), network);
@@ -75,7 +78,8 @@ impl Engine {
         let summary = Summary { duration_ns: end.0, queues, flows, packets };
         let Tables { flows, internals, queues, events, requests } =
             self.hosts.recorder.finish(self.interval);
-        Output { summary, flows, internals, queues, events, requests }
+        let captures = self.hosts.capture.map(|capture| capture.finish(&self.hosts.flows));
+        Output { summary, flows, internals, queues, events, requests, captures }
     }
 
     fn finish_queues(&mut self) -> Vec<QueueSummary> {
@@ -135,6 +139,8 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         in_flight_packets,
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,
+        spurious_recoveries: counters.spurious_recoveries,
+        tail_probes: counters.tail_probes,
         rtt_min_us: rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: rtt.map(|rtt| rtt.sum_us / rtt.samples),
         rtt_max_us: rtt.map(|rtt| rtt.max_us),

@@ -47,7 +47,7 @@ pub struct Connection {
     pub sender: Option<Sender>,
     pub receiver: Receiver,
     pub app: App,
-    stack: Stack,
+    pub stack: Stack,
     host: Host,
     random: Random,
 }

@@ -9,10 +9,12 @@ use dumbbell_tcp::Ack;
 use dumbbell_workload::Scenario;
 
 use crate::app::Message;
-use crate::flow::{Connection, Ends, FlowState, Host};
+use crate::capture::Capture;
+use crate::express::Lanes;
+use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
 use crate::timers::{Task, Timers};
-use crate::wire::{ParkedBlocks, arrival_of, clock};
+use crate::wire::{ParkedBlocks, ack_of, arrival_of, clock};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -22,17 +24,25 @@ const FLOW_STREAMS: u64 = 1 << 32;
 pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
-    timers: Timers,
+    pub timers: Timers,
+    /// Absent where nothing is captured.
+    pub capture: Option<Box<Capture>>,
     parked: ParkedBlocks,
+    pub lanes: Vec<Lanes>,
+}
+
+/// What a sender's packet says of ECN.
+pub const fn ecn_of(capable: bool) -> Ecn {
+    if capable { Ecn::Ect0 } else { Ecn::NotEct }
 }
 
 /// The route at whose end a flow's receiver is.
-const fn receiver_of(flow: usize) -> usize {
+pub const fn receiver_of(flow: usize) -> usize {
     2 * flow
 }
 
 /// The route at whose end a flow's sender is.
-const fn sender_of(flow: usize) -> usize {
+pub const fn sender_of(flow: usize) -> usize {
     2 * flow + 1
 }
 
@@ -42,6 +52,8 @@ impl AllHosts {
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let mut timers = Timers::new(network, interval);
         let recorder = Recorder::new(&scenario.record, scenario.flows.len());
+        let captures = scenario.record.capture;
+        let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
         let hosts = Host::all(&scenario);
         let flows =
             scenario.flows.into_iter().zip(hosts).enumerate().map(|(index, (spec, host))| {
@@ -49,7 +61,14 @@ impl AllHosts {
                 let random = Random::new(scenario.seed, FLOW_STREAMS + index as u64);
                 FlowState::new(spec, host, random)
             });
-        Self { flows: flows.collect(), recorder, timers, parked: ParkedBlocks::default() }
+        let flows: Vec<_> = flows.collect();
+        // What is captured are packets, and lanes have none.
+        let lane = |flow| {
+            let lanes = Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
+            if captures { lanes.closed() } else { lanes }
+        };
+        let lanes = (0..flows.len()).map(lane).collect();
+        Self { flows, recorder, timers, capture, parked: ParkedBlocks::default(), lanes }
     }
 
     /// Takes what reaches a host.
@@ -63,6 +82,10 @@ impl AllHosts {
         if self.timers.is_behind(group, time) {
             self.catch_up(group, time, network);
         }
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.arrives(time, packet),
+        };
         match packet.direction() {
             Direction::Forward => self.data_arrives(time, packet, network),
             Direction::Reverse => self.ack_arrives(time, packet, network),
@@ -118,34 +141,23 @@ impl AllHosts {
     #[inline]
     fn data_arrives(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let index = packet.flow() as usize;
-        let flow = &mut self.flows[index];
-        flow.counters.received_packets += 1;
-        let payload = u64::from(packet.bytes() - flow.spec.header_bytes);
-        let Ends::Tcp(connection) = &mut flow.ends else {
-            flow.counters.received_bytes += payload;
-            return;
-        };
-        let arrival = arrival_of(packet, now, flow.spec.packet_bytes);
-        flow.counters.marked_packets += u64::from(arrival.ce);
-        let receiver = &mut connection.receiver;
-        let before = receiver.received_segs();
-        let ack = receiver.on_data(now, arrival);
-        flow.counters.received_bytes += payload * (receiver.received_segs() - before);
-        if let Some(ack) = ack {
-            self.send_acks(now, index, ack, network);
-        }
-        self.plan_receiver(index, network);
+        let arrival = arrival_of(packet, now, self.flows[index].spec.packet_bytes);
+        self.receive(now, index, arrival, packet.bytes(), network);
     }
 
     /// Sends an acknowledgement and those that go with it.
     #[inline]
-    fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
+    pub fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
         let mut next = Some(first);
         while let Some(ack) = next {
             let flow = &mut self.flows[index];
             let Ends::Tcp(connection) = &mut flow.ends else { return };
             let blocks = || connection.receiver.blocks();
             let packet = self.parked.packet_of(index as u32, flow.spec.header_bytes, ack, blocks);
+            let packet = match &mut self.capture {
+                None => packet,
+                Some(capture) => capture.sends_ack(now, packet, ack, blocks),
+            };
             next = connection.receiver.also();
             let fate = network.send(now, packet);
             self.follow(fate, network);
@@ -154,7 +166,7 @@ impl AllHosts {
 
     /// Makes sure that a receiver is not late for what it wants.
     #[inline]
-    fn plan_receiver(&mut self, index: usize, network: &mut Network) {
+    pub fn plan_receiver(&mut self, index: usize, network: &mut Network) {
         if let Ends::Tcp(connection) = &self.flows[index].ends
             && let Some(deadline) = connection.receiver.deadline()
         {
@@ -168,9 +180,15 @@ impl AllHosts {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("datagrams are not ACKed") };
         let sender = connection.sender.as_mut().expect("an ACK for a flow that has begun");
-        let (ack, blocks) = self.parked.ack_of(packet, now);
+        let fetched;
+        let (ack, blocks) = if packet.has(Flags::PARKED) {
+            fetched = self.parked.fetch(packet);
+            (fetched.0, &fetched.1)
+        } else {
+            (ack_of(packet, now), &self.parked.none)
+        };
         let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, &ack, &blocks, &mut watch);
+        sender.on_ack(now, ack, blocks, &mut watch);
         if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
             self.completed(now, index, message);
         }
@@ -181,35 +199,41 @@ impl AllHosts {
     /// Sends all that a connection may send now.
     #[inline]
     fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
-        while let Some(packet) = self.next_packet(now, index) {
-            let fate = network.send(now, packet);
-            self.follow(fate, network);
+        if let Some(lane) = self.lanes[index].data.filter(|lane| lane.is_open(now)) {
+            return self.transmit_in_express(now, index, &lane, network);
+        }
+        let note = clock(now) & (Packet::NOTES - 1);
+        if let Some((first, count, ecn)) = self.next_run(now, index) {
+            let bytes = self.flows[index].spec.packet_bytes;
+            for number in first..first + u64::from(count) {
+                let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
+                self.send_data(now, packet.with_ecn(ecn).with_note(note), network);
+            }
+            return;
+        }
+        while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
+            let bytes = payload as u16 + self.flows[index].spec.header_bytes;
+            let flags = Flags::RESENT
+                .when(segment.is_retransmission)
+                .and(Flags::END.when(ends_message))
+                .and(Flags::CWR.when(segment.cwr));
+            let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
+                .with_flags(flags)
+                .with_ecn(ecn_of(segment.ect))
+                .with_note(note);
+            self.send_data(now, packet, network);
         }
     }
 
+    /// Sends data of either kind.
     #[inline]
-    fn next_packet(&mut self, now: Time, index: usize) -> Option<Packet> {
-        let flow = &mut self.flows[index];
-        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
-            return None;
+    fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.sends_data(now, packet),
         };
-        let segment = sender.next_segment(now)?;
-        let ends = app.ends_message(segment.number);
-        let payload = if ends { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
-        flow.counters.sent_packets += 1;
-        flow.counters.sent_bytes += u64::from(payload);
-        if segment.is_retransmission {
-            let kind = EventKind::Retransmit;
-            self.recorder.event(now, kind, index as u32, segment.number, sender);
-        }
-        let bytes = payload as u16 + flow.spec.header_bytes;
-        let flags = Flags::RESENT
-            .when(segment.is_retransmission)
-            .and(Flags::END.when(ends))
-            .and(Flags::CWR.when(segment.cwr));
-        let ecn = if segment.ect { Ecn::Ect0 } else { Ecn::NotEct };
-        let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number);
-        Some(packet.with_flags(flags).with_ecn(ecn).with_note(clock(now) & (Packet::NOTES - 1)))
+        let fate = network.send(now, packet);
+        self.follow(fate, network);
     }
 
     /// Makes sure that a sender is not late for what it wants.
@@ -274,6 +298,9 @@ impl AllHosts {
         } else {
             let sender = connection.begin(now, &flow.spec);
             self.recorder.event_of(now, EventKind::Start, index as u32, sender);
+            if let Some(capture) = &mut self.capture {
+                capture.begins(now, index);
+            }
         }
         self.transmit(now, index, network);
     }
@@ -287,8 +314,7 @@ impl AllHosts {
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
-            let fate = network.send(now, packet);
-            self.follow(fate, network);
+            self.send_data(now, packet, network);
         }
     }
 
@@ -309,16 +335,30 @@ impl AllHosts {
 
     #[cold]
     fn double(&mut self, packet: Packet) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.doubles(packet),
+        };
         self.parked.share(packet);
         if packet.direction() == Direction::Forward {
             self.flows[packet.flow() as usize].counters.duplicated_packets += 1;
         }
     }
 
+    /// A link lost data at `now`.
+    #[cold]
+    pub fn drop_data(&mut self, now: Time, packet: Packet, cause: DropCause) {
+        self.lose(Arrival { time: now, packet }, cause);
+    }
+
     #[cold]
     fn lose(&mut self, Arrival { time, packet }: Arrival, cause: DropCause) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.loses(packet),
+        };
         if packet.direction() == Direction::Reverse {
-            self.parked.ack_of(packet, time);
+            self.parked.forget(packet);
             return;
         }
         let counters = &mut self.flows[packet.flow() as usize].counters;

@@ -4,7 +4,9 @@
 //! machine and however many simulations run beside it.
 
 mod app;
+mod capture;
 mod engine;
+mod express;
 mod flow;
 mod hosts;
 mod recorder;
@@ -36,6 +38,8 @@ pub struct Output {
     pub events: Events,
     /// Requests and transfers that were completed.
     pub requests: Requests,
+    /// What the sending and what the receiving hosts saw, as pcapng files, if wanted.
+    pub captures: Option<[Vec<u8>; 2]>,
 }
 
 impl Output {

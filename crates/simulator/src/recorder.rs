@@ -118,6 +118,8 @@ impl Recorder {
             in_flight_segs: sender.in_flight(),
             srtt_us: rtt.srtt_us().unwrap_or(NONE_U32),
             rtt_us: rtt.latest_us().unwrap_or(NONE_U32),
+            min_rtt_us: conn.min_rtt_us,
+            rto_us: rtt.rto().as_micros(),
             sent_segs: counters.sent_segs,
             retransmitted_segs: counters.retransmitted_segs,
             sent_bytes: state.counters.sent_bytes,
@@ -199,5 +201,9 @@ impl Observer for Watch<'_> {
 
     fn recovered(&mut self, cwnd_segs: u32, ssthresh_segs: u32) {
         self.keep(EventKind::Recovered, cwnd_segs, ssthresh_segs);
+    }
+
+    fn undone(&mut self, cwnd_segs: u32, ssthresh_segs: u32) {
+        self.keep(EventKind::Undone, cwnd_segs, ssthresh_segs);
     }
 }

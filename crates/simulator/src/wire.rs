@@ -36,11 +36,24 @@ pub fn arrival_of(packet: Packet, now: Time, full_bytes: u16) -> Arrival {
     }
 }
 
+/// The acknowledgement in a packet without blocks.
+#[inline]
+pub fn ack_of(packet: Packet, now: Time) -> Ack {
+    Ack {
+        cumulative: packet.number(),
+        echo: stamp_of(packet.note(), now),
+        ece: packet.has(Flags::ECE),
+        has_blocks: false,
+    }
+}
+
 /// SACK blocks of the acknowledgements now in the network.
 #[derive(Debug, Default)]
 pub struct ParkedBlocks {
     places: Vec<Parked>,
     free: Vec<u32>,
+    /// What an acknowledgement without blocks has.
+    pub none: SackBlocks,
 }
 
 #[derive(Debug, Default)]
@@ -75,18 +88,26 @@ impl ParkedBlocks {
             .with_note(ack.echo & (Packet::NOTES - 1))
     }
 
-    /// The acknowledgement in a packet; its blocks' place is free from then on.
-    #[inline]
-    pub fn ack_of(&mut self, packet: Packet, now: Time) -> (Ack, SackBlocks) {
-        let has_blocks = packet.has(Flags::PARKED);
-        let (echo, blocks) = if has_blocks {
-            self.fetch(packet.note())
-        } else {
-            (stamp_of(packet.note(), now), SackBlocks::default())
-        };
-        let ack =
-            Ack { cumulative: packet.number(), echo, ece: packet.has(Flags::ECE), has_blocks };
-        (ack, blocks)
+    /// The acknowledgement in a packet with blocks; their place is free from then on.
+    #[cold]
+    pub fn fetch(&mut self, packet: Packet) -> (Ack, SackBlocks) {
+        let place = packet.note();
+        let parked = &mut self.places[place as usize];
+        parked.packets -= 1;
+        let (echo, ece) = (parked.echo, packet.has(Flags::ECE));
+        let ack = Ack { cumulative: packet.number(), echo, ece, has_blocks: true };
+        if parked.packets > 0 {
+            return (ack, parked.blocks.clone());
+        }
+        self.free.push(place);
+        (ack, std::mem::take(&mut parked.blocks))
+    }
+
+    /// A packet is lost, and with it what was parked.
+    pub fn forget(&mut self, packet: Packet) {
+        if packet.has(Flags::PARKED) {
+            self.fetch(packet);
+        }
     }
 
     /// There is one more packet like this.
@@ -106,17 +127,6 @@ impl ParkedBlocks {
         assert!(place < Packet::NOTES, "too many acknowledgements with blocks under way");
         self.places.push(parked);
         place
-    }
-
-    #[cold]
-    fn fetch(&mut self, place: u32) -> (u32, SackBlocks) {
-        let parked = &mut self.places[place as usize];
-        parked.packets -= 1;
-        if parked.packets > 0 {
-            return (parked.echo, parked.blocks.clone());
-        }
-        self.free.push(place);
-        (parked.echo, std::mem::take(&mut parked.blocks))
     }
 }
 
@@ -145,9 +155,8 @@ mod tests {
         parked.share(packets[2]);
         for index in [2, 0, 1, 2] {
             let (cumulative, first) = acks[index];
-            let now = Time(9 << TICK_SHIFT);
             let expected = (ack(cumulative, true), blocks(first));
-            assert_eq!(parked.ack_of(packets[index], now), expected);
+            assert_eq!(parked.fetch(packets[index]), expected);
         }
         parked.packet_of(0, 52, ack(8, true), || blocks(1));
         assert_eq!(parked.places.len(), 3);
@@ -159,7 +168,7 @@ mod tests {
         let sent = (3 << 24) + 5;
         let packet =
             parked.packet_of(0, 52, Ack { echo: sent, ..ack(2, false) }, || unreachable!());
-        let (received, _) = parked.ack_of(packet, Time(u64::from(sent + 1_000) << TICK_SHIFT));
+        let received = ack_of(packet, Time(u64::from(sent + 1_000) << TICK_SHIFT));
         assert_eq!(received.echo, sent);
         let data = Packet::new(0, Direction::Forward, 1_500, 3).with_note(sent & 0xff_ffff);
         let arrival = arrival_of(data, Time(u64::from(sent) << TICK_SHIFT), 1_500);

@@ -68,6 +68,7 @@ prop_compose! {
                 "interval_ns": 50 * MILLISECOND,
                 "events": ["start", "stop", "done", "congestion", "timeout", "recovered", "drop", "loss", "retransmit"],
                 "algorithm_state": true,
+                "capture": false,
             },
         })
     }
@@ -179,5 +180,14 @@ proptest! {
         prop_assert_eq!(first.tables(), second.tables());
         let summary = |output: &Output| serde_json::to_string(&output.summary).unwrap();
         prop_assert_eq!(summary(&first), summary(&second));
+    }
+
+    #[test]
+    fn a_captured_run_is_the_run_without_capture(scenario in any_scenario()) {
+        let plain = run(&scenario);
+        let captured = run(&common::with(scenario, "/record/capture", json!(true)));
+        prop_assert_eq!(plain.tables(), captured.tables());
+        let summary = |output: &Output| serde_json::to_string(&output.summary).unwrap();
+        prop_assert_eq!(summary(&plain), summary(&captured));
     }
 }

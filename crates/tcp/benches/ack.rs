@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, Sender, SenderConfig};
+use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, SackBlocks, Sender, SenderConfig};
 
 struct Silent;
 
@@ -39,8 +39,11 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
     while sender.in_flight() < 600 {
         advance(&mut sender, now, 1);
     }
-    *now = sender.deadline();
-    sender.on_timer(*now, &mut Silent);
+    while sender.counters().timeouts == 0 {
+        *now = sender.deadline();
+        sender.on_timer(*now, &mut Silent);
+        while sender.next_segment(*now).is_some() {}
+    }
     for _ in 0..ACKS {
         advance(&mut sender, now, 1);
     }
@@ -48,10 +51,13 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
 }
 
 fn advance(sender: &mut Sender, now: &mut Time, segs: u64) {
-    while sender.next_segment(*now).is_some() {}
+    if sender.next_run(*now).is_none() {
+        while sender.next_segment(*now).is_some() {}
+    }
     *now += SPACING;
     let cumulative = sender.acked_segs() + segs;
-    sender.on_ack(*now, &Ack { cumulative, ..Ack::default() }, &mut Silent);
+    let ack = Ack { cumulative, ..Ack::default() };
+    sender.on_ack(*now, ack, &SackBlocks::default(), &mut Silent);
 }
 
 fn main() {

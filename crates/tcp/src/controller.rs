@@ -35,6 +35,7 @@ impl Controller {
     passed_on! {
         init();
         ssthresh() -> u32;
+        undo_cwnd() -> u32;
         cong_avoid(acked_segs: u32);
         pkts_acked(sample: &AckSample);
         cwnd_event(event: CwndEvent);

@@ -11,14 +11,19 @@ mod coalesce;
 mod compression;
 mod controller;
 mod delayed_ack;
+mod ecn;
 mod ecn_echo;
+mod frto;
 mod host_queue;
 mod pacing;
+mod rack;
 mod ranges;
 mod rate;
 mod reassembly;
 mod receiver;
+mod recent_min;
 mod recovery;
+mod reordering;
 mod ring;
 mod rtt;
 mod scoreboard;
@@ -26,18 +31,22 @@ mod sender;
 mod shaping;
 mod slow_start;
 mod stack;
+mod tail_probe;
 mod transmission;
+mod undo;
 mod usage;
 
 pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 pub use arrival::Arrival;
+pub use rack::Moment;
 pub use ranges::RangeSet;
 pub use rate::DeliveryRate;
 pub use receiver::Receiver;
+pub use reordering::Reordering;
 pub use rtt::{RttEstimator, RttSummary};
-pub use scoreboard::{Delivery, Scoreboard};
+pub use scoreboard::{Delivery, Losses, Scoreboard};
 pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
-    AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, Profile, Reduction, SWITCHES,
-    SlowStart, Stack, StackChoice, describe_profiles,
+    AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, Profile, Reduction, RtoRule,
+    SWITCHES, SlowStart, Stack, StackChoice, describe_profiles,
 };

@@ -120,6 +120,13 @@ impl Receiver {
         None
     }
 
+    /// Whether there is another acknowledgement after the one just given.
+    #[inline]
+    #[must_use]
+    pub const fn has_more(&self) -> bool {
+        self.has_more
+    }
+
     /// The next acknowledgement to send after the one just given; to be asked until it
     /// gives none.
     #[inline]

@@ -23,6 +23,8 @@ pub struct Progress {
     pub lost_segs: u64,
     /// The cumulative acknowledgement moved.
     pub advanced: bool,
+    /// It moved over data that had been sent again, and no retransmission was lost.
+    pub repaired: bool,
     /// Segments now believed to be in the network.
     pub in_flight_segs: u64,
 }
@@ -44,7 +46,9 @@ impl Recovery {
     pub fn on_ack(&mut self, cwnd: u32, progress: Progress) -> u32 {
         let cwnd = match self.reduction {
             Reduction::RateHalving => self.halve_rate(u64::from(cwnd), progress),
-            Reduction::Prr => self.proportional(progress),
+            Reduction::PrrSlowStart | Reduction::PrrCautious | Reduction::Prr => {
+                self.proportional(progress)
+            }
         };
         u32::try_from(cwnd).expect("a window of less than 2^32 segments").max(1)
     }
@@ -57,8 +61,8 @@ impl Recovery {
         (cwnd - step).min(progress.in_flight_segs + 1)
     }
 
-    /// Proportional rate reduction with its slow-start bound (RFC 9937, section 6):
-    /// the slow-start bound while the ACK is safe, else packet conservation.
+    /// Proportional rate reduction (RFC 9937, section 6): in proportion to what is
+    /// delivered while more than ssthresh is in flight, then back up to it.
     fn proportional(&mut self, progress: Progress) -> u64 {
         self.delivered += progress.delivered_segs;
         let in_flight = progress.in_flight_segs;
@@ -66,13 +70,22 @@ impl Recovery {
             let allowed = (self.ssthresh * self.delivered).div_ceil(self.prior_cwnd);
             allowed.saturating_sub(self.sent)
         } else {
-            let safe = progress.advanced && progress.lost_segs == 0;
-            let behind = self.delivered.saturating_sub(self.sent);
-            let limit = behind.max(progress.delivered_segs) + u64::from(safe);
-            limit.min(self.ssthresh - in_flight)
+            self.reduction_bound(progress).min(self.ssthresh - in_flight)
         };
         // The first retransmission goes out whatever the arithmetic says.
         in_flight + sendable.max(u64::from(self.sent == 0))
+    }
+
+    /// Segments to send at most when ssthresh or less is in flight: the slow-start
+    /// bound while the ACK shows that repair succeeds, else packet conservation.
+    fn reduction_bound(&self, progress: Progress) -> u64 {
+        let delivered = progress.delivered_segs;
+        let behind = self.delivered.saturating_sub(self.sent).max(delivered);
+        match self.reduction {
+            Reduction::PrrCautious if !progress.repaired => delivered,
+            Reduction::PrrCautious | Reduction::PrrSlowStart => behind + 1,
+            _ => behind + u64::from(progress.advanced && progress.lost_segs == 0),
+        }
     }
 }
 
@@ -93,6 +106,7 @@ mod tests {
                 delivered_segs: 1,
                 lost_segs: 0,
                 advanced: false,
+                repaired: false,
                 in_flight_segs: in_flight,
             };
             cwnd = recovery.on_ack(cwnd, progress);
@@ -102,6 +116,36 @@ mod tests {
             pattern.push(sent);
         }
         assert_eq!(pattern, [1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    /// The window of a recovery far below ssthresh after one ACK.
+    fn below_ssthresh(reduction: Reduction, progress: Progress) -> u32 {
+        let mut recovery = Recovery::begin(reduction, 40, 20);
+        (0..4).for_each(|_| recovery.on_sent());
+        recovery.on_ack(9, progress)
+    }
+
+    #[test]
+    fn below_ssthresh_the_three_eras_differ_in_when_they_grow() {
+        let halted = Progress {
+            delivered_segs: 2,
+            lost_segs: 0,
+            advanced: false,
+            repaired: false,
+            in_flight_segs: 5,
+        };
+        let safe = Progress { advanced: true, ..halted };
+        let repaired = Progress { repaired: true, ..safe };
+        let losing = Progress { lost_segs: 1, ..safe };
+        for (reduction, expected) in [
+            (Reduction::PrrSlowStart, [8, 8, 8, 8]),
+            (Reduction::PrrCautious, [7, 7, 8, 7]),
+            (Reduction::Prr, [7, 8, 8, 7]),
+        ] {
+            let windows = [halted, safe, repaired, losing]
+                .map(|progress| below_ssthresh(reduction, progress));
+            assert_eq!(windows, expected, "{reduction:?}");
+        }
     }
 
     #[test]
@@ -114,6 +158,7 @@ mod tests {
                     delivered_segs: 1,
                     lost_segs: 0,
                     advanced: false,
+                    repaired: false,
                     in_flight_segs: u64::from(cwnd),
                 };
                 cwnd = recovery.on_ack(cwnd, progress);

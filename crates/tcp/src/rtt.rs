@@ -1,13 +1,18 @@
 //! Round-trip times: smoothed, smallest, and the retransmission timeout they give.
 //!
-//! RFC 6298 as Linux computes it: a variance term of at least `rto_min` that falls
-//! once per round trip only, and a deviation that reacts slowly to falling samples.
+//! RFC 6298, to the letter or as Linux computes it: a variance term of at least
+//! `rto_min` that falls once per round trip only, and a deviation that reacts slowly to
+//! falling samples.
 
-use dumbbell_network::Span;
+use dumbbell_network::{Span, Time};
+
+use crate::recent_min::RecentMin;
+use crate::stack::{RtoRule, Stack};
 
 /// Estimator of one connection's round-trip time, in microseconds.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
+    rule: RtoRule,
     rto_min_us: u64,
     rto_max: Span,
     rto: Span,
@@ -15,9 +20,10 @@ pub struct RttEstimator {
     deviation_x4: u64,
     deviation_max_x4: u64,
     variance_x4: u64,
-    backoff: u32,
     /// Segment number whose acknowledgement ends the current round trip.
     round_ends: u64,
+    /// The smallest sample of late, for the algorithm.
+    recent_min: RecentMin,
     min_us: Option<u32>,
     max_us: u32,
     sum_us: u64,
@@ -38,20 +44,24 @@ pub struct RttSummary {
     pub samples: u64,
 }
 
+/// Granularity G of the clock in RFC 6298, in microseconds.
+const CLOCK_US: u64 = 1_000;
+
 impl RttEstimator {
     /// An estimator without samples.
     #[must_use]
-    pub const fn new(rto_min: Span, rto_max: Span, rto_initial: Span) -> Self {
+    pub const fn new(stack: &Stack) -> Self {
         Self {
-            rto_min_us: rto_min.as_micros(),
-            rto_max,
-            rto: rto_initial,
+            rule: stack.rto_rule,
+            rto_min_us: stack.rto_min_ns.as_micros(),
+            rto_max: stack.rto_max_ns,
+            rto: stack.rto_initial_ns,
             srtt_x8: None,
             deviation_x4: 0,
             deviation_max_x4: 0,
             variance_x4: 0,
-            backoff: 0,
             round_ends: 0,
+            recent_min: RecentMin::new(stack.min_rtt_window_ns),
             min_us: None,
             max_us: 0,
             sum_us: 0,
@@ -79,13 +89,16 @@ impl RttEstimator {
                 }
             }
         }
-        self.backoff = 0;
         self.update_rto();
     }
 
-    /// Counts a sample in the statistics: smallest, largest, mean and latest.
+    /// Counts a sample in the statistics: smallest, largest, mean and latest. One that
+    /// the receiver may have delayed cannot replace a smaller one that grows old.
     #[inline]
-    pub fn record(&mut self, rtt_us: u32) {
+    pub fn record(&mut self, now: Time, rtt_us: u32, maybe_delayed: bool) {
+        if !maybe_delayed || self.recent_min.get().is_none_or(|min| rtt_us <= min) {
+            self.recent_min.take(now, rtt_us);
+        }
         self.min_us = Some(self.min_us.map_or(rtt_us, |min| min.min(rtt_us)));
         self.max_us = self.max_us.max(rtt_us);
         self.sum_us += u64::from(rtt_us);
@@ -97,6 +110,10 @@ impl RttEstimator {
     fn smooth(&mut self, srtt_x8: u64, rtt: u64) {
         let srtt = srtt_x8 >> 3;
         self.srtt_x8 = Some(srtt_x8 + rtt - srtt);
+        if self.rule == RtoRule::Rfc6298 {
+            self.deviation_x4 = self.deviation_x4 - (self.deviation_x4 >> 2) + rtt.abs_diff(srtt);
+            return;
+        }
         if rtt >= srtt {
             self.deviation_x4 = self.deviation_x4 - (self.deviation_x4 >> 2) + (rtt - srtt);
         } else {
@@ -125,14 +142,16 @@ impl RttEstimator {
 
     /// Doubles the timeout after it expired.
     pub fn back_off(&mut self) {
-        self.backoff += 1;
         self.rto = Span((self.rto.0 * 2).min(self.rto_max.0));
     }
 
     fn update_rto(&mut self) {
         let srtt_us = self.srtt_x8.map_or(0, |srtt| srtt >> 3);
-        let rto = Span::from_micros(srtt_us + self.variance_x4);
-        self.rto = rto.min(self.rto_max);
+        let rto_us = match self.rule {
+            RtoRule::Linux => srtt_us + self.variance_x4,
+            RtoRule::Rfc6298 => (srtt_us + self.deviation_x4.max(CLOCK_US)).max(self.rto_min_us),
+        };
+        self.rto = Span::from_micros(rto_us).min(self.rto_max);
     }
 
     /// The current retransmission timeout, back-off included.
@@ -149,11 +168,11 @@ impl RttEstimator {
         self.srtt_x8.map(|srtt| (srtt >> 3) as u32)
     }
 
-    /// Smallest sample in microseconds.
+    /// Smallest sample of late in microseconds.
     #[inline]
     #[must_use]
     pub const fn min_us(&self) -> Option<u32> {
-        self.min_us
+        self.recent_min.get()
     }
 
     /// Latest sample in microseconds.
@@ -173,18 +192,16 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::PROFILES;
 
-    fn estimator() -> RttEstimator {
-        RttEstimator::new(
-            Span::from_millis(200),
-            Span::from_millis(120_000),
-            Span::from_millis(1_000),
-        )
+    fn estimator(profile: &str) -> RttEstimator {
+        let profile = PROFILES.iter().find(|candidate| candidate.name == profile);
+        RttEstimator::new(&(profile.expect("a profile").stack)())
     }
 
     /// One sample per round trip; gives the timeouts in ms.
     fn timeouts_ms(samples_ms: &[u32]) -> Vec<f64> {
-        let mut rtt = estimator();
+        let mut rtt = estimator("linux-6");
         samples_ms
             .iter()
             .zip(1u64..)
@@ -220,7 +237,7 @@ mod tests {
 
     #[test]
     fn back_off_doubles_until_a_sample_arrives() {
-        let mut rtt = estimator();
+        let mut rtt = estimator("linux-6");
         rtt.sample(100_000, 1, 2);
         let rto = rtt.rto();
         rtt.back_off();
@@ -228,5 +245,30 @@ mod tests {
         assert_eq!(rtt.rto(), Span(4 * rto.0));
         rtt.sample(100_000, 2, 3);
         assert!(rtt.rto() <= rto);
+    }
+
+    #[test]
+    fn rfc_6298_counts_four_deviations_and_waits_a_second_at_least() {
+        let mut rtt = estimator("rfc");
+        assert_eq!(rtt.rto(), Span::from_millis(1_000));
+        rtt.sample(400_000, 1, 2);
+        assert_eq!(rtt.rto(), Span::from_millis(1_200), "R + 4 * R/2");
+        rtt.sample(400_000, 2, 3);
+        assert_eq!(rtt.rto(), Span::from_millis(1_000), "R + 4 * 3/4 * R/2");
+        rtt.sample(800_000, 3, 4);
+        assert_eq!(rtt.rto(), Span::from_millis(1_300), "450 + 0.75 * 600 + 400");
+    }
+
+    #[test]
+    fn a_sample_that_may_have_been_delayed_is_not_the_smallest_of_late() {
+        let mut rtt = estimator("linux-6");
+        let later = Time::ZERO + Span::from_millis(400_000);
+        rtt.record(Time::ZERO, 10_000, true);
+        assert_eq!(rtt.min_us(), Some(10_000), "better than none");
+        rtt.record(later, 50_000, true);
+        assert_eq!(rtt.min_us(), Some(10_000));
+        rtt.record(later, 20_000, false);
+        assert_eq!(rtt.min_us(), Some(20_000), "the old one is forgotten");
+        assert_eq!(rtt.summary().map(|summary| summary.min_us), Some(10_000));
     }
 }

@@ -1,10 +1,13 @@
 //! The sender's book of its window: what is sent, SACKed, lost and sent again.
 //!
 //! Segments between `una` and `next` are outstanding. Loss is inferred from what was
-//! delivered above, so the segments first taken for lost are always those below one
-//! mark, `lost_below`, that are not SACKed. Only segments below that mark can have
-//! been sent again, so only they need marks of their own; a window without loss is
-//! two numbers and the times at which its segments were sent.
+//! delivered above or sent later, and first transmissions are sent in order, so the
+//! segments whose first transmission was taken for lost are always those below one
+//! mark, `lost_below`, that are not SACKed. Only segments that were sent again need
+//! marks of their own, and they lie below `marked_below`; a window without loss is two
+//! numbers and the times at which its segments were sent.
+
+mod inference;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -12,9 +15,13 @@ use std::ops::Range;
 use dumbbell_network::Time;
 
 use crate::ack::{Ack, SackBlocks};
+use crate::rack::{Moment, Order, Rack, ReorderingWindow, Sending};
 use crate::ranges::RangeSet;
+use crate::reordering::Reordering;
 use crate::ring::SegmentRing;
-use crate::stack::LossDetection;
+use crate::stack::{LossDetection, Stack};
+
+pub use inference::Losses;
 
 /// A retransmission is outstanding.
 const RESENT: u8 = 1;
@@ -22,19 +29,32 @@ const RESENT: u8 = 1;
 const EVER_RESENT: u8 = 2;
 
 /// The window of one sender.
+///
+/// The receiver keeps what it has SACKed, so SACKs are never taken back (RFC 2018,
+/// section 8, lets it discard data; ours does not).
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     detection: LossDetection,
-    reordering: u64,
+    reordering: Reordering,
+    rack: Option<Rack>,
     una: u64,
     next: u64,
+    /// When each segment was last sent.
     sent_at: SegmentRing<Time>,
     sacked: RangeSet,
+    /// Segments in `sacked`; without SACK, duplicate ACKs instead.
     sacked_segs: u64,
     /// Every segment below that is not SACKed was taken for lost.
     lost_below: u64,
     lost_segs: u64,
+    /// Lost segments without an outstanding retransmission.
+    pending_segs: u64,
+    /// No segment from here on has marks.
+    marked_below: u64,
     marks: SegmentRing<u8>,
+    /// The last retransmission of each segment that was ever sent again.
+    resent_order: SegmentRing<Order>,
+    retransmissions: u64,
     resent_segs: u64,
     /// Lowest segment below `lost_below` that may not have been sent again yet.
     next_resend: u64,
@@ -43,18 +63,22 @@ pub struct Scoreboard {
     /// Outstanding retransmissions in the order of sending, with some that arrived.
     resent: VecDeque<Resent>,
     /// Losses found since [`Self::infer_losses`] was last asked.
-    found_lost: u64,
+    found: Losses,
+    /// When segments that were overtaken will be overdue.
+    recheck: Time,
     /// Kept for its allocation.
     gaps: Vec<Range<u64>>,
     /// What the latest acknowledgement newly delivered, where that is recorded.
     arrivals: Option<Vec<Range<u64>>>,
+    /// The last segment that was sent again while it was the latest new one, and when
+    /// it was new.
+    latest_resent: Option<(u64, Time)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Resent {
     segment: u64,
-    /// The next new segment at the time of the retransmission.
-    sent_before: u64,
+    order: Order,
 }
 
 /// What an acknowledgement changed.
@@ -69,15 +93,29 @@ pub struct Delivery {
     pub first_sent: Option<Time>,
     /// When the latest of them was sent, under the same condition.
     pub last_sent: Option<Time>,
+    /// The lowest of them that was sent only once.
+    pub original: Option<u64>,
+    /// The one that was sent last.
+    pub newest: Option<u64>,
+    /// The cumulative acknowledgement moved over something sent again.
+    pub resent_acked: bool,
 }
 
 impl Scoreboard {
     /// An empty window.
     #[must_use]
-    pub fn new(detection: LossDetection, reordering_segs: u32) -> Self {
+    pub fn new(stack: &Stack) -> Self {
+        let detection = stack.loss_detection;
+        let rack = match detection {
+            LossDetection::Rack => Some(Rack::new(ReorderingWindow::Adaptive)),
+            LossDetection::FackRack => Some(Rack::new(ReorderingWindow::Fixed)),
+            LossDetection::Fack | LossDetection::Sacked | LossDetection::NewReno => None,
+        };
+        let (initial, max) = (stack.reordering_segs.get(), stack.reordering_max_segs.get());
         Self {
             detection,
-            reordering: u64::from(reordering_segs),
+            reordering: Reordering::new(initial, max),
+            rack,
             una: 0,
             next: 0,
             sent_at: SegmentRing::new(),
@@ -85,14 +123,20 @@ impl Scoreboard {
             sacked_segs: 0,
             lost_below: 0,
             lost_segs: 0,
+            pending_segs: 0,
+            marked_below: 0,
             marks: SegmentRing::new(),
+            resent_order: SegmentRing::new(),
+            retransmissions: 0,
             resent_segs: 0,
             next_resend: 0,
             resend_again: VecDeque::new(),
             resent: VecDeque::new(),
-            found_lost: 0,
+            found: Losses::default(),
+            recheck: Time::NEVER,
             gaps: Vec::new(),
             arrivals: None,
+            latest_resent: None,
         }
     }
 
@@ -102,12 +146,12 @@ impl Scoreboard {
     }
 
     /// Calls `visit` with every range that the acknowledgement of `delivery`, the
-    /// latest, newly delivered.
+    /// latest, newly delivered. What a duplicate ACK stands for has no number.
     pub fn drain_arrivals(&mut self, delivery: &Delivery, visit: impl FnMut(Range<u64>)) {
         let arrivals = self.arrivals.as_mut().expect("arrivals are recorded");
         if arrivals.is_empty() && delivery.delivered_segs > 0 {
             // All in order, and not recorded.
-            arrivals.push(self.una - delivery.delivered_segs..self.una);
+            arrivals.push(self.una - delivery.advanced_segs..self.una);
         }
         arrivals.drain(..).for_each(visit);
     }
@@ -133,7 +177,8 @@ impl Scoreboard {
         self.next - self.una
     }
 
-    /// Segments SACKed above the cumulative acknowledgement.
+    /// Segments SACKed above the cumulative acknowledgement; without SACK, as many as
+    /// duplicate ACKs stand for.
     #[inline]
     #[must_use]
     pub const fn sacked_segs(&self) -> u64 {
@@ -147,6 +192,13 @@ impl Scoreboard {
         self.lost_segs
     }
 
+    /// Retransmissions believed to be in the network.
+    #[inline]
+    #[must_use]
+    pub const fn resent_segs(&self) -> u64 {
+        self.resent_segs
+    }
+
     /// Segments believed to be in the network.
     #[inline]
     #[must_use]
@@ -154,10 +206,47 @@ impl Scoreboard {
         self.outstanding_segs() - self.sacked_segs - self.lost_segs + self.resent_segs
     }
 
-    /// When the latest new segment was sent; zero before the first.
+    /// What is known of the path's reordering.
+    #[inline]
+    #[must_use]
+    pub const fn reordering(&self) -> &Reordering {
+        &self.reordering
+    }
+
+    /// Whether nothing is SACKed, lost or sent again.
+    #[inline]
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        self.sacked_segs == 0 && self.marked_below <= self.una
+    }
+
+    /// Whether duplicate ACKs stand for SACKs.
+    #[inline]
+    #[must_use]
+    pub const fn counts_duplicate_acks(&self) -> bool {
+        matches!(self.detection, LossDetection::NewReno)
+    }
+
+    /// When the latest new segment was sent first; zero before the first.
     #[must_use]
     pub fn last_new_sent(&self) -> Time {
-        self.next.checked_sub(1).map_or(Time::ZERO, |segment| self.sent_at.get(segment))
+        let Some(segment) = self.next.checked_sub(1) else { return Time::ZERO };
+        match self.latest_resent {
+            Some((resent, time)) if resent == segment => time,
+            _ => self.sent_at.get(segment),
+        }
+    }
+
+    /// Adds `count` new segments to the window; gives the first.
+    #[inline]
+    pub fn send_new_run(&mut self, now: Time, count: u32) -> u64 {
+        let first = self.next;
+        self.next += u64::from(count);
+        self.sent_at.reserve(self.una, self.next);
+        for segment in first..self.next {
+            *self.sent_at.get_mut(segment) = now;
+        }
+        first
     }
 
     /// Adds the next new segment to the window.
@@ -171,88 +260,208 @@ impl Scoreboard {
     }
 
     /// The lost segment to send next, if there is one.
+    #[inline]
     pub fn next_lost(&mut self) -> Option<u64> {
-        if self.lost_segs == self.resent_segs {
-            return None;
-        }
+        if self.pending_segs == 0 { None } else { self.next_pending() }
+    }
+
+    fn next_pending(&mut self) -> Option<u64> {
         while let Some(&segment) = self.resend_again.front() {
-            if segment >= self.una && !self.sacked.contains(segment) {
+            if self.is_pending(segment) {
                 return Some(segment);
             }
             self.resend_again.pop_front();
         }
-        self.next_resend = self.sacked.next_absent(self.next_resend.max(self.una));
-        (self.next_resend < self.lost_below).then_some(self.next_resend)
+        loop {
+            self.next_resend = self.sacked.next_absent(self.next_resend.max(self.una));
+            if self.next_resend >= self.lost_below {
+                return None;
+            }
+            if !self.is_resent(self.next_resend) {
+                return Some(self.next_resend);
+            }
+            self.next_resend += 1;
+        }
     }
 
-    /// Records that the segment named by [`Self::next_lost`] was sent again.
-    pub fn resend(&mut self, segment: u64) {
+    fn is_pending(&self, segment: u64) -> bool {
+        (self.una..self.lost_below).contains(&segment)
+            && !self.is_resent(segment)
+            && !self.sacked.contains(segment)
+    }
+
+    /// Records that a segment was sent again: the one named by [`Self::next_lost`], or
+    /// any other that is outstanding.
+    pub fn resend(&mut self, now: Time, segment: u64) {
         if self.resend_again.front() == Some(&segment) {
             self.resend_again.pop_front();
-        } else {
-            self.next_resend = segment + 1;
+        } else if self.next_resend == segment && segment < self.lost_below {
+            self.next_resend += 1;
+        }
+        self.marks.reserve(self.una, segment + 1);
+        self.marked_below = self.marked_below.max(segment + 1);
+        if !self.is_resent(segment) {
+            self.resent_segs += 1;
+            self.pending_segs -= u64::from(segment < self.lost_below);
+        }
+        if segment + 1 == self.next && self.marks.get(segment) & EVER_RESENT == 0 {
+            self.latest_resent = Some((segment, self.sent_at.get(segment)));
         }
         *self.marks.get_mut(segment) = RESENT | EVER_RESENT;
-        self.resent_segs += 1;
-        self.resent.push_back(Resent { segment, sent_before: self.next });
+        *self.sent_at.get_mut(segment) = now;
+        let order = Order::of_retransmission(self.next, self.retransmissions);
+        self.retransmissions += 1;
+        self.resent_order.reserve(self.una, segment + 1);
+        *self.resent_order.get_mut(segment) = order;
+        self.resent.push_back(Resent { segment, order });
+    }
+
+    /// The last transmission of a segment.
+    fn last_sending(&self, segment: u64) -> Sending {
+        let was_resent = segment < self.marked_below && self.marks.get(segment) & EVER_RESENT != 0;
+        let order =
+            if was_resent { self.resent_order.get(segment) } else { Order::of_new(segment) };
+        (order, self.sent_at.get(segment))
+    }
+
+    fn is_resent(&self, segment: u64) -> bool {
+        segment >= self.una && self.marks.get(segment) & RESENT != 0
+    }
+
+    /// Takes an acknowledgement if nothing is SACKed, lost or sent again, before or
+    /// after it.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline]
+    pub fn acknowledge_plainly(&mut self, ack: Ack) -> Option<Delivery> {
+        let Ack { cumulative, has_blocks, .. } = ack;
+        assert!(cumulative <= self.next, "{ack:?} beyond {}", self.next);
+        if has_blocks || !self.is_plain() || cumulative <= self.una {
+            return None;
+        }
+        let (first, last) = (self.una, cumulative - 1);
+        let (segs, first_sent, last_sent) = self.advance_plainly(ack);
+        Some(Delivery {
+            delivered_segs: segs,
+            advanced_segs: segs,
+            first_sent: Some(first_sent),
+            last_sent: Some(last_sent),
+            original: Some(first),
+            newest: Some(last),
+            resent_acked: false,
+        })
+    }
+
+    /// Takes an acknowledgement that advances and has no blocks, where nothing is
+    /// SACKed, lost or sent again. Gives how many segments it delivers, and when the
+    /// first and the last of them were sent.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline]
+    pub fn advance_plainly(&mut self, Ack { cumulative, .. }: Ack) -> (u64, Time, Time) {
+        assert!(cumulative <= self.next, "{cumulative} acknowledged beyond {}", self.next);
+        debug_assert!(self.is_plain() && cumulative > self.una);
+        let first = std::mem::replace(&mut self.una, cumulative);
+        (cumulative - first, self.sent_at.get(first), self.sent_at.get(cumulative - 1))
     }
 
     /// Takes what an acknowledgement says has arrived.
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
-    #[inline]
-    pub fn acknowledge(&mut self, ack: &Ack, sacked: &SackBlocks) -> Delivery {
-        assert!(ack.cumulative <= self.next, "{ack:?} beyond {}", self.next);
-        if self.sacked_segs + self.lost_segs == 0 && !ack.has_blocks {
-            return self.acknowledge_in_order(ack.cumulative);
+    pub fn acknowledge(&mut self, moment: &Moment, ack: &Ack, blocks: &SackBlocks) -> Delivery {
+        if let Some(delivery) = self.acknowledge_plainly(*ack) {
+            return delivery;
         }
-        self.acknowledge_selectively(ack, sacked)
+        if self.counts_duplicate_acks() {
+            return self.acknowledge_counting(moment, ack.cumulative);
+        }
+        self.acknowledge_selectively(moment, ack.cumulative, blocks)
     }
 
-    #[inline]
-    fn acknowledge_in_order(&mut self, cumulative: u64) -> Delivery {
-        if cumulative <= self.una {
-            return Delivery::default();
-        }
-        let segs = cumulative - self.una;
-        let first_sent = Some(self.sent_at.get(self.una));
-        let last_sent = Some(self.sent_at.get(cumulative - 1));
-        self.una = cumulative;
-        Delivery { delivered_segs: segs, advanced_segs: segs, first_sent, last_sent }
-    }
-
-    fn acknowledge_selectively(&mut self, ack: &Ack, sacked: &SackBlocks) -> Delivery {
+    fn acknowledge_selectively(
+        &mut self,
+        moment: &Moment,
+        cumulative: u64,
+        blocks: &SackBlocks,
+    ) -> Delivery {
+        let (old_una, old_top) = (self.una, self.sacked.end());
         let mut by_cumulative = Arrived::default();
-        let old_una = self.una;
-        if ack.cumulative > old_una {
-            self.arrive(old_una..ack.cumulative, &mut by_cumulative);
-            self.advance(ack.cumulative);
+        if cumulative > old_una {
+            self.arrive(moment, old_una..cumulative, &mut by_cumulative);
+            self.advance(cumulative);
         }
         let mut by_sack = Arrived::default();
-        for block in sacked.as_slice() {
+        for block in blocks.as_slice() {
             let block = block.start.max(self.una)..block.end;
-            assert!(block.end <= self.next, "{ack:?} beyond {}", self.next);
+            assert!(block.end <= self.next, "{blocks:?} beyond {}", self.next);
             if block.start < block.end {
                 let before = by_sack.segs;
-                self.arrive(block.clone(), &mut by_sack);
+                self.arrive(moment, block.clone(), &mut by_sack);
                 self.sacked_segs += by_sack.segs - before;
                 self.sacked.insert(block);
             }
         }
-        let unambiguous = (!by_cumulative.resent).then_some(by_cumulative.first_last).flatten();
+        let delivery = self.delivery(&by_cumulative, &by_sack, self.una - old_una);
+        if let (Some(segment), Some(top)) = (delivery.original, old_top) {
+            if segment + 1 < top {
+                self.reordering.note(top - 1 - segment);
+            }
+        }
+        delivery
+    }
+
+    /// Without SACK: each duplicate ACK says that one segment above has arrived, and
+    /// an advance that all but the first of what it covers may have done so before.
+    fn acknowledge_counting(&mut self, moment: &Moment, cumulative: u64) -> Delivery {
+        if cumulative <= self.una {
+            let is_duplicate = cumulative == self.una && self.outstanding_segs() > 0;
+            let before = self.sacked_segs;
+            self.sacked_segs += u64::from(is_duplicate);
+            self.limit_counted();
+            return Delivery { delivered_segs: self.sacked_segs - before, ..Delivery::default() };
+        }
+        let old_una = self.una;
+        let mut arrived = Arrived::default();
+        self.arrive(moment, old_una..cumulative, &mut arrived);
+        self.advance(cumulative);
+        let counted = self.sacked_segs;
+        self.sacked_segs = counted.saturating_sub(arrived.segs - 1);
+        self.limit_counted();
+        let mut delivery = self.delivery(&arrived, &Arrived::default(), cumulative - old_una);
+        delivery.delivered_segs = arrived.segs.saturating_sub(counted).max(1);
+        if delivery.resent_acked {
+            delivery.original = None;
+        }
+        delivery
+    }
+
+    /// Duplicate ACKs stand for no more segments than there are beside the holes.
+    fn limit_counted(&mut self) {
+        let holes = self.lost_segs.max(1).min(self.outstanding_segs());
+        self.sacked_segs = self.sacked_segs.min(self.outstanding_segs() - holes);
+    }
+
+    fn delivery(&self, by_cumulative: &Arrived, by_sack: &Arrived, advanced: u64) -> Delivery {
+        let unambiguous = by_cumulative.first_last.filter(|_| !by_cumulative.resent);
         let first = unambiguous.or(by_sack.first_last).map(|(first, _)| first);
         let last = by_sack.first_last.or(unambiguous).map(|(_, last)| last);
+        let originals = [by_cumulative, by_sack].map(|arrived| arrived.first_last);
         Delivery {
             delivered_segs: by_cumulative.segs + by_sack.segs,
-            advanced_segs: self.una - old_una,
+            advanced_segs: advanced,
             first_sent: first.map(|segment| self.sent_at.get(segment)),
             last_sent: last.map(|segment| self.sent_at.get(segment)),
+            original: originals.into_iter().flatten().map(|(first, _)| first).min(),
+            newest: by_cumulative.newest.max(by_sack.newest).map(|(_, segment)| segment),
+            resent_acked: by_cumulative.resent,
         }
     }
 
     /// Books the segments of `span` that were not known to have arrived.
-    fn arrive(&mut self, span: Range<u64>, arrived: &mut Arrived) {
+    fn arrive(&mut self, moment: &Moment, span: Range<u64>, arrived: &mut Arrived) {
         let mut gaps = std::mem::take(&mut self.gaps);
         self.sacked.for_each_gap(span, |gap| gaps.push(gap));
         for gap in gaps.drain(..) {
@@ -260,128 +469,74 @@ impl Scoreboard {
             if let Some(arrivals) = &mut self.arrivals {
                 arrivals.push(gap.clone());
             }
-            let marked_end = self.lost_below.clamp(gap.start, gap.end);
+            let marked_end = self.marked_below.clamp(gap.start, gap.end);
             for segment in gap.start..marked_end {
-                self.arrive_lost(segment, arrived);
+                self.arrive_marked(moment, segment, arrived);
             }
             if marked_end < gap.end {
                 arrived.note(marked_end, gap.end - 1);
+                self.arrive_last(moment, gap.end - 1, false, arrived);
             }
         }
         self.gaps = gaps;
     }
 
-    /// Books the arrival of a segment that had been taken for lost.
-    fn arrive_lost(&mut self, segment: u64, arrived: &mut Arrived) {
-        self.lost_segs -= 1;
-        let marks = self.marks.get_mut(segment);
-        if *marks & RESENT != 0 {
-            *marks &= !RESENT;
+    /// Books the arrival of a segment that may be lost or sent again.
+    fn arrive_marked(&mut self, moment: &Moment, segment: u64, arrived: &mut Arrived) {
+        let marks = self.marks.get(segment);
+        let is_outstanding = marks & RESENT != 0;
+        if segment < self.lost_below {
+            self.lost_segs -= 1;
+            self.pending_segs -= u64::from(!is_outstanding);
+        }
+        if is_outstanding {
+            *self.marks.get_mut(segment) &= !RESENT;
             self.resent_segs -= 1;
             if self.detection == LossDetection::Sacked {
-                self.lose_resent_before(segment);
+                self.lose_resent_before(self.resent_order.get(segment));
             }
         }
-        if self.marks.get(segment) & EVER_RESENT == 0 {
-            arrived.note(segment, segment);
-        } else {
+        let was_resent = marks & EVER_RESENT != 0;
+        if was_resent {
             arrived.resent = true;
+        } else {
+            arrived.note(segment, segment);
+        }
+        self.arrive_last(moment, segment, was_resent, arrived);
+    }
+
+    /// Notes the last sent of some segments that arrived.
+    fn arrive_last(
+        &mut self,
+        moment: &Moment,
+        segment: u64,
+        was_resent: bool,
+        arrived: &mut Arrived,
+    ) {
+        let sending = self.last_sending(segment);
+        arrived.newest = arrived.newest.max(Some((sending, segment)));
+        if let Some(rack) = &mut self.rack {
+            rack.on_delivery(moment, sending, was_resent);
         }
     }
 
     /// Moves the lower edge of the window.
     fn advance(&mut self, una: u64) {
-        for segment in self.una..una.min(self.lost_below) {
+        for segment in self.una..una.min(self.marked_below) {
             *self.marks.get_mut(segment) = 0;
         }
-        self.sacked_segs -= self.sacked.remove_below(una);
+        let removed = self.sacked.remove_below(una);
+        if !self.counts_duplicate_acks() {
+            self.sacked_segs -= removed;
+        }
         self.una = una;
         self.lost_below = self.lost_below.max(una);
-        if self.lost_segs == 0 {
+        if self.resent_segs == 0 {
             self.resent.clear();
+        }
+        if self.pending_segs == 0 {
             self.resend_again.clear();
         }
-    }
-
-    /// Infers losses from what has arrived; gives how many were found.
-    pub fn infer_losses(&mut self) -> u64 {
-        if let Some(highest) = self.sacked.end() {
-            let mark = match self.detection {
-                LossDetection::Fack => highest.saturating_sub(self.reordering),
-                LossDetection::Sacked => self.sacked.from_top(self.reordering - 1).unwrap_or(0),
-            };
-            self.lose_below(mark);
-            self.lose_overtaken(highest);
-        }
-        std::mem::take(&mut self.found_lost)
-    }
-
-    /// Takes every segment below `mark` for lost that is not SACKed.
-    fn lose_below(&mut self, mark: u64) {
-        let from = self.lost_below.max(self.una);
-        if mark <= from {
-            return;
-        }
-        let mut lost = 0;
-        self.sacked.for_each_gap(from..mark, |gap| lost += gap.end - gap.start);
-        self.marks.reserve(self.una, mark);
-        self.lost_below = mark;
-        self.lost_segs += lost;
-        self.found_lost += lost;
-    }
-
-    /// Takes retransmissions for lost that data first sent later has overtaken.
-    fn lose_overtaken(&mut self, highest_sacked_end: u64) {
-        let margin = match self.detection {
-            LossDetection::Fack => self.reordering,
-            LossDetection::Sacked => 0,
-        };
-        while let Some(&Resent { segment, sent_before }) = self.resent.front() {
-            if self.is_resent(segment) {
-                if highest_sacked_end <= sent_before + margin {
-                    break;
-                }
-                self.lose_resent(segment);
-            }
-            self.resent.pop_front();
-        }
-    }
-
-    /// Takes retransmissions for lost that were sent before that of `segment`.
-    fn lose_resent_before(&mut self, segment: u64) {
-        while let Some(resent) = self.resent.pop_front() {
-            if resent.segment == segment {
-                break;
-            }
-            if self.is_resent(resent.segment) {
-                self.lose_resent(resent.segment);
-            }
-        }
-    }
-
-    fn is_resent(&self, segment: u64) -> bool {
-        segment >= self.una && self.marks.get(segment) & RESENT != 0
-    }
-
-    fn lose_resent(&mut self, segment: u64) {
-        *self.marks.get_mut(segment) &= !RESENT;
-        self.resent_segs -= 1;
-        self.found_lost += 1;
-        self.resend_again.push_back(segment);
-    }
-
-    /// Takes everything outstanding for lost, as after a retransmission timeout.
-    pub fn lose_all(&mut self) {
-        for segment in self.una..self.lost_below {
-            *self.marks.get_mut(segment) &= !RESENT;
-        }
-        self.marks.reserve(self.una, self.next);
-        self.lost_below = self.next;
-        self.lost_segs = self.outstanding_segs() - self.sacked_segs;
-        self.resent_segs = 0;
-        self.resent.clear();
-        self.resend_again.clear();
-        self.next_resend = self.una;
     }
 }
 
@@ -391,6 +546,8 @@ struct Arrived {
     segs: u64,
     /// Lowest and highest of them that were sent only once.
     first_last: Option<(u64, u64)>,
+    /// The one that was sent last.
+    newest: Option<(Sending, u64)>,
     /// Some of them had been sent again.
     resent: bool,
 }

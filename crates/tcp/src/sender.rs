@@ -4,20 +4,27 @@
 //! segment to send. The order in which an acknowledgement is worked through, and in
 //! which the algorithm is called, is that of Linux (`tcp_ack`).
 
+mod acknowledge;
+mod congestion;
+mod timers;
+
 use std::num::NonZeroU64;
 
-use dumbbell_algorithm::{AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance};
+use dumbbell_algorithm::{CaState, Conn, CwndEvent, INFO_MAX, Instance};
 use dumbbell_network::Time;
 
-use crate::ack::{Ack, SackBlocks};
 use crate::controller::Controller;
+use crate::ecn::EcnSender;
+use crate::frto::Frto;
 use crate::rate::RateSampler;
-use crate::recovery::{Progress, Recovery};
+use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Delivery, Scoreboard};
+use crate::scoreboard::Scoreboard;
 use crate::shaping::Shaper;
 use crate::slow_start::SlowStart;
-use crate::stack::{Growth, Stack};
+use crate::stack::Stack;
+use crate::tail_probe::TailProbe;
+use crate::undo::Undo;
 use crate::usage::WindowUsage;
 
 /// A segment to put on the wire.
@@ -27,9 +34,9 @@ pub struct Segment {
     pub number: u64,
     /// It has been sent before.
     pub is_retransmission: bool,
-    /// Its packet says that it may be marked instead of dropped (ECT).
+    /// Routers may mark it instead of dropping it (ECN-capable transport).
     pub ect: bool,
-    /// It says that the window was reduced after a mark (CWR).
+    /// It tells the receiver that the window was reduced (RFC 3168).
     pub cwr: bool,
 }
 
@@ -52,6 +59,8 @@ pub trait Observer {
     fn timeout(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
     /// The sender is back in the open state.
     fn recovered(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
+    /// The reduction proved spurious and was taken back.
+    fn undone(&mut self, _cwnd_segs: u32, _ssthresh_segs: u32) {}
 }
 
 /// Counts over the life of a connection.
@@ -65,6 +74,12 @@ pub struct SenderCounters {
     pub congestion_events: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
+    /// Reductions that proved spurious and were taken back.
+    pub spurious_recoveries: u32,
+    /// Tail loss probes sent.
+    pub tail_probes: u32,
+    /// Segments whose acknowledgement carried ECN-Echo.
+    pub delivered_ce_segs: u64,
 }
 
 /// What is fixed about a connection.
@@ -94,9 +109,20 @@ pub struct Sender {
     pub(crate) end: u64,
     /// No more will be supplied.
     stopped: bool,
+    /// Nothing is amiss and nothing but the windows matters: an acknowledgement that
+    /// advances and says nothing else takes the short way. Kept by [`Self::settle`].
+    is_routine: bool,
+    /// Neither rates, nor slow starts that slow down, nor shaping need a look at ACKs.
+    pub(crate) is_plain: bool,
     /// Next new segment when the current reduction began.
     high_seq: u64,
-    rto_deadline: Option<Time>,
+    rto_deadline: Time,
+    /// When losses are to be inferred again although nothing arrives.
+    reorder_deadline: Time,
+    tail_probe: TailProbe,
+    frto: Frto,
+    undo: Undo,
+    ecn: EcnSender,
     /// Timeouts since the cumulative acknowledgement last moved.
     timeouts_in_row: u32,
     /// Segments that the receiver lets be outstanding.
@@ -106,8 +132,6 @@ pub struct Sender {
     pub(crate) usage: WindowUsage,
     pub(crate) shaper: Shaper,
     pub(crate) slow_start: SlowStart,
-    /// Neither rates, nor slow starts that slow down, nor shaping need a look at ACKs.
-    pub(crate) is_plain: bool,
     /// There only if the algorithm looks at rates.
     pub(crate) rates: Option<Box<RateSampler>>,
     pub(crate) counters: SenderCounters,
@@ -124,6 +148,7 @@ impl Sender {
         now: Time,
         seed: u64,
     ) -> Self {
+        let ecn = EcnSender::new(stack, &algorithm);
         let algorithm = Controller::new(algorithm, seed);
         let mut sender = Self {
             conn: Conn {
@@ -135,65 +160,33 @@ impl Sender {
             shaper: Shaper::new(stack, &config, algorithm.sets_rate()),
             rates: algorithm.needs_rates().then(|| Box::new(RateSampler::new(now))),
             algorithm,
-            board: Scoreboard::new(stack.loss_detection, stack.reordering_segs.get()),
-            rtt: RttEstimator::new(stack.rto_min_ns, stack.rto_max_ns, stack.rto_initial_ns),
+            board: Scoreboard::new(stack),
+            rtt: RttEstimator::new(stack),
             recovery: None,
             stack: stack.clone(),
             config,
             end: 0,
             stopped: false,
+            is_routine: false,
+            is_plain: false,
             high_seq: 0,
-            rto_deadline: None,
+            rto_deadline: Time::NEVER,
+            reorder_deadline: Time::NEVER,
+            tail_probe: TailProbe::new(stack.tail_probe),
+            frto: Frto::Idle,
+            undo: Undo::default(),
+            ecn,
             timeouts_in_row: 0,
-            is_plain: true,
             receive_window_segs: receive_window_segs(stack, &config),
             idle_since: now,
             usage: WindowUsage::default(),
             slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
         };
-        sender.settle();
+        sender.equip();
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
         sender
-    }
-
-    /// Works through an acknowledgement; `sacked` is empty unless it has blocks.
-    ///
-    /// # Panics
-    /// If it acknowledges what was never sent.
-    #[inline]
-    pub fn on_ack(
-        &mut self,
-        now: Time,
-        ack: &Ack,
-        sacked: &SackBlocks,
-        observer: &mut impl Observer,
-    ) {
-        let prior_in_flight = if self.is_plain { 0 } else { self.in_flight() };
-        let delivery = self.board.acknowledge(ack, sacked);
-        self.look(now);
-        self.conn.delivered_segs += delivery.delivered_segs;
-        self.algorithm.in_ack_event(&mut self.conn, 0);
-        if !self.is_plain {
-            self.note_deliveries(&delivery);
-        }
-        self.sample_rtt(now, &delivery);
-        let mut lost_segs = 0;
-        if self.needs_state_machine() {
-            lost_segs = self.board.infer_losses();
-            self.update_state(observer);
-            self.conn.in_flight_segs = self.in_flight();
-        }
-        if delivery.advanced_segs > 0 {
-            self.timeouts_in_row = 0;
-            self.arm_rto(now);
-        }
-        if self.is_plain {
-            self.control(&delivery, lost_segs);
-        } else {
-            self.control_beyond_windows(now, &delivery, lost_segs, prior_in_flight);
-        }
     }
 
     /// Stops sending new data; what is outstanding is still repaired.
@@ -220,6 +213,9 @@ impl Sender {
     #[inline]
     pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
         self.shaper.forget_wait();
+        if self.tail_probe.is_due() {
+            return Some(self.send_probe(now));
+        }
         // Counted anew by ACKs and timers, and along while sending.
         let in_flight = self.conn.in_flight_segs;
         debug_assert_eq!(in_flight, self.in_flight());
@@ -227,8 +223,8 @@ impl Sender {
             self.note_full();
             return None;
         }
-        let lost = self.board.next_lost();
-        if lost.is_none() && self.board.next() >= self.sendable_end() {
+        let lost = self.next_repair();
+        if lost.is_none() && !self.has_new_data() {
             self.note_no_data(now, in_flight);
             return None;
         }
@@ -238,22 +234,56 @@ impl Sender {
         if self.shaper.is_active(&self.conn) && !self.may_leave(now, in_flight, lost.is_some()) {
             return None;
         }
-        Some(self.send(now, in_flight, lost))
+        Some(self.send(now, lost))
+    }
+
+    /// Sends at once all segments that [`Self::next_segment`] would give now, if they
+    /// are new ones without anything special about them: the first one and how many.
+    /// It has then given none. If this gives none, ask [`Self::next_segment`] instead.
+    ///
+    /// All are as [`Self::marks_new`] says, and none says CWR.
+    #[inline]
+    pub fn next_run(&mut self, now: Time) -> Option<(u64, u32)> {
+        let in_flight = self.conn.in_flight_segs;
+        debug_assert_eq!(in_flight, self.in_flight());
+        let is_simple = self.is_routine
+            && in_flight > 0
+            && !self.tail_probe.is_due()
+            && !self.ecn.is_reduced()
+            && !self.shaper.is_active(&self.conn);
+        if !is_simple {
+            return None;
+        }
+        let room = u64::from(self.conn.cwnd_segs.saturating_sub(in_flight));
+        let count = room.min(self.sendable_end().saturating_sub(self.board.next())) as u32;
+        if count == 0 {
+            return None;
+        }
+        self.shaper.forget_wait();
+        let first = self.board.send_new_run(now, count);
+        self.conn.in_flight_segs = in_flight + count;
+        self.counters.sent_segs += u64::from(count);
+        self.on_new_sent(now);
+        if self.conn.in_flight_segs >= self.conn.cwnd_segs {
+            self.note_full();
+        } else {
+            self.note_no_data(now, in_flight + count);
+        }
+        Some((first, count))
+    }
+
+    /// Whether routers may mark new segments instead of dropping them.
+    #[inline]
+    #[must_use]
+    pub const fn marks_new(&self) -> bool {
+        self.ecn.is_capable(false)
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing else happens.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
-        self.rto_deadline.unwrap_or(Time::NEVER).min(self.shaper.wake())
-    }
-
-    /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
-    pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
-        if self.rto_deadline.is_some_and(|deadline| deadline <= now) {
-            self.time_out(now, observer);
-            self.conn.in_flight_segs = self.in_flight();
-        }
+        self.loss_deadline().min(self.shaper.wake())
     }
 
     /// Counts since the connection began.
@@ -303,101 +333,19 @@ impl Sender {
     /// Brings the algorithm's view of the connection up to date.
     #[inline]
     pub(crate) fn look(&mut self, now: Time) {
+        self.look_plainly(now);
+        self.conn.in_flight_segs = self.in_flight();
+    }
+
+    /// As [`Self::look`], where all that is outstanding is in flight.
+    #[inline]
+    fn look_plainly(&mut self, now: Time) {
         let mss = self.config.mss_bytes;
         self.conn.now_us = now.as_micros();
         // Sequence numbers are modulo 2^32.
         self.conn.snd_una = (self.board.una() as u32).wrapping_mul(mss);
         self.conn.snd_nxt = (self.board.next() as u32).wrapping_mul(mss);
-        self.conn.in_flight_segs = self.in_flight();
-    }
-
-    #[inline]
-    fn sample_rtt(&mut self, now: Time, delivery: &Delivery) {
-        if delivery.delivered_segs == 0 {
-            return;
-        }
-        if let Some(sent) = delivery.first_sent {
-            let rtt_us = now.since(sent).as_micros() as u32;
-            self.rtt.sample(rtt_us, self.board.una(), self.board.next());
-        }
-        let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
-        if let Some(rtt_us) = latest {
-            self.rtt.record(rtt_us);
-            self.conn.srtt_us = self.rtt.srtt_us().unwrap_or(rtt_us);
-            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
-        }
-        let sample = AckSample {
-            pkts_acked: delivery.delivered_segs as u32,
-            rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
-            in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
-        };
-        self.algorithm.pkts_acked(&mut self.conn, &sample);
-    }
-
-    #[inline]
-    fn needs_state_machine(&self) -> bool {
-        self.conn.state != CaState::Open || self.board.sacked_segs() + self.board.lost_segs() > 0
-    }
-
-    fn update_state(&mut self, observer: &mut impl Observer) {
-        let repairing = self.state() == CaState::Recovery || self.state() == CaState::Loss;
-        if repairing && self.board.una() >= self.high_seq {
-            self.leave_recovery(observer);
-        }
-        if self.state() == CaState::Recovery || self.state() == CaState::Loss {
-            return;
-        }
-        if self.board.lost_segs() > 0 {
-            self.enter_recovery(observer);
-        } else if self.board.sacked_segs() > 0 {
-            self.set_state(CaState::Disorder);
-        } else {
-            self.set_state(CaState::Open);
-        }
-    }
-
-    fn enter_recovery(&mut self, observer: &mut impl Observer) {
-        self.reduce(CaState::Recovery, observer);
-        let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
-        self.recovery = Some(Recovery::begin(self.stack.reduction, prior, ssthresh));
-        self.set_state(CaState::Recovery);
-    }
-
-    /// Asks the algorithm for the window to fall to.
-    fn reduce(&mut self, state: CaState, observer: &mut impl Observer) {
-        self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
-        self.conn.cwnd_cnt = 0;
-        self.conn.in_flight_segs = self.in_flight();
-        self.conn.ssthresh_segs = self.algorithm.ssthresh(&mut self.conn);
-        self.high_seq = self.board.next();
-        self.counters.congestion_events += 1;
-        observer.congestion(Congestion {
-            state,
-            cwnd_segs: self.conn.prior_cwnd_segs,
-            ssthresh_segs: self.conn.ssthresh_segs,
-        });
-    }
-
-    fn leave_recovery(&mut self, observer: &mut impl Observer) {
-        if self.recovery.take().is_some() && !self.algorithm.has_cong_control() {
-            self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
-                None => self.conn.ssthresh_segs,
-                Some(burst) => {
-                    let reduced = self.conn.cwnd_segs.min(self.conn.ssthresh_segs);
-                    reduced.min(self.in_flight() + burst)
-                }
-            };
-            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
-        }
-        self.set_state(CaState::Open);
-        observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
-    }
-
-    fn set_state(&mut self, state: CaState) {
-        if self.state() != state {
-            self.algorithm.set_state(&mut self.conn, state);
-            self.conn.state = state;
-        }
+        self.conn.in_flight_segs = self.board.outstanding_segs() as u32;
     }
 
     const fn state(&self) -> CaState {
@@ -411,102 +359,58 @@ impl Sender {
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
     }
 
-    /// Lets recovery or the algorithm set the window.
+    /// There is new data that the receiver has room for.
     #[inline]
-    pub(crate) fn control(&mut self, delivery: &Delivery, lost_segs: u64) {
-        if let Some(recovery) = &mut self.recovery {
-            let progress = Progress {
-                delivered_segs: delivery.delivered_segs,
-                lost_segs,
-                advanced: delivery.advanced_segs > 0,
-                in_flight_segs: self.board.in_flight_segs(),
-            };
-            self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
-        } else if delivery.advanced_segs > 0 {
-            let acked = self.counted(delivery.delivered_segs as u32);
-            self.conn.cwnd_limited = self.is_cwnd_limited();
-            if self.is_plain || !self.in_slow_start() {
-                self.algorithm.cong_avoid(&mut self.conn, acked);
-            } else {
-                self.grow_slowly(delivery, acked);
-            }
-        }
+    pub(crate) fn has_new_data(&self) -> bool {
+        self.board.next() < self.sendable_end()
     }
 
-    /// Acknowledged segments as the stack's growth counts them.
+    /// Sends a segment again, or the next new one.
     #[inline]
-    fn counted(&self, delivered_segs: u32) -> u32 {
-        match self.stack.growth {
-            Growth::Acks => 1,
-            Growth::Segments => delivered_segs,
-            Growth::Bytes if self.in_slow_start() => {
-                let limit = if self.state() == CaState::Loss { 1 } else { 2 };
-                delivered_segs.min(limit)
-            }
-            Growth::Bytes => delivered_segs,
-        }
-    }
-
-    #[inline]
-    fn send(&mut self, now: Time, in_flight: u32, lost: Option<u64>) -> Segment {
+    fn send(&mut self, now: Time, lost: Option<u64>) -> Segment {
+        let in_flight = self.conn.in_flight_segs;
         if in_flight == 0 {
             self.look(now);
             self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
         }
+        let is_retransmission = lost.is_some();
         let number = if let Some(segment) = lost {
-            self.board.resend(segment);
-            self.counters.retransmitted_segs += 1;
-            self.idle_since = now;
+            self.send_again(now, segment);
             segment
         } else {
-            self.board.send_new(now)
+            self.conn.in_flight_segs = in_flight + 1;
+            let segment = self.board.send_new(now);
+            self.on_new_sent(now);
+            segment
         };
-        self.conn.in_flight_segs = in_flight + 1;
         self.counters.sent_segs += 1;
         if self.rates.is_some() {
-            self.note_sent(now, number, lost.is_some());
+            self.note_sent(now, number, is_retransmission);
         }
         if let Some(recovery) = &mut self.recovery {
             recovery.on_sent();
         }
-        if self.rto_deadline.is_none() || lost == Some(self.board.una()) {
-            self.rto_deadline = Some(now + self.rtt.rto());
-        }
-        Segment { number, is_retransmission: lost.is_some(), ect: false, cwr: false }
+        let ect = self.ecn.is_capable(is_retransmission);
+        let cwr = self.ecn.take_reduced(is_retransmission);
+        Segment { number, is_retransmission, ect, cwr }
     }
 
+    /// Notes whether the next acknowledgement may take the short way.
     #[inline]
-    fn arm_rto(&mut self, now: Time) {
-        let outstanding = self.board.outstanding_segs() > 0;
-        self.rto_deadline = outstanding.then(|| now + self.rtt.rto());
+    fn settle(&mut self) {
+        self.is_routine = self.is_plain
+            && self.state() == CaState::Open
+            && self.board.is_plain()
+            && !self.tail_probe.is_open();
     }
 
-    fn time_out(&mut self, now: Time, observer: &mut impl Observer) {
-        self.look(now);
-        self.counters.timeouts += 1;
-        let cwnd_segs = self.conn.cwnd_segs;
-        if self.timeout_is_new() {
-            self.reduce(CaState::Loss, observer);
-            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::Loss);
-        }
-        observer.timeout(cwnd_segs, self.conn.ssthresh_segs);
-        self.recovery = None;
-        self.board.lose_all();
-        self.conn.cwnd_segs = self.in_flight() + 1;
-        self.conn.cwnd_cnt = 0;
-        self.high_seq = self.board.next();
-        self.set_state(CaState::Loss);
-        self.timeouts_in_row += 1;
-        self.rtt.back_off();
-        self.rto_deadline = Some(now + self.rtt.rto());
-        self.shaper.restart(now);
-    }
-
-    /// Whether a timeout calls for a reduction of its own, rather than ending one.
-    const fn timeout_is_new(&self) -> bool {
-        let undisturbed = matches!(self.conn.state, CaState::Open | CaState::Disorder);
-        let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
-        undisturbed || moved_on || self.board.una() >= self.high_seq
+    /// Works out what this connection needs beyond its windows.
+    pub(crate) fn equip(&mut self) {
+        self.board.record_arrivals(self.rates.is_some());
+        self.is_plain = self.rates.is_none()
+            && !self.shaper.watches_acks()
+            && matches!(self.slow_start, SlowStart::Standard);
+        self.settle();
     }
 }
 

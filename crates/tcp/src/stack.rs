@@ -26,6 +26,23 @@ pub struct Stack {
     pub loss_detection: LossDetection,
     /// Segments that may arrive out of order without a loss being inferred.
     pub reordering_segs: NonZeroU32,
+    /// Up to how many that rises once reordering has been seen.
+    pub reordering_max_segs: NonZeroU32,
+    /// Fewer SACKs suffice where fewer than four segments are outstanding (RFC 5827).
+    pub early_retransmit: bool,
+    /// Whether a probe is sent before the retransmission timeout.
+    pub tail_probe: ProbeRule,
+    /// Whether a timeout may prove spurious by what arrives next (RFC 5682).
+    pub frto: bool,
+    /// Whether a reduction is taken back when it proves spurious.
+    pub undo: bool,
+    /// How the retransmission timeout is computed.
+    pub rto_rule: RtoRule,
+    /// Echoed timestamps tell the round-trip time of what was sent again (RFC 7323,
+    /// section 4), where the segments carry them.
+    pub rtt_from_timestamps: bool,
+    /// How long the smallest round-trip time is remembered, in ns; none: for ever.
+    pub min_rtt_window_ns: Option<Span>,
     /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
     pub burst_after_recovery_segs: Option<u32>,
     /// Which flows are paced.
@@ -148,6 +165,11 @@ pub enum SlowStart {
 pub enum Reduction {
     /// One segment less for every second ACK (Linux until 3.1).
     RateHalving,
+    /// Proportional rate reduction, always with its slow-start bound (Linux 3.2 to 4.2).
+    PrrSlowStart,
+    /// Proportional rate reduction with the slow-start bound only while retransmissions
+    /// are delivered and none is lost (Linux 4.3 to 5.13).
+    PrrCautious,
     /// Proportional rate reduction (RFC 9937).
     Prr,
 }
@@ -157,13 +179,43 @@ pub enum Reduction {
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
     /// Forward acknowledgement (Mathis and Mahdavi 1996): lost if the highest SACKed
-    /// segment is more than `reordering_segs` ahead. A retransmission is lost if
-    /// segments first sent that much later are SACKed.
+    /// segment is more than `reordering_segs` ahead, until reordering is seen. A
+    /// retransmission is lost if segments first sent that much later are SACKed.
     Fack,
+    /// As `Fack`, and what RACK finds with a window of 1 ms (Linux 4.10 to 4.14).
+    FackRack,
     /// Lost if at least `reordering_segs` segments above are SACKed (RFC 6675). A
     /// retransmission is lost as soon as anything sent later arrives (RFC 8985 in a
     /// network that keeps the order).
     Sacked,
+    /// RACK: lost if overdue, compared with what was sent later (RFC 8985).
+    Rack,
+    /// Without SACK: the first segment is lost after `reordering_segs` duplicate ACKs,
+    /// and the next hole at each partial ACK (RFC 6582).
+    NewReno,
+}
+
+/// When a probe is sent that may save a retransmission timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbeRule {
+    /// Never.
+    Off,
+    /// After 2 SRTT, at least 10 ms (draft-dukkipati-tcpm-tcp-loss-probe; Linux 3.10
+    /// to 4.12).
+    Draft,
+    /// After 2 SRTT and 2 ms (RFC 8985).
+    Rfc8985,
+}
+
+/// How the retransmission timeout follows from round-trip times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RtoRule {
+    /// SRTT and a variance term of at least `rto_min_ns` that falls once per round trip.
+    Linux,
+    /// SRTT and four deviations, at least `rto_min_ns` together (RFC 6298).
+    Rfc6298,
 }
 
 /// A named profile.
@@ -187,35 +239,62 @@ pub const PROFILES: [Profile; 6] = [
     },
     Profile {
         name: "linux-2.6.26",
-        summary: "Linux 2.6.26: growth by ACKs, rate halving, no HyStart",
+        summary: "Linux 2.6.26: as 2.6.6 but growth by ACKs, F-RTO, undo and DSACK",
         stack: linux_2_6_26,
     },
     Profile {
         name: "linux-3.16",
-        summary: "Linux 3.16: growth by ACKs, PRR, initial window 10",
+        summary: "Linux 3.16: FACK, early retransmit and tail loss probe, PRR with its \
+                  slow-start bound, growth by ACKs, initial window 10",
         stack: linux_3_16,
     },
     Profile {
         name: "linux-4.14",
-        summary: "Linux 4.14: growth by acknowledged segments, PRR, RACK as a supplement",
+        summary: "Linux 4.14: FACK and RACK, tail loss probe, cautious PRR, growth by \
+                  acknowledged segments",
         stack: linux_4_14,
     },
     Profile {
         name: "linux-6",
-        summary: "Linux 6: PRR, growth by acknowledged segments, initial window 10",
+        summary: "Linux 6: RACK-TLP, PRR, growth by acknowledged segments, initial window 10",
         stack: linux_6,
     },
-    Profile { name: "rfc", summary: "What the RFCs say, without what Linux adds", stack: rfc },
+    Profile {
+        name: "rfc",
+        summary: "The RFCs to the letter: SACK recovery (6675), PRR (9937), F-RTO (5682), \
+                  byte counting (3465), a timeout of at least 1 s (6298)",
+        stack: rfc,
+    },
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 32] = [
+pub const SWITCHES: [(&str, &str); 40] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
-    ("reduction", "how the window falls during recovery: rate-halving or prr (RFC 9937)"),
-    ("loss_detection", "when a segment is taken for lost: fack or sacked (RFC 6675)"),
+    (
+        "reduction",
+        "how the window falls during recovery: rate-halving, prr-slow-start (Linux 3.2 to 4.2), \
+         prr-cautious (4.3 to 5.13) or prr (RFC 9937)",
+    ),
+    (
+        "loss_detection",
+        "when a segment is taken for lost: fack, fack-rack (Linux 4.14), sacked (RFC 6675), \
+         rack (RFC 8985) or new-reno (no SACK, RFC 6582)",
+    ),
     ("reordering_segs", "segments that may arrive out of order before a loss is inferred"),
+    ("reordering_max_segs", "up to how many that rises once reordering has been seen"),
+    ("early_retransmit", "fewer SACKs suffice where few segments are outstanding (RFC 5827)"),
+    (
+        "tail_probe",
+        "whether a lost tail is probed for before a timeout: off, draft (Linux 3.10 to 4.12) \
+         or rfc8985",
+    ),
+    ("frto", "whether a timeout may prove spurious by what arrives next (RFC 5682)"),
+    ("undo", "whether a reduction that proves spurious is taken back (RFC 4015, RFC 3708)"),
+    ("rto_rule", "how the retransmission timeout is computed: linux or rfc6298"),
+    ("rtt_from_timestamps", "echoed timestamps tell the RTT of what was sent again (RFC 7323)"),
+    ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; null: for ever"),
     ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),
     ("pacing", "which flows are paced: off (those whose algorithm sets a rate) or fq (all)"),
     ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
@@ -227,14 +306,18 @@ pub const SWITCHES: [(&str, &str); 32] = [
     ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
     ("window_validation", "a window unused for a timeout's length falls towards its use"),
     ("receive_window_bytes", "payload that the receiver lets be outstanding; null: no limit"),
-    ("rto_min_ns", "shortest variance term of the retransmission timeout, in ns"),
+    (
+        "rto_min_ns",
+        "shortest variance term of the retransmission timeout, or with rfc6298 shortest \
+         timeout, in ns",
+    ),
     ("rto_max_ns", "longest retransmission timeout, in ns"),
     ("rto_initial_ns", "retransmission timeout before the first RTT sample, in ns"),
     ("delayed_ack_ns", "how long an acknowledgement may wait for a second segment, in ns"),
     ("quick_acks", "segments acknowledged one by one when a connection starts"),
     ("delayed_ack", "how the wait of an acknowledgement is found: fixed or adaptive"),
     ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
-    ("sack", "acknowledgements report what has arrived out of order (RFC 2018)"),
+    ("sack", "ACKs report what has arrived out of order (RFC 2018); if not, use new-reno"),
     ("dsack", "they also report what has arrived twice (RFC 2883)"),
     ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
     ("ecn", "congestion marks: off, classic (RFC 3168) or dctcp (RFC 8257)"),
@@ -244,6 +327,8 @@ pub const SWITCHES: [(&str, &str); 32] = [
     ("gro_flush_ns", "how long the first of them may wait for the others, in ns"),
 ];
 
+/// Its loss recovery is that of the published runs: no switch is on of which their
+/// description says nothing.
 fn linux_2_6_6() -> Stack {
     Stack {
         initial_window_segs: segments(3),
@@ -251,6 +336,12 @@ fn linux_2_6_6() -> Stack {
         slow_start_inclusive: true,
         reduction: Reduction::RateHalving,
         loss_detection: LossDetection::Fack,
+        reordering_max_segs: segments(127),
+        tail_probe: ProbeRule::Off,
+        frto: false,
+        undo: false,
+        rtt_from_timestamps: false,
+        min_rtt_window_ns: None,
         burst_after_recovery_segs: Some(3),
         pacing_free_segs: 0,
         pacing_credit: false,
@@ -264,25 +355,61 @@ fn linux_2_6_6() -> Stack {
 }
 
 fn linux_2_6_26() -> Stack {
-    Stack { pacing_free_segs: 0, pacing_credit: false, tsq_bytes: None, ..linux_6() }
+    Stack {
+        growth: Growth::Acks,
+        frto: true,
+        undo: true,
+        rtt_from_timestamps: true,
+        delayed_ack: AckDelay::Adaptive,
+        dsack: true,
+        ..linux_2_6_6()
+    }
 }
 
 fn linux_3_16() -> Stack {
-    // tcp_limit_output_bytes was 128 KB.
-    Stack { pacing_free_segs: 0, pacing_credit: false, tsq_bytes: bytes(1 << 17), ..linux_6() }
+    Stack {
+        growth: Growth::Acks,
+        slow_start_inclusive: true,
+        reduction: Reduction::PrrSlowStart,
+        loss_detection: LossDetection::Fack,
+        reordering_max_segs: segments(127),
+        early_retransmit: true,
+        tail_probe: ProbeRule::Draft,
+        min_rtt_window_ns: None,
+        // tcp_limit_output_bytes was 128 KB.
+        tsq_bytes: bytes(1 << 17),
+        ..linux_4_14()
+    }
 }
 
 fn linux_4_14() -> Stack {
-    // tcp_limit_output_bytes was 256 KB; the earliest departure time came with 4.20.
-    Stack { pacing_free_segs: 0, pacing_credit: false, tsq_bytes: bytes(1 << 18), ..linux_6() }
+    Stack {
+        reduction: Reduction::PrrCautious,
+        loss_detection: LossDetection::FackRack,
+        // The earliest departure time came with 4.20, SACK compression with 4.18.
+        pacing_free_segs: 0,
+        pacing_credit: false,
+        sack_compression_ns: Span::ZERO,
+        // tcp_limit_output_bytes was 256 KB.
+        tsq_bytes: bytes(1 << 18),
+        ..linux_6()
+    }
 }
 
 fn rfc() -> Stack {
     Stack {
+        growth: Growth::Bytes,
+        loss_detection: LossDetection::Sacked,
+        tail_probe: ProbeRule::Off,
+        rto_rule: RtoRule::Rfc6298,
+        rto_min_ns: Span::from_millis(1_000),
+        min_rtt_window_ns: None,
         pacing_free_segs: 0,
         pacing_credit: false,
         tsq_bytes: None,
         window_validation: false,
+        delayed_ack: AckDelay::Fixed,
+        sack_compression_ns: Span::ZERO,
         ..linux_6()
     }
 }
@@ -301,8 +428,16 @@ pub(crate) const fn linux_6() -> Stack {
         growth: Growth::Segments,
         slow_start_inclusive: false,
         reduction: Reduction::Prr,
-        loss_detection: LossDetection::Sacked,
+        loss_detection: LossDetection::Rack,
         reordering_segs: segments(3),
+        reordering_max_segs: segments(300),
+        early_retransmit: false,
+        tail_probe: ProbeRule::Rfc8985,
+        frto: true,
+        undo: true,
+        rto_rule: RtoRule::Linux,
+        rtt_from_timestamps: true,
+        min_rtt_window_ns: Some(Span::from_millis(300_000)),
         burst_after_recovery_segs: None,
         pacing: Pacing::Off,
         pacing_free_segs: 10,
@@ -372,6 +507,12 @@ impl StackChoice {
             stack = with_switch(&stack, switch, value)
                 .map_err(|problem| (format!("switches.{switch}"), problem))?;
         }
+        if !stack.sack && stack.loss_detection != LossDetection::NewReno {
+            let detection = json!(stack.loss_detection);
+            let problem =
+                format!("sack = false needs loss_detection = \"new-reno\", which is {detection}");
+            return Err(("switches.sack".into(), problem));
+        }
         Ok(stack)
     }
 }
@@ -436,5 +577,10 @@ mod tests {
             let (key, _) = choice(json!({switch: value})).resolve().unwrap_err();
             assert_eq!(key, format!("switches.{switch}"));
         }
+        let (key, problem) = choice(json!({"sack": false})).resolve().unwrap_err();
+        assert_eq!(key, "switches.sack");
+        assert!(problem.contains("loss_detection") && problem.contains("rack"), "{problem}");
+        let counting = choice(json!({"sack": false, "loss_detection": "new-reno"}));
+        assert!(!counting.resolve().unwrap().sack);
     }
 }

@@ -6,21 +6,13 @@ use dumbbell_network::Time;
 
 use crate::chunks::Room;
 use crate::rate::{Acknowledged, DeliveryRate, Sending};
-use crate::scoreboard::Delivery;
+use crate::scoreboard::{Delivery, Losses};
 use crate::sender::Sender;
 use crate::shaping::{Request, Verdict};
-use crate::slow_start::{Round, SlowStart};
+use crate::slow_start::Round;
 use crate::usage::{Transmitted, restart_after_idle, validate};
 
 impl Sender {
-    /// Works out what this connection needs beyond its windows.
-    pub(crate) fn settle(&mut self) {
-        self.board.record_arrivals(self.rates.is_some());
-        self.is_plain = self.rates.is_none()
-            && !self.shaper.watches_acks()
-            && matches!(self.slow_start, SlowStart::Standard);
-    }
-
     /// The latest rate of delivery, where the algorithm looks at rates.
     #[must_use]
     pub fn delivery_rate(&self) -> Option<DeliveryRate> {
@@ -158,12 +150,12 @@ impl Sender {
         &mut self,
         now: Time,
         delivery: &Delivery,
-        lost_segs: u64,
+        losses: Losses,
         prior_in_flight_segs: u32,
     ) {
-        self.sample_rate(now, delivery, lost_segs, prior_in_flight_segs);
+        self.sample_rate(now, delivery, losses, prior_in_flight_segs);
         if !self.algorithm.has_cong_control() {
-            self.control(delivery, lost_segs);
+            self.control(delivery, losses);
         }
         self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
     }
@@ -174,12 +166,12 @@ impl Sender {
         &mut self,
         now: Time,
         delivery: &Delivery,
-        lost_segs: u64,
+        losses: Losses,
         prior_in_flight_segs: u32,
     ) {
         let Some(rates) = &mut self.rates else { return };
         let rtt_us = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
-        let delivered_segs = delivery.delivered_segs;
+        let (delivered_segs, lost_segs) = (delivery.delivered_segs, losses.segs);
         let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
         let sample = rates.sample(now, &self.conn, ack);
         if self.algorithm.has_cong_control() {
@@ -220,7 +212,7 @@ mod tests {
     use crate::rate::RateSampler;
     use crate::sender::{Congestion, Observer, SenderConfig};
     use crate::stack::{PROFILES, Stack};
-    use crate::{Ack, Receiver};
+    use crate::{Ack, Arrival, Moment, Receiver, SackBlocks};
 
     struct Silent;
 
@@ -234,6 +226,26 @@ mod tests {
         (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)()
     }
 
+    /// The acknowledgements of one arrival, and when they will be back.
+    fn replies(
+        receiver: &mut Receiver,
+        now: Time,
+        first: Option<Ack>,
+    ) -> Vec<(Time, (Ack, SackBlocks))> {
+        let mut acks = Vec::new();
+        let mut next = first;
+        while let Some(ack) = next {
+            let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
+            acks.push((now + Span::from_millis(5), (ack, blocks)));
+            next = receiver.also();
+        }
+        acks
+    }
+
+    const fn full(number: u64) -> Arrival {
+        Arrival { number, stamp: 0, ce: false, cwr: false, full: true, ends_message: false }
+    }
+
     /// A sender that takes rate samples whatever its algorithm.
     fn sampling_sender() -> Sender {
         let config = SenderConfig {
@@ -245,7 +257,7 @@ mod tests {
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
         let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);
         sender.rates = Some(Box::new(RateSampler::new(Time::ZERO)));
-        sender.settle();
+        sender.equip();
         sender
     }
 
@@ -253,7 +265,7 @@ mod tests {
     fn rates_over_lossy_path(supplies: &[(u64, u64)], lost_per_mille: u64) -> Vec<DeliveryRate> {
         let (mut sender, mut receiver) = (sampling_sender(), Receiver::new(&linux()));
         let mut random = Random::new(7, lost_per_mille);
-        let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();
+        let mut acks: VecDeque<(Time, (Ack, SackBlocks))> = VecDeque::new();
         let mut data: VecDeque<(Time, u64)> = VecDeque::new();
         let (mut now, mut free, mut end) = (Time::ZERO, Time::ZERO, 0);
         let mut rates = Vec::new();
@@ -281,14 +293,15 @@ mod tests {
                 now = next;
                 if heads[0] == Some(now) {
                     let segment = data.pop_front().unwrap().1;
-                    let ack = receiver.on_data(now, segment);
-                    acks.extend(ack.map(|ack| (now + Span::from_millis(5), ack)));
+                    let ack = receiver.on_data(now, full(segment));
+                    acks.extend(replies(&mut receiver, now, ack));
                 } else if heads[1] == Some(now) {
-                    sender.on_ack(now, &acks.pop_front().unwrap().1, &mut Silent);
+                    let (ack, blocks) = acks.pop_front().unwrap().1;
+                    sender.on_ack(now, ack, &blocks, &mut Silent);
                     rates.extend(sender.delivery_rate());
                 } else {
                     let ack = receiver.on_timer(now);
-                    acks.extend(ack.map(|ack| (now + Span::from_millis(5), ack)));
+                    acks.extend(replies(&mut receiver, now, ack));
                     sender.on_timer(now, &mut Silent);
                 }
             }
@@ -334,12 +347,13 @@ mod tests {
         sender.supply(u64::MAX);
         while sender.next_segment(Time::ZERO).is_some() {}
         let ack = |cumulative| Ack { cumulative, ..Ack::default() };
-        sender.on_ack(Time(20_000_000), &ack(2), &mut Silent);
+        sender.on_ack(Time(20_000_000), ack(2), &SackBlocks::default(), &mut Silent);
         while sender.next_segment(Time(20_000_000)).is_some() {}
         for cumulative in [4, 6, 8, 10] {
-            sender.on_ack(Time(20_000_000), &ack(cumulative), &mut Silent);
+            sender.on_ack(Time(20_000_000), ack(cumulative), &SackBlocks::default(), &mut Silent);
         }
-        sender.board.acknowledge(&ack(12));
+        let moment = Moment { echo: None, ..sender.moment(Time(20_000_000)) };
+        sender.board.acknowledge(&moment, &ack(12), &SackBlocks::default());
         sender.conn.delivered_segs += 2;
         if let Some(rates) = &mut sender.rates {
             rates.on_delivered(10..12);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{
-    Ack, Arrival, Congestion, Observer, PROFILES, Receiver, SackBlocks, Sender, SenderConfig, Stack,
+    Ack, Arrival, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender,
+    SenderConfig, Stack,
 };
 use proptest::prelude::*;
 
@@ -103,7 +104,7 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
                     let ack = receiver.on_data(now, full(segment));
                     path.send_acks(now, &mut receiver, ack);
                 }
-                OnWire::Ack(ack, blocks) => sender.on_ack(now, &ack, &blocks, &mut reductions),
+                OnWire::Ack(ack, blocks) => sender.on_ack(now, ack, &blocks, &mut reductions),
             }
         } else {
             let ack = receiver.on_timer(now);
@@ -182,7 +183,8 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let mut retransmitted = Vec::new();
     for segment in (0..10).filter(|&segment| segment != 3) {
         if let Some(ack) = receiver.on_data(now, full(segment)) {
-            sender.on_ack(now, &ack, &receiver.blocks(), &mut reductions);
+            let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
+            sender.on_ack(now, ack, &blocks, &mut reductions);
         }
         while let Some(segment) = sender.next_segment(now) {
             retransmitted.extend(segment.is_retransmission.then_some(segment.number));
@@ -198,7 +200,7 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
 
 #[test]
 fn a_timeout_starts_again_from_one_segment_and_doubles() {
-    let stack = stack("linux-6");
+    let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-6") };
     let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
     let mut sender = Sender::new(&stack, CONFIG, reno, Time::ZERO, 1);
     sender.supply(u64::MAX);

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Rate, Serializer, Span, Time};
 use dumbbell_tcp::{
-    Ack, Congestion, Observer, PROFILES, Pacing, Sender, SenderConfig, SlowStart, Stack,
+    Ack, Congestion, Observer, PROFILES, Pacing, SackBlocks, Sender, SenderConfig, SlowStart, Stack,
 };
 use proptest::prelude::*;
 
@@ -97,7 +97,8 @@ impl Bench {
             self.now = next;
             if arrival <= next {
                 let cumulative = self.acks.pop_front().unwrap().1;
-                self.sender.on_ack(self.now, &Ack { cumulative, ..Ack::default() }, &mut Silent);
+                let ack = Ack { cumulative, ..Ack::default() };
+                self.sender.on_ack(self.now, ack, &SackBlocks::default(), &mut Silent);
             } else {
                 self.sender.on_timer(self.now, &mut Silent);
             }

@@ -108,7 +108,7 @@ mod tests {
                     "stack": {"profile": "linux-6", "switches": {}}, "demand": {"transfer": 3000},
                 }},
             }],
-            "record": {"interval_ns": null, "events": [], "algorithm_state": false}
+            "record": {"interval_ns": null, "events": [], "algorithm_state": false, "capture": false}
         })
     }
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dumbbell.analysis.window import Counters, Sampled, Times, Values
+from dumbbell.analysis.window import Counters, Sampled, Times, Values, Window
 from dumbbell.scenario import facts
 from dumbbell.study.model import Convergence as Rules
 from dumbbell.units import NS_PER_S
@@ -47,7 +47,7 @@ def window_ns(scenario: Mapping[str, Any], rules: Rules) -> int:
     """Return the window of the moving average, 1/lambda."""
     rtt_ns = max(facts.base_rtt_ns(scenario, flow) for flow in scenario["flows"])
     packet_bits: int = 8 * max(flow["packet_bytes"] for flow in scenario["flows"])
-    bdp_packets = facts.bottleneck_rate_bps(scenario) * rtt_ns / NS_PER_S / packet_bits
+    bdp_packets = (facts.bottleneck_rate_bps(scenario) or 0) * rtt_ns / NS_PER_S / packet_bits
     return max(int(rules.window_minimum), round(rules.window_per_packet * bdp_packets))
 
 
@@ -66,20 +66,23 @@ def convergence(sampled: Sampled, rules: Rules) -> Convergence | None:
     """Judge the later of two flows; None where samples are too coarse or flows are not two."""
     if len(sampled.flows) != 2 or sampled.window is None:
         return None
+    counters = [found for found in sampled.flow_counters if found is not None]
+    if len(counters) != 2:
+        return None
     window = window_ns(sampled.scenario, rules)
     interval_ns = sampled.scenario["record"]["interval_ns"]
     if interval_ns > window / 2:
         return None
     old, new = sorted(range(2), key=lambda index: sampled.flows[index]["start_ns"])
     start_ns = sampled.flows[new]["start_ns"]
-    times, new_rate = short_term(sampled.flow_counters[new], start_ns, window)
-    _, old_rate = short_term(sampled.flow_counters[old], sampled.flows[old]["start_ns"], window)
+    times, new_rate = short_term(counters[new], start_ns, window)
+    _, old_rate = short_term(counters[old], sampled.flows[old]["start_ns"], window)
     # Both end with the same sample; what the older flow did before is left out.
     inside = (times > start_ns) & (times <= sampled.window.end_ns)
     old_rate = old_rate[-len(times) :][inside]
     times, new_rate = times[inside], new_rate[inside]
 
-    own = _own_average(sampled, new)
+    own = _own_average(sampled.window, counters[new])
     fair = _first(new_rate >= rules.share * old_rate)
     return Convergence(
         own_s=_after(times, start_ns, _first(new_rate >= rules.share * own) if own else None),
@@ -88,11 +91,7 @@ def convergence(sampled: Sampled, rules: Rules) -> Convergence | None:
     )
 
 
-def _own_average(sampled: Sampled, flow: int) -> float:
-    window = sampled.window
-    if window is None:
-        return 0.0
-    counters = sampled.flow_counters[flow]
+def _own_average(window: Window, counters: Counters) -> float:
     return counters.between("sent_segs", window.start_ns, window.end_ns) / window.seconds
 
 

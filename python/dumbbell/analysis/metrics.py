@@ -28,12 +28,11 @@ _taken: WeakKeyDictionary[Store, dict[object, Metrics]] = WeakKeyDictionary()
 
 def metric(column: str) -> Metric:
     """Return what a column of the table is; an unknown one is an InputError."""
-    name = re.sub(r"_\d+$", "", column)
-    per_flow = name != column
+    first = re.sub(r"_\d+$", "_1", column)
     for known in METRICS:
-        if known.name == column or (per_flow and known.per_flow and known.name == name):
+        if known.column in (column, first):
             return known
-    names = {f"{known.name}_1" if known.per_flow else known.name for known in METRICS}
+    names = {known.column for known in METRICS}
     raise unknown("metric", column, sorted(names))
 
 

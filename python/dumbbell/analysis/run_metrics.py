@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.analysis.convergence import convergence
+from dumbbell.analysis.latency import families, percentiles
 from dumbbell.analysis.window import Sampled, Window
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
@@ -23,25 +24,35 @@ Metrics = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Metric:
-    """What a metric is. One `per_flow` has a column per flow: ``goodput_mbit_1`` and so on."""
+    """What a metric is.
+
+    One `per_flow` has a column for each flow that is sampled: ``goodput_mbit_1`` and so on; one
+    `per_family` has a column for each family of equal flows that send requests or end.
+    """
 
     name: str
     unit: str
     what: str
     per_flow: bool = False
+    per_family: bool = False
+
+    @property
+    def column(self) -> str:
+        """Its column in the table, the first one where there are several."""
+        return f"{self.name}_1" if self.per_flow or self.per_family else self.name
 
 
 METRICS = (
     Metric("throughput_mbit", "Mbit/s", "IP packets sent, with retransmissions", True),
     Metric("goodput_mbit", "Mbit/s", "payload that arrived for the first time", True),
-    Metric("throughput_mbit", "Mbit/s", "throughput of all flows"),
-    Metric("goodput_mbit", "Mbit/s", "goodput of all flows"),
+    Metric("throughput_mbit", "Mbit/s", "throughput of all sampled flows"),
+    Metric("goodput_mbit", "Mbit/s", "goodput of all sampled flows"),
     Metric("utilisation", "", "share of the bottleneck's rate that left it"),
     Metric("ratio_12", "", "throughput of flow 1 / flow 2"),
     Metric("ratio_21", "", "throughput of flow 2 / flow 1"),
     Metric("ratio_min_max", "", "smaller / larger throughput of two flows"),
     Metric("ratio_final", "", "the same over the last fifth of the window"),
-    Metric("share", "", "share of the throughput of all flows", True),
+    Metric("share", "", "share of the throughput of all sampled flows", True),
     Metric("jain", "", "Jain's fairness index of the throughputs"),
     Metric("loss_overhead", "", "retransmitted / sent segments over the last half of the window"),
     Metric("convergence_own_s", "s", "until 80 % of its own average throughput"),
@@ -57,7 +68,20 @@ METRICS = (
     Metric("queue_mean", "packets", "mean backlog of the bottleneck, over the whole run"),
     Metric("queue_max", "packets", "largest backlog of the bottleneck"),
     Metric("drops", "packets", "packets dropped at the bottleneck's queue"),
+    Metric("marks", "packets", "packets marked by the bottleneck's queue (ECN)"),
     Metric("timeouts", "", "retransmission timeouts of all flows"),
+    *(
+        Metric(name, unit, what, per_family=True)
+        for name, unit, what in (
+            ("requests_per_s", "1/s", "requests or transfers that began and ended in the window"),
+            ("latency_mean_ms", "ms", "their mean latency, from issue to the last byte's reply"),
+            ("latency_p50_ms", "ms", "their median latency, by nearest rank"),
+            ("latency_p90_ms", "ms", "90 % of them took no longer; of 100 at least"),
+            ("latency_p99_ms", "ms", "99 % of them took no longer; of 1000 at least"),
+            ("latency_p999_ms", "ms", "99.9 % of them took no longer; of 10 000 at least"),
+            ("latency_max_ms", "ms", "the longest of them"),
+        )
+    ),
 )
 
 
@@ -72,6 +96,7 @@ def run_metrics(run: Run, planned: PlannedRun) -> Metrics:
     result.update(_synchronisation(sampled))
     result.update(_windows(sampled))
     result.update(_whole_run(sampled))
+    result.update(_latencies(sampled))
     return result
 
 
@@ -88,7 +113,7 @@ def _ratio(numerator: float | None, denominator: float | None) -> float | None:
 
 def _sum(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    return sum(known) if known else None
 
 
 def _throughputs(sampled: Sampled, window: Window | None) -> list[float | None]:
@@ -96,8 +121,13 @@ def _throughputs(sampled: Sampled, window: Window | None) -> list[float | None]:
     if window is None:
         return [None] * len(sampled.flows)
     return [
-        counters.between("sent_segs", window.start_ns, window.end_ns)
-        * (8 * flow["packet_bytes"] / 1e6 / window.seconds)
+        None
+        if counters is None
+        else (
+            counters.between("sent_bytes", window.start_ns, window.end_ns)
+            + counters.between("sent_segs", window.start_ns, window.end_ns) * flow["header_bytes"]
+        )
+        * (8 / 1e6 / window.seconds)
         for counters, flow in zip(sampled.flow_counters, sampled.flows, strict=True)
     ]
 
@@ -106,7 +136,9 @@ def _goodputs(sampled: Sampled, window: Window | None) -> list[float | None]:
     if window is None:
         return [None] * len(sampled.flows)
     return [
-        counters.between("received_bytes", window.start_ns, window.end_ns)
+        None
+        if counters is None
+        else counters.between("received_bytes", window.start_ns, window.end_ns)
         * (8 / 1e6 / window.seconds)
         for counters in sampled.flow_counters
     ]
@@ -123,7 +155,8 @@ def _rates(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     utilisation = None
     if window is not None:
         departed = sampled.bottleneck.between("departed_bytes", window.start_ns, window.end_ns)
-        utilisation = 8 * departed / window.seconds / facts.bottleneck_rate_bps(sampled.scenario)
+        rate_bps = facts.bottleneck_rate_bps(sampled.scenario, window.start_ns, window.end_ns)
+        utilisation = _ratio(8 * departed / window.seconds, rate_bps)
     yield "utilisation", utilisation
 
 
@@ -132,7 +165,8 @@ def _ratios(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     total = _sum(rates)
     yield from _numbered("share", [_ratio(rate, total) for rate in rates])
     squares = _sum([None if rate is None else rate**2 for rate in rates])
-    yield "jain", _ratio(None if total is None else total**2, (squares or 0) * len(rates))
+    known = sum(rate is not None for rate in rates)
+    yield "jain", _ratio(None if total is None else total**2, (squares or 0) * known)
     final = _throughputs(sampled, sampled.final)
     pair = rates if len(rates) == 2 else [None, None]
     yield "ratio_12", _ratio(pair[0], pair[1])
@@ -155,7 +189,7 @@ def _overhead(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     overhead = None
     if window is not None:
         sent, again = (
-            sum(c.between(name, window.start_ns, window.end_ns) for c in sampled.flow_counters)
+            sum(c.between(name, window.start_ns, window.end_ns) for c in sampled.flow_counters if c)
             for name in ("sent_segs", "retransmitted_segs")
         )
         overhead = _ratio(again, sent)
@@ -200,7 +234,7 @@ def _synchronisation(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
         .sort("time_ns")
         .collect()
     )
-    rtts_us = [flow["rtt_mean_us"] or 0 for flow in sampled.run.summary["flows"]]
+    rtts_us = [told["rtt_mean_us"] or 0 for told in sampled.run.summary["flows"]]
     gaps_ns = np.diff(cuts["time_ns"].to_numpy(), prepend=0)
     events = np.cumsum(gaps_ns > 1000 * max(rtts_us))
     total = len(np.unique(events))
@@ -216,6 +250,8 @@ def _windows(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     variations = list(means)
     if window is not None:
         for index, counters in enumerate(sampled.flow_counters):
+            if counters is None:
+                continue
             values = counters.samples("cwnd_segs", window.start_ns, window.end_ns)
             means[index] = float(values.mean()) if values.size else None
             variations[index] = _ratio(float(values.std()), means[index]) if values.size else None
@@ -226,11 +262,35 @@ def _windows(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
 def _whole_run(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     """Yield what the run's summary has counted."""
     summary = sampled.run.summary
-    rtts_us = [flow["rtt_mean_us"] for flow in summary["flows"]]
+    flows = summary["flows"][: len(sampled.flows)]
+    rtts_us = [told["rtt_mean_us"] for told in flows]
     yield from _numbered("rtt_mean_ms", [None if us is None else us / 1000 for us in rtts_us])
-    forward = summary["queues"][0]
-    packet_bytes = max(flow["packet_bytes"] for flow in sampled.flows)
-    yield "queue_mean", forward["waiting_bytes_mean"] / packet_bytes
-    yield "queue_max", float(forward["backlog_packets_max"])
-    yield "drops", float(forward["dropped_packets"])
+    number = facts.bottleneck(sampled.scenario)
+    queue = {} if number is None else summary["queues"][number]
+    packet_bytes = max(flow["packet_bytes"] for flow in sampled.scenario["flows"])
+    yield "queue_mean", _ratio(queue.get("waiting_bytes_mean"), packet_bytes)
+    yield "queue_max", queue.get("backlog_packets_max")
+    yield "drops", queue.get("dropped_packets")
+    yield "marks", queue.get("marked_packets")
     yield "timeouts", float(sum(flow["timeouts"] for flow in summary["flows"]))
+
+
+def _latencies(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
+    """Yield the latencies of what began and ended in the window, by families in their order."""
+    window = sampled.window
+    done = None
+    if window is not None:
+        begun = pl.col("time_ns").cast(pl.Int64)
+        ended = begun + pl.col("latency_ns").cast(pl.Int64)
+        inside = (begun >= window.start_ns) & (ended <= window.end_ns)
+        done = sampled.run.scan("requests").filter(inside).select("flow", "latency_ns").collect()
+    for number, members in enumerate(families(sampled.scenario), start=1):
+        if window is None or done is None:
+            own = pl.Series(dtype=pl.UInt64)
+            per_s = None
+        else:
+            own = done.filter(pl.col("flow").is_in(members))["latency_ns"]
+            per_s = own.len() / window.seconds
+        yield f"requests_per_s_{number}", per_s
+        for name, value in percentiles(own).items():
+            yield f"latency_{name}_{number}", value

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dumbbell.running.result import Run
+from dumbbell.scenario import facts
 from dumbbell.study.model import Measure
 from dumbbell.units import NS_PER_S
 
@@ -63,32 +64,37 @@ class Sampled:
     """The samples of one run, as metrics read them.
 
     The window begins at the first sample after the start of the last flow, so that all counters
-    are exact at its ends.
+    are exact at its ends. Flows of which no samples are taken, such as those that arrive at random,
+    do not count for it; `flows` ends with the last of the others.
     """
 
     def __init__(self, run: Run, measure: Measure) -> None:
         self.run = run
         self.scenario = run.scenario
-        self.flows: list[dict[str, Any]] = list(run.scenario["flows"])
+        flows: list[dict[str, Any]] = list(run.scenario["flows"])
+        while flows and not flows[-1]["sampled"]:
+            flows.pop()
+        self.flows = flows
         self._measure = measure
 
     @cached_property
-    def flow_counters(self) -> list[Counters]:
-        """Samples of each flow."""
-        names = ["sent_segs", "retransmitted_segs", "received_bytes", "cwnd_segs"]
+    def flow_counters(self) -> list[Counters | None]:
+        """Samples of each flow; None where there are none."""
+        names = ["sent_segs", "sent_bytes", "retransmitted_segs", "received_bytes", "cwnd_segs"]
         frame = self.run.scan("flows").select("time_ns", "flow", *names).collect()
+        found = frame.partition_by("flow", as_dict=True)
         return [
-            _counters(frame.filter(pl.col("flow") == index), names)
+            _counters(found[index,], names) if (index,) in found else None
             for index in range(len(self.flows))
         ]
 
     @cached_property
     def bottleneck(self) -> Counters:
-        """Samples of the forward queue."""
+        """Samples of the bottleneck's queue; of the first one where nothing has a rate."""
         names = ["departed_bytes", "dropped_packets"]
         frame = (
             self.run.scan("queues")
-            .filter(pl.col("queue").to_physical() == 0)
+            .filter(pl.col("queue") == (facts.bottleneck(self.scenario) or 0))
             .select("time_ns", *names)
             .collect()
         )
@@ -97,7 +103,7 @@ class Sampled:
     @cached_property
     def window(self) -> Window | None:
         """The measured part; None without two samples in it."""
-        latest_ns = max(flow["start_ns"] for flow in self.flows)
+        latest_ns = max((flow["start_ns"] for flow in self.flows if flow["sampled"]), default=0)
         end_ns = int(self.scenario["duration_ns"])
         if self._measure.length is not None:
             end_ns = min(end_ns, latest_ns + self._measure.length)

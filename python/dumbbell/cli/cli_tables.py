@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+import polars as pl
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from dumbbell.analysis.latency import latencies
 from dumbbell.catalogue import Algorithm
 from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import number, with_spread
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
-from dumbbell.units import format_time
+from dumbbell.units import NS_PER_S, format_time
 from dumbbell.validate.running import Judged
 from dumbbell.validate.running import Verdict as Closeness
 from dumbbell.validate.table import COLUMNS, cells
@@ -34,47 +38,139 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     return empty
 
 
+def of_run(run: Run) -> Iterator[Table]:
+    """Yield what a run comes to: flows, requests and queues, as far as there are any."""
+    yield flows(run)
+    taken = latencies(run)
+    if taken.height:
+        yield requests(taken)
+    if run.summary["queues"]:
+        yield queues(run)
+
+
 def flows(run: Run) -> Table:
-    """Return what each flow of a run achieved."""
+    """Return what each flow of a run achieved; of those without samples, equal ones together."""
     numbers = (
         "RTT (ms)",
         "start (s)",
         "goodput (Mbit/s)",
         "mean RTT (ms)",
+        "lost (%)",
         "retransmitted (%)",
         "congestion events",
         "timeouts",
     )
     result = table("flow", "algorithm", *numbers, right=numbers)
-    for flow, told in zip(run.scenario["flows"], run.summary["flows"], strict=True):
-        active_s = (told["end_ns"] - flow["start_ns"]) / 1e9
-        goodput = 8 * told["received_bytes"] / active_s / 1e6 if active_s > 0 else None
-        again = told["retransmitted_segs"] / told["sent_segs"] if told["sent_segs"] else None
-        rtt_us = told["rtt_mean_us"]
+    for members in _rows(run):
+        result.add_row(*_flow(run, members))
+    return result
+
+
+def _rows(run: Run) -> list[list[int]]:
+    """Return the flows of each row."""
+    rows: dict[object, list[int]] = {}
+    for index, flow in enumerate(run.scenario["flows"]):
+        key = index if flow["sampled"] else (facts.family(flow["label"]), facts.choice(flow))
+        rows.setdefault(key, []).append(index)
+    return list(rows.values())
+
+
+def _flow(run: Run, members: Sequence[int]) -> Iterator[str]:
+    """Yield the cells of a row: of several flows sums, from their first start to their last end."""
+    flows = [run.scenario["flows"][index] for index in members]
+    told = [run.summary["flows"][index] for index in members]
+    total = {key: sum(each[key] for each in told) for key in _COUNTED}
+    start_ns = min(flow["start_ns"] for flow in flows)
+    active_s = (max(each["end_ns"] for each in told) - start_ns) / NS_PER_S
+    gone = total["dropped_packets"] + total["lost_packets"]
+    rtts_us = [each["rtt_mean_us"] for each in told if each["rtt_mean_us"] is not None]
+    is_tcp = "tcp" in flows[0]["transport"]
+    label = flows[0]["label"]
+    yield label if len(flows) == 1 else f"{facts.family(label)} × {len(flows)}"
+    yield facts.choice(flows[0])
+    yield number(facts.base_rtt_ns(run.scenario, flows[0]) / 1e6)
+    yield number(start_ns / NS_PER_S)
+    yield number(8e-6 * total["received_bytes"] / active_s if active_s > 0 else None, 4)
+    yield number(statistics.fmean(rtts_us) / 1000 if rtts_us else None, 4)
+    yield number(_percent(gone, total["sent_segs"] + total["duplicated_packets"]))
+    yield number(_percent(total["retransmitted_segs"], total["sent_segs"]) if is_tcp else None)
+    yield str(total["congestion_events"]) if is_tcp else number(None)
+    yield str(total["timeouts"]) if is_tcp else number(None)
+
+
+_COUNTED: Final = (
+    "received_bytes",
+    "sent_segs",
+    "duplicated_packets",
+    "dropped_packets",
+    "lost_packets",
+    "retransmitted_segs",
+    "congestion_events",
+    "timeouts",
+)
+
+
+def _percent(part: float, whole: float) -> float | None:
+    return 100 * part / whole if whole else None
+
+
+def requests(taken: pl.DataFrame) -> Table:
+    """Return what requests and transfers took."""
+    titles = {
+        "finished": "finished",
+        "unfinished": "unfinished",
+        "per_s": "per second",
+        "goodput_mbit": "goodput (Mbit/s)",
+        "mean_ms": "mean (ms)",
+        "p50_ms": "50 % (ms)",
+        "p90_ms": "90 % (ms)",
+        "p99_ms": "99 % (ms)",
+        "p999_ms": "99.9 % (ms)",
+        "max_ms": "max (ms)",
+    }
+    result = table("requests, transfers", *titles.values(), right=tuple(titles.values()))
+    for row in taken.iter_rows(named=True):
+        name = row["flows"] if row["count"] == 1 else f"{row['flows']} × {row['count']}"
+        cells = (row[key] for key in titles)
         result.add_row(
-            flow["label"],
-            facts.choice(flow),
-            number(facts.base_rtt_ns(run.scenario, flow) / 1e6),
-            number(flow["start_ns"] / 1e9),
-            number(goodput, 4),
-            number(rtt_us / 1000 if rtt_us is not None else None, 4),
-            number(100 * again if again is not None else None),
-            str(told["congestion_events"]),
-            str(told["timeouts"]),
+            name, *(str(cell) if isinstance(cell, int) else number(cell, 4) for cell in cells)
         )
     return result
 
 
-def path(run: Run) -> str:
-    """Say what happened at the bottleneck, in one line."""
-    forward = run.summary["queues"][0]
-    seconds = run.summary["duration_ns"] / 1e9
-    used = 8 * forward["departed_bytes"] / seconds / facts.bottleneck_rate_bps(run.scenario)
-    return (
-        f"bottleneck: {100 * used:.1f} % used, queue at most {forward['backlog_packets_max']:,} "
-        f"packets, {forward['dropped_packets']:,} dropped; {run.summary['packets']:,} packets in "
-        f"{format_time(run.summary['duration_ns'])}"
+def queues(run: Run) -> Table:
+    """Return what happened at each sampled link."""
+    numbers = (
+        "rate (Mbit/s)",
+        "used (%)",
+        "dropped",
+        "lost",
+        "marked",
+        "mean backlog (kB)",
+        "max backlog (packets)",
     )
+    result = table("queue", *numbers, right=numbers)
+    duration_ns = run.summary["duration_ns"]
+    links = facts.sampled_links(run.scenario)
+    for link, told in zip(links, run.summary["queues"], strict=True):
+        rate_bps = facts.mean_rate_bps(link, 0, duration_ns)
+        sent_bps = 8 * told["departed_bytes"] * NS_PER_S / duration_ns
+        result.add_row(
+            told["name"],
+            "unlimited" if rate_bps is None else number(rate_bps / 1e6, 4),
+            number(_percent(sent_bps, rate_bps) if rate_bps else None),
+            str(told["dropped_packets"]),
+            str(told["lost_packets"]),
+            str(told["marked_packets"]),
+            number(told["waiting_bytes_mean"] / 1000),
+            str(told["backlog_packets_max"]),
+        )
+    return result
+
+
+def size(run: Run) -> str:
+    """Say how much was simulated."""
+    return f"{run.summary['packets']:,} packets in {format_time(run.summary['duration_ns'])}"
 
 
 def claims(results: Sequence[ClaimResult]) -> Table:

@@ -21,12 +21,14 @@ from rich.console import Console
 
 from dumbbell import api, catalogue
 from dumbbell import compare as comparing
+from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.cli import cli_tables, progress
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
 from dumbbell.results import Plan, Results, remember
+from dumbbell.running import captures
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import Interrupted, Outcome, Progress, execute
 from dumbbell.running.store import Store
@@ -272,23 +274,46 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE.parquet", help="Write the samples of all flows to this file."),
     ] = None,
+    pcap: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME",
+            help="Write all packets for Wireshark to NAME-sender.pcapng and NAME-receiver.pcapng, "
+            "as the sending and as the receiving hosts see them.",
+        ),
+    ] = None,
 ) -> None:
     """Run a single scenario file."""
     if trace is not None and trace.suffix != ".parquet":
         raise InputError(
             "not a Parquet file", source="--trace", value=str(trace), valid="*.parquet"
         )
-    resolved = Scenario.load(scenario).resolve()
+    resolved = Scenario.load(scenario).resolve(capture=pcap is not None)
+    files = None
+    if pcap is not None:
+        files = captures.paths(pcap)
+        captures.check_size(resolved.data)
     with say.status("simulating"):
         finished = api.simulate(resolved)
     if trace is not None:
         with _writing(trace):
             finished.flows.write_parquet(trace)
+    for file, content in zip(files or (), finished.captures or (), strict=True):
+        with _writing(file):
+            file.write_bytes(content)
     if as_json:
-        _print_json({"scenario": finished.scenario, "summary": finished.summary})
+        _print_json(
+            {
+                "scenario": finished.scenario,
+                "summary": finished.summary,
+                "requests": latencies(finished).to_dicts(),
+            }
+        )
         return
-    _print_table(cli_tables.flows(finished))
-    print(cli_tables.path(finished))
+    for table in cli_tables.of_run(finished):
+        _print_table(table)
+        print()
+    print(cli_tables.size(finished))
 
 
 @app.command()

@@ -135,6 +135,6 @@ class _Lines(Display):
 
 def _size(run: ResolvedScenario) -> float:
     """Return about how many packets a run takes."""
-    rate_bps = facts.bottleneck_rate_bps(run.data)
+    rate_bps = facts.bottleneck_rate_bps(run.data) or 0
     duration_ns: int = run.data["duration_ns"]
     return 1 + rate_bps * duration_ns / 1e9 / _BITS_PER_PACKET

@@ -53,13 +53,14 @@ def series(
 
 def _zeros(run: Run) -> pl.DataFrame:
     """Return what every counter is when its flow starts."""
-    flows = run.scenario["flows"]
+    flows = [flow for flow in run.scenario["flows"] if flow["sampled"]]
     return pl.DataFrame(
         {
             "label": [flow["label"] for flow in flows],
             "time_s": [flow["start_ns"] / 1e9 for flow in flows],
             "value": [0.0] * len(flows),
-        }
+        },
+        schema=_SERIES,
     )
 
 
@@ -83,12 +84,21 @@ def _flows(column: str, per_unit: float = 1.0) -> Callable[[Run], pl.DataFrame]:
 
 
 def _backlog(run: Run) -> pl.DataFrame:
-    bottleneck = run.scan("queues").filter(pl.col("queue").cast(pl.UInt8) == 0)
-    return bottleneck.select(
-        label=pl.lit("bottleneck"),
-        time_s=pl.col("time_ns") / 1e9,
-        value=pl.col("backlog_packets").cast(pl.Float64),
-    ).collect()
+    """Read the queues that data passes; a single one is just the bottleneck."""
+    names = facts.data_queues(run.scenario)
+    if len(names) == 1:
+        names = dict.fromkeys(names, "bottleneck")
+    return (
+        run.scan("queues")
+        .with_columns(label=pl.col("queue").replace_strict(names, default=None))
+        .drop_nulls("label")
+        .select(
+            pl.col("label").cast(pl.String),
+            time_s=pl.col("time_ns") / 1e9,
+            value=pl.col("backlog_packets").cast(pl.Float64),
+        )
+        .collect()
+    )
 
 
 def _internal(name: str) -> Callable[[Run], pl.DataFrame]:
@@ -103,7 +113,7 @@ def _internal(name: str) -> Callable[[Run], pl.DataFrame]:
             if "tcp" in flow["transport"]
             for column, per_unit in [_info_column(facts.algorithm(flow), name)]
         ]
-        return pl.concat(parts).collect()
+        return pl.concat([pl.LazyFrame(schema=_SERIES), *parts]).collect()
 
     return read
 
@@ -116,6 +126,8 @@ def _info_column(algorithm: str, name: str) -> tuple[str, float]:
             return f"info{index}", units[info]
     raise InputError(f"{algorithm} does not report this variable", value=name, valid=listed(names))
 
+
+_SERIES: Final = {"label": pl.String, "time_s": pl.Float64, "value": pl.Float64}
 
 _WHEN: Final = (pl.col("label").cast(pl.String), (pl.col("time_ns") / 1e9).alias("time_s"))
 

@@ -20,10 +20,15 @@ _NONE_U32 = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class Output:
-    """What one run leaves behind: its summary and its tables by name."""
+    """What one run leaves behind: its summary and its tables by name.
+
+    Where it was asked for, also what the sending and what the receiving hosts saw of their packets,
+    as pcapng files.
+    """
 
     summary: Mapping[str, Any]
     tables: Mapping[str, pl.DataFrame]
+    captures: tuple[bytes, bytes] | None = None
 
 
 class Engine(Protocol):
@@ -50,9 +55,11 @@ class SimulatorEngine:
             if type(error).__name__ == "PanicException":
                 raise EngineError(f"the simulator stopped on a broken invariant: {error}") from None
             raise
+        captures = output.captures
         return Output(
             summary=json.loads(output.summary),
             tables={name: frame(columns) for name, columns in output.tables.items()},
+            captures=None if captures is None else (captures[0], captures[1]),
         )
 
 

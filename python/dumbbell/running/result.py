@@ -22,7 +22,8 @@ class Run:
     """A finished run.
 
     Frames are read when they are first asked for; `scan` reads only the columns and rows
-    that a query needs.
+    that a query needs. `captures` is what the sending and what the receiving hosts saw of their
+    packets, as pcapng files, if the scenario was resolved with ``capture=True``; no store keeps it.
     """
 
     def __init__(
@@ -31,17 +32,19 @@ class Run:
         scenario: Mapping[str, Any],
         summary: Mapping[str, Any],
         tables: Mapping[str, pl.LazyFrame],
+        captures: tuple[bytes, bytes] | None = None,
     ) -> None:
         self.key = key
         self.scenario = scenario
         self.summary = summary
+        self.captures = captures
         self._tables = tables
 
     @classmethod
     def of(cls, scenario: ResolvedScenario, output: Output) -> Run:
         """Wrap what an engine has just returned."""
         tables = {name: table.lazy() for name, table in output.tables.items()}
-        return cls(scenario.key, scenario.data, output.summary, tables)
+        return cls(scenario.key, scenario.data, output.summary, tables, output.captures)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """Return a table lazily; those with a `flow` column have its label and algorithm."""
@@ -82,6 +85,11 @@ class Run:
     def internals(self) -> pl.DataFrame:
         """Samples of the algorithms' own variables, if they were recorded."""
         return self.scan("internals").collect()
+
+    @functools.cached_property
+    def requests(self) -> pl.DataFrame:
+        """Each finished request and transfer, with its latency."""
+        return self.scan("requests").collect()
 
     def chart(self, what: Kind = "cwnd") -> alt.VConcatChart:
         """Draw one quantity over time: "cwnd", "goodput", "rtt" or "queue"."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,28 +49,74 @@ def base_rtt_ns(data: Resolved, flow: Resolved) -> int:
     return total_ns
 
 
-def mean_rate_bps(link: Resolved, duration_ns: int) -> float | None:
-    """Return the mean rate of a link over a run; None: unlimited."""
+def family(label: str) -> str:
+    """Return what the labels of equal flows have in common: ``page`` of ``page 7``."""
+    return re.sub(r" \d+$", "", label)
+
+
+def mean_rate_bps(link: Resolved, start_ns: int, end_ns: int) -> float | None:
+    """Return the mean rate of a link over a part of a run; None: unlimited.
+
+    Of a token bucket it is the rate in the long run, without its burst.
+    """
     match link["rate"]:
         case {"constant": rate_bps} | {"token_bucket": {"rate_bps": rate_bps}}:
             return float(rate_bps)
-        case {"trace": {"times_ns": times_ns, "period_ns": period_ns, "bytes": size}}:
-            return float(8 * size * len(times_ns) * NS_PER_S / period_ns)
+        case {"trace": trace}:
+            bits = 8 * trace["bytes"] * (_chances(trace, end_ns) - _chances(trace, start_ns))
+            return float(bits * NS_PER_S / (end_ns - start_ns))
         case {"steps": steps}:
-            ends_ns = [*(at for at, _ in steps[1:]), duration_ns]
+            ends_ns = [*(at for at, _ in steps[1:]), end_ns]
             spans = [
-                rate_bps * max(0, min(end_ns, duration_ns) - at)
-                for (at, rate_bps), end_ns in zip(steps, ends_ns, strict=True)
+                rate_bps * max(0, min(until_ns, end_ns) - max(at, start_ns))
+                for (at, rate_bps), until_ns in zip(steps, ends_ns, strict=True)
             ]
-            return float(sum(spans) / duration_ns)
+            return float(sum(spans) / (end_ns - start_ns))
     return None
 
 
-def bottleneck_rate_bps(data: Resolved) -> float:
-    """Return the mean rate of the first sampled link that has one: of a dumbbell, the bottleneck.
+def _chances(trace: Resolved, time_ns: int) -> int:
+    """Return how many departures a trace allows up to a time."""
+    periods, rest_ns = divmod(time_ns, trace["period_ns"])
+    return int(periods * len(trace["times_ns"]) + bisect.bisect_right(trace["times_ns"], rest_ns))
 
-    A scenario without any such link has none: 0.
+
+def sampled_links(data: Resolved) -> list[Resolved]:
+    """Return the links that have entries in the summary and rows in the table of queues."""
+    return [link for link in data["links"] if link["sampled"]]
+
+
+def data_queues(data: Resolved) -> dict[int, str]:
+    """Return number and name of the sampled links that data passes."""
+    passed = {hop["link"] for flow in data["flows"] for hop in flow["forward"]["hops"]}
+    sampled = [number for number, link in enumerate(data["links"]) if link["sampled"]]
+    return {
+        number: data["links"][link]["name"] for number, link in enumerate(sampled) if link in passed
+    }
+
+
+def bottleneck(data: Resolved) -> int | None:
+    """Return the number of the bottleneck among the sampled links.
+
+    It is the slowest one on the way of the first flow's data, of equals the first; of a dumbbell,
+    the one that the first flow sends over. None where none of them has a rate.
     """
-    sampled = (link for link in data["links"] if link["sampled"])
-    rates = (mean_rate_bps(link, data["duration_ns"]) for link in sampled)
-    return next((rate for rate in rates if rate is not None), 0.0)
+    numbers = [number for number, link in enumerate(data["links"]) if link["sampled"]]
+    rates = {
+        hop["link"]: mean_rate_bps(data["links"][hop["link"]], 0, data["duration_ns"])
+        for hop in data["flows"][0]["forward"]["hops"]
+        if data["links"][hop["link"]]["sampled"]
+    }
+    known = {link: rate for link, rate in rates.items() if rate is not None}
+    return numbers.index(min(known, key=known.__getitem__)) if known else None
+
+
+def bottleneck_rate_bps(
+    data: Resolved, start_ns: int = 0, end_ns: int | None = None
+) -> float | None:
+    """Return the mean rate of the bottleneck, by default over the whole run; None: it has none."""
+    number = bottleneck(data)
+    if number is None:
+        return None
+    end_ns = data["duration_ns"] if end_ns is None else end_ns
+    return mean_rate_bps(sampled_links(data)[number], start_ns, int(end_ns))

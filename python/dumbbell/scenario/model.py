@@ -79,6 +79,9 @@ class Scenario(Table):
         """Validate the content of a scenario file that was read from `source`."""
         return documents.validate(cls, data, source)
 
-    def resolve(self) -> ResolvedScenario:
-        """Return the integers that an engine runs; what is random of the flows is drawn here."""
-        return resolve(self)
+    def resolve(self, *, capture: bool = False) -> ResolvedScenario:
+        """Return the integers that an engine runs; what is random of the flows is drawn here.
+
+        With `capture`, the run also keeps all packets for Wireshark.
+        """
+        return resolve(self, capture=capture)

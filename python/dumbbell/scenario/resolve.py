@@ -66,7 +66,7 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def resolve(scenario: Scenario) -> ResolvedScenario:
+def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
     """Turn a scenario into base units; see `Scenario.resolve`."""
     links, flows = resolve_network(scenario)
     _check_samples(scenario, sum(entry["sampled"] for entry in (*links, *flows)))
@@ -80,6 +80,7 @@ def resolve(scenario: Scenario) -> ResolvedScenario:
                 "interval_ns": scenario.record.interval,
                 "events": sorted(set(scenario.record.events)),
                 "algorithm_state": scenario.record.algorithm_state,
+                "capture": capture,
             },
         }
     )

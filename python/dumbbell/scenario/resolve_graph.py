@@ -19,7 +19,10 @@ DEFAULT_QUEUE = Fifo(discipline="fifo", limit=parse_queue("1000p"))
 
 
 class GraphTopology:
-    """Both directions of every link; those that only delay are part of the paths."""
+    """Both directions of every link; those that only delay are part of the paths.
+
+    A path over nothing else takes its last one as a link, for an engine wants one on every route.
+    """
 
     def __init__(self, network: Graph) -> None:
         self._edges: list[Wire] = []
@@ -86,15 +89,23 @@ class GraphTopology:
 
     def _way(self, nodes: Sequence[str]) -> Way:
         """Return the links between nodes, with the delay of those that only delay."""
+        edges = [self._edges[self._ways[source][target]] for source, target in pairwise(nodes)]
+        if all(edge.is_transparent for edge in edges):
+            self._keep(edges[-1])
         hops, delay_ns = [], 0
-        for source, target in pairwise(nodes):
-            edge = self._edges[self._ways[source][target]]
-            if edge.is_transparent:
+        for edge in edges:
+            if edge.name not in self._numbers:
                 delay_ns += first_delay_ns(edge.delay)
             else:
                 hops.append(Hop(self._numbers[edge.name], delay_ns))
                 delay_ns = 0
         return Way(tuple(hops), delay_ns)
+
+    def _keep(self, edge: Wire) -> None:
+        """Make a link of one that only delays."""
+        if edge.name not in self._numbers:
+            self._numbers[edge.name] = len(self.wires)
+            self.wires.append(edge)
 
 
 def _there(link: GraphLink, key: str) -> Wire:

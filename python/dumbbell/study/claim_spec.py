@@ -67,7 +67,7 @@ class Measured(_Spec):
     """Grid points that are meant; all if empty."""
 
     metric: str = Field(examples=["ratio_min_max"])
-    """Name of a metric of `dumbbell.metrics`."""
+    """Name of a metric; all of them are listed below."""
 
     @property
     def selections(self) -> tuple[Selection, ...]:

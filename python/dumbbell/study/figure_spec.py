@@ -100,7 +100,7 @@ class PointsFigure(_Figure):
     """The horizontal axis."""
 
     y: Coordinate
-    """The vertical axis, a metric of `dumbbell.metrics`."""
+    """The vertical axis, a metric of those listed below."""
 
     series: str = "algorithm"
     """Axis of the test whose values get colours and shapes."""

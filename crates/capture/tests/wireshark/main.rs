@@ -5,6 +5,7 @@
 mod dissection;
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -75,8 +76,9 @@ fn clocks(time_ns: u64) -> Timestamps {
     Timestamps { value: Timestamps::clock(time_ns), echo: Timestamps::clock(time_ns - 20 * MS) }
 }
 
-fn flow(transfer_bytes: Option<u64>) -> Flow {
-    Flow { index: 7, mss_bytes: MSS as u16, transfer_bytes, ecn: true }
+fn flow(message_bytes: Option<u64>) -> Flow {
+    let message_bytes = message_bytes.and_then(NonZeroU64::new);
+    Flow { index: 7, mss_bytes: MSS as u16, message_bytes, timestamps: true, sack: true, ecn: true }
 }
 
 /// Relative sequence number of a segment.
@@ -178,7 +180,7 @@ fn numbers_lengths_and_windows_are_those_of_the_flow() {
     assert_eq!(seen.whose("tcp.options.mss_val", "1460"), [1, 2]);
     assert_eq!(seen.field(4, "frame.time_epoch"), "1.100000000");
     assert_eq!((seen.number(4, "frame.len"), seen.number(4, "frame.cap_len")), (1500, 52));
-    assert_eq!(seen.field(4, "tcp.options.timestamp.tsval"), "100");
+    assert_eq!(seen.field(4, "tcp.options.timestamp.tsval"), "95", "2^20 ns each");
     assert_eq!(seen.field(retransmission, "tcp.seq"), at(4));
     assert_eq!(seen.number(retransmission, "tcp.len"), MSS);
     assert_eq!(seen.field(first_ack, "tcp.ack"), at(2));

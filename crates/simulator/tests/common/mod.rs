@@ -32,7 +32,7 @@ pub fn scenario(rate_bps: u64, queue_packets: u32, seconds: u64, flows: Vec<Valu
             "loss": {"sender": 0.0, "bottleneck": 0.0, "receiver": 0.0, "reverse": 0.0},
         },
         "flows": flows,
-        "record": {"interval_ns": null, "events": [], "algorithm_state": false},
+        "record": {"interval_ns": null, "events": [], "algorithm_state": false, "capture": false},
     })
 }
 

@@ -1,0 +1,329 @@
+//! What the hosts see of their packets, as files for Wireshark.
+//!
+//! A packet in the network has no room for all that is in its headers. What is missing is
+//! kept beside it: while it is under way its note is that of the capture, and whoever
+//! takes it out of the network gets it back with its own.
+
+use dumbbell_capture as wire;
+use dumbbell_capture::{CLOCK_AT_START_NS, Conversation, Handshake, Timestamps, Writer};
+use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
+use dumbbell_tcp::{Ack, Ecn as EcnMode, SackBlocks};
+use dumbbell_workload::{Demand, Transport};
+
+use crate::flow::{Ends, FlowState};
+use crate::wire::clock;
+
+/// Flows that a file names in its comment.
+const FLOWS_NAMED: usize = 100;
+
+/// What both sides have seen.
+#[derive(Debug)]
+pub struct Capture {
+    /// In the order in which the hosts got there; the senders' side first.
+    seen: [Vec<Seen>; 2],
+    /// SACK blocks of acknowledgements; the first place is that of none.
+    blocks: Vec<SackBlocks>,
+    under_way: Vec<Waybill>,
+    /// Places there that may be used again.
+    free: Vec<u32>,
+    /// The latest timestamp that each flow's sender has got.
+    heard: Vec<u32>,
+}
+
+/// Where packets are seen.
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    Sender,
+    Receiver,
+}
+
+/// Something that a host has seen.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    clock_ns: u64,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Handshake(Handshake, u32),
+    Packet(Packet, Headers),
+}
+
+/// What is in a packet's headers beyond the packet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Headers {
+    timestamps: Timestamps,
+    /// Place of its SACK blocks.
+    blocks: u32,
+}
+
+/// What is kept beside a packet.
+#[derive(Debug)]
+struct Waybill {
+    headers: Headers,
+    /// The packet's own note.
+    note: u32,
+    /// How many packets name the place.
+    packets: u32,
+}
+
+impl Capture {
+    /// Nothing seen of so many flows.
+    pub fn new(flows: usize) -> Self {
+        Self {
+            seen: [Vec::new(), Vec::new()],
+            blocks: vec![SackBlocks::default()],
+            under_way: Vec::new(),
+            free: Vec::new(),
+            heard: vec![0; flows],
+        }
+    }
+
+    /// A connection begins.
+    #[cold]
+    pub fn begins(&mut self, now: Time, flow: usize) {
+        self.heard[flow] = clock(now);
+        for seen in &mut self.seen {
+            seen.extend(Handshake::ALL.map(|step| Seen {
+                clock_ns: step.clock_ns(now.0),
+                what: What::Handshake(step, flow as u32),
+            }));
+        }
+    }
+
+    /// A host sends data; gives what goes into the network.
+    #[cold]
+    pub fn sends_data(&mut self, now: Time, packet: Packet) -> Packet {
+        let echo = self.heard[packet.flow() as usize];
+        let timestamps = Timestamps { value: clock(now), echo };
+        self.departs(Side::Sender, now, packet, Headers { timestamps, blocks: 0 })
+    }
+
+    /// A host sends an acknowledgement; gives what goes into the network.
+    #[cold]
+    pub fn sends_ack(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        ack: Ack,
+        blocks: impl FnOnce() -> SackBlocks,
+    ) -> Packet {
+        let mut place = 0;
+        if ack.has_blocks {
+            place = u32::try_from(self.blocks.len()).expect("so many SACK options");
+            self.blocks.push(blocks());
+        }
+        let timestamps = Timestamps { value: clock(now), echo: ack.echo };
+        self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place })
+    }
+
+    /// A packet is at its host; gives it as it was sent.
+    #[cold]
+    pub fn arrives(&mut self, now: Time, packet: Packet) -> Packet {
+        let (packet, headers) = self.leaves(packet);
+        let side = match packet.direction() {
+            Direction::Forward => Side::Receiver,
+            Direction::Reverse => {
+                let heard = &mut self.heard[packet.flow() as usize];
+                let is_newer = headers.timestamps.value.wrapping_sub(*heard) as i32 >= 0;
+                *heard = if is_newer { headers.timestamps.value } else { *heard };
+                Side::Sender
+            }
+        };
+        self.sees(side, now, packet, headers);
+        packet
+    }
+
+    /// A packet is lost; gives it as it was sent.
+    #[cold]
+    pub fn loses(&mut self, packet: Packet) -> Packet {
+        self.leaves(packet).0
+    }
+
+    /// There is one more packet like this; gives it as it was sent.
+    #[cold]
+    pub fn doubles(&mut self, packet: Packet) -> Packet {
+        let waybill = &mut self.under_way[packet.note() as usize];
+        waybill.packets += 1;
+        packet.renoted(waybill.note)
+    }
+
+    /// The files of both sides, the senders' first.
+    pub fn finish(mut self, flows: &[FlowState]) -> [Vec<u8>; 2] {
+        let conversations: Vec<_> = (0..).zip(flows).map(conversation).collect();
+        let mut files = ["senders", "receivers"].into_iter().zip(std::mem::take(&mut self.seen));
+        std::array::from_fn(|_| {
+            let (name, mut seen) = files.next().expect("two sides");
+            seen.sort_by_key(|seen| seen.clock_ns);
+            let comment = comment(flows);
+            let mut writer = Writer::new(Vec::new(), &comment, &[name]).expect("short texts");
+            for seen in seen {
+                self.write(&mut writer, seen, flows, &conversations).expect("memory takes it");
+            }
+            writer.finish().expect("memory takes it")
+        })
+    }
+
+    fn departs(&mut self, side: Side, now: Time, packet: Packet, headers: Headers) -> Packet {
+        self.sees(side, now, packet, headers);
+        let waybill = Waybill { headers, note: packet.note(), packets: 1 };
+        let place = if let Some(place) = self.free.pop() {
+            self.under_way[place as usize] = waybill;
+            place
+        } else {
+            self.under_way.push(waybill);
+            self.under_way.len() as u32 - 1
+        };
+        assert!(place < Packet::NOTES, "too many packets under way for a capture");
+        packet.renoted(place)
+    }
+
+    fn leaves(&mut self, packet: Packet) -> (Packet, Headers) {
+        let place = packet.note();
+        let waybill = &mut self.under_way[place as usize];
+        waybill.packets -= 1;
+        if waybill.packets == 0 {
+            self.free.push(place);
+        }
+        (packet.renoted(waybill.note), waybill.headers)
+    }
+
+    fn sees(&mut self, side: Side, now: Time, packet: Packet, headers: Headers) {
+        let clock_ns = CLOCK_AT_START_NS + now.0;
+        self.seen[side as usize].push(Seen { clock_ns, what: What::Packet(packet, headers) });
+    }
+
+    fn write(
+        &self,
+        writer: &mut Writer<Vec<u8>>,
+        Seen { clock_ns, what }: Seen,
+        flows: &[FlowState],
+        conversations: &[Option<Conversation>],
+    ) -> std::io::Result<()> {
+        let tcp = |flow: u32| conversations[flow as usize].as_ref();
+        match what {
+            What::Handshake(step, flow) => {
+                let conversation = tcp(flow).expect("a connection is TCP");
+                let start_ns = flows[flow as usize].spec.start_ns.0;
+                writer.handshake_step(step, start_ns, 0, conversation)
+            }
+            What::Packet(packet, headers) => {
+                let time_ns = clock_ns - CLOCK_AT_START_NS;
+                match tcp(packet.flow()) {
+                    Some(conversation) => {
+                        writer.tcp(time_ns, 0, &self.segment(conversation, packet, headers))
+                    }
+                    None => {
+                        let header_bytes = flows[packet.flow() as usize].spec.header_bytes;
+                        writer.udp(time_ns, 0, &datagram(packet, header_bytes))
+                    }
+                }
+            }
+        }
+    }
+
+    fn segment(
+        &self,
+        conversation: &Conversation,
+        packet: Packet,
+        Headers { timestamps, blocks }: Headers,
+    ) -> wire::TcpPacket {
+        match packet.direction() {
+            Direction::Forward => conversation.data(&wire::Data {
+                segment: packet.number(),
+                ecn: ecn(packet),
+                cwr: packet.has(Flags::CWR),
+                timestamps,
+            }),
+            Direction::Reverse => {
+                let blocks = &self.blocks[blocks as usize];
+                conversation.ack(&wire::Ack {
+                    cumulative: packet.number(),
+                    duplicate: blocks.duplicate(),
+                    sacked: blocks.as_slice(),
+                    ece: packet.has(Flags::ECE),
+                    timestamps,
+                })
+            }
+        }
+    }
+}
+
+fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
+    let (Ends::Tcp(connection), Transport::Tcp(tcp)) = (&flow.ends, &flow.spec.transport) else {
+        return None;
+    };
+    let message_bytes = match tcp.demand {
+        Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes),
+        Demand::Endless | Demand::OnOff(_) => None,
+    };
+    Some(Conversation::new(wire::Flow {
+        index,
+        mss_bytes: flow.spec.mss_bytes() as u16,
+        message_bytes,
+        timestamps: connection.stack.timestamps,
+        sack: connection.stack.sack,
+        ecn: connection.stack.ecn != EcnMode::Off,
+    }))
+}
+
+fn datagram(packet: Packet, header_bytes: u16) -> wire::UdpPacket {
+    wire::UdpPacket {
+        source: wire::Endpoint::sender(packet.flow()),
+        destination: wire::Endpoint::receiver(packet.flow()),
+        payload_bytes: packet.bytes() - header_bytes,
+        ecn: ecn(packet),
+        identification: packet.number() as u16,
+    }
+}
+
+const fn ecn(packet: Packet) -> wire::Ecn {
+    match packet.ecn() {
+        Ecn::NotEct => wire::Ecn::NotEct,
+        Ecn::Ect0 => wire::Ecn::Ect0,
+        Ecn::Ect1 => wire::Ecn::Ect1,
+        Ecn::Ce => wire::Ecn::Ce,
+    }
+}
+
+/// Which flow has which address.
+fn comment(flows: &[FlowState]) -> String {
+    let named = (0..).zip(flows).take(FLOWS_NAMED).map(|(index, flow)| {
+        let (from, to) = (wire::Endpoint::sender(index), wire::Endpoint::receiver(index));
+        let label: String = flow.spec.label.chars().take(100).collect();
+        format!("{} > {}: {label}", from.address, to.address)
+    });
+    let more = flows.len().saturating_sub(FLOWS_NAMED);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    named.chain(more).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handshakes_and_hosts_count_the_same_ticks() {
+        for time_ns in [0, (1 << 20) - 1, 1 << 20, 5_000_000_000, 1 << 52] {
+            assert_eq!(Timestamps::clock(time_ns), clock(Time(time_ns)));
+        }
+    }
+
+    #[test]
+    fn packets_come_back_as_they_were_in_any_order_and_number() {
+        let mut capture = Capture::new(1);
+        let sent = [3, 1, 4].map(|number| {
+            Packet::new(0, Direction::Forward, 1500, number).with_note(77 + number as u32)
+        });
+        let under_way = sent.map(|packet| capture.sends_data(Time(5), packet));
+        assert_eq!(capture.doubles(under_way[1]), sent[1]);
+        assert_eq!(capture.arrives(Time(9), under_way[1].with_ecn(Ecn::Ce)).ecn(), Ecn::Ce);
+        assert_eq!(capture.loses(under_way[2]), sent[2]);
+        assert_eq!(capture.arrives(Time(9), under_way[1]), sent[1]);
+        assert_eq!(capture.arrives(Time(10), under_way[0]), sent[0]);
+        assert_eq!(capture.seen.each_ref().map(Vec::len), [3, 3]);
+        capture.sends_data(Time(11), sent[0]);
+        assert_eq!(capture.under_way.len(), 3, "places are used again");
+    }
+}

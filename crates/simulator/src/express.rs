@@ -1,0 +1,209 @@
+//! The common case without detours: data, acknowledgements or both of a connection pass
+//! a single link in express, and the receiver hears at once.
+//!
+//! All that happens is what would happen packet by packet; what is left out is asking
+//! at every step where a packet goes next.
+
+use dumbbell_network::{Direction, DropCause, Ecn, Express, Flags, GroupId, Network, Packet, Time};
+use dumbbell_record::EventKind;
+use dumbbell_tcp::{Ack, Arrival, Segment};
+
+use crate::flow::{Connection, Ends};
+use crate::hosts::{AllHosts, ecn_of, receiver_of, sender_of};
+use crate::wire::clock;
+
+/// The ways of a connection that are in express.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes {
+    pub data: Option<Express>,
+    pub acks: Option<Express>,
+    /// That of the receiver.
+    group: GroupId,
+}
+
+impl Lanes {
+    /// The lanes of a flow.
+    pub fn of(flow: usize, group: GroupId, network: &Network) -> Self {
+        let data = network.express(receiver_of(flow)).filter(Express::ends_at_host);
+        let acks = network.express(sender_of(flow)).filter(|lane| !lane.ends_at_host());
+        Self { data, acks: acks.filter(|lane| !lane.has_tail()), group }
+    }
+
+    /// None of them in use.
+    pub const fn closed(self) -> Self {
+        Self { data: None, acks: None, ..self }
+    }
+}
+
+impl AllHosts {
+    /// Sends all that a connection may send now.
+    pub fn transmit_in_express(
+        &mut self,
+        now: Time,
+        index: usize,
+        lane: &Express,
+        network: &mut Network,
+    ) {
+        if let Some((first, count, _)) = self.next_run(now, index) {
+            return self.send_run(now, index, first, count, lane, network);
+        }
+        while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
+            let bytes = payload as u16 + self.flows[index].spec.header_bytes;
+            let arrival = Arrival {
+                number: segment.number,
+                stamp: clock(now),
+                ce: false,
+                cwr: segment.cwr,
+                full: bytes == self.flows[index].spec.packet_bytes,
+                ends_message,
+            };
+            let admitted = network.admit_run(lane, now, 1) > 0;
+            let at = admitted.then(|| network.pass_admitted(lane, now, bytes));
+            self.arrive_in_express(now, at, index, arrival, bytes, lane, network);
+        }
+    }
+
+    /// The new segments that a connection sends now, if they are alike: the first, how
+    /// many, and what they say of ECN.
+    #[inline]
+    pub fn next_run(&mut self, now: Time, index: usize) -> Option<(u64, u32, Ecn)> {
+        let flow = &mut self.flows[index];
+        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
+            return None;
+        };
+        if app.has_messages() {
+            return None;
+        }
+        let (first, count) = sender.next_run(now)?;
+        flow.counters.sent_packets += u64::from(count);
+        flow.counters.sent_bytes += u64::from(count) * u64::from(flow.spec.mss_bytes());
+        Some((first, count, ecn_of(sender.marks_new())))
+    }
+
+    #[inline]
+    fn send_run(
+        &mut self,
+        now: Time,
+        index: usize,
+        first: u64,
+        count: u32,
+        lane: &Express,
+        network: &mut Network,
+    ) {
+        let bytes = self.flows[index].spec.packet_bytes;
+        let admitted = network.admit_run(lane, now, count);
+        let stamp = clock(now);
+        for (number, place) in (first..).zip(0..count) {
+            let arrival =
+                Arrival { number, stamp, ce: false, cwr: false, full: true, ends_message: false };
+            let at = (place < admitted).then(|| network.pass_admitted(lane, now, bytes));
+            self.arrive_in_express(now, at, index, arrival, bytes, lane, network);
+        }
+    }
+
+    /// The next segment to send, its payload, and whether it ends a message.
+    #[inline]
+    pub fn next_segment(&mut self, now: Time, index: usize) -> Option<(Segment, u32, bool)> {
+        let flow = &mut self.flows[index];
+        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
+            return None;
+        };
+        let segment = sender.next_segment(now)?;
+        let ends_message = app.ends_message(segment.number);
+        let payload = if ends_message { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
+        flow.counters.sent_packets += 1;
+        flow.counters.sent_bytes += u64::from(payload);
+        if segment.is_retransmission {
+            let kind = EventKind::Retransmit;
+            self.recorder.event(now, kind, index as u32, segment.number, sender);
+        }
+        Some((segment, payload, ends_message))
+    }
+
+    /// Takes a segment that was sent at `now` to its receiver at `at`; none: it was lost.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "what a packet would say, without the packet")]
+    fn arrive_in_express(
+        &mut self,
+        now: Time,
+        at: Option<Time>,
+        index: usize,
+        arrival: Arrival,
+        bytes: u16,
+        lane: &Express,
+        network: &mut Network,
+    ) {
+        let packet = || Packet::new(index as u32, Direction::Forward, bytes, arrival.number);
+        let Some(at) = at else {
+            return self.drop_data(lane.reaches_link(now), packet(), DropCause::Overflow);
+        };
+        if network.loses(lane, at, packet) {
+            return self.drop_data(at, packet(), DropCause::Random);
+        }
+        if at > network.end() {
+            return network.keep_late(packet());
+        }
+        let group = self.lanes[index].group;
+        if self.timers.is_behind(group, at) {
+            self.catch_up(group, at, network);
+        }
+        self.receive(at, index, arrival, bytes, network);
+    }
+
+    /// Takes a data segment at its receiver.
+    #[inline]
+    pub fn receive(
+        &mut self,
+        now: Time,
+        index: usize,
+        arrival: Arrival,
+        bytes: u16,
+        network: &mut Network,
+    ) {
+        let flow = &mut self.flows[index];
+        let header_bytes = flow.spec.header_bytes;
+        flow.counters.received_packets += 1;
+        let Ends::Tcp(connection) = &mut flow.ends else {
+            flow.counters.received_bytes += u64::from(bytes - header_bytes);
+            return;
+        };
+        flow.counters.marked_packets += u64::from(arrival.ce);
+        let receiver = &mut connection.receiver;
+        let before = receiver.received_segs();
+        let ack = receiver.on_data(now, arrival);
+        let new_segs = receiver.received_segs() - before;
+        flow.counters.received_bytes += u64::from(bytes - header_bytes) * new_segs;
+        if let Some(deadline) = receiver.deadline() {
+            self.timers.at_latest(receiver_of(index), deadline, network);
+        }
+        let Some(ack) = ack else { return };
+        let plain = !ack.has_blocks && !receiver.has_more();
+        match &self.lanes[index].acks {
+            Some(lane) if plain && lane.is_open(now) => {
+                acknowledge(now, index, ack, header_bytes, lane, network);
+            }
+            _ => {
+                self.send_acks(now, index, ack, network);
+                self.plan_receiver(index, network);
+            }
+        }
+    }
+}
+
+#[inline]
+fn acknowledge(
+    now: Time,
+    index: usize,
+    ack: Ack,
+    bytes: u16,
+    lane: &Express,
+    network: &mut Network,
+) {
+    if network.admit_run(lane, now, 1) > 0 {
+        let at = network.pass_admitted(lane, now, bytes);
+        let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative)
+            .with_flags(Flags::ECE.when(ack.ece))
+            .with_note(ack.echo & (Packet::NOTES - 1));
+        network.line_up(lane, at, packet);
+    }
+}

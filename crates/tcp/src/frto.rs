@@ -1,0 +1,90 @@
+//! F-RTO: was a retransmission timeout spurious? (RFC 5682, section 3)
+//!
+//! After the timeout one segment is sent again. If its acknowledgement advances, new
+//! segments are sent instead of further retransmissions; if what then arrives was in
+//! flight before the timeout and never sent again, nothing had been lost.
+
+/// The detection of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Frto {
+    /// No timeout is under suspicion.
+    #[default]
+    Idle,
+    /// The first segment was sent again, and nothing else yet.
+    Suspects,
+    /// New segments are sent instead of retransmissions.
+    Probes,
+}
+
+/// What an acknowledgement in the Loss state says.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence {
+    /// The lowest segment newly delivered that was sent only once.
+    pub original: Option<u64>,
+    /// Next new segment when the timeout happened, or when probing began.
+    pub high_seq: u64,
+    /// The cumulative acknowledgement moved.
+    pub advanced: bool,
+    /// There is new data to probe with.
+    pub has_new_data: bool,
+}
+
+/// What to do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing was lost.
+    Spurious,
+    /// Send new segments, and remember from where on they are new.
+    Probe,
+    /// Go on as after any timeout.
+    Conventional,
+}
+
+impl Frto {
+    /// Takes an acknowledgement that leaves data of before the timeout outstanding.
+    pub fn judge(&mut self, evidence: Evidence) -> Verdict {
+        let was_in_flight = |segment: u64| segment < evidence.high_seq && *self != Self::Idle;
+        let verdict = if evidence.original.is_some_and(was_in_flight) {
+            Verdict::Spurious
+        } else if *self == Self::Suspects && evidence.advanced && evidence.has_new_data {
+            Verdict::Probe
+        } else {
+            Verdict::Conventional
+        };
+        *self = if verdict == Verdict::Probe { Self::Probes } else { Self::Idle };
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Evidence =
+        Evidence { original: None, high_seq: 20, advanced: false, has_new_data: true };
+    const ADVANCE: Evidence = Evidence { advanced: true, ..NOTHING };
+
+    #[test]
+    fn original_data_after_new_segments_proves_the_timeout_spurious() {
+        let mut frto = Frto::Suspects;
+        assert_eq!(frto.judge(ADVANCE), Verdict::Probe);
+        assert_eq!(frto.judge(Evidence { original: Some(12), ..ADVANCE }), Verdict::Spurious);
+        assert_eq!(frto, Frto::Idle);
+    }
+
+    #[test]
+    fn only_new_segments_delivered_mean_that_the_loss_was_real() {
+        let mut frto = Frto::Suspects;
+        assert_eq!(frto.judge(ADVANCE), Verdict::Probe);
+        assert_eq!(frto.judge(Evidence { original: Some(20), ..NOTHING }), Verdict::Conventional);
+        assert_eq!(frto.judge(Evidence { original: Some(12), ..ADVANCE }), Verdict::Conventional);
+    }
+
+    #[test]
+    fn a_duplicate_ack_or_nothing_new_to_send_ends_it() {
+        assert_eq!(Frto::Suspects.judge(NOTHING), Verdict::Conventional);
+        let nothing_new = Evidence { has_new_data: false, ..ADVANCE };
+        assert_eq!(Frto::Suspects.judge(nothing_new), Verdict::Conventional);
+        assert_eq!(Frto::Idle.judge(ADVANCE), Verdict::Conventional);
+    }
+}

@@ -1,0 +1,244 @@
+//! Recent acknowledgement: loss inferred from time (RFC 8985).
+//!
+//! A segment is overdue once one sent later has been delivered and as long has passed
+//! since it was sent as that one took, plus a window in which segments may overtake
+//! each other.
+
+use dumbbell_network::{Span, Time};
+
+use crate::undo::ticks;
+
+/// A transmission's place among all others, even those of the same moment: the next
+/// new segment at the time, then retransmissions by number, then that new segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Order {
+    next: u64,
+    retransmission: u64,
+}
+
+impl Order {
+    /// Of the first transmission of a segment.
+    #[inline]
+    #[must_use]
+    pub const fn of_new(segment: u64) -> Self {
+        Self { next: segment, retransmission: u64::MAX }
+    }
+
+    /// Of the `count`th retransmission, made before segment `next` was first sent.
+    #[inline]
+    #[must_use]
+    pub const fn of_retransmission(next: u64, count: u64) -> Self {
+        Self { next, retransmission: count }
+    }
+
+    /// The next new segment at the time.
+    #[inline]
+    #[must_use]
+    pub const fn next(self) -> u64 {
+        self.next
+    }
+}
+
+/// Which transmission, and when.
+pub type Sending = (Order, Time);
+
+/// What an acknowledgement is judged by beyond itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// The time.
+    pub now: Time,
+    /// Smallest round-trip time; none before the first sample.
+    pub min_rtt: Option<Span>,
+    /// Smoothed round-trip time; none before the first sample.
+    pub srtt: Option<Span>,
+    /// The sender is in Recovery or Loss.
+    pub is_repairing: bool,
+    /// The timestamp that an acknowledgement echoes, where the stack uses it.
+    pub echo: Option<u32>,
+}
+
+/// How the window for reordering is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReorderingWindow {
+    /// Linux 4.4 to 4.17: 1 ms, or a quarter of the smallest RTT if that is more.
+    Fixed,
+    /// RFC 8985, section 6.2, step 4: none where three SACKed segments speak for a
+    /// loss, else steps of a quarter of the smallest RTT; a step more for each round
+    /// trip in which a retransmission proved needless.
+    Adaptive,
+}
+
+/// What the window for reordering depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence {
+    /// Reordering was seen on this connection.
+    pub reordering_seen: bool,
+    /// As many segments are SACKed as speak for a loss.
+    pub many_sacked: bool,
+    /// Segments are taken for lost.
+    pub any_lost: bool,
+}
+
+const STEPS_MAX: u64 = 255;
+/// Recoveries for which a wider window is kept (RFC 8985, section 6.2).
+const RECOVERIES_KEPT: u32 = 16;
+const FIXED_WINDOW: Span = Span::from_millis(1);
+
+/// RACK's memory of one connection.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    window: ReorderingWindow,
+    /// The latest sent of what was delivered, and how long it took.
+    latest: Option<(Sending, Span)>,
+    steps: u64,
+    recoveries_left: u32,
+    /// Duplicates reported before this segment is acknowledged count once.
+    round_ends: Option<u64>,
+}
+
+impl Rack {
+    /// Nothing delivered yet.
+    #[must_use]
+    pub const fn new(window: ReorderingWindow) -> Self {
+        Self { window, latest: None, steps: 1, recoveries_left: 0, round_ends: None }
+    }
+
+    /// The last sent of what was delivered.
+    #[must_use]
+    pub fn latest(&self) -> Option<Sending> {
+        self.latest.map(|(sending, _)| sending)
+    }
+
+    /// A segment was delivered that was last sent as `sending` tells.
+    pub fn on_delivery(&mut self, moment: &Moment, sending: Sending, was_resent: bool) {
+        let rtt = moment.now.since(sending.1);
+        // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).
+        let too_soon = moment.min_rtt.is_some_and(|min| rtt < min);
+        let caused_earlier = moment.echo.is_some_and(|echo| echo < ticks(sending.1));
+        if was_resent && (too_soon || caused_earlier) {
+            return;
+        }
+        if self.latest.is_none_or(|(latest, _)| sending > latest) {
+            self.latest = Some((sending, rtt));
+        }
+    }
+
+    /// A needless retransmission was reported.
+    pub fn on_duplicate(&mut self, una: u64, next: u64) {
+        if self.round_ends.is_none_or(|end| una >= end) {
+            self.round_ends = Some(next);
+            self.steps = (self.steps + 1).min(STEPS_MAX);
+        }
+        self.recoveries_left = RECOVERIES_KEPT;
+    }
+
+    /// Recovery or Loss ended without an undo.
+    pub fn on_recovery_end(&mut self) {
+        self.recoveries_left = self.recoveries_left.saturating_sub(1);
+        if self.recoveries_left == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// How long after it was sent a segment that was overtaken is overdue.
+    #[must_use]
+    pub fn patience(&self, moment: &Moment, evidence: Evidence) -> Option<Span> {
+        let (_, rtt) = self.latest?;
+        let window = match self.window {
+            ReorderingWindow::Fixed => Self::fixed(moment, evidence),
+            ReorderingWindow::Adaptive => self.adaptive(moment, evidence),
+        };
+        Some(Span(rtt.0 + window.0))
+    }
+
+    fn fixed(moment: &Moment, evidence: Evidence) -> Span {
+        let wide = evidence.reordering_seen || !evidence.any_lost;
+        let quarter = moment.min_rtt.filter(|_| wide).map_or(Span::ZERO, |min| Span(min.0 / 4));
+        quarter.max(FIXED_WINDOW)
+    }
+
+    fn adaptive(&self, moment: &Moment, evidence: Evidence) -> Span {
+        if !evidence.reordering_seen && (moment.is_repairing || evidence.many_sacked) {
+            return Span::ZERO;
+        }
+        let (Some(min), Some(srtt)) = (moment.min_rtt, moment.srtt) else { return Span::ZERO };
+        Span(min.0 / 4 * self.steps).min(srtt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALM: Evidence = Evidence { reordering_seen: false, many_sacked: false, any_lost: false };
+
+    fn moment(now_ms: u64) -> Moment {
+        Moment {
+            now: Time::ZERO + Span::from_millis(now_ms),
+            min_rtt: Some(Span::from_millis(40)),
+            srtt: Some(Span::from_millis(60)),
+            is_repairing: false,
+            echo: None,
+        }
+    }
+
+    fn after(rack: &Rack, moment: &Moment, evidence: Evidence) -> u64 {
+        rack.patience(moment, evidence).expect("something was delivered").as_micros()
+    }
+
+    #[test]
+    fn the_adaptive_window_is_a_quarter_unless_a_loss_is_plain() {
+        let mut rack = Rack::new(ReorderingWindow::Adaptive);
+        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
+        let repairing = Moment { is_repairing: true, ..moment(50) };
+        let plain = Evidence { many_sacked: true, ..CALM };
+        let reordered = Evidence { reordering_seen: true, ..plain };
+        assert_eq!(after(&rack, &moment(50), CALM), 60_000);
+        assert_eq!(after(&rack, &moment(50), plain), 50_000);
+        assert_eq!(after(&rack, &repairing, CALM), 50_000);
+        assert_eq!(after(&rack, &repairing, reordered), 60_000);
+    }
+
+    #[test]
+    fn a_needless_retransmission_widens_the_window_once_for_each_round_trip() {
+        let mut rack = Rack::new(ReorderingWindow::Adaptive);
+        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
+        rack.on_duplicate(10, 20);
+        rack.on_duplicate(19, 30);
+        assert_eq!(after(&rack, &moment(50), CALM), 70_000);
+        (20..30).for_each(|una| rack.on_duplicate(una * 10, una * 10 + 10));
+        assert_eq!(after(&rack, &moment(50), CALM), 110_000, "never more than the SRTT");
+        (0..15).for_each(|_| rack.on_recovery_end());
+        assert_eq!(after(&rack, &moment(50), CALM), 110_000);
+        rack.on_recovery_end();
+        assert_eq!(after(&rack, &moment(50), CALM), 60_000);
+    }
+
+    #[test]
+    fn the_fixed_window_is_a_millisecond_once_losses_are_known() {
+        let mut rack = Rack::new(ReorderingWindow::Fixed);
+        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
+        let lost = Evidence { any_lost: true, ..CALM };
+        assert_eq!(after(&rack, &moment(50), CALM), 60_000);
+        assert_eq!(after(&rack, &moment(50), lost), 51_000);
+        let reordered = Evidence { reordering_seen: true, ..lost };
+        assert_eq!(after(&rack, &moment(50), reordered), 60_000);
+    }
+
+    #[test]
+    fn a_retransmission_that_returns_too_soon_does_not_count() {
+        let mut rack = Rack::new(ReorderingWindow::Adaptive);
+        let sent = Time::ZERO + Span::from_millis(30);
+        let again = (Order::of_retransmission(9, 0), sent);
+        rack.on_delivery(&moment(50), again, true);
+        assert_eq!(rack.latest(), None);
+        let of_original = Moment { echo: Some(ticks(sent) - 1), ..moment(80) };
+        rack.on_delivery(&of_original, again, true);
+        assert_eq!(rack.latest(), None);
+        rack.on_delivery(&moment(80), again, true);
+        rack.on_delivery(&moment(90), (Order::of_new(8), Time::ZERO), false);
+        assert_eq!(rack.latest(), Some(again), "only what was sent later replaces it");
+        rack.on_delivery(&moment(90), (Order::of_new(9), sent), false);
+        assert_eq!(rack.latest(), Some((Order::of_new(9), sent)));
+    }
+}

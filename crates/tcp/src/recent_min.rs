@@ -1,0 +1,100 @@
+//! The smallest value of late.
+//!
+//! The window is kept as a few shares with one minimum each, so a value is forgotten
+//! between one window and one window and a share after it was taken.
+
+use dumbbell_network::{Span, Time};
+
+const SHARES: usize = 8;
+const NOTHING: u32 = u32::MAX;
+
+/// A minimum that forgets.
+#[derive(Clone, Debug)]
+pub struct RecentMin {
+    /// Length of a share; none: nothing is forgotten.
+    share: Option<Span>,
+    share_ends: Time,
+    /// The minimum of each share, the current one first.
+    minima: [u32; SHARES + 1],
+    min: u32,
+}
+
+impl RecentMin {
+    /// No values yet.
+    #[must_use]
+    pub const fn new(window: Option<Span>) -> Self {
+        let share = match window {
+            Some(Span(0)) => Some(Span(1)),
+            Some(Span(window)) => Some(Span(window.div_ceil(SHARES as u64))),
+            None => None,
+        };
+        let minima = [NOTHING; SHARES + 1];
+        Self { share, share_ends: Time::NEVER, minima, min: NOTHING }
+    }
+
+    /// Takes a value.
+    #[inline]
+    pub fn take(&mut self, now: Time, value: u32) {
+        if self.min == NOTHING {
+            self.share_ends = self.share.map_or(Time::NEVER, |share| now + share);
+        }
+        if now >= self.share_ends {
+            self.forget(now);
+        }
+        if value < self.minima[0] {
+            self.minima[0] = value;
+            self.min = self.min.min(value);
+        }
+    }
+
+    #[cold]
+    fn forget(&mut self, now: Time) {
+        let share = self.share.expect("the length of a share that ended");
+        let ended = now.since(self.share_ends).0 / share.0 + 1;
+        self.share_ends = Time(self.share_ends.0 + ended * share.0);
+        let ended = (ended as usize).min(self.minima.len());
+        self.minima.rotate_right(ended);
+        self.minima[..ended].fill(NOTHING);
+        self.min = self.minima.into_iter().min().expect("a share");
+    }
+
+    /// The smallest value of late, if there is one.
+    #[inline]
+    #[must_use]
+    pub const fn get(&self) -> Option<u32> {
+        if self.min == NOTHING { None } else { Some(self.min) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(count: u64) -> Time {
+        Time::ZERO + Span::from_millis(1_000 * count)
+    }
+
+    #[test]
+    fn a_value_is_forgotten_after_its_window() {
+        let mut min = RecentMin::new(Some(Span::from_millis(8_000)));
+        assert_eq!(min.get(), None);
+        min.take(second(5), 10);
+        min.take(second(7), 20);
+        min.take(second(12), 30);
+        assert_eq!(min.get(), Some(10));
+        min.take(second(14), 40);
+        assert_eq!(min.get(), Some(20));
+        min.take(second(16), 40);
+        assert_eq!(min.get(), Some(30));
+        min.take(second(99), 70);
+        assert_eq!(min.get(), Some(70));
+    }
+
+    #[test]
+    fn without_a_window_nothing_is_forgotten() {
+        let mut min = RecentMin::new(None);
+        min.take(second(0), 10);
+        min.take(second(1_000_000), 20);
+        assert_eq!(min.get(), Some(10));
+    }
+}

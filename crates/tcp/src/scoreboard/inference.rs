@@ -1,0 +1,251 @@
+//! What is lost, judged by what has arrived.
+
+use dumbbell_network::Time;
+
+use super::{EVER_RESENT, RESENT, Resent, Scoreboard};
+use crate::rack::{Evidence, Moment, Order, Sending};
+use crate::stack::LossDetection;
+
+/// Losses newly found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Transmissions taken for lost.
+    pub segs: u64,
+    /// Some of them were retransmissions.
+    pub any_resent: bool,
+}
+
+impl Scoreboard {
+    /// Infers losses from what has arrived; gives what was found since the last call.
+    pub fn infer_losses(&mut self, moment: &Moment) -> Losses {
+        self.recheck = Time::NEVER;
+        if self.counts_duplicate_acks() {
+            if self.sacked_segs >= self.reordering.degree_segs() && !moment.is_repairing {
+                self.lose_first();
+            }
+        } else if let Some(top) = self.sacked.end() {
+            self.lose_below(self.overtaken_below(top));
+            self.lose_overtaken(top);
+        }
+        self.lose_overdue(moment);
+        std::mem::take(&mut self.found)
+    }
+
+    /// When losses should be inferred again although nothing arrived.
+    #[inline]
+    #[must_use]
+    pub const fn recheck(&self) -> Time {
+        self.recheck
+    }
+
+    /// Every segment below has enough delivered above it to be taken for lost.
+    fn overtaken_below(&self, top: u64) -> u64 {
+        let degree = self.reordering.degree_segs();
+        let counted = |board: &Self| board.sacked.from_top(degree - 1).unwrap_or(0);
+        match self.detection {
+            // How far ahead the highest is says little once the order changes.
+            LossDetection::Fack | LossDetection::FackRack if !self.reordering.is_seen() => {
+                top.saturating_sub(degree)
+            }
+            LossDetection::Fack | LossDetection::FackRack | LossDetection::Sacked => counted(self),
+            LossDetection::Rack | LossDetection::NewReno => 0,
+        }
+    }
+
+    /// Takes the first outstanding segment for lost, if there is one.
+    pub fn lose_first(&mut self) {
+        self.lose_below((self.una + 1).min(self.next));
+    }
+
+    /// Takes every segment below `mark` for lost that is not SACKed.
+    fn lose_below(&mut self, mark: u64) {
+        let from = self.lost_below.max(self.una);
+        if mark <= from {
+            return;
+        }
+        let (mut lost, mut resent) = (0, 0);
+        self.sacked.for_each_gap(from..mark, |gap| {
+            lost += gap.end - gap.start;
+            let marked = gap.start..gap.end.min(self.marked_below);
+            resent += marked.filter(|&segment| self.marks.get(segment) & RESENT != 0).count();
+        });
+        self.marks.reserve(self.una, mark);
+        self.lost_below = mark;
+        self.marked_below = self.marked_below.max(mark);
+        self.lost_segs += lost;
+        self.pending_segs += lost - resent as u64;
+        self.found.segs += lost;
+        if self.counts_duplicate_acks() {
+            self.limit_counted();
+        }
+    }
+
+    /// Takes retransmissions for lost that data first sent later has overtaken.
+    fn lose_overtaken(&mut self, top: u64) {
+        let margin = match self.detection {
+            LossDetection::Fack | LossDetection::FackRack => self.reordering.degree_segs(),
+            LossDetection::Sacked => 0,
+            LossDetection::Rack | LossDetection::NewReno => return,
+        };
+        while let Some(&resent) = self.resent.front() {
+            if self.is_outstanding(resent) {
+                if top <= resent.order.next() + margin {
+                    break;
+                }
+                self.lose_resent(resent.segment);
+            }
+            self.resent.pop_front();
+        }
+    }
+
+    /// Takes retransmissions for lost that were made before one.
+    pub(super) fn lose_resent_before(&mut self, order: Order) {
+        while let Some(&resent) = self.resent.front() {
+            if resent.order >= order {
+                break;
+            }
+            if self.is_outstanding(resent) {
+                self.lose_resent(resent.segment);
+            }
+            self.resent.pop_front();
+        }
+    }
+
+    /// RACK (RFC 8985, section 6.2, step 5).
+    fn lose_overdue(&mut self, moment: &Moment) {
+        let Some(rack) = &self.rack else { return };
+        let evidence = Evidence {
+            reordering_seen: self.reordering.is_seen(),
+            many_sacked: self.sacked_segs >= self.reordering.degree_segs(),
+            any_lost: self.lost_segs > 0,
+        };
+        let (Some(latest), Some(patience)) = (rack.latest(), rack.patience(moment, evidence))
+        else {
+            return;
+        };
+        let judge = |sending: Sending| match sending {
+            sending if sending >= latest => Verdict::NotOvertaken,
+            (_, sent) if moment.now.since(sent) >= patience => Verdict::Lost,
+            _ => Verdict::Waits,
+        };
+        let (mark, original_waits) = self.overdue_below(judge);
+        self.lose_below(mark);
+        let resent_waits = self.lose_overdue_resent(judge);
+        if original_waits || resent_waits {
+            self.recheck = latest.1 + patience;
+        }
+    }
+
+    /// Below which segment all are overdue, and whether one above will be soon. What
+    /// was sent again has its own time, but was first sent before its successor.
+    fn overdue_below(&self, judge: impl Fn(Sending) -> Verdict) -> (u64, bool) {
+        let mut mark = self.lost_below.max(self.una);
+        let (mut segment, mut waits) = (mark, false);
+        loop {
+            segment = self.sacked.next_absent(segment);
+            if segment >= self.next {
+                return (mark, waits);
+            }
+            let verdict = judge(self.last_sending(segment));
+            let has_successor_only =
+                self.marked_below > segment && self.marks.get(segment) & EVER_RESENT != 0;
+            waits |= verdict == Verdict::Waits;
+            segment += 1;
+            match verdict {
+                Verdict::Lost => mark = segment,
+                _ if has_successor_only => {}
+                _ => return (mark, waits),
+            }
+        }
+    }
+
+    /// Takes overdue retransmissions for lost; gives whether one will be soon.
+    fn lose_overdue_resent(&mut self, judge: impl Fn(Sending) -> Verdict) -> bool {
+        while let Some(&resent) = self.resent.front() {
+            if self.is_outstanding(resent) {
+                match judge((resent.order, self.sent_at.get(resent.segment))) {
+                    Verdict::Lost => self.lose_resent(resent.segment),
+                    verdict => return verdict == Verdict::Waits,
+                }
+            }
+            self.resent.pop_front();
+        }
+        false
+    }
+
+    /// Whether an entry is the last transmission of its segment, and outstanding.
+    fn is_outstanding(&self, resent: Resent) -> bool {
+        self.is_resent(resent.segment) && self.resent_order.get(resent.segment) == resent.order
+    }
+
+    fn lose_resent(&mut self, segment: u64) {
+        *self.marks.get_mut(segment) &= !RESENT;
+        self.resent_segs -= 1;
+        if segment < self.lost_below {
+            self.pending_segs += 1;
+            self.resend_again.push_back(segment);
+            self.found.segs += 1;
+            self.found.any_resent = true;
+        }
+    }
+
+    /// Takes everything outstanding for lost, as after a retransmission timeout.
+    pub fn lose_all(&mut self) {
+        for segment in self.una..self.marked_below.max(self.una) {
+            *self.marks.get_mut(segment) &= !RESENT;
+        }
+        if self.counts_duplicate_acks() {
+            self.sacked_segs = 0;
+        }
+        self.marks.reserve(self.una, self.next);
+        self.lost_below = self.next;
+        self.marked_below = self.next;
+        self.lost_segs = self.outstanding_segs() - self.sacked_segs;
+        self.pending_segs = self.lost_segs;
+        self.resent_segs = 0;
+        self.resent.clear();
+        self.resend_again.clear();
+        self.next_resend = self.una;
+        self.recheck = Time::NEVER;
+    }
+
+    /// Takes nothing for lost any more: it was late only. Retransmissions stay
+    /// outstanding.
+    pub fn lose_nothing(&mut self) {
+        self.lost_below = self.una;
+        self.lost_segs = 0;
+        self.pending_segs = 0;
+        self.resend_again.clear();
+        self.next_resend = self.una;
+        self.recheck = Time::NEVER;
+    }
+
+    /// A timeout in undisturbed state: less reordering than was thought.
+    pub fn distrust_reordering(&mut self) {
+        self.reordering.distrust(self.sacked_segs);
+    }
+
+    /// The receiver reports a needless retransmission.
+    pub fn on_duplicate(&mut self) {
+        let (una, next) = (self.una, self.next);
+        if let Some(rack) = &mut self.rack {
+            rack.on_duplicate(una, next);
+        }
+    }
+
+    /// Recovery or Loss ended without an undo.
+    pub fn on_recovery_end(&mut self) {
+        if let Some(rack) = &mut self.rack {
+            rack.on_recovery_end();
+        }
+    }
+}
+
+/// What time says about a transmission.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Lost,
+    /// It was overtaken, but may still arrive.
+    Waits,
+    NotOvertaken,
+}

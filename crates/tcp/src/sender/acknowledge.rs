@@ -1,0 +1,268 @@
+//! Works through an acknowledgement, in Linux's order (`tcp_ack`).
+
+use dumbbell_algorithm::{ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState};
+use dumbbell_network::{Span, Time};
+
+use super::{Observer, Sender};
+use crate::ack::{Ack, SackBlocks};
+use crate::rack::Moment;
+use crate::recovery::Progress;
+use crate::scoreboard::{Delivery, Losses};
+use crate::stack::Growth;
+use crate::tail_probe;
+use crate::undo::ticks;
+
+/// An acknowledgement once the scoreboard has read it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    pub now: Time,
+    pub delivery: Delivery,
+    /// The receiver saw a congestion mark.
+    pub ece: bool,
+    /// The timestamp echoed, where the stack uses it.
+    pub echo: Option<u32>,
+}
+
+impl News {
+    pub const fn advanced(&self) -> bool {
+        self.delivery.advanced_segs > 0
+    }
+}
+
+impl Sender {
+    /// Works through an acknowledgement; `blocks` is empty unless it has blocks.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline]
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        ack: Ack,
+        blocks: &SackBlocks,
+        observer: &mut impl Observer,
+    ) {
+        if self.is_routine && ack.cumulative > self.board.una() && !(ack.ece | ack.has_blocks) {
+            self.on_routine_ack(now, ack);
+        } else {
+            self.on_other_ack(now, ack, blocks, observer);
+        }
+    }
+
+    /// An acknowledgement that advances and says nothing else, in an undisturbed
+    /// window that is all that matters.
+    #[inline]
+    fn on_routine_ack(&mut self, now: Time, ack: Ack) {
+        let (segs, first_sent, last_sent) = self.board.advance_plainly(ack);
+        self.look_plainly(now);
+        self.conn.delivered_segs += segs;
+        self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
+        let micros_since = |sent: Time| now.since(sent).as_micros() as u32;
+        let first_us = micros_since(first_sent);
+        let last_us = if segs == 1 { first_us } else { micros_since(last_sent) };
+        self.rtt.sample(first_us, self.board.una(), self.board.next());
+        self.note_rtt(now, last_us, segs);
+        self.conn.srtt_us = self.rtt.srtt_us().unwrap_or(first_us);
+        let sample = AckSample {
+            pkts_acked: segs as u32,
+            rtt_us: last_us as i32,
+            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
+        };
+        self.algorithm.pkts_acked(&mut self.conn, &sample);
+        self.timeouts_in_row = 0;
+        self.arm_rto(now);
+        self.tail_probe.on_heard(now, self.rtt.srtt_us());
+        let acked = self.counted(segs as u32);
+        self.conn.cwnd_limited = self.is_cwnd_limited();
+        self.algorithm.cong_avoid(&mut self.conn, acked);
+    }
+
+    /// Notes the round-trip time of the latest sent of what was delivered.
+    #[inline]
+    fn note_rtt(&mut self, now: Time, rtt_us: u32, advanced_segs: u64) {
+        let last_one = advanced_segs == 1 && self.board.outstanding_segs() == 0;
+        self.rtt.record(now, rtt_us, last_one);
+        self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn on_other_ack(
+        &mut self,
+        now: Time,
+        ack: Ack,
+        blocks: &SackBlocks,
+        observer: &mut impl Observer,
+    ) {
+        let prior_in_flight_segs = self.in_flight();
+        let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
+        let moment = Moment { echo, ..self.moment(now) };
+        let delivery = self.board.acknowledge(&moment, &ack, blocks);
+        let ece = ack.ece && self.ecn.is_on();
+        self.look(now);
+        self.tell_of_ack(&delivery, ack.has_blocks, ece);
+        if !self.is_plain {
+            self.note_deliveries(&delivery);
+        }
+        self.sample_rtt(now, &delivery, echo.filter(|_| self.stack.rtt_from_timestamps));
+        let losses = if self.leaves_state(ack) {
+            Losses::default()
+        } else {
+            let blocks = ack.has_blocks.then_some(blocks);
+            self.take_news(&News { now, delivery, ece, echo }, blocks, observer)
+        };
+        if delivery.advanced_segs > 0 {
+            self.timeouts_in_row = 0;
+            self.arm_rto(now);
+        }
+        if delivery.delivered_segs > 0 {
+            self.tail_probe.on_heard(now, self.rtt.srtt_us());
+        }
+        if self.is_plain {
+            self.control(&delivery, losses);
+        } else {
+            self.control_beyond_windows(now, &delivery, losses, prior_in_flight_segs);
+        }
+        self.settle();
+    }
+
+    /// What losses are judged by at this moment.
+    #[inline]
+    pub(crate) fn moment(&self, now: Time) -> Moment {
+        let span = |us: u32| Span::from_micros(u64::from(us));
+        Moment {
+            now,
+            min_rtt: self.rtt.min_us().map(span),
+            srtt: self.rtt.srtt_us().map(span),
+            is_repairing: matches!(self.state(), CaState::Recovery | CaState::Loss),
+            echo: None,
+        }
+    }
+
+    /// Tells the algorithm, before it sees what was delivered.
+    #[inline]
+    fn tell_of_ack(&mut self, delivery: &Delivery, has_blocks: bool, ece: bool) {
+        let flags = match (has_blocks, ece) {
+            (false, false) if delivery.advanced_segs > 0 => ACK_WIN_UPDATE,
+            (_, false) => ACK_SLOWPATH,
+            (_, true) => ACK_SLOWPATH | ACK_ECE,
+        };
+        self.conn.delivered_segs += delivery.delivered_segs;
+        self.algorithm.in_ack_event(&mut self.conn, flags);
+        if ece {
+            self.counters.delivered_ce_segs += delivery.delivered_segs;
+        }
+    }
+
+    fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) {
+        if delivery.delivered_segs == 0 {
+            return;
+        }
+        let measured = delivery.first_sent.map(|sent| now.since(sent).as_micros() as u32);
+        // Where a retransmission makes the round trip ambiguous (Karn), timestamps tell.
+        let advanced = delivery.advanced_segs > 0;
+        let echoed = || echo.filter(|_| advanced).map(|echo| rtt_of_echo(now, echo));
+        if let Some(rtt_us) = measured.or_else(echoed) {
+            self.rtt.sample(rtt_us, self.board.una(), self.board.next());
+        }
+        let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
+        if let Some(rtt_us) = latest {
+            self.note_rtt(now, rtt_us, delivery.advanced_segs);
+        }
+        if let Some(srtt_us) = self.rtt.srtt_us() {
+            self.conn.srtt_us = srtt_us;
+        }
+        let sample = AckSample {
+            pkts_acked: delivery.delivered_segs as u32,
+            rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
+            in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
+        };
+        self.algorithm.pkts_acked(&mut self.conn, &sample);
+    }
+
+    /// Whether an acknowledgement leaves the congestion state as it is.
+    #[inline]
+    fn leaves_state(&self, ack: Ack) -> bool {
+        self.state() == CaState::Open
+            && self.board.is_plain()
+            && !ack.has_blocks
+            && !ack.ece
+            && !self.tail_probe.is_open()
+    }
+
+    /// Lets the congestion state follow; gives the losses found.
+    fn take_news(
+        &mut self,
+        news: &News,
+        blocks: Option<&SackBlocks>,
+        observer: &mut impl Observer,
+    ) -> Losses {
+        let reads_blocks = !self.board.counts_duplicate_acks();
+        let duplicate = blocks.filter(|_| reads_blocks).and_then(SackBlocks::duplicate);
+        if let Some(duplicate) = &duplicate {
+            self.board.on_duplicate();
+            self.undo.on_duplicate(duplicate);
+        }
+        let repaired = self.tail_probe.on_ack(tail_probe::Evidence {
+            una: self.board.una(),
+            duplicate: duplicate.is_some(),
+            is_repeated: news.delivery.delivered_segs == 0,
+        });
+        if repaired {
+            self.reduce_for_probe(observer);
+        }
+        let losses = self.update_state(news, observer);
+        self.conn.in_flight_segs = self.in_flight();
+        losses
+    }
+
+    /// Lets recovery or the algorithm set the window.
+    pub(crate) fn control(&mut self, delivery: &Delivery, losses: Losses) {
+        if let Some(recovery) = &mut self.recovery {
+            let progress = Progress {
+                delivered_segs: delivery.delivered_segs,
+                lost_segs: losses.segs,
+                advanced: delivery.advanced_segs > 0,
+                repaired: delivery.resent_acked && !losses.any_resent,
+                in_flight_segs: self.board.in_flight_segs(),
+            };
+            self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
+        } else if self.may_raise_cwnd(delivery) {
+            let acked = self.counted(delivery.delivered_segs as u32);
+            self.conn.cwnd_limited = self.is_cwnd_limited();
+            if self.is_plain || !self.in_slow_start() {
+                self.algorithm.cong_avoid(&mut self.conn, acked);
+            } else {
+                self.grow_slowly(delivery, acked);
+            }
+        }
+    }
+
+    /// The window grows with the cumulative acknowledgement, and with any delivery
+    /// where reordering is so common that it often stands still.
+    #[inline]
+    fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
+        delivery.advanced_segs > 0
+            || (delivery.delivered_segs > 0 && self.board.reordering().is_raised())
+    }
+
+    /// Acknowledged segments as the stack's growth counts them.
+    #[inline]
+    fn counted(&self, delivered_segs: u32) -> u32 {
+        match self.stack.growth {
+            Growth::Acks => 1,
+            Growth::Segments => delivered_segs,
+            Growth::Bytes if self.in_slow_start() => {
+                let limit = if self.state() == CaState::Loss { 1 } else { 2 };
+                delivered_segs.min(limit)
+            }
+            Growth::Bytes => delivered_segs,
+        }
+    }
+}
+
+/// The round-trip time that an echoed timestamp tells, in microseconds.
+fn rtt_of_echo(now: Time, echo: u32) -> u32 {
+    let ticks = ticks(now).wrapping_sub(echo).max(1);
+    ((u64::from(ticks) << 20) / 1_000) as u32
+}

@@ -1,0 +1,285 @@
+//! The congestion state: when the window is reduced, repaired and given back.
+
+use dumbbell_algorithm::{CaState, CwndEvent, SSTHRESH_INFINITE};
+use dumbbell_network::{Span, Time};
+
+use super::acknowledge::News;
+use super::{Congestion, Observer, Sender};
+use crate::frto::{self, Frto};
+use crate::recovery::Recovery;
+use crate::scoreboard::Losses;
+use crate::usage::ssthresh_to_keep;
+
+/// Fewer outstanding segments than this cannot bring three SACKs (RFC 5827).
+const EARLY_SEGS: u64 = 4;
+/// Two ticks of a kernel's 1 ms clock.
+const EARLY_DELAY_MIN: Span = Span::from_millis(2);
+
+impl Sender {
+    /// Lets the state follow an acknowledgement; gives the losses found.
+    pub(super) fn update_state(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
+        if news.ece {
+            self.undo.forbid();
+        }
+        if self.state() == CaState::Loss {
+            self.judge_timeout(news, observer);
+        }
+        if self.is_over() {
+            self.finish(news, observer);
+        }
+        match self.state() {
+            CaState::Recovery => self.go_on_repairing(news, observer),
+            CaState::Loss => self.infer_losses(news.now),
+            CaState::Open | CaState::Disorder | CaState::Cwr => self.watch(news, observer),
+        }
+    }
+
+    /// Whether what was outstanding when the reduction began is acknowledged.
+    fn is_over(&self) -> bool {
+        let una = self.board.una();
+        match self.state() {
+            CaState::Open | CaState::Disorder => false,
+            // The segment that says that the window was reduced has arrived too.
+            CaState::Cwr => una > self.high_seq,
+            // Duplicate ACKs of what was sent again must not begin another recovery.
+            _ if self.board.counts_duplicate_acks() => una > self.high_seq,
+            CaState::Recovery | CaState::Loss => una >= self.high_seq,
+        }
+    }
+
+    fn finish(&mut self, news: &News, observer: &mut impl Observer) {
+        if self.state() == CaState::Cwr {
+            self.end_reduction();
+        } else if self.is_spurious(news) {
+            let was_reducing = self.recovery.is_some();
+            self.take_back(observer);
+            if was_reducing {
+                self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
+            }
+        } else {
+            self.board.on_recovery_end();
+            self.end_reduction();
+        }
+        self.frto = Frto::Idle;
+        self.set_state(CaState::Open);
+        observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
+    }
+
+    /// Whether an acknowledgement proves that the reduction was needless.
+    fn is_spurious(&self, news: &News) -> bool {
+        self.stack.undo
+            && self.undo.prior_ssthresh().is_some()
+            && (self.undo.is_proved_by_echo(news.echo) || self.undo.is_proved_by_duplicates())
+    }
+
+    fn go_on_repairing(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
+        if news.advanced() && self.is_spurious(news) {
+            // The rest is late too; what was sent again must leave the network first.
+            if self.board.resent_segs() == 0 {
+                self.board.lose_nothing();
+                self.reopen(news, observer);
+            }
+            return Losses::default();
+        }
+        if self.is_disproved_by_duplicates() {
+            self.reopen(news, observer);
+            return Losses::default();
+        }
+        if news.advanced() && self.board.counts_duplicate_acks() {
+            self.board.lose_first();
+        }
+        self.infer_losses(news.now)
+    }
+
+    /// Ends a recovery that proved spurious.
+    fn reopen(&mut self, news: &News, observer: &mut impl Observer) {
+        self.take_back(observer);
+        self.try_open(news, observer);
+        observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
+    }
+
+    /// Whether every retransmission was reported as a duplicate.
+    fn is_disproved_by_duplicates(&self) -> bool {
+        self.stack.undo
+            && self.undo.prior_ssthresh().is_some()
+            && self.undo.is_proved_by_duplicates()
+    }
+
+    /// Was the last timeout spurious?
+    fn judge_timeout(&mut self, news: &News, observer: &mut impl Observer) {
+        let has_new_data = self.has_new_data() && self.board.una() < self.high_seq;
+        let verdict = self.frto.judge(frto::Evidence {
+            original: news.delivery.original,
+            high_seq: self.high_seq,
+            advanced: news.advanced(),
+            has_new_data,
+        });
+        let proved = news.advanced() && self.is_spurious(news);
+        if proved || verdict == frto::Verdict::Spurious {
+            self.frto = Frto::Idle;
+            self.board.lose_nothing();
+            self.take_back(observer);
+            self.set_state(CaState::Open);
+            observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
+        } else if verdict == frto::Verdict::Probe {
+            self.high_seq = self.board.next();
+        }
+    }
+
+    /// Looks out for the first loss.
+    fn watch(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
+        if self.state() != CaState::Cwr && self.is_disproved_by_duplicates() {
+            self.take_back(observer);
+        }
+        let losses = self.infer_losses(news.now);
+        if self.board.lost_segs() > 0 {
+            self.enter_recovery(news.ece, observer);
+        } else {
+            if self.may_retransmit_early() {
+                self.reorder_deadline = news.now + self.early_delay();
+            }
+            self.try_open(news, observer);
+        }
+        losses
+    }
+
+    /// Open if nothing is amiss, CWR if the network says so.
+    fn try_open(&mut self, news: &News, observer: &mut impl Observer) {
+        if self.state() == CaState::Cwr {
+            return;
+        }
+        if news.ece {
+            self.undo.end();
+            self.reduce(CaState::Cwr, observer);
+            self.begin_reduction();
+            self.set_state(CaState::Cwr);
+        } else if self.board.sacked_segs() + self.board.lost_segs() > 0 {
+            self.set_state(CaState::Disorder);
+        } else {
+            self.set_state(CaState::Open);
+        }
+    }
+
+    pub(super) fn infer_losses(&mut self, now: Time) -> Losses {
+        let losses = self.board.infer_losses(&self.moment(now));
+        self.reorder_deadline = self.board.recheck();
+        losses
+    }
+
+    /// Early retransmit (RFC 5827, section 3.2): all but the first of a few segments
+    /// are SACKed, and no new one can provoke further SACKs.
+    pub(super) fn may_retransmit_early(&self) -> bool {
+        let board = &self.board;
+        let outstanding = board.outstanding_segs();
+        self.stack.early_retransmit
+            && (2..EARLY_SEGS).contains(&outstanding)
+            && board.sacked_segs() + 1 == outstanding
+            && board.resent_segs() == 0
+            && !self.has_new_data()
+    }
+
+    /// A quarter of a round trip, lest reordering be taken for a loss.
+    fn early_delay(&self) -> Span {
+        let srtt_us = self.rtt.srtt_us().unwrap_or(0);
+        Span::from_micros(u64::from(srtt_us / 4)).max(EARLY_DELAY_MIN)
+    }
+
+    pub(super) fn enter_recovery(&mut self, ece: bool, observer: &mut impl Observer) {
+        let outstanding = self.board.resent_segs();
+        if self.state() == CaState::Cwr {
+            // The window falls already: one reduction for each round trip.
+            self.undo.begin(None, outstanding);
+            self.high_seq = self.board.next();
+        } else {
+            let prior_ssthresh = ssthresh_to_keep(&self.conn);
+            self.undo.begin((!ece).then_some(prior_ssthresh), outstanding);
+            self.reduce(CaState::Recovery, observer);
+            self.begin_reduction();
+        }
+        self.tail_probe.abandon();
+        self.set_state(CaState::Recovery);
+    }
+
+    /// The probe repaired a loss: one reduction, which is over at once.
+    pub(super) fn reduce_for_probe(&mut self, observer: &mut impl Observer) {
+        if !matches!(self.state(), CaState::Open | CaState::Disorder) {
+            return;
+        }
+        self.undo.end();
+        self.reduce(CaState::Cwr, observer);
+        self.begin_reduction();
+        self.set_state(CaState::Cwr);
+        self.end_reduction();
+        self.set_state(CaState::Open);
+        observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
+    }
+
+    /// Asks the algorithm for the window to fall to.
+    pub(super) fn reduce(&mut self, state: CaState, observer: &mut impl Observer) {
+        self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
+        self.conn.cwnd_cnt = 0;
+        self.conn.in_flight_segs = self.in_flight();
+        self.conn.ssthresh_segs = self.algorithm.ssthresh(&mut self.conn);
+        self.high_seq = self.board.next();
+        self.ecn.on_reduction();
+        self.counters.congestion_events += 1;
+        observer.congestion(Congestion {
+            state,
+            cwnd_segs: self.conn.prior_cwnd_segs,
+            ssthresh_segs: self.conn.ssthresh_segs,
+        });
+    }
+
+    /// Lets the window fall, unless the algorithm does that itself.
+    fn begin_reduction(&mut self) {
+        let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
+        let own = self.algorithm.has_cong_control();
+        self.recovery = (!own).then(|| Recovery::begin(self.stack.reduction, prior, ssthresh));
+    }
+
+    /// Ends a reduction where it was to lead, unless the algorithm sets the window.
+    fn end_reduction(&mut self) {
+        if self.recovery.take().is_none() {
+            return;
+        }
+        if self.conn.ssthresh_segs < SSTHRESH_INFINITE {
+            self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
+                None => self.conn.ssthresh_segs,
+                Some(_) => self.moderated(self.conn.cwnd_segs.min(self.conn.ssthresh_segs)),
+            };
+        }
+        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
+    }
+
+    /// A window from which no burst follows, where the stack cares.
+    fn moderated(&self, cwnd_segs: u32) -> u32 {
+        match self.stack.burst_after_recovery_segs {
+            None => cwnd_segs,
+            Some(burst) => cwnd_segs.min(self.in_flight() + burst),
+        }
+    }
+
+    /// Takes the reduction back, which proved spurious, unless the network itself
+    /// reported congestion meanwhile.
+    fn take_back(&mut self, observer: &mut impl Observer) {
+        self.recovery = None;
+        if let Some(prior_ssthresh) = self.undo.prior_ssthresh() {
+            let cwnd_segs = self.algorithm.undo_cwnd(&mut self.conn);
+            self.conn.cwnd_segs = self.moderated(cwnd_segs);
+            if prior_ssthresh > self.conn.ssthresh_segs {
+                self.conn.ssthresh_segs = prior_ssthresh;
+                self.ecn.on_undo();
+            }
+            self.counters.spurious_recoveries += 1;
+            observer.undone(self.conn.cwnd_segs, self.conn.ssthresh_segs);
+        }
+        self.undo.end();
+    }
+
+    pub(super) fn set_state(&mut self, state: CaState) {
+        if self.state() != state {
+            self.algorithm.set_state(&mut self.conn, state);
+            self.conn.state = state;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What happens because time passes: timeouts, probes, and losses that are overdue.
+
+use dumbbell_algorithm::{CaState, CwndEvent};
+use dumbbell_network::Time;
+
+use super::{Observer, Segment, Sender};
+use crate::frto::Frto;
+use crate::recovery::Progress;
+use crate::usage::ssthresh_to_keep;
+
+impl Sender {
+    /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
+    pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
+        if self.loss_deadline() > now {
+            return;
+        }
+        if self.tail_probe.deadline().min(self.rto_deadline) <= now {
+            self.consider_probe(now);
+        }
+        if self.reorder_deadline <= now {
+            self.on_overdue(now, observer);
+        }
+        if self.rto_deadline <= now {
+            self.time_out(now, observer);
+        }
+        self.conn.in_flight_segs = self.in_flight();
+        self.settle();
+    }
+
+    /// When one of these timers is due next.
+    #[inline]
+    pub(super) fn loss_deadline(&self) -> Time {
+        self.rto_deadline.min(self.tail_probe.deadline()).min(self.reorder_deadline)
+    }
+
+    /// The lost segment to send again next, unless new ones must show whether the last
+    /// timeout was spurious.
+    #[inline]
+    pub(super) fn next_repair(&mut self) -> Option<u64> {
+        if self.frto == Frto::Probes { None } else { self.board.next_lost() }
+    }
+
+    /// Starts the timers for new segments that were just sent.
+    #[inline]
+    pub(super) fn on_new_sent(&mut self, now: Time) {
+        if self.rto_deadline == Time::NEVER {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+        self.tail_probe.on_new_sent(now, self.rtt.srtt_us());
+    }
+
+    /// Books a segment that is sent again.
+    #[inline(never)]
+    pub(super) fn send_again(&mut self, now: Time, segment: u64) {
+        self.board.resend(now, segment);
+        self.conn.in_flight_segs = self.in_flight();
+        self.counters.retransmitted_segs += 1;
+        self.idle_since = now;
+        self.undo.on_resent(now, segment);
+        if self.rto_deadline == Time::NEVER || segment == self.board.una() {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+    }
+
+    /// Sends the tail loss probe: a new segment, or else the last one again (RFC 8985,
+    /// section 7.3). The window does not hold it back.
+    #[cold]
+    pub(super) fn send_probe(&mut self, now: Time) -> Segment {
+        let again = (!self.has_new_data()).then(|| self.board.next() - 1);
+        let segment = self.send(now, again);
+        self.tail_probe.on_sent(self.board.next(), again.is_some());
+        self.counters.tail_probes += 1;
+        self.rto_deadline = now + self.rtt.rto();
+        self.settle();
+        segment
+    }
+
+    /// Is it time for the tail loss probe? It replaces a timeout that is due first.
+    fn consider_probe(&mut self, now: Time) {
+        let outstanding = self.board.outstanding_segs();
+        let calm = matches!(self.state(), CaState::Open | CaState::Cwr);
+        let quiet = self.board.sacked_segs() == 0 && !self.board.counts_duplicate_acks();
+        let wanted = self.tail_probe.wanted_at(self.rtt.srtt_us(), outstanding);
+        match wanted.filter(|_| outstanding > 0 && calm && quiet) {
+            None => self.tail_probe.cancel(),
+            Some(wanted) if wanted.min(self.rto_deadline) > now => {
+                self.tail_probe.wait_until(wanted)
+            }
+            Some(_) => {
+                self.tail_probe.expire();
+                self.rto_deadline = now + self.rtt.rto();
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn arm_rto(&mut self, now: Time) {
+        let outstanding = self.board.outstanding_segs() > 0;
+        self.rto_deadline = if outstanding { now + self.rtt.rto() } else { Time::NEVER };
+    }
+
+    /// Segments that were overtaken have not arrived in time.
+    fn on_overdue(&mut self, now: Time, observer: &mut impl Observer) {
+        self.look(now);
+        if self.may_retransmit_early() {
+            self.board.lose_first();
+        }
+        let losses = self.infer_losses(now);
+        let undisturbed = matches!(self.state(), CaState::Open | CaState::Disorder | CaState::Cwr);
+        if self.board.lost_segs() == 0 || !undisturbed {
+            return;
+        }
+        self.enter_recovery(false, observer);
+        if let Some(recovery) = &mut self.recovery {
+            let progress = Progress {
+                delivered_segs: 1,
+                lost_segs: losses.segs,
+                advanced: false,
+                repaired: false,
+                in_flight_segs: self.board.in_flight_segs(),
+            };
+            self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
+        }
+    }
+
+    fn time_out(&mut self, now: Time, observer: &mut impl Observer) {
+        self.look(now);
+        self.counters.timeouts += 1;
+        let cwnd_segs = self.conn.cwnd_segs;
+        let undisturbed = matches!(self.state(), CaState::Open | CaState::Disorder);
+        let unrepaired = undisturbed || self.state() == CaState::Cwr;
+        if undisturbed {
+            self.board.distrust_reordering();
+        }
+        if self.timeout_is_new() {
+            self.undo.begin(Some(ssthresh_to_keep(&self.conn)), self.board.resent_segs());
+            self.reduce(CaState::Loss, observer);
+            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::Loss);
+        }
+        observer.timeout(cwnd_segs, self.conn.ssthresh_segs);
+        self.recovery = None;
+        self.tail_probe.abandon();
+        self.board.lose_all();
+        self.reorder_deadline = Time::NEVER;
+        self.frto = if self.stack.frto && unrepaired { Frto::Suspects } else { Frto::Idle };
+        self.conn.cwnd_segs = self.in_flight() + 1;
+        self.conn.cwnd_cnt = 0;
+        self.high_seq = self.board.next();
+        self.set_state(CaState::Loss);
+        self.timeouts_in_row += 1;
+        self.rtt.back_off();
+        self.rto_deadline = now + self.rtt.rto();
+        self.shaper.restart(now);
+    }
+
+    /// Whether a timeout calls for a reduction of its own, rather than ending one.
+    const fn timeout_is_new(&self) -> bool {
+        let undisturbed = matches!(self.conn.state, CaState::Open | CaState::Disorder);
+        let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
+        undisturbed || moved_on || self.board.una() >= self.high_seq
+    }
+}

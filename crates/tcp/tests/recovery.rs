@@ -1,0 +1,304 @@
+//! Each mechanism of loss recovery on a wire of 100 ms, one trouble at a time.
+
+mod wire;
+
+use dumbbell_algorithm::CaState;
+use dumbbell_network::{Span, Time};
+use dumbbell_tcp::{Ecn, LossDetection, ProbeRule, Segment, Stack};
+use wire::{Event, Fate, Wire, ms, stack, steady};
+
+const DELAY: Span = ms(50);
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// Loses the first transmission of some segments.
+fn losing(victims: &'static [u64]) -> impl FnMut(Time, Segment) -> Fate {
+    move |_, segment| {
+        let is_lost = victims.contains(&segment.number) && !segment.is_retransmission;
+        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+    }
+}
+
+/// Runs a transfer to its end.
+fn transfer<D: FnMut(Time, Segment) -> Fate>(
+    stack: &Stack,
+    segs: u64,
+    data: D,
+) -> Wire<D, impl FnMut(Time) -> Fate + use<D>> {
+    let mut wire = Wire::new(stack, "reno", Some(segs), data, steady(DELAY));
+    wire.peer.has_sack = stack.loss_detection != LossDetection::NewReno;
+    wire.finish();
+    wire
+}
+
+fn reductions(events: &[Event]) -> Vec<(CaState, u32, u32)> {
+    let reductions = events.iter().filter_map(|event| match *event {
+        Event::Reduced { state, cwnd, ssthresh } => Some((state, cwnd, ssthresh)),
+        _ => None,
+    });
+    reductions.collect()
+}
+
+/// When a segment was sent again, in ms.
+fn resent_at_ms<D, A>(wire: &Wire<D, A>) -> Vec<(u64, u64)> {
+    let again = wire.sent.iter().filter(|(_, segment)| segment.is_retransmission);
+    again.map(|(time, segment)| (time.0 / 1_000_000, segment.number)).collect()
+}
+
+#[test]
+fn rack_needs_one_sack_and_a_quarter_of_the_smallest_rtt() {
+    let wire = transfer(&stack("linux-6"), 10, losing(&[8]));
+    assert_eq!(resent_at_ms(&wire), [(125, 8)]);
+    assert_eq!(reductions(&wire.events.0), [(CaState::Recovery, 18, 9)]);
+    assert_eq!(wire.sender.counters().timeouts, 0);
+}
+
+#[test]
+fn rack_finds_a_lost_retransmission_without_a_timeout() {
+    let mut lost = 0;
+    let data = move |_: Time, segment: Segment| {
+        lost += u32::from(segment.number == 20 && lost < 3);
+        if segment.number == 20 && lost < 3 { Fate::lost() } else { Fate::after(DELAY) }
+    };
+    let wire = transfer(&stack("linux-6"), 200, data);
+    assert_eq!(wire.retransmitted(), [20, 20]);
+    assert_eq!(wire.sender.counters().timeouts, 0);
+    assert_eq!(wire.sender.counters().congestion_events, 1);
+}
+
+#[test]
+fn a_lost_tail_is_probed_after_two_round_trips_and_costs_one_reduction() {
+    let wire = transfer(&stack("linux-6"), 10, losing(&[9]));
+    // The lone segment's acknowledgement may have been delayed, 200 ms more than two
+    // round trips; but the retransmission timeout is the latest moment.
+    assert_eq!(resent_at_ms(&wire), [(100 + 300, 9)]);
+    assert_eq!(wire.sender.counters().timeouts, 0);
+    assert_eq!(wire.sender.counters().tail_probes, 1);
+    assert_eq!(wire.events.0, [], "nothing shows yet whether it had been lost");
+
+    let mut wire = Wire::new(&stack("linux-6"), "reno", None, losing(&[9]), steady(DELAY));
+    wire.run(at(10));
+    wire.stop();
+    wire.run(at(1_000));
+    assert_eq!(wire.retransmitted(), [9]);
+}
+
+#[test]
+fn two_lost_segments_at_the_tail_are_found_through_the_probe() {
+    let wire = transfer(&stack("linux-6"), 10, losing(&[8, 9]));
+    assert_eq!(resent_at_ms(&wire), [(302, 9), (402, 8)]);
+    assert_eq!(reductions(&wire.events.0), [(CaState::Recovery, 18, 9)]);
+    assert_eq!(wire.sender.counters().timeouts, 0);
+}
+
+#[test]
+fn without_a_probe_a_lost_tail_takes_a_timeout() {
+    let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-6") };
+    let wire = transfer(&stack, 10, losing(&[9]));
+    assert_eq!(wire.sender.counters().timeouts, 1);
+    assert_eq!(resent_at_ms(&wire), [(400, 9)], "SRTT and 300 ms: m/2 = 50, floor 200");
+}
+
+#[test]
+fn a_needless_probe_costs_nothing() {
+    let mut acks = 0;
+    let late_acks = move |_| {
+        acks += 1;
+        Fate::after(if acks > 8 { ms(450) } else { DELAY })
+    };
+    let data = |_, _| Fate::after(DELAY);
+    let mut wire = Wire::new(&stack("linux-6"), "reno", Some(10), data, late_acks);
+    wire.finish();
+    assert_eq!(wire.sender.counters().tail_probes, 1);
+    assert_eq!(wire.events.0, []);
+}
+
+#[test]
+fn a_delay_spike_times_out_once_and_is_undone() {
+    for (name, end_ms) in [
+        ("linux-2.6.26", 900),
+        ("linux-3.16", 900),
+        ("linux-4.14", 900),
+        ("linux-6", 900),
+        ("rfc", 1_600),
+    ] {
+        let end = at(end_ms);
+        let stack = Stack { tail_probe: ProbeRule::Off, timestamps: false, ..stack(name) };
+        let spike = |now: Time, _| {
+            let late = if (at(300)..end).contains(&now) { end.since(now).0 } else { 0 };
+            Fate::after(Span(DELAY.0 + late))
+        };
+        let wire = transfer(&stack, 600, spike);
+        let counters = wire.sender.counters();
+        assert_eq!(counters.timeouts, 1, "{name}");
+        // Without timestamps RACK takes the first acknowledgement for that of what was
+        // sent again, and the rest for overdue; that is undone as well.
+        assert_eq!(counters.spurious_recoveries, counters.congestion_events, "{name}");
+        assert!(counters.spurious_recoveries == 1 || name == "linux-4.14" || name == "linux-6");
+        let (_, cwnd, _) = reductions(&wire.events.0)[0];
+        let restored = wire.events.0.iter().any(|event| match *event {
+            Event::Undone { cwnd: undone, ssthresh } => {
+                let burst = stack.burst_after_recovery_segs.is_some();
+                (undone >= cwnd || burst) && ssthresh > cwnd / 2
+            }
+            _ => false,
+        });
+        assert!(restored, "{name}: {:?}", wire.events.0);
+    }
+}
+
+#[test]
+fn with_timestamps_a_delay_spike_is_undone_at_the_first_acknowledgement() {
+    let spike = |now: Time, _| {
+        let late = if (at(300)..at(900)).contains(&now) { at(900).since(now).0 } else { 0 };
+        Fate::after(Span(DELAY.0 + late))
+    };
+    let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-6") };
+    let mut wire = Wire::new(&stack, "reno", Some(600), spike, steady(DELAY));
+    wire.run(at(1_000));
+    assert_eq!(wire.sender.counters().spurious_recoveries, 1);
+    wire.finish();
+    assert_eq!(wire.sender.counters().congestion_events, 1);
+    assert_eq!(wire.retransmitted().len(), 1);
+}
+
+#[test]
+fn a_real_timeout_is_not_undone() {
+    for name in ["linux-2.6.6", "linux-2.6.26", "linux-3.16", "linux-4.14", "linux-6", "rfc"] {
+        let blackout = |now: Time, _| {
+            if (at(250)..at(1_500)).contains(&now) { Fate::lost() } else { Fate::after(DELAY) }
+        };
+        let wire = transfer(&stack(name), 400, blackout);
+        let counters = wire.sender.counters();
+        assert!(counters.timeouts >= 1, "{name}");
+        assert_eq!(counters.spurious_recoveries, 0, "{name}: {:?}", wire.events.0);
+        let timeouts = reductions(&wire.events.0);
+        let timeouts = timeouts.iter().filter(|(state, ..)| *state == CaState::Loss);
+        assert_eq!(timeouts.count(), 1, "{name}: one reduction for several timeouts");
+    }
+}
+
+/// One segment is overtaken by far; nothing is lost.
+fn late(now: Time, segment: Segment) -> Fate {
+    let _ = now;
+    let is_late = segment.number == 40 && !segment.is_retransmission;
+    Fate::after(Span(DELAY.0 + if is_late { 60_000_000 } else { 0 }))
+}
+
+#[test]
+fn reordering_is_undone_by_an_old_timestamp_at_once_and_by_a_duplicate_later() {
+    let undone_at = |timestamps| {
+        let stack = Stack { timestamps, ..stack("linux-6") };
+        let mut wire = Wire::new(&stack, "reno", Some(400), late, steady(DELAY));
+        while wire.sender.counters().spurious_recoveries == 0 {
+            wire.transmit();
+            assert!(wire.step(Time::NEVER), "never undone");
+        }
+        let counters = wire.sender.counters();
+        assert_eq!((counters.congestion_events, counters.retransmitted_segs), (1, 1));
+        let (_, cwnd, _) = reductions(&wire.events.0)[0];
+        assert!(wire.sender.conn().cwnd_segs >= cwnd);
+        assert!(wire.sender.conn().ssthresh_segs > cwnd, "it was infinite before");
+        wire.now
+    };
+    // The original arrives 60 ms late, its duplicate a round trip after its loss was
+    // inferred, which was when the following segments arrived.
+    assert!(undone_at(true).0 / 1_000_000 + 40 <= undone_at(false).0 / 1_000_000);
+}
+
+#[test]
+fn without_undo_a_spurious_reduction_stays() {
+    let stack = Stack { undo: false, ..stack("linux-6") };
+    let wire = transfer(&stack, 400, late);
+    assert_eq!(wire.sender.counters().spurious_recoveries, 0);
+    assert_eq!(wire.sender.counters().congestion_events, 1);
+}
+
+#[test]
+fn a_mark_reduces_once_and_is_answered_once() {
+    let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
+    let data = move |_: Time, segment: Segment| {
+        assert_eq!(segment.ect, !segment.is_retransmission, "new data only");
+        if (40..44).contains(&segment.number) { Fate::marked(DELAY) } else { Fate::after(DELAY) }
+    };
+    let wire = transfer(&stack, 400, data);
+    let reduced = reductions(&wire.events.0);
+    assert_eq!(reduced.len(), 1, "{:?}", wire.events.0);
+    let (state, cwnd, ssthresh) = reduced[0];
+    assert_eq!((state, ssthresh), (CaState::Cwr, cwnd / 2));
+    let recovered = Event::Recovered { cwnd: ssthresh, ssthresh };
+    assert_eq!(wire.events.0[1], recovered, "PRR ends at ssthresh");
+    let answers = wire.sent.iter().filter(|(_, segment)| segment.cwr).count();
+    assert_eq!(answers, 1);
+    assert!(wire.retransmitted().is_empty());
+    assert!(wire.sender.counters().delivered_ce_segs > 0);
+}
+
+#[test]
+fn a_loss_while_the_window_falls_for_a_mark_costs_no_second_reduction() {
+    let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
+    let data = |_: Time, segment: Segment| match segment.number {
+        40 => Fate::marked(DELAY),
+        45 if !segment.is_retransmission => Fate::lost(),
+        _ => Fate::after(DELAY),
+    };
+    let wire = transfer(&stack, 400, data);
+    assert_eq!(reductions(&wire.events.0).len(), 1);
+    assert_eq!(wire.retransmitted(), [45]);
+    assert_eq!(wire.sender.counters().spurious_recoveries, 0);
+}
+
+#[test]
+fn after_a_mark_nothing_is_undone() {
+    let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
+    let data = |now: Time, segment: Segment| match segment.number {
+        41 => Fate::marked(DELAY),
+        _ => late(now, segment),
+    };
+    let wire = transfer(&stack, 400, data);
+    assert_eq!(reductions(&wire.events.0).len(), 1);
+    assert_eq!(wire.retransmitted(), [40]);
+    assert_eq!(wire.sender.counters().spurious_recoveries, 0, "{:?}", wire.events.0);
+}
+
+#[test]
+fn new_reno_repairs_one_hole_for_each_round_trip() {
+    let stack = Stack { loss_detection: LossDetection::NewReno, ..stack("linux-6") };
+    let wire = transfer(&stack, 400, losing(&[40, 45, 50]));
+    assert_eq!(wire.sender.counters().congestion_events, 1);
+    assert_eq!(wire.sender.counters().timeouts, 0);
+    let resent = resent_at_ms(&wire);
+    assert_eq!(resent.iter().map(|&(_, number)| number).collect::<Vec<_>>(), [40, 45, 50]);
+    assert!(resent.windows(2).all(|pair| pair[1].0 - pair[0].0 == 100), "{resent:?}");
+}
+
+#[test]
+fn early_retransmit_waits_a_quarter_of_a_round_trip_for_two_sacks() {
+    let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-3.16") };
+    // The last flight has three segments, of which the first is lost.
+    let wire = transfer(&stack, 13, losing(&[10]));
+    assert_eq!(wire.sender.counters().timeouts, 0, "{:?}", wire.events.0);
+    assert_eq!(resent_at_ms(&wire), [(225, 10)]);
+    let patient = Stack { early_retransmit: false, ..stack };
+    assert_eq!(transfer(&patient, 13, losing(&[10])).sender.counters().timeouts, 1);
+}
+
+#[test]
+fn one_loss_costs_one_retransmission_and_one_reduction_in_every_profile() {
+    for profile in dumbbell_tcp::PROFILES {
+        let wire = transfer(&(profile.stack)(), 400, losing(&[60]));
+        assert_eq!(wire.retransmitted(), [60], "{}", profile.name);
+        assert_eq!(reductions(&wire.events.0).len(), 1, "{}", profile.name);
+        assert_eq!(wire.sender.counters().timeouts, 0, "{}", profile.name);
+    }
+}
+
+#[test]
+fn an_undisturbed_flow_sends_in_runs() {
+    let wire = transfer(&stack("linux-6"), 400, |_, _| Fate::after(DELAY));
+    assert!(wire.runs >= 100, "{} runs", wire.runs);
+    let wire = transfer(&stack("linux-6"), 400, losing(&[60]));
+    assert!(wire.runs >= 50, "{} runs around a loss", wire.runs);
+}

@@ -1,0 +1,295 @@
+//! A wire between a sender and a plain receiver, on which tests decide each fate.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use dumbbell_algorithm::{CaState, Instance};
+use dumbbell_network::{Span, Time};
+use dumbbell_tcp::{
+    Ack, Congestion, Observer, PROFILES, SackBlocks, Segment, Sender, SenderConfig, Stack,
+};
+
+pub fn stack(name: &str) -> Stack {
+    (PROFILES.iter().find(|profile| profile.name == name).expect("a profile").stack)()
+}
+
+pub const fn ms(count: u64) -> Span {
+    Span::from_millis(count)
+}
+
+/// A receiver that acknowledges everything at once and reports all it knows: SACK
+/// blocks, duplicates, timestamps (RFC 7323, section 4.3) and marks (RFC 3168).
+#[derive(Default)]
+pub struct Peer {
+    next: u64,
+    pub above: BTreeSet<u64>,
+    recent: Vec<u64>,
+    stamp: u32,
+    ece: bool,
+    pub has_sack: bool,
+}
+
+impl Peer {
+    fn on_data(&mut self, segment: Segment, stamp: u32, is_marked: bool) -> (Ack, SackBlocks) {
+        let number = segment.number;
+        self.ece = is_marked || (self.ece && !segment.cwr);
+        if number <= self.next {
+            self.stamp = self.stamp.max(stamp);
+        }
+        let mut blocks = SackBlocks::default();
+        if number < self.next || !self.above.insert(number) {
+            blocks.report_duplicate(number..number + 1);
+        }
+        while self.above.remove(&self.next) {
+            self.next += 1;
+        }
+        self.recent.retain(|&member| member >= self.next && member != number);
+        if self.above.contains(&number) {
+            self.recent.insert(0, number);
+        }
+        self.report(&mut blocks);
+        if !self.has_sack {
+            blocks = SackBlocks::default();
+        }
+        let Self { next: cumulative, stamp: echo, ece, .. } = *self;
+        (Ack { cumulative, echo, ece, has_blocks: !blocks.is_empty() }, blocks)
+    }
+
+    fn report(&self, blocks: &mut SackBlocks) {
+        let mut reported: Vec<Range<u64>> = Vec::new();
+        for &member in &self.recent {
+            if blocks.is_full() {
+                return;
+            }
+            if !reported.iter().any(|range| range.contains(&member)) {
+                let start = (0..=member).rev().take_while(|number| self.above.contains(number));
+                let end = (member..).take_while(|number| self.above.contains(number));
+                let range = start.last().unwrap_or(member)..end.last().unwrap_or(member) + 1;
+                blocks.push(range.clone());
+                reported.push(range);
+            }
+        }
+    }
+}
+
+/// What happened, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Reduced { state: CaState, cwnd: u32, ssthresh: u32 },
+    TimedOut,
+    Recovered { cwnd: u32, ssthresh: u32 },
+    Undone { cwnd: u32, ssthresh: u32 },
+}
+
+#[derive(Default)]
+pub struct Events(pub Vec<Event>);
+
+impl Observer for Events {
+    fn congestion(&mut self, congestion: Congestion) {
+        let Congestion { state, cwnd_segs, ssthresh_segs } = congestion;
+        self.0.push(Event::Reduced { state, cwnd: cwnd_segs, ssthresh: ssthresh_segs });
+    }
+    fn timeout(&mut self, _: u32, _: u32) {
+        self.0.push(Event::TimedOut);
+    }
+    fn recovered(&mut self, cwnd: u32, ssthresh: u32) {
+        self.0.push(Event::Recovered { cwnd, ssthresh });
+    }
+    fn undone(&mut self, cwnd: u32, ssthresh: u32) {
+        self.0.push(Event::Undone { cwnd, ssthresh });
+    }
+}
+
+/// What becomes of one packet: a delay for each copy that arrives.
+#[derive(Clone, Debug)]
+pub struct Fate {
+    pub delays: Vec<Span>,
+    pub is_marked: bool,
+}
+
+impl Fate {
+    pub fn after(delay: Span) -> Self {
+        Self { delays: vec![delay], is_marked: false }
+    }
+
+    pub fn lost() -> Self {
+        Self { delays: Vec::new(), is_marked: false }
+    }
+
+    pub fn marked(delay: Span) -> Self {
+        Self { delays: vec![delay], is_marked: true }
+    }
+}
+
+enum OnWire {
+    Data { segment: Segment, stamp: u32, is_marked: bool },
+    Ack(Ack, SackBlocks),
+}
+
+/// A transfer under way; `data` and `acks` decide the fates.
+pub struct Wire<D, A> {
+    pub sender: Sender,
+    /// Is told the same, but sends in runs where it can.
+    twin: Sender,
+    pub runs: u64,
+    pub peer: Peer,
+    pub events: Events,
+    /// Everything sent, and when.
+    pub sent: Vec<(Time, Segment)>,
+    pub now: Time,
+    data: D,
+    acks: A,
+    packets: BTreeMap<(Time, u64), OnWire>,
+    count: u64,
+    segs: Option<u64>,
+}
+
+impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
+    pub fn new(stack: &Stack, algorithm: &str, segs: Option<u64>, data: D, acks: A) -> Self {
+        let config = SenderConfig {
+            mss_bytes: 1448,
+            packet_bytes: 1500,
+            overhead_bytes: 0,
+            host_rate_bps: None,
+        };
+        let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).expect("an algorithm");
+        let established = || {
+            let mut sender = Sender::new(stack, config, algorithm.clone(), Time::ZERO, 1);
+            sender.supply(segs.unwrap_or(u64::MAX));
+            sender
+        };
+        Self {
+            sender: established(),
+            twin: established(),
+            runs: 0,
+            peer: Peer { has_sack: true, ..Peer::default() },
+            events: Events::default(),
+            sent: Vec::new(),
+            now: Time::ZERO,
+            data,
+            acks,
+            packets: BTreeMap::new(),
+            count: 0,
+            segs,
+        }
+    }
+
+    fn put(&mut self, delay: Span, packet: OnWire) {
+        self.count += 1;
+        self.packets.insert((self.now + delay, self.count), packet);
+    }
+
+    /// Sends all that may be sent.
+    pub fn transmit(&mut self) {
+        let mut next = self.sender.next_new_segment();
+        let first = self.sent.len();
+        while let Some(segment) = self.sender.next_segment(self.now) {
+            assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
+            assert!(segment.number >= self.sender.acked_segs(), "{segment:?} was acknowledged");
+            assert!(self.segs.is_none_or(|segs| segment.number < segs), "{segment:?} is no data");
+            next = self.sender.next_new_segment();
+            self.sent.push((self.now, segment));
+            let fate = (self.data)(self.now, segment);
+            let stamp = (self.now.0 >> 20) as u32;
+            for delay in fate.delays {
+                self.put(delay, OnWire::Data { segment, stamp, is_marked: fate.is_marked });
+            }
+        }
+        self.transmit_in_runs(first);
+        assert!(self.sender.conn().cwnd_segs >= 1);
+        let outstanding = next - self.sender.acked_segs();
+        assert!(u64::from(self.sender.in_flight()) <= 2 * outstanding, "{:?}", self.sender);
+    }
+
+    /// The twin sends the same as was sent since `first`, and is the same then.
+    fn transmit_in_runs(&mut self, first: usize) {
+        let mut sent = Vec::new();
+        loop {
+            if let Some((number, count)) = self.twin.next_run(self.now) {
+                assert!(count > 0);
+                self.runs += 1;
+                let ect = self.twin.marks_new();
+                sent.extend((number..number + u64::from(count)).map(|number| Segment {
+                    number,
+                    is_retransmission: false,
+                    ect,
+                    cwr: false,
+                }));
+            } else if let Some(segment) = self.twin.next_segment(self.now) {
+                sent.push(segment);
+            } else {
+                break;
+            }
+        }
+        assert!(sent.iter().eq(self.sent[first..].iter().map(|(_, segment)| segment)));
+        assert_eq!(self.twin.conn(), self.sender.conn());
+        assert_eq!(self.twin.deadline(), self.sender.deadline());
+        // All there is; now and then, as that takes long.
+        if self.sent.len() % 64 == 0 {
+            assert_eq!(format!("{:?}", self.twin), format!("{:?}", self.sender));
+        }
+    }
+
+    /// No more data will come.
+    pub fn stop(&mut self) {
+        self.sender.stop();
+        self.twin.stop();
+    }
+
+    /// Lets the next thing happen; gives whether there was one until `end`.
+    pub fn step(&mut self, end: Time) -> bool {
+        let arrival = self.packets.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
+        let next = arrival.min(self.sender.deadline());
+        if next > end {
+            return false;
+        }
+        assert!(next >= self.now, "a deadline in the past: {:?}", self.sender);
+        self.now = next;
+        if next < arrival {
+            self.sender.on_timer(next, &mut self.events);
+            self.twin.on_timer(next, &mut Events::default());
+        } else {
+            match self.packets.pop_first().expect("the packet that arrives").1 {
+                OnWire::Data { segment, stamp, is_marked } => {
+                    let (ack, blocks) = self.peer.on_data(segment, stamp, is_marked);
+                    for delay in (self.acks)(self.now).delays {
+                        self.put(delay, OnWire::Ack(ack, blocks.clone()));
+                    }
+                }
+                OnWire::Ack(ack, blocks) => {
+                    self.sender.on_ack(self.now, ack, &blocks, &mut self.events);
+                    self.twin.on_ack(self.now, ack, &blocks, &mut Events::default());
+                }
+            }
+        }
+        true
+    }
+
+    /// Runs until `end`, or until everything is acknowledged.
+    pub fn run(&mut self, end: Time) {
+        loop {
+            self.transmit();
+            if self.sender.is_done() || !self.step(end) {
+                return;
+            }
+        }
+    }
+
+    /// Runs a transfer to its end; it must have one within two days.
+    pub fn finish(&mut self) {
+        self.run(Time::ZERO + ms(172_800_000));
+        assert!(self.sender.is_done(), "stuck at {:?}: {:?}", self.now, self.sender);
+    }
+
+    /// The numbers of what was sent again.
+    pub fn retransmitted(&self) -> Vec<u64> {
+        let again = self.sent.iter().filter(|(_, segment)| segment.is_retransmission);
+        again.map(|(_, segment)| segment.number).collect()
+    }
+}
+
+/// Every packet takes as long.
+pub fn steady(delay: Span) -> impl FnMut(Time) -> Fate {
+    move |_| Fate::after(delay)
+}

@@ -1,0 +1,304 @@
+"""Captures: what Wireshark concludes from them agrees with what the run counted."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from dumbbell.api import simulate
+from dumbbell.errors import InputError
+from dumbbell.running import captures
+from resolved_schema import assert_contract
+from samples import resolved, scenario
+
+SCENARIO: Final = """
+title = "Losses, marks, requests, datagrams"
+duration = "12s"
+[network]
+rate = "20mbit"
+rtt = "40ms"
+queue = { discipline = "step", limit = "60p", threshold = "20p" }
+loss = [{ place = "receiver", probability = 0.001 }, { place = "reverse", probability = 0.002 }]
+[[flow]]
+algorithm = "cubic"
+stack = { profile = "linux-6", switches = { ecn = "classic" } }
+[[flow]]
+algorithm = "reno"
+[[flow]]
+algorithm = "cubic"
+bytes = "2mb"
+start = "1s"
+[[flow]]
+algorithm = "cubic"
+workload = { kind = "rpc", bytes = "10kb", pause = "20ms" }
+[[flow]]
+transport = "udp"
+rate = "1mbit"
+[[flow]]
+algorithm = "cubic"
+bytes = "20kb"
+start = "3s"
+"""
+
+FIELDS: Final = (
+    "ip.src",
+    "ip.dst",
+    "ip.dsfield.ecn",
+    "udp.length",
+    "tcp.len",
+    "tcp.seq",
+    "tcp.ack",
+    "tcp.flags.syn",
+    "tcp.flags.ece",
+    "tcp.flags.cwr",
+    "tcp.flags.push",
+    "tcp.options.timestamp.tsval",
+    "tcp.options.timestamp.tsecr",
+    "tcp.options.sack_le",
+    "tcp.options.sack_re",
+    "frame.time_epoch",
+    "tcp.analysis.ack_rtt",
+    "tcp.analysis.retransmission",
+    "tcp.analysis.fast_retransmission",
+    "tcp.analysis.spurious_retransmission",
+    "tcp.analysis.out_of_order",
+    "tcp.analysis.lost_segment",
+    "tcp.analysis.ack_lost_segment",
+    "tcp.analysis.window_full",
+)
+
+Packet = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One file: the packets of each flow, in order."""
+
+    data: list[list[Packet]]
+    acks: list[list[Packet]]
+    both: list[list[Packet]]
+
+    def count(self, flow: int, field: str) -> int:
+        return sum(bool(packet[field]) for packet in self.both[flow])
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A captured run."""
+
+    flows: list[Mapping[str, Any]]
+    sender: Seen
+    receiver: Seen
+
+    @property
+    def tcp(self) -> Iterator[Mapping[str, Any]]:
+        return (flow for flow in self.flows if flow["algorithm"] is not None)
+
+
+def tshark(file: Path, *arguments: str) -> str:
+    command = ["tshark", "-r", str(file), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def dissect(file: Path, flows: int) -> Seen:
+    arguments = [part for field in FIELDS for part in ("-e", field)]
+    rows = tshark(file, "-T", "fields", "-E", "separator=|", *arguments).splitlines()
+    seen = Seen(*([list[Packet]() for _ in range(flows)] for _ in range(3)))
+    times = []
+    for row in rows:
+        packet = dict(zip(FIELDS, row.split("|"), strict=True))
+        times.append(float(packet["frame.time_epoch"]))
+        forward = int(packet["ip.src"].split(".")[1]) < 128
+        flow = int((packet["ip.src"] if forward else packet["ip.dst"]).split(".")[3]) - 1
+        seen.both[flow].append(packet)
+        if not forward and packet["tcp.flags.syn"] == "0":
+            seen.acks[flow].append(packet)
+        elif packet["udp.length"] or int(packet["tcp.len"]) > 0:
+            seen.data[flow].append(packet)
+    assert times == sorted(times)
+    return seen
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("captures")
+    (folder / "all.toml").write_text(SCENARIO)
+    command = [sys.executable, "-m", "dumbbell.cli", "simulate", "all.toml", "--json"]
+    run = [*command, "--pcap", "all"]
+    done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True)
+    (folder / "all.json").write_text(done.stdout)
+    plain = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert json.loads(plain.stdout)["summary"] == json.loads(done.stdout)["summary"]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def captured(folder: Path) -> Captured:
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed")
+    flows = json.loads((folder / "all.json").read_text())["summary"]["flows"]
+    files = (folder / f"all-{side}.pcapng" for side in captures.SIDES)
+    return Captured(flows, *(dissect(file, len(flows)) for file in files))
+
+
+@pytest.mark.parametrize("side", captures.SIDES)
+def test_wireshark_takes_no_offence(captured: Captured, folder: Path, side: str) -> None:
+    assert captured
+    offence = "_ws.malformed || _ws.expert.severity >= error"
+    assert tshark(folder / f"all-{side}.pcapng", "-Y", offence) == ""
+
+
+def test_every_packet_is_there_with_its_payload(captured: Captured) -> None:
+    def payload(packets: list[Packet]) -> int:
+        return sum(int(each["tcp.len"] or int(each["udp.length"] or 0) - 8) for each in packets)
+
+    for number, flow in enumerate(captured.flows):
+        sent, received = captured.sender.data[number], captured.receiver.data[number]
+        assert len(sent) == flow["sent_segs"]
+        assert payload(sent) == flow["sent_bytes"]
+        assert len(received) == flow["received_packets"]
+        if flow["algorithm"] is None:
+            assert payload(received) == flow["received_bytes"]
+            assert not captured.sender.acks[number]
+
+
+def test_wireshark_finds_the_retransmissions_that_were_counted(captured: Captured) -> None:
+    for flow in captured.tcp:
+        seen, number = captured.sender, flow["flow"]
+        assert seen.count(number, "tcp.analysis.retransmission") == flow["retransmitted_segs"]
+        # All of them are plain or fast retransmissions.
+        assert seen.count(number, "tcp.analysis.spurious_retransmission") == 0
+        assert seen.count(number, "tcp.analysis.out_of_order") == 0
+    assert sum(flow["retransmitted_segs"] for flow in captured.tcp) > 20
+
+
+def test_wireshark_misses_nothing_that_a_sender_sees(captured: Captured) -> None:
+    for flow in captured.tcp:
+        for finding in ("lost_segment", "ack_lost_segment", "window_full"):
+            assert captured.sender.count(flow["flow"], f"tcp.analysis.{finding}") == 0
+
+
+def test_wireshark_measures_the_shortest_round_trip(captured: Captured) -> None:
+    for flow in captured.tcp:
+        packets = captured.sender.acks[flow["flow"]]
+        shortest_s = min(
+            float(each["tcp.analysis.ack_rtt"]) for each in packets if each["tcp.analysis.ack_rtt"]
+        )
+        assert shortest_s * 1e6 == pytest.approx(flow["rtt_min_us"], rel=0.01)
+
+
+def test_marks_are_seen_echoed_and_answered(captured: Captured) -> None:
+    for number, flow in enumerate(captured.flows):
+        marked = [each for each in captured.receiver.data[number] if each["ip.dsfield.ecn"] == "3"]
+        assert len(marked) == flow["marked_packets"]
+        assert all(each["ip.dsfield.ecn"] != "3" for each in captured.sender.data[number])
+        echoes = sum(each["tcp.flags.ece"] == "1" for each in captured.sender.acks[number])
+        answers = sum(each["tcp.flags.cwr"] == "1" for each in captured.sender.data[number])
+        capable = sum(each["ip.dsfield.ecn"] == "2" for each in captured.sender.data[number])
+        if number == 0:
+            assert len(marked) > 20
+            assert echoes >= answers > 5
+            assert capable == flow["sent_segs"] - flow["retransmitted_segs"]
+        else:
+            assert (echoes, answers, capable) == (0, 0, 0)
+
+
+def test_sack_blocks_are_where_something_is_missing(captured: Captured) -> None:
+    """A receiver reports blocks above its ACK if and only if it has data above a hole."""
+    reports = 0
+    for flow in captured.tcp:
+        highest = 0
+        reported = 0
+        for packet in captured.receiver.both[flow["flow"]]:
+            if packet["ip.src"].split(".")[1] == "0":
+                end = int(packet["tcp.seq"]) + int(packet["tcp.len"])
+                highest = max(highest, end)
+                continue
+            if packet["tcp.flags.syn"] == "1":
+                continue
+            ack = int(packet["tcp.ack"])
+            edges = packet["tcp.options.sack_le"].split(",")
+            above = [int(edge) for edge in edges if edge and int(edge) > ack]
+            assert bool(above) == (highest > ack)
+            reported += bool(above)
+        assert (reported > 0) == (flow["retransmitted_segs"] > 0)
+        reports += reported
+    assert reports > 100
+
+
+def test_clocks_go_on_and_answers_answer_what_was_sent(captured: Captured) -> None:
+    """RFC 7323: hosts echo what has arrived, at the sender the latest."""
+    for flow in captured.tcp:
+        sent: set[int] = set()
+        latest = {"0": 0, "128": 0}
+        for packet in captured.sender.both[flow["flow"]]:
+            value = int(packet["tcp.options.timestamp.tsval"])
+            echo = int(packet["tcp.options.timestamp.tsecr"])
+            side = packet["ip.src"].split(".")[1]
+            assert value >= latest[side]
+            latest[side] = value
+            if side == "0":
+                assert not sent or echo == latest["128"]
+                sent.add(value)
+            else:
+                assert echo in sent
+
+
+def test_messages_end_with_a_push(captured: Captured) -> None:
+    requests = captured.sender.data[3]
+    assert {each["tcp.len"] for each in requests if each["tcp.flags.push"] == "1"} == {"1312"}
+    assert {each["tcp.len"] for each in requests if each["tcp.flags.push"] == "0"} == {"1448"}
+    ends = {int(each["tcp.seq"]) + 1311 for each in requests if each["tcp.flags.push"] == "1"}
+    assert all(end % 10_000 == 0 for end in ends)
+    assert len(ends) > 50
+
+
+def test_captures_are_there_only_where_they_are_asked_for() -> None:
+    short = scenario({"duration": "1s"})
+    plain, kept = short.resolve(), short.resolve(capture=True)
+    assert_contract(kept.data)
+    assert plain.key != kept.key
+    assert simulate(plain).captures is None
+    found = simulate(kept).captures
+    assert found is not None
+    assert [file[:4].hex() for file in found] == ["0a0d0d0a"] * 2
+
+
+def test_the_expected_size_is_seldom_too_small() -> None:
+    for changes in (
+        {"duration": "10s"},
+        {"duration": "3s", "flow": [{"algorithm": "reno", "bytes": "100kb"}]},
+        {"duration": "3s", "flow": [{"transport": "udp", "rate": "5mbit"}]},
+        {
+            "duration": "3s",
+            "flow": [
+                {
+                    "algorithm": "reno",
+                    "workload": {"kind": "rpc", "bytes": "3kb", "pause": "5ms"},
+                }
+            ],
+        },
+    ):
+        kept = scenario(changes).resolve(capture=True)
+        expected = captures.expected_bytes(kept.data)
+        found = simulate(kept).captures
+        assert found is not None
+        assert 0.4 * expected < sum(map(len, found)) < 1.2 * expected + 2000
+
+
+def test_too_much_is_refused() -> None:
+    with pytest.raises(InputError, match="too many packets to capture: up to"):
+        captures.check_size(resolved({"network.rate": "10gbit", "duration": "600s"}).data)
+    captures.check_size(
+        resolved({"network.rate": "10gbit", "duration": "600s", "flow.0.bytes": "10mb"}).data
+    )
+    assert not math.isinf(captures.expected_bytes(resolved().data))
