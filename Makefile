@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers docs clean bpf-compiler packet-analyser valgrind peers
+  bench-peers docs validate clean bpf-compiler packet-analyser valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,6 +19,7 @@ help:
 	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/'
+	@echo 'make validate   hold the engine to theory: docs/validation.md'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make clean   remove everything that make made, results excepted'
 
@@ -100,6 +101,10 @@ peers:
 
 docs: build
 	$(BIN)/python -m dumbbell.docs
+
+# Outside or not, the page is written; the exit code tells.
+validate: build
+	$(BIN)/dumbbell validate --markdown docs/validation.md
 
 clean:
 	rm -rf $(VENV) target report python/dumbbell/*.so

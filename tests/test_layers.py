@@ -17,7 +17,7 @@ LAYERS = [
     ["claims"],
     ["results", "compare"],
     ["figures"],
-    ["report"],
+    ["report", "validate"],
     ["api", "docs"],
     ["cli"],
 ]

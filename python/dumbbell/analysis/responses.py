@@ -28,12 +28,13 @@ def aimd(p: float, increase: float, kept: float) -> float:
     return math.sqrt(increase * (1 + kept) / (2 * (1 - kept)) / p)
 
 
-def pftk(p: float, rtt_s: float, timeout_s: float, window_max: float = math.inf) -> float:
-    """Return Reno's rate in packets/s with timeouts (Padhye et al. 1998, one segment per ACK).
+def pftk(
+    p: float, rtt_s: float, timeout_s: float, window_max: float = math.inf, b: float = 1.0
+) -> float:
+    """Return Reno's rate in packets/s with timeouts (Padhye et al. 1998, equation 32).
 
-    The full model, with a limited window.
+    The full model, with a limited window; `b` segments are counted once, per ACK.
     """
-    b = 1.0
     unlimited = (2 + b) / (3 * b) + math.sqrt(8 * (1 - p) / (3 * b * p) + ((2 + b) / (3 * b)) ** 2)
     backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
     if unlimited < window_max:

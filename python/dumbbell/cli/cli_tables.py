@@ -8,6 +8,7 @@ from typing import Final
 
 import polars as pl
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from dumbbell.analysis.latency import latencies
@@ -18,6 +19,9 @@ from dumbbell.figures.labels import number, with_spread
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S, format_time
+from dumbbell.validate.running import Judged
+from dumbbell.validate.running import Verdict as Closeness
+from dumbbell.validate.table import COLUMNS, cells
 
 _VERDICTS = {
     Verdict.REPRODUCED: "[green]✓ reproduced[/]",
@@ -177,6 +181,22 @@ def claims(results: Sequence[ClaimResult]) -> Table:
         result.add_row(
             claim.id, claim.source, _VERDICTS[judged.verdict], judged.measured, claim.text
         )
+    return result
+
+
+_CLOSENESS = {
+    Closeness.WITHIN: "[green]✓ within[/]",
+    Closeness.OUTSIDE: "[red]✗ outside[/]",
+    Closeness.NOT_OFFERED: "[yellow]– not offered[/]",
+}
+
+
+def validation(judged: Sequence[Judged]) -> Table:
+    """Return what fidelity checks expect and measure."""
+    result = table(*COLUMNS, right=("expected", "measured", "tolerance"))
+    for each in judged:
+        *others, _ = map(escape, cells(each))
+        result.add_row(*others, _CLOSENESS[each.verdict])
     return result
 
 

@@ -1,8 +1,8 @@
 """The command ``dumbbell``.
 
 Results and JSON go to standard output, everything meant for people only to standard error. Exit
-codes: 0 all is well, 1 a run failed, 2 something that was asked for is impossible, 130 stopped by
-Ctrl-C.
+codes: 0 all is well, 1 a run failed or a check is outside its tolerance, 2 something that was asked
+for is impossible, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ from dumbbell.running.executor import Interrupted, Outcome, Progress, execute
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study, scenarios
+from dumbbell.validate import running as validating
+from dumbbell.validate import table as validation_table
+from dumbbell.validate.checks import all_checks
 
 app = typer.Typer(
     name="dumbbell",
@@ -372,6 +375,56 @@ def compare(
         _print_json(compared.as_dict())
         return
     _print_table(cli_tables.comparison(compared))
+
+
+class EngineName(StrEnum):
+    """What can be validated."""
+
+    SIMULATOR = "simulator"
+
+
+_ENGINES: Final = {EngineName.SIMULATOR: SimulatorEngine}
+
+
+@app.command()
+def validate(
+    *,
+    engine: Annotated[EngineName, typer.Option(help="What to validate.")] = EngineName.SIMULATOR,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Only checks with this text in their name or oracle."),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the table as Markdown too.")
+    ] = None,
+) -> None:
+    """Hold the engine to theory.
+
+    Runs the fidelity checks and prints what each expects and measures; the exit code is 1 if any is
+    outside its tolerance.
+    """
+    checks = validating.selected(all_checks(), only)
+    if not checks:
+        raise InputError(
+            "selects no check",
+            source="--only",
+            value=only,
+            valid="a part of a name, such as sawtooth, cubic or queue",
+        )
+    with say.status("simulating"):
+        judged = validating.validate(checks, _ENGINES[engine](), _jobs(jobs))
+    if markdown is not None:
+        with _writing(markdown):
+            markdown.write_text(validation_table.markdown(judged))
+    if as_json:
+        _print_json({"engine": engine.value, "checks": [each.as_dict() for each in judged]})
+    else:
+        _print_table(cli_tables.validation(judged))
+        print(validation_table.counted(judged))
+    if any(each.verdict is validating.Verdict.OUTSIDE for each in judged):
+        raise typer.Exit(1)
 
 
 @algorithms_app.command("show")

@@ -1,0 +1,16 @@
+"""The list of checks, by subject."""
+
+from __future__ import annotations
+
+import functools
+
+from dumbbell.validate.check import Check
+from dumbbell.validate.checks import links, messages, networks, queues, sharing, windows
+
+SUBJECTS = (windows, sharing, queues, links, messages, networks)
+
+
+@functools.cache
+def all_checks() -> tuple[Check, ...]:
+    """Return every check in the order of the table."""
+    return tuple(check for subject in SUBJECTS for check in subject.checks())

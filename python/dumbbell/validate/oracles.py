@@ -1,0 +1,310 @@
+"""What theory expects: pure functions, each with its source.
+
+Utilisation, response functions and the fluid models of equal flows are those of
+`dumbbell.analysis`; here is what only checks need.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from dumbbell.analysis import fluid, responses
+
+# Windows
+
+
+def aimd_epoch_s(
+    bdp: float, queue: float, rtt_s: float, kept: float = 0.5, per_rtt: float = 1.0
+) -> float:
+    """Return the time between two losses of one AIMD flow at a drop-tail queue.
+
+    The window grows from `kept` times what path and queue hold; the round trip is that of the
+    path until it is full, and grows with the queue from there. One round trip passes until the loss
+    is known and one in recovery (RFC 6675), neither with growth that counts.
+    """
+    peak = bdp + queue
+    low = kept * peak
+    empty = max(0.0, bdp - low)
+    start = max(low, bdp)
+    filling = (peak**2 - start**2) / (2 * bdp)
+    return rtt_s * ((empty + filling) / per_rtt + peak / bdp + max(1.0, low / bdp))
+
+
+def cubic_epoch_s(peak: float, scale: float = 0.4, kept: float = 0.7) -> float:
+    """Return the time in which CUBIC comes back to its peak and exceeds it by a segment.
+
+    RFC 9438, equations 1 and 2: K = cbrt(W_max (1 - beta) / C), then C t^3 = 1.
+    """
+    return math.cbrt(peak * (1 - kept) / scale) + math.cbrt(1 / scale)
+
+
+def with_recovery(window: float, p: float) -> float:
+    """Return the mean window if a round trip without growth follows every loss (RFC 6675).
+
+    The 1/p packets of an epoch take 1/(p w) round trips, and that one more.
+    """
+    return window / (1 + p * window)
+
+
+def periodic_scalable(p: float, increase: float = 0.01, kept: float = 0.875) -> float:
+    """Return Scalable TCP's mean window if every 1/p-th packet is lost.
+
+    1/p packets in the ln(1/kept)/increase round trips of an epoch (Kelly 2003, section 2). The
+    response function 0.08/p takes the small-step limit.
+    """
+    return increase / math.log(1 / kept) / p
+
+
+CUBIC_FRIENDLY_INCREASE: Final = 3 * (1 - 0.7) / (1 + 0.7)
+"""Segments per round trip of CUBIC's estimate of standard TCP (RFC 9438, section 4.3)."""
+
+
+@dataclass
+class Cubic:
+    """CUBIC (RFC 9438) with fast convergence and the friendly region, as a law per round trip."""
+
+    scale: float = 0.4
+    kept: float = 0.7
+    last_max: float = 0.0
+    origin: float = 0.0
+    plateau_s: float = 0.0
+    friendly: float = 0.0
+    begun_s: float | None = field(default=None)
+
+    def start(self, now_s: float) -> None:
+        """Start."""
+
+    def grow(self, window: float, rtt_s: float, now_s: float) -> float:
+        """Grow to where the curve will be a round trip later, at most by half."""
+        if self.begun_s is None:
+            self.begun_s = now_s - rtt_s
+            self.origin = max(self.last_max, window)
+            self.plateau_s = math.cbrt((self.origin - window) / self.scale)
+            self.friendly = window
+        since_s = now_s - self.begun_s
+        target = self.origin + self.scale * (since_s - self.plateau_s) ** 3
+        friendly = self.friendly + CUBIC_FRIENDLY_INCREASE * since_s / rtt_s
+        return max(0.01, min(target - window, window / 2), friendly - window)
+
+    def cut(self, window: float, rtt_s: float, now_s: float) -> float:  # noqa: ARG002
+        """Remember the maximum, or less than it if it has fallen."""
+        converging = window < self.last_max
+        self.last_max = window * (1 + self.kept) / 2 if converging else window
+        self.begun_s = None
+        return window * self.kept
+
+
+@dataclass
+class Bic(fluid.Bic):
+    """BIC as Linux computes it: the distance to the last maximum in whole steps.
+
+    A step of 1.9 segments is one of 1, which counts as near: 1/5 of a segment per round trip
+    (fact sheet 3.5).
+    """
+
+    def grow(self, window: float, rtt_s: float, now_s: float) -> float:
+        """Search towards the last maximum, probe beyond it."""
+        if self.window_low < window < self.last_max:
+            step = (int(self.last_max) - int(window)) // self.search
+            return min(step, self.increase_max) if step > 1 else self.search / self.smooth
+        return super().grow(window, rtt_s, now_s)
+
+
+def highspeed() -> fluid.HighSpeed:
+    """Return HighSpeed TCP with the parameters of RFC 3649, section 5."""
+    return fluid.HighSpeed(window_low=38.0)
+
+
+LAWS: Final = {**fluid.LAWS, "cubic": Cubic, "bic": Bic, "highspeed": highspeed}
+
+_STEPS: Final = 4
+_LOSSES: Final = 1500
+
+
+@functools.cache
+def window_under_loss(algorithm: str, p: float, rtt_s: float, losses: int = _LOSSES) -> float:
+    """Return the mean window under independent loss, by quarters of round trips.
+
+    The window grows by its law (RFC 3649, RFC 9438, the papers of BIC, H-TCP and Scalable TCP) for
+    one more round trip after a loss, until it is known; what else is lost meanwhile belongs to it.
+    It is cut, and a round trip of recovery without growth follows (RFC 6675, RFC 9937).
+    `fluid.under_loss` counts whole round trips, and so loses the growth of the one with the loss.
+    """
+    law = LAWS[algorithm]()
+    random = np.random.default_rng(1)
+    window, rounds, sent, growth = responses.reno(p), 0.0, 0.0, 1 / _STEPS
+    until_loss, until_known, until_recovered = random.exponential(1 / p), math.inf, 0.0
+    known, begun = -losses // 5, 0.0
+    while known < losses:
+        rounds += growth
+        sent += window * growth
+        until_loss -= window * growth
+        if until_loss <= 0:
+            until_loss = random.exponential(1 / p)
+            until_known = min(until_known, rounds + 1)
+        if rounds > until_recovered:
+            window += law.grow(window, rtt_s, rounds * rtt_s) * growth
+        if rounds >= until_known:
+            until_known, until_recovered = math.inf, rounds + 1
+            # H-TCP counts from the end of recovery; to the others it is the same.
+            window = max(2.0, law.cut(window, rtt_s, until_recovered * rtt_s))
+            known += 1
+            if known == 0:
+                begun, sent = rounds, 0.0
+    return sent / (rounds - begun)
+
+
+# Messages
+
+
+def slow_start_rounds(segs: int, initial: int = 10) -> int:
+    """Return the round trips in which slow start sends `segs`: initial, twice that, and so on."""
+    return math.ceil(math.log2(segs / initial + 1)) if segs > initial else 1
+
+
+def hystart_exit_segs(
+    rtt_s: float, service_s: float, initial: int = 10, low: int = 16, samples: int = 8
+) -> float:
+    """Return the window at which HyStart's delay rule ends slow start (Ha and Rhee 2008).
+
+    Rounds begin at `low` and at each doubling of it, so within the bursts of slow start, which
+    double from `initial`. The i-th ACK of a burst is of a packet that found i/2 waiting. Slow start
+    ends with the eighth sample of a round whose RTTs exceed the smallest by an eighth, within 4
+    to 16 ms; ACK trains, which bursts interrupt, end none of these rounds.
+    """
+    rise_s = min(max(rtt_s / 8, 0.004), 0.016)
+    window, burst = low, initial
+    while True:
+        while 2 * burst <= window:
+            burst *= 2
+        if (window - burst) / 2 * service_s > rise_s:
+            return window + samples
+        window *= 2
+
+
+def transfer_s(segs: int, rtt_s: float, service_s: float, initial: int = 10) -> float:
+    """Return the time to send `segs` and hear of the last (Kurose and Ross, static windows).
+
+    A round trip and the serialisation of all, and what the sender stands still after each
+    window that is shorter than the path.
+    """
+    time_s, window, left = rtt_s + segs * service_s, initial, segs
+    while left > window:
+        left -= window
+        time_s += max(0.0, rtt_s + service_s - window * service_s)
+        window *= 2
+    return time_s
+
+
+def rto_s(rtt_s: float, least_s: float = 0.2) -> float:
+    """Return the timeout after constant samples: RFC 6298 with Linux's least variance term."""
+    return rtt_s + least_s
+
+
+def tail_probe_s(rtt_s: float) -> float:
+    """Return when a tail loss probe goes out after the last sending (RFC 8985, section 7.2).
+
+    Two smoothed RTTs, and two clock ticks of a millisecond.
+    """
+    return 2 * rtt_s + 0.002
+
+
+# Queues
+
+
+def md1_waiting(load: float) -> float:
+    """Return the mean number that waits before one server: Poisson arrivals, equal services.
+
+    Pollaczek and Khinchine: rho^2 / (2 (1 - rho)).
+    """
+    return load**2 / (2 * (1 - load))
+
+
+def gilbert_loss(to_bad: float, to_good: float) -> float:
+    """Return the share of time in the bad state (Gilbert 1960), where everything is lost."""
+    return to_bad / (to_bad + to_good)
+
+
+def gilbert_burst(to_good: float) -> float:
+    """Return the mean number of successive losses, a geometric one."""
+    return 1 / to_good
+
+
+def trace_mbit(chances: int, period_ms: int) -> float:
+    """Return the rate of a trace of mahimahi in Mbit/s.
+
+    Each line lets 1504 bytes pass; what a packet leaves of them goes to the next one.
+    """
+    return chances * 1504 * 8 / period_ms / 1000
+
+
+def fast_queue(flows: int, alpha: float, initial: int = 10) -> float:
+    """Return the queue of FAST flows that start together, in packets, with the one being sent.
+
+    Each keeps alpha (Jin et al. 2004) beyond what it takes for the path's RTT. The k-th flow's
+    first packet waits behind the initial windows of those before it, and in equilibrium the flow
+    adds its share of the rate times that wait (Low, Peterson and Wang 2002 on Vegas).
+    """
+    return flows * alpha + initial * (flows - 1) / 2 + 1
+
+
+def ecn_peak(threshold: float, growth: float = 1.0) -> float:
+    """Return the largest queue of one flow that step marking holds.
+
+    The first packet that finds `threshold` waiting is marked; a round trip passes until the sender
+    reduces, in which the window grows by `growth`. The packet being sent counts too.
+    """
+    return threshold + 1 + growth
+
+
+# Networks
+
+
+def long_share_maxmin() -> float:
+    """Return what max-min fairness gives a flow over several hops with one flow on each."""
+    return 0.5
+
+
+def long_share_proportional(hops: int) -> float:
+    """Return what proportional fairness gives it (Kelly, Maulloo and Tan 1998): 1/(hops + 1)."""
+    return 1 / (hops + 1)
+
+
+def unequal_share(
+    bdp_1: float, rtt_1_s: float, rtt_2_s: float, queue_bdp: float, duration_s: float = 360.0
+) -> float:
+    """Return the share of flow 1 of two standard flows that always lose together.
+
+    One step per round trip of the shorter path; the queue delays both alike.
+    """
+    rate = bdp_1 / rtt_1_s
+    queue = queue_bdp * bdp_1
+    windows, sent, now_s = [2.0, 2.0], [0.0, 0.0], 0.0
+    while now_s < duration_s:
+        waiting_s = _waiting_s(windows, (rtt_1_s, rtt_2_s), rate)
+        trips = (rtt_1_s + waiting_s, rtt_2_s + waiting_s)
+        step_s = min(trips)
+        now_s += step_s
+        for flow, trip_s in enumerate(trips):
+            sent[flow] += windows[flow] * step_s / trip_s
+            windows[flow] += step_s / trip_s
+        if waiting_s * rate > queue:
+            windows = [max(2.0, window / 2) for window in windows]
+    return sent[0] / sum(sent)
+
+
+def _waiting_s(windows: list[float], rtts_s: tuple[float, float], rate: float) -> float:
+    """Return the queueing delay at which the windows give just the rate."""
+    low, high = 0.0, sum(windows) / rate
+    if sum(window / rtt for window, rtt in zip(windows, rtts_s, strict=True)) <= rate:
+        return 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        offered = sum(w / (rtt + middle) for w, rtt in zip(windows, rtts_s, strict=True))
+        low, high = (middle, high) if offered > rate else (low, middle)
+    return high

@@ -1,0 +1,268 @@
+"""Fidelity checks: each can fail, and the command says what it found."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.cli import commands
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.result import Run
+from dumbbell.scenario.model import Scenario
+from dumbbell.validate import measures, running, table
+from dumbbell.validate.check import EXACT, Band, Check, about, within
+from dumbbell.validate.checks import all_checks
+from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario
+from dumbbell.validate.running import Verdict
+from samples import output, resolved
+
+CHECKS = {check.name: check for check in all_checks()}
+
+
+def changed(scenario: Any, path: str, value: Any) -> Any:
+    """Return a scenario with one value changed; `path` is dotted."""
+    head, _, rest = path.partition(".")
+    if not rest:
+        return _put(scenario, head, value)
+    inner = scenario[int(head)] if head.isdigit() else scenario.get(head, {})
+    return _put(scenario, head, changed(inner, rest, value))
+
+
+def _put(holder: Any, key: str, value: Any) -> Any:
+    if isinstance(holder, dict):
+        return {**holder, key: value}
+    return [value if index == int(key) else entry for index, entry in enumerate(holder)]
+
+
+def test_every_check_says_what_it_is() -> None:
+    assert len(CHECKS) == len(all_checks())
+    for check in all_checks():
+        assert check.oracle
+        assert check.why, check.name
+        assert check.scenarios
+        # Random arrivals take long to draw; they are drawn where a wrong network is tried.
+        assert all(
+            "arrivals" in each or Scenario.parse(each, str(running.SOURCE))
+            for each in check.scenarios[:1]
+        )
+    assert len(set(SUBJECT_OF)) == len(SUBJECT_OF)
+
+
+def _dead(check: Check) -> list[Run]:
+    """Return runs in which nothing arrived."""
+    finished = output(resolved(), rows=0)
+    run = Run.of(resolved(), dataclasses.replace(finished, summary={"packets": 0}))
+    return [run] * len(check.scenarios)
+
+
+@pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.name)
+def test_every_check_fails_a_network_that_carries_nothing(check: Check) -> None:
+    judged = running.judge(check, _dead(check))
+    assert judged.verdict is Verdict.OUTSIDE
+    assert judged.remark == "no packet arrived"
+
+
+@pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.name)
+def test_every_check_fails_beyond_its_band(check: Check) -> None:
+    # What costs time to expect is expected only in the command's own run.
+    expected = float(check.expected) if not callable(check.expected) else 100.0
+    low, high = check.band.limits(expected)
+    assert low <= expected <= high
+    assert high - low <= 2 * max(1.0, expected)
+    step = max(1e-9, 1e-6 * expected)
+    assert check.band.holds(expected, expected)
+    assert not check.band.holds(low - step, expected)
+    assert not check.band.holds(high + step, expected)
+    assert not check.band.holds(math.nan, expected)
+
+
+# One of each kind of check, and what must move it out of its band.
+WRONG = [
+    ("utilisation, Reno, q/D = 0.2", "flow.0.algorithm", "scalable@li2007"),
+    ("utilisation, CUBIC in its friendly region, q/D = 0.05", "flow.0.algorithm", "reno"),
+    ("utilisation, Scalable, q/D = 0.02", "flow.0.algorithm", "reno"),
+    ("time between losses, Reno", "network.queue", "100p"),
+    ("time between losses, Reno, delayed ACKs counted once", "stack", "linux-6"),
+    ("time between losses, CUBIC", "flow.0.parameters", {"kept": 819}),
+    ("window if each 10,000th packet is lost, reno", "flow.0.algorithm", "scalable@li2007"),
+    ("window at random loss 0.001, bic", "flow.0.algorithm", "reno"),
+    ("rate at random loss 0.03, Reno, b = 2", "network.loss.0.probability", 0.01),
+    ("smaller over larger goodput, late flow, reno", "flow.1.start", "650s"),
+    ("share of one of two equal Reno flows", "flow", [flow("reno"), flow("scalable")]),
+    ("exponent of the ratio of RTTs, Reno, 40 and 120 ms", "network.queue", "10bdp"),
+    ("share of a Reno flow of 162 ms beside one of 42 ms", "flow.1.rtt", "162ms"),
+    ("queue of 2 FAST flows, alpha = 50", "flow.0.parameters", {"m0a": 60, "m1a": 60}),
+    ("Jain's index of four CUBIC flows, 20 to 160 ms, fq", "network.queue", "0.5bdp"),
+    ("Jain's index of four Reno flows, 20 to 160 ms, drop-tail", "network.queue.discipline", "fq"),
+    ("mean delay of 8 Reno flows, CoDel", "network.queue", "200p"),
+    ("mean delay of 8 Reno flows, PIE", "network.queue.target", "30ms"),
+    ("mean queue of 32 Reno flows, adaptive RED", "network.queue.max_threshold", "200p"),
+    ("departures of an overloaded link", "network.rate", "99.9mbit"),
+    ("largest queue of a link at 99 % load by one stream", "flow.0.rate", "101mbit"),
+    ("goodput of a full Ethernet link", "network.overhead", "ip"),
+    ("rate behind a policer of 50 Mbit/s", "network.policer.rate", "50.1mbit"),
+    ("burst of a token bucket of 64 kB", "network.rate.burst", "32kb"),
+    ("rate of a link driven by a trace", "network.rate", "14mbit"),
+    ("departures after the rate step to 40 Mbit/s", "network.rate.1.rate", "41mbit"),
+    ("share lost, independent losses at 1e-3", "network.loss.0.probability", 1.1e-3),
+    ("length of bursts, Gilbert-Elliott", "network.loss.0.gilbert_elliott.to_good", 0.11),
+    ("share doubled at 1e-3", "network.duplicate", 1.1e-3),
+    ("packets waiting at 50% load, random arrivals", "arrivals.0.rate", 540),
+    ("first request of 100 kB on an idle path", "network.rtt", "101ms"),
+    ("requests of 10 kB one after the other", "flow.0.workload.bytes", 20_000),
+    ("transfer of 200 kB at 10 Mbit/s", "network.rate", "9mbit"),
+    (
+        "repair of a lost last segment without probes, 50 ms",
+        "stack.switches.rto_min_ns",
+        300_000_000,
+    ),
+    ("window after recovery relative to that before, Reno", "flow.0.algorithm", "cubic"),
+    (
+        "segments sent in recovery relative to the window before, Reno",
+        "flow.0.algorithm",
+        "scalable@li2007",
+    ),
+    ("window at which HyStart ends slow start", "flow.0.parameters", {"hystart": 0}),
+    ("ACKs per segment with delayed ACKs", "stack.switches", dict(EVERY_SEGMENT)),
+    ("long flow's share of a parking lot of 4 hops, Reno", "flow.0.hops", [1, 1]),
+]
+SUBJECT_OF = [name for name, _, _ in WRONG]
+
+
+@pytest.mark.parametrize(("name", "path", "value"), WRONG)
+def test_a_wrong_network_is_outside(name: str, path: str, value: Any) -> None:
+    check = CHECKS[name]
+    first = {**check.scenarios[0]}
+    if isinstance(first["stack"], str) and path.startswith("stack."):
+        first["stack"] = {"profile": first["stack"]}
+    if path.endswith("discipline"):
+        path, value = "network.queue", {"discipline": value, "flow_limit": "400p"}
+    wrong = dataclasses.replace(check, scenarios=(changed(first, path, value),))
+    (judged,) = running.validate([wrong], SimulatorEngine(), jobs=2)
+    assert judged.verdict is Verdict.OUTSIDE
+    assert judged.measured is not None or judged.remark
+
+
+def _run(**keys: Any) -> Run:
+    check = dataclasses.replace(
+        CHECKS["differences between two runs of the same scenario"], repeated=False
+    )
+    (one,) = running.resolve(
+        dataclasses.replace(check, scenarios=({**check.scenarios[0], **keys},))
+    )
+    return Run.of(one, SimulatorEngine().run(one))
+
+
+def test_a_lost_packet_and_another_seed_are_noticed() -> None:
+    run, other = _run(duration="3s"), _run(duration="3s", seed=2)
+    assert measures.differences([run, run]) == 0
+    assert measures.differences([run, other]) > 0
+    assert measures.unaccounted(run) == 0
+    run.summary["flows"][0]["received_packets"] -= 1
+    assert measures.unaccounted(run) == 1
+
+
+def test_what_looks_at_marks_fails_without_any() -> None:
+    marks = [check for check in all_checks() if "ecn" in check.needs]
+    assert marks
+    plain = scenario("5s", {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"}, flow("reno"))
+    checks = [
+        dataclasses.replace(check, scenarios=(plain,), needs=())
+        for check in marks
+        if "step marking" in check.name
+    ]
+    for judged in running.validate(checks, SimulatorEngine()):
+        assert judged.verdict is Verdict.OUTSIDE
+        assert "no packet was marked" in judged.remark
+
+
+def test_bands_say_what_they_are() -> None:
+    assert [str(band) for band in (EXACT, about(0.5), within(0.1, 0.2), about(1, 0))] == [
+        "exact",
+        "±0.5",
+        "−10/+20 %",
+        "−1/+0",
+    ]
+    assert Band(1, 1).limits(5) == (4, 6)
+    assert within(0.1).limits(-10) == (-11, -9)
+
+
+def _small(expected: float = 10.0, **keys: Any) -> Check:
+    return Check(
+        name="rate of a small link",
+        oracle="the | rate",
+        scenarios=(
+            scenario("5s", {"rate": "10mbit", "rtt": "10ms", "queue": "1bdp"}, flow("reno")),
+        ),
+        expected=expected,
+        measure=measures.mean(measures.departed_mbit(1, 5)),
+        band=within(0.05),
+        why="it is small",
+        unit="Mbit/s",
+        **keys,
+    )
+
+
+def test_a_check_that_needs_more_than_the_engine_has_is_not_run() -> None:
+    (judged,) = running.validate([_small(needs=("telepathy",))], SimulatorEngine())
+    assert judged.verdict is Verdict.NOT_OFFERED
+    assert judged.remark == "the TCP stack has no telepathy"
+
+
+def test_a_run_that_breaks_is_outside() -> None:
+    class Broken:
+        def run(self, *_: Any) -> Any:
+            raise RuntimeError("out of order")
+
+    (judged,) = running.validate([_small()], Broken())
+    assert (judged.verdict, judged.remark) == (Verdict.OUTSIDE, "out of order")
+
+
+def test_the_page_has_a_row_for_each_check() -> None:
+    page = table.markdown(running.validate([_small(), _small(20.0)], SimulatorEngine()))
+    rows = [line for line in page.splitlines() if line.startswith("| rate of")]
+    assert rows[0].endswith("| it is small | within |")
+    assert rows[1].endswith("| it is small | **outside** |")
+    assert all("the \\| rate" in row for row in rows)
+    assert "2 checks: 1 within, 1 outside" in page
+
+
+def _command(
+    monkeypatch: pytest.MonkeyPatch, checks: Sequence[Check], *arguments: str
+) -> int | str | None:
+    monkeypatch.setattr(commands, "all_checks", lambda: tuple(checks))
+    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", "--jobs", "1", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        commands.main()
+    return stopped.value.code
+
+
+def test_the_command_tells_by_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    assert not _command(monkeypatch, [_small()], "--markdown", str(page), "--json")
+    (found,) = json.loads(capsys.readouterr().out)["checks"]
+    assert found["verdict"] == "within"
+    assert found["low"] == 9.5
+    assert found["low"] < found["measured"] < found["high"]
+    assert "| rate of a small link |" in page.read_text()
+    assert _command(monkeypatch, [_small(20.0)]) == 1
+    assert "outside" in capsys.readouterr().out
+
+
+def test_the_command_selects_by_a_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = dataclasses.replace(_small(20.0), name="another")
+    assert not _command(monkeypatch, [_small(), other], "--only", "SMALL")
+    assert "1 checks: 1 within" in capsys.readouterr().out
+    assert _command(monkeypatch, [_small()], "--only", "large") == 2
+    assert "--only" in capsys.readouterr().err
