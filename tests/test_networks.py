@@ -86,17 +86,13 @@ def test_every_queue_fills_the_link_without_a_standing_excess(discipline: dict[s
     assert total(run, "dropped_packets") == bottleneck["dropped_packets"]
 
 
-# What hosts send ahead of the agenda is served before it has arrived: Link::serve leaves the next
-# service at the transmitter's free time, though the packet at the head may come later.
-_early = pytest.mark.xfail(reason="schedulers serve packets before their arrival")
-
-
 @pytest.mark.parametrize(
     ("discipline", "limit_ms"),
     [
-        pytest.param("codel", 20, marks=_early),
-        pytest.param("fq-codel", 20, marks=_early),
-        pytest.param("fq", 60, marks=_early),
+        ("codel", 20),
+        ("fq-codel", 20),
+        # 100 packets for each of two flows, and nothing else that drops.
+        ("fq", 120),
         ("pie", 30),
         ("ared", 60),
     ],
@@ -112,8 +108,7 @@ def test_active_queues_are_short(discipline: str, limit_ms: int) -> None:
 @pytest.mark.parametrize(
     "discipline",
     [
-        *("fifo", "step", "red", "pie"),
-        *(pytest.param(name, marks=_early) for name in ("codel", "fq-codel", "fq", "two-class")),
+        *("fifo", "step", "red", "pie", "codel", "fq-codel", "fq", "two-class"),
     ],
 )
 def test_no_round_trip_is_shorter_than_its_propagation(discipline: str) -> None:
@@ -153,10 +148,7 @@ def test_marks_replace_drops(discipline: dict[str, Any]) -> None:
     "discipline",
     [
         "step",
-        pytest.param(
-            "two-class",
-            marks=pytest.mark.xfail(reason="Link counts a scheduler's marks only as it dequeues"),
-        ),
+        "two-class",
     ],
 )
 def test_the_queue_counts_its_marks(discipline: str) -> None:
