@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from dumbbell.analysis.window import Sampled
+from dumbbell.analysis.window import Counters, Sampled
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.study.model import Measure as Part
@@ -49,6 +49,15 @@ def _sampled(run: Run, skip: float = SKIPPED) -> Sampled:
     return Sampled(run, Part(skip=skip))
 
 
+def _counters(sampled: Sampled) -> list[Counters]:
+    """Return the samples of the flows that have any."""
+    return [counters for counters in sampled.flow_counters if counters is not None]
+
+
+def _rate_bps(run: Run) -> float:
+    return facts.bottleneck_rate_bps(run.scenario) or NOTHING
+
+
 def _queue(run: Run, from_s: float = 0.0, to_s: float = math.inf, queue: int = 0) -> pl.DataFrame:
     """Return the samples of a queue in a part of the run."""
     return run.queues.filter(
@@ -82,7 +91,7 @@ def utilisation(run: Run) -> float:
     if window is None:
         return NOTHING
     departed = sampled.bottleneck.between("departed_bytes", window.start_ns, window.end_ns)
-    return 8 * departed / window.seconds / facts.bottleneck_rate_bps(run.scenario)
+    return 8 * departed / window.seconds / _rate_bps(run)
 
 
 def departed_mbit(from_s: float, to_s: float) -> One:
@@ -102,7 +111,7 @@ def window_segs(run: Run) -> float:
     window = sampled.window
     if window is None:
         return NOTHING
-    sent = sampled.flow_counters[0].between("sent_segs", window.start_ns, window.end_ns)
+    sent = _counters(sampled)[0].between("sent_segs", window.start_ns, window.end_ns)
     rtt_s = facts.base_rtt_ns(run.scenario, run.scenario["flows"][0]) / NS_PER_S
     return sent / window.seconds * rtt_s
 
@@ -113,7 +122,7 @@ def packets_per_s(run: Run) -> float:
     window = sampled.window
     if window is None:
         return NOTHING
-    sent = sampled.flow_counters[0].between("sent_segs", window.start_ns, window.end_ns)
+    sent = _counters(sampled)[0].between("sent_segs", window.start_ns, window.end_ns)
     return sent / window.seconds
 
 
@@ -125,7 +134,7 @@ def rates(run: Run, skip: float = SKIPPED) -> list[float]:
         return [NOTHING]
     return [
         counters.between("received_bytes", window.start_ns, window.end_ns) / window.seconds
-        for counters in sampled.flow_counters
+        for counters in _counters(sampled)
     ]
 
 
@@ -209,7 +218,7 @@ def queue_packets(run: Run) -> float:
 def queue_delay_ms(run: Run) -> float:
     """Mean time that a packet would wait, from the bytes in the queue."""
     bytes_ = _mean(_queue(run, SKIPPED * _seconds(run))["backlog_bytes"])
-    return 8000 * bytes_ / facts.bottleneck_rate_bps(run.scenario)
+    return 8000 * bytes_ / _rate_bps(run)
 
 
 def queue_max_packets(from_s: float = 0.0) -> One:

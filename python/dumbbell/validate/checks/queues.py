@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import EXACT, Check, Table, about
-from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario, stack
+from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario, seeds, stack
 
 ECN: Final[Mapping[str, Any]] = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
 THRESHOLD: Final = 50
@@ -40,7 +40,8 @@ def _delays() -> Iterator[Check]:
             5.0,
             {"discipline": "fq-codel", "ecn": False},
             "RFC 8290",
-            "each flow's queue is held by itself, and is empty after its backoff",
+            "each flow's queue is held by itself, and is empty after its backoff: 2.8 ms in a "
+            "run where flows kept step, 4 ms elsewhere",
         ),
         (
             "PIE",
@@ -53,7 +54,7 @@ def _delays() -> Iterator[Check]:
         yield Check(
             name=f"mean delay of 8 Reno flows, {name}",
             oracle=f"its target ({source})",
-            scenarios=(_many(queue, 8),),
+            scenarios=seeds(5, _many(queue, 8)),
             expected=target,
             measure=measures.mean(measures.queue_delay_ms),
             band=about(2),
