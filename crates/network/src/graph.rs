@@ -248,20 +248,20 @@ impl Network {
 
     /// Sends `count` packets at once over an open express route; gives how many of them
     /// were not lost: the first ones.
-    #[inline]
+    #[inline(always)]
     pub fn admit_run(&mut self, express: &Express, now: Time, count: u32) -> u32 {
         self.links[express.link].admit_run(now + express.before, count)
     }
 
     /// Passes on a packet of `bytes` that was admitted at `now`; gives when it is at the
     /// end of the route.
-    #[inline]
+    #[inline(always)]
     pub fn pass_admitted(&mut self, express: &Express, now: Time, bytes: u16) -> Time {
         self.links[express.link].pass_admitted(now + express.before, bytes) + express.after
     }
 
     /// Whether a packet that passed an express route is lost at its end, at `time`.
-    #[inline]
+    #[inline(always)]
     pub fn loses(&mut self, express: &Express, time: Time, packet: impl Fn() -> Packet) -> bool {
         express.tail.is_some_and(|tail| time <= self.end && self.links[tail].loses(time, packet()))
     }
@@ -487,7 +487,7 @@ impl Network {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn plan_turn(&mut self, index: usize) {
         let line = &self.lines[index];
         let front = line.waiting.front().map_or(Time::NEVER, |arrival| arrival.time);

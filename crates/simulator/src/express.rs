@@ -65,7 +65,7 @@ impl AllHosts {
 
     /// The new segments that a connection sends now, if they are alike: the first, how
     /// many, and what they say of ECN.
-    #[inline]
+    #[inline(always)]
     pub fn next_run(&mut self, now: Time, index: usize) -> Option<(u64, u32, Ecn)> {
         let flow = &mut self.flows[index];
         let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
@@ -80,7 +80,7 @@ impl AllHosts {
         Some((first, count, ecn_of(sender.marks_new())))
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_run(
         &mut self,
         now: Time,
@@ -121,7 +121,7 @@ impl AllHosts {
     }
 
     /// Takes a segment that was sent at `now` to its receiver at `at`; none: it was lost.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "what a packet would say, without the packet")]
     fn arrive_in_express(
         &mut self,
@@ -151,7 +151,7 @@ impl AllHosts {
     }
 
     /// Takes a data segment at its receiver.
-    #[inline]
+    #[inline(always)]
     pub fn receive(
         &mut self,
         now: Time,
