@@ -95,6 +95,17 @@ def test_a_flow_may_have_a_stack_of_its_own() -> None:
     assert facts.stacks(found.data) == stacks
 
 
+def test_switches_that_need_each_other_may_be_set_together() -> None:
+    found = resolve(
+        {"switches": {"sack": False, "loss_detection": "new-reno"}},
+        {"switches": {"sack": False}},
+        stack={"profile": "linux-6", "switches": {"loss_detection": "new-reno"}},
+    )
+    for flow in found.data["flows"]:
+        switches = flow["transport"]["tcp"]["stack"]["switches"]
+        assert switches == {"sack": False, "loss_detection": "new-reno"}
+
+
 def test_facts_of_algorithms() -> None:
     found = resolve({"algorithm": "htcp@li2007"}, {"algorithm": "cubic"}, {"algorithm": "htcp"})
     assert facts.algorithms(found.data) == ["cubic", "htcp"]
@@ -118,6 +129,11 @@ def test_facts_of_algorithms() -> None:
         ),
         ({"algorithm": "reno", "switches": {"growht": 1}}, "switches.growht", "unknown switch"),
         ({"algorithm": "reno", "switches": {"growth": 1}}, "switches.growth", "invalid type"),
+        (
+            {"algorithm": "reno", "switches": {"sack": False}},
+            "switches.sack",
+            "needs loss_detection",
+        ),
         ({"algorithm": "reno", "stack": "linux6"}, "stack.profile", "unknown stack profile"),
         ({"algorithm": "reno", "host": ""}, "host", "empty"),
         ({"transport": "udp"}, "rate", "is missing"),

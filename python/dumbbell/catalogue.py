@@ -107,14 +107,24 @@ class Stacks(_Entry):
     profiles: Mapping[str, StackProfile]
     switches: Mapping[str, str]
 
-    def check_switch(self, profile: str, name: str, value: bool | int | str) -> None:
-        """Raise InputError unless `name` is a switch that can have this value."""
-        if name not in self.switches:
-            raise unknown("switch of the TCP stack", name, self.switches)
+    def check_switches(self, profile: str, switches: Mapping[str, bool | int | str]) -> None:
+        """Raise InputError, keyed from ``switches`` on, unless the switches fit together.
+
+        Some can have a value only beside another: without SACK, losses are found by New Reno.
+        """
+        for name in switches:
+            if name not in self.switches:
+                problem = unknown("switch of the TCP stack", name, self.switches)
+                raise problem.at(key=f"switches.{name}")
+        choice = {"profile": profile, "switches": dict(switches)}
         try:
-            _core.check_stack(json.dumps({"profile": profile, "switches": {name: value}}))
+            _core.check_stack(json.dumps(choice))
         except _core.ScenarioError as error:
-            raise InputError(error.args[1], value=value, valid=self.switches[name]) from None
+            key, problem_found = error.args
+            name = key.removeprefix("switches.")
+            raise InputError(
+                problem_found, key=key, value=switches.get(name), valid=self.switches.get(name)
+            ) from None
 
 
 @functools.cache

@@ -14,7 +14,6 @@ from pydantic import (
 )
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
 from dumbbell.scenario.tables import Abbreviable
 
 Switches = Mapping[str, bool | int | str]
@@ -41,18 +40,9 @@ class Stack(Abbreviable):
 
     @model_validator(mode="after")
     def _known_switches(self) -> Self:
-        check_switches(self.profile, self.switches)
+        catalogue.stacks().check_switches(self.profile, self.switches)
         return self
 
     @model_serializer(mode="wrap")
     def _compact(self, handler: SerializerFunctionWrapHandler) -> Any:
         return handler(self) if self.switches else self.profile
-
-
-def check_switches(profile: str, switches: Switches) -> None:
-    """Raise InputError for a switch that does not exist or cannot have its value."""
-    for name, value in switches.items():
-        try:
-            catalogue.stacks().check_switch(profile, name, value)
-        except InputError as error:
-            raise error.at(key=f"switches.{name}") from None

@@ -19,7 +19,7 @@ from dumbbell.scenario.model_flows import (
     Arrivals,
     Flow,
 )
-from dumbbell.scenario.model_stack import Stack, check_switches
+from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.model_workloads import AnyWorkload, OnOff, Rpc
 from dumbbell.scenario.routes import Topology
 from dumbbell.scenario.sizing import nominal_rate_bps
@@ -181,7 +181,7 @@ def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
 
 def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
     try:
-        check_switches(stack.profile, traffic.switches)
+        catalogue.stacks().check_switches(stack.profile, {**stack.switches, **traffic.switches})
     except InputError as error:
         raise error.at(key=key) from None
     return {"profile": stack.profile, "switches": {**stack.switches, **traffic.switches}}
