@@ -4,6 +4,7 @@ mod common;
 
 use common::{MILLISECOND, SECOND, run};
 use dumbbell_simulator::Output;
+use dumbbell_tcp::PROFILES;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -13,12 +14,15 @@ fn any_flow() -> impl Strategy<Value = Value> {
     let preset = prop_oneof![Just(None), Just(Some("li2007"))];
     let bytes = prop_oneof![Just(None), (1u64..3_000_000).prop_map(Some)];
     let stop = prop_oneof![Just(None), (2_500u64..6_000).prop_map(Some)];
-    (0..ALGORITHMS.len(), preset, 10u64..300, 0u64..2_000, stop, bytes, 200u16..2_000).prop_map(
-        |(algorithm, preset, rtt_ms, start_ms, stop_ms, bytes, packet_bytes)| {
+    let ways = (0..ALGORITHMS.len(), 0u8..8, any::<bool>());
+    (ways, preset, 10u64..300, 0u64..2_000, stop, bytes, 200u16..2_000).prop_map(
+        |((algorithm, turn, ecn), preset, rtt_ms, start_ms, stop_ms, bytes, packet_bytes)| {
             let algorithm = ALGORITHMS[algorithm];
+            let switches = if ecn { json!({"ecn": "classic"}) } else { json!({}) };
             json!({
                 "label": algorithm, "algorithm": algorithm,
-                "preset": preset.filter(|_| algorithm != "cubic"), "switches": {},
+                "preset": preset.filter(|_| algorithm != "cubic"), "switches": switches,
+                "turned": turn == 0,
                 "rtt_ns": rtt_ms * MILLISECOND, "start_ns": start_ms * MILLISECOND,
                 "stop_ns": stop_ms.map(|stop| stop * MILLISECOND),
                 "demand": bytes.map_or(json!("endless"), |bytes| json!({"transfer": bytes})),
@@ -28,8 +32,42 @@ fn any_flow() -> impl Strategy<Value = Value> {
     )
 }
 
+/// Every discipline, with what its kind wants.
+fn any_discipline() -> impl Strategy<Value = Value> {
+    let delays = |kind: &str| {
+        json!({
+            "kind": kind, "target_ns": 5 * MILLISECOND, "interval_ns": 100 * MILLISECOND, "ecn": true,
+        })
+    };
+    let mut fq_codel = delays("fq-codel");
+    fq_codel["queues"] = json!(4);
+    fq_codel["quantum_bytes"] = json!(1514);
+    prop_oneof![
+        8 => Just(json!({"kind": "fifo"})),
+        1 => Just(json!({"kind": "step", "threshold": {"packets": 20}})),
+        1 => Just(json!({
+            "kind": "red", "min_packets": 5.0, "max_packets": 15.0, "max_probability": 0.1,
+            "weight": 0.002, "gentle": true, "adaptive": false, "ecn": true,
+        })),
+        1 => Just(json!({
+            "kind": "pie", "target_ns": 15 * MILLISECOND, "update_ns": 15 * MILLISECOND,
+            "alpha": 0.125, "beta": 1.25, "burst_ns": 150 * MILLISECOND, "ecn": true,
+        })),
+        1 => Just(delays("codel")),
+        1 => Just(fq_codel),
+        1 => Just(json!({
+            "kind": "fq", "quantum_bytes": 3028, "initial_quantum_bytes": 15140,
+            "flow_limit_packets": 100,
+        })),
+        1 => Just(json!({
+            "kind": "two-class", "threshold": {"packets": 20}, "quantum_bytes": 1514,
+        })),
+    ]
+}
+
 prop_compose! {
     fn any_network()(
+        discipline in any_discipline(),
         rate_bps in 300_000u64..300_000_000,
         delay_ms in 0u64..5,
         limit in 1u32..300,
@@ -45,7 +83,7 @@ prop_compose! {
         let [sender, bottleneck, receiver, reverse] = loss;
         json!({
             "rate_bps": rate_bps, "delay_ns": delay_ms * MILLISECOND, "queue": queue,
-            "discipline": {"kind": "fifo"}, "overhead_bytes": overhead, "edge_rate_bps": edge,
+            "discipline": discipline, "overhead_bytes": overhead, "edge_rate_bps": edge,
             "edge_jitter_ns": jitter_us * 1_000,
             "reverse_bps": reverse_bps, "reverse_queue": {"packets": reverse_limit},
             "loss": {"sender": sender, "bottleneck": bottleneck, "receiver": receiver, "reverse": reverse},
@@ -57,10 +95,10 @@ prop_compose! {
     fn any_scenario()(
         network in any_network(),
         flows in prop::collection::vec(any_flow(), 1..5),
-        old: bool,
+        profile in 0..PROFILES.len(),
         seed: u64,
     ) -> Value {
-        let profile = if old { "linux-2.6.6" } else { "linux-6" };
+        let profile = PROFILES[profile].name;
         json!({
             "seed": seed, "duration_ns": 8 * SECOND,
             "profile": profile, "network": network, "flows": flows,
@@ -128,6 +166,14 @@ fn windows_stay_in_bounds_and_time_goes_on(output: &Output) {
 
 fn queues_respect_their_limit(output: &Output, scenario: &Value) {
     let forward = &output.summary.queues[0];
+    let rate = scenario["network"]["rate_bps"].as_u64().unwrap();
+    let capacity =
+        u128::from(rate) * u128::from(output.summary.duration_ns) / 8 / u128::from(SECOND);
+    assert!(u128::from(forward.departed_bytes) <= capacity + 1);
+    if scenario["network"]["discipline"]["kind"] == "two-class" {
+        // It has a limit for each class.
+        return;
+    }
     let packet_max = scenario["flows"].as_array().unwrap().iter();
     let packet_max = packet_max.map(|flow| flow["packet_bytes"].as_u64().unwrap()).max().unwrap();
     let overhead = scenario["network"]["overhead_bytes"].as_u64().unwrap();
@@ -141,10 +187,17 @@ fn queues_respect_their_limit(output: &Output, scenario: &Value) {
             assert!(backlog.filter(|(queue, _)| **queue == 0).all(|(_, &bytes)| bytes <= most));
         }
     }
-    let rate = scenario["network"]["rate_bps"].as_u64().unwrap();
-    let capacity =
-        u128::from(rate) * u128::from(output.summary.duration_ns) / 8 / u128::from(SECOND);
-    assert!(u128::from(forward.departed_bytes) <= capacity + 1);
+}
+
+/// Nothing arrives before it was sent, and no queue holds more than ever came.
+fn time_passes_on_the_way(output: &Output, scenario: &Value) {
+    for (flow, spec) in output.summary.flows.iter().zip(scenario["flows"].as_array().unwrap()) {
+        let base_us = spec["rtt_ns"].as_u64().unwrap() / 1_000;
+        assert!(flow.rtt_min_us.is_none_or(|rtt| u64::from(rtt) >= base_us), "{flow:?}");
+    }
+    for queue in &output.summary.queues {
+        assert!(queue.waiting_bytes_mean <= queue.arrived_packets * 2_100, "{queue:?}");
+    }
 }
 
 fn events_agree_with_the_counters(output: &Output) {
@@ -171,6 +224,7 @@ proptest! {
         transfers_are_exact(&output, &scenario);
         windows_stay_in_bounds_and_time_goes_on(&output);
         queues_respect_their_limit(&output, &scenario);
+        time_passes_on_the_way(&output, &scenario);
         events_agree_with_the_counters(&output);
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub const SECOND: u64 = 1_000_000_000;
 pub const MILLISECOND: u64 = 1_000_000;
 
-/// A bulk flow; `workload` may be set to any transport, `direction` to `reverse`.
+/// A bulk flow; `transport` may be set to any, `turned` lets its data go the other way.
 pub fn flow(algorithm: &str, preset: Option<&str>, rtt_ns: u64) -> Value {
     json!({
         "label": algorithm, "algorithm": algorithm, "preset": preset,
@@ -115,12 +115,14 @@ pub fn resolve(short: &Value) -> Value {
             "algorithm": flow["algorithm"], "preset": flow["preset"], "parameters": {},
             "stack": {"profile": short["profile"], "switches": flow["switches"]}, "demand": flow["demand"],
         }}));
+        let data = json!({"hops": hops, "delay_ns": 0});
+        let acks = json!({"hops": [{"link": 1, "delay_ns": 0}], "delay_ns": edges - edges / 2});
+        let turned = flow.get("turned").is_some_and(|turned| turned == true);
+        let (forward, reverse) = if turned { (acks, data) } else { (data, acks) };
         json!({
             "label": flow["label"], "start_ns": flow["start_ns"], "stop_ns": flow["stop_ns"],
             "packet_bytes": flow["packet_bytes"], "header_bytes": 52, "sampled": true,
-            "forward": {"hops": hops, "delay_ns": 0},
-            "reverse": {"hops": [{"link": 1, "delay_ns": 0}], "delay_ns": edges - edges / 2},
-            "transport": transport,
+            "forward": forward, "reverse": reverse, "transport": transport,
         })
     }).collect();
     json!({
