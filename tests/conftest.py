@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def small_folder(small: Results) -> Path:
     """Return the folder that holds ``study`` and ``results`` of the small study."""
     return small.store.root.parent
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C be heard: a shell ignores it for what it starts in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
