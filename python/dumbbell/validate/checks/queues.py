@@ -125,7 +125,8 @@ def _marks() -> Iterator[Check]:
             why="a count",
             needs=("ecn",),
         )
-    classes = {"discipline": "two-class", "limit": "200p", "threshold": f"{THRESHOLD}p"}
+    # Deep enough that a class whose flow backs off still has packets for each of its turns.
+    classes = {"discipline": "two-class", "limit": "200p", "threshold": "100p"}
     marked = flow("cubic", stack=ECN["stack"])
     yield Check(
         name="share of one ECN flow beside four others, two classes",
@@ -141,6 +142,6 @@ def _marks() -> Iterator[Check]:
         expected=0.5,
         measure=measures.mean(measures.share()),
         band=about(0.01),
-        why="a class whose flow has just backed off may leave its turn unused",
+        why="slow start; the threshold keeps the class busy through a reduction",
         needs=("ecn",),
     )
