@@ -233,7 +233,11 @@ def main() -> None:
     given = parser.parse_args()
     console = Console(width=122)
     sections = []
-    for section in compare([s for s in SCENARIOS if given.only in s.name]):
+    chosen = [scenario for scenario in SCENARIOS if given.only in scenario.name]
+    if not chosen:
+        known = ", ".join(repr(scenario.name) for scenario in SCENARIOS)
+        parser.error(f"--only {given.only!r} is in no scenario's name; there are {known}")
+    for section in compare(chosen):
         console.print(show(*section), "")
         sections.append(section)
     if given.markdown:
