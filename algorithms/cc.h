@@ -86,7 +86,8 @@ struct cc_conn {
 	u8 state;	 /* enum cc_ca_state */
 	u8 cwnd_limited; /* the window, not the application, held sending back */
 	u8 stack;	 /* enum cc_stack */
-	u8 reserved[5];
+	u8 reserved;
+	u32 base_rtt_us; /* RTT of the empty path, as somebody told (TCP-BPF); 0: nobody did */
 };
 
 /* What one ACK told (pkts_acked). */

@@ -95,7 +95,9 @@ pub struct Conn {
     /// How the stack differs from today's Linux: `STACK_*` bits.
     pub stack: u8,
     /// Zero.
-    pub reserved: [u8; 5],
+    pub reserved: u8,
+    /// RTT of the empty path as somebody told (TCP-BPF), microseconds; 0: nobody did.
+    pub base_rtt_us: u32,
 }
 
 impl Default for Conn {
@@ -120,7 +122,8 @@ impl Default for Conn {
             state: CaState::Open,
             cwnd_limited: true,
             stack: 0,
-            reserved: [0; 5],
+            reserved: 0,
+            base_rtt_us: 0,
         }
     }
 }

@@ -88,7 +88,7 @@ unsafe extern "C" {
 }
 
 /// The numbers of `layout.c`, from this side.
-const LAYOUT: [usize; 23] = [
+const LAYOUT: [usize; 24] = [
     size_of::<Conn>(),
     offset_of!(Conn, pacing_rate_bytes_per_s),
     offset_of!(Conn, prior_cwnd_segs),
@@ -96,6 +96,7 @@ const LAYOUT: [usize; 23] = [
     offset_of!(Conn, state),
     offset_of!(Conn, cwnd_limited),
     offset_of!(Conn, stack),
+    offset_of!(Conn, base_rtt_us),
     size_of::<AckSample>(),
     offset_of!(AckSample, in_flight_bytes),
     size_of::<RateSample>(),

@@ -14,6 +14,7 @@ const u32 dumbbell_layout[] = {
 	AT(cc_conn, state),
 	AT(cc_conn, cwnd_limited),
 	AT(cc_conn, stack),
+	AT(cc_conn, base_rtt_us),
 	SIZE(cc_ack_sample),
 	AT(cc_ack_sample, in_flight_bytes),
 	SIZE(cc_rate_sample),

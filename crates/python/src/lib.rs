@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_simulator::{Error, Output};
+use dumbbell_record::Output;
+use dumbbell_simulator::Error;
 use dumbbell_tcp::StackChoice;
 use dumbbell_workload::{Invalid, Scenario};
 use pyo3::create_exception;

@@ -4,11 +4,13 @@
 //! columns of fixed-width integers, handed on as little-endian bytes; what each
 //! column means is part of its definition, so the documentation cannot drift.
 
+mod output;
 mod summary;
 mod table;
 mod tables;
 
-pub use summary::{FlowSummary, QueueSummary, Summary};
+pub use output::Output;
+pub use summary::{FlowSummary, QueueSummary, Summary, TestbedSummary};
 pub use table::{Column, ColumnInfo, Table};
 pub use tables::{
     Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
@@ -18,7 +20,7 @@ pub use tables::{
 use serde::Deserialize;
 
 /// Version of the schema; it changes whenever a column's name, type or meaning does.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// What to record beside the summary.
 #[derive(Clone, Debug, Deserialize)]

@@ -13,6 +13,38 @@ pub struct Summary {
     pub queues: Vec<QueueSummary>,
     /// Data packets that reached their receivers.
     pub packets: u64,
+    /// How it went on the testbed; none: the simulator ran it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub testbed: Option<TestbedSummary>,
+}
+
+/// How a run in real time went: whether the machine kept up, and what it could not offer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TestbedSummary {
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Why the run says nothing about the scenario; empty: it is valid.
+    pub invalid: Vec<String>,
+    /// What the scenario asks of the hosts' stack and this kernel cannot offer.
+    pub not_offered: Vec<String>,
+    /// Packets that the emulator delivered.
+    pub delivered_packets: u64,
+    /// By how much it delivered them too late, in ns: on average, ...
+    pub lateness_mean_ns: u64,
+    /// ... exceeded by one packet in a hundred ...
+    pub lateness_p99_ns: u64,
+    /// ... and at most.
+    pub lateness_max_ns: u64,
+    /// Share of the time in which the emulator had work to do, in 1/1000.
+    pub emulator_busy_permille: u32,
+    /// Share of the time in which the applications' thread had work to do, in 1/1000.
+    pub traffic_busy_permille: u32,
+    /// Share of the machine's time that its host gave to others, in 1/1000.
+    pub stolen_permille: u32,
+    /// Packets that got lost between a host and the emulator.
+    pub local_drops: u64,
+    /// Share of the datagrams asked for that were sent, in 1/1000; none: no datagrams.
+    pub datagrams_sent_permille: Option<u32>,
 }
 
 /// Summary of one flow. Packets are conserved:
@@ -60,8 +92,8 @@ pub struct FlowSummary {
     pub timeouts: u32,
     /// Reductions that proved spurious and were undone.
     pub spurious_recoveries: u32,
-    /// Tail loss probes sent.
-    pub tail_probes: u32,
+    /// Tail loss probes sent; none: the kernel does not tell.
+    pub tail_probes: Option<u32>,
     /// Smallest round-trip sample in us.
     pub rtt_min_us: Option<u32>,
     /// Mean of the round-trip samples in us.

@@ -1,7 +1,7 @@
 //! What an application hands to its connection, and when.
 
-use dumbbell_network::{Random, Span, Time};
-use dumbbell_workload::{Demand, OnOff};
+use dumbbell_network::{Random, Time};
+use dumbbell_workload::{Bursts, Demand};
 
 /// The application at the sending end of a connection.
 #[derive(Debug)]
@@ -124,32 +124,11 @@ impl App {
     }
 }
 
-/// Times of sending and silence in turn.
-#[derive(Debug)]
-pub struct Bursts {
-    pattern: OnOff,
-    random: Random,
-    /// It is a time of sending.
-    pub on: bool,
-}
-
-impl Bursts {
-    /// Silent until the first turn.
-    pub const fn new(pattern: OnOff, random: Random) -> Self {
-        Self { pattern, random, on: false }
-    }
-
-    /// Turns from silence to sending or back; gives for how long.
-    pub fn turn(&mut self) -> Span {
-        self.on = !self.on;
-        let mean = Span(if self.on { self.pattern.on_ns } else { self.pattern.off_ns }.get());
-        if self.pattern.random { self.random.exponential(mean) } else { mean }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_network::Span;
+    use dumbbell_workload::OnOff;
     use std::num::NonZeroU64;
 
     fn app(demand: Demand) -> App {
@@ -191,16 +170,5 @@ mod tests {
         assert_eq!((app.act(Time(0), 0), app.due()), (u64::MAX, Time(100)));
         assert_eq!((app.act(Time(100), 42), app.due()), (42, Time(130)));
         assert_eq!((app.act(Time(130), 42), app.due()), (u64::MAX, Time(230)));
-    }
-
-    #[test]
-    fn random_bursts_have_the_mean_asked_for() {
-        let mean = NonZeroU64::new(1_000_000).unwrap();
-        let pattern = OnOff { on_ns: mean, off_ns: mean, random: true };
-        let mut bursts = Bursts::new(pattern, Random::new(3, 4));
-        let total: u64 = (0..100_000).map(|_| bursts.turn().0).sum();
-        let measured = total as f64 / 100_000.0 / 1e6;
-        // Four standard errors of an exponential mean.
-        assert!((measured - 1.0).abs() < 4.0 / 100_000f64.sqrt(), "{measured}");
     }
 }

@@ -75,7 +75,7 @@ impl Engine {
             flows.map(|((index, flow), packets)| summarise(index, flow, packets, end)).collect();
         let packets = flows.iter().map(|flow| flow.received_packets).sum();
         let queues = self.finish_queues();
-        let summary = Summary { duration_ns: end.0, queues, flows, packets };
+        let summary = Summary { duration_ns: end.0, queues, flows, packets, testbed: None };
         let Tables { flows, internals, queues, events, requests } =
             self.hosts.recorder.finish(self.interval);
         let captures = self.hosts.capture.map(|capture| capture.finish(&self.hosts.flows));
@@ -140,7 +140,7 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,
         spurious_recoveries: counters.spurious_recoveries,
-        tail_probes: counters.tail_probes,
+        tail_probes: sender.map(|_| counters.tail_probes),
         rtt_min_us: rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: rtt.map(|rtt| rtt.sum_us / rtt.samples),
         rtt_max_us: rtt.map(|rtt| rtt.max_us),

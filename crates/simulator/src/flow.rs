@@ -5,9 +5,9 @@ use std::num::NonZeroU64;
 use dumbbell_algorithm::{AlgorithmError, Instance};
 use dumbbell_network::{LinkConfig, Random, Rate, RateConfig, Route, Span, Time};
 use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
-use dumbbell_workload::{Flow, Scenario, Tcp, Transport, Udp};
+use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
 
-use crate::app::{App, Bursts};
+use crate::app::App;
 
 /// A flow of a running simulation.
 #[derive(Debug)]

@@ -16,49 +16,10 @@ mod wire;
 use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::AlgorithmError;
-use dumbbell_record::{
-    Column, Events, FlowSamples, Internals, QueueSamples, Requests, Summary, Table,
-};
+use dumbbell_record::Output;
 use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
 
 use crate::engine::Engine;
-
-/// What a run recorded.
-#[derive(Debug)]
-pub struct Output {
-    /// Totals.
-    pub summary: Summary,
-    /// Samples of the flows.
-    pub flows: FlowSamples,
-    /// Samples of the algorithms' internal values.
-    pub internals: Internals,
-    /// Samples of the bottlenecks.
-    pub queues: QueueSamples,
-    /// Events.
-    pub events: Events,
-    /// Requests and transfers that were completed.
-    pub requests: Requests,
-    /// What the sending and what the receiving hosts saw, as pcapng files, if wanted.
-    pub captures: Option<[Vec<u8>; 2]>,
-}
-
-impl Output {
-    /// Every table that has rows, by name.
-    #[must_use]
-    pub fn tables(&self) -> Vec<(&'static str, Vec<Column>)> {
-        fn entry<T: Table>(table: &T) -> Option<(&'static str, Vec<Column>)> {
-            (!table.is_empty()).then(|| (T::NAME, table.columns()))
-        }
-        let tables = [
-            entry(&self.flows),
-            entry(&self.queues),
-            entry(&self.events),
-            entry(&self.internals),
-            entry(&self.requests),
-        ];
-        tables.into_iter().flatten().collect()
-    }
-}
 
 /// Why a run gave no output.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MILLISECOND, flow, resolve, run_resolved, scenario, with};
-use dumbbell_simulator::Output;
+use dumbbell_record::Output;
 use serde_json::{Value, json};
 
 /// Everything at once: losses of all kinds, marks, duplicates, reordering, requests,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{MILLISECOND, SECOND, run};
-use dumbbell_simulator::Output;
+use dumbbell_record::Output;
 use dumbbell_tcp::PROFILES;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -4,12 +4,14 @@
 //! base units, queues are sized, random start times are drawn. The front end writes
 //! it as JSON; unknown keys are refused.
 
+mod bursts;
 mod flow;
 
 use dumbbell_network::{LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
 use serde::Deserialize;
 
+pub use bursts::Bursts;
 pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
 
 /// One run, in full.

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dumbbell_simulator::Output;
+use dumbbell_record::Output;
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * flow.h - what is kept of each socket, in socket storage that user space reads by the
+ * socket's descriptor. One map for all programs of a run.
+ */
+#ifndef DUMBBELL_FLOW_H
+#define DUMBBELL_FLOW_H
+
+#include "cc.h"
+
+struct cc_flow {
+	/* Kept by watch.c. */
+	u64 rtt_sum_us;
+	u32 rtt_samples;
+	u32 rtt_us; /* the latest */
+	u32 rtt_min_us;
+	u32 rtt_max_us;
+	u32 congestion_events; /* reductions of the window */
+	u32 timeouts;
+	u32 spurious; /* reductions that were undone */
+	/* Told by TCP-BPF; 0: not. */
+	u32 base_rtt_us;
+	/* Kept by the algorithm's adapters, after each call. */
+	struct cc_conn conn;
+	u8 state[CC_STATE_BYTES];
+};
+
+#endif

@@ -1,0 +1,38 @@
+//! Why a run on the testbed gave no output.
+
+/// Why a run gave no output; every message says what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The scenario cannot be run, or not on the testbed.
+    #[error("{key}: {problem}")]
+    Invalid {
+        /// Path of the key at fault.
+        key: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+    /// An algorithm does not compile for the kernel, or the kernel's verifier rejects it.
+    #[error("{file}{}: {cause}", line.map_or_else(String::new, |line| format!(":{line}")))]
+    Algorithm {
+        /// Its file.
+        file: String,
+        /// The line at fault, where it is known.
+        line: Option<u32>,
+        /// The compiler's or the verifier's words, shortened to the cause, and how to
+        /// see the rest.
+        cause: String,
+    },
+    /// The machine cannot do it.
+    #[error("{what}: {cause}; {remedy}")]
+    Machine {
+        /// What was to be done.
+        what: String,
+        /// What the system said.
+        cause: String,
+        /// The way out.
+        remedy: String,
+    },
+    /// The run was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}

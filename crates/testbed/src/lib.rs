@@ -1,0 +1,15 @@
+//! The testbed: a scenario in real time, between hosts of the real Linux kernel.
+//!
+//! A host is a network namespace with a TUN device. The other ends of all devices are in
+//! the hands of the emulator, which runs the simulator's network in real time. Namespaces
+//! have no names and BPF programs no pins: everything vanishes with the process.
+
+mod clock;
+mod error;
+mod namespace;
+mod ports;
+
+pub use clock::Clock;
+pub use error::Error;
+pub use namespace::Namespace;
+pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
