@@ -6,10 +6,14 @@
 
 mod clock;
 mod error;
+mod facts;
 mod namespace;
 mod ports;
+mod run;
 
 pub use clock::Clock;
 pub use error::Error;
+pub use facts::{Fact, Facts, facts};
 pub use namespace::Namespace;
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
+pub use run::{Options, ParityReport, parity, run};
