@@ -57,6 +57,7 @@ const ROOT: &str = "run as root, in containers with --privileged";
 
 fn privileges() -> Vec<Fact> {
     vec![
+        required("this build", Ok("with the testbed".into()), "everything", ""),
         required(
             "system",
             read::kernel_release()
