@@ -5,9 +5,15 @@
 //! have no names and BPF programs no pins: everything vanishes with the process.
 
 mod clock;
+mod emulator;
 mod error;
+mod guards;
+mod host;
 mod namespace;
 mod ports;
+mod processors;
+mod sysctls;
+mod tuning;
 
 pub use clock::Clock;
 pub use error::Error;
