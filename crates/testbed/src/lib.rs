@@ -4,6 +4,7 @@
 //! the hands of the emulator, which runs the simulator's network in real time. Namespaces
 //! have no names and BPF programs no pins: everything vanishes with the process.
 
+mod choices;
 mod clock;
 mod emulator;
 mod error;

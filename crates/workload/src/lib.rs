@@ -6,6 +6,7 @@
 
 mod bursts;
 mod flow;
+mod queues;
 
 use dumbbell_network::{LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
@@ -13,6 +14,7 @@ use serde::Deserialize;
 
 pub use bursts::Bursts;
 pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
+pub use queues::{queue_samples, summarise_queue};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize)]

@@ -10,6 +10,9 @@ mod headers;
 mod slots;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -191,17 +194,26 @@ impl<'a> Emulator<'a> {
         let now_ns = self.clock.now_ns();
         let Some(bytes) = bytes else {
             self.empty_ns[device] = now_ns;
+            self.slots.release(slot);
             return false;
         };
-        let waited_ns = now_ns - self.empty_ns[device];
-        self.waiting.saturating_record(waited_ns as u64);
-        let Some(headers) = headers::read(&self.slots.space(slot)[..bytes]) else { return true };
-        let Some(flow) = flow_of_port(headers.port).filter(|flow| *flow < self.wires.len()) else {
-            return true;
-        };
-        self.deliver(now_ns);
-        self.route(device, flow, headers, slot, bytes as u16, now_ns);
+        self.waiting.saturating_record((now_ns - self.empty_ns[device]) as u64);
+        match self.read(slot, bytes) {
+            Some((flow, headers)) => {
+                self.deliver(now_ns);
+                self.route(device, flow, headers, slot, bytes as u16, now_ns);
+            }
+            None => self.slots.release(slot),
+        }
         true
+    }
+
+    /// The flow and the headers of the packet in a slot; none if no flow's host would send it.
+    #[inline]
+    fn read(&mut self, slot: u32, bytes: usize) -> Option<(usize, Headers)> {
+        let headers = headers::read(&self.slots.space(slot)[..bytes])?;
+        let flow = flow_of_port(headers.port).filter(|flow| *flow < self.wires.len())?;
+        Some((flow, headers))
     }
 
     fn route(
@@ -218,7 +230,7 @@ impl<'a> Emulator<'a> {
         } else {
             (Direction::Reverse, receiver_sends(headers))
         };
-        self.slots.fill(bytes, matches!(sent, Sent::Data { .. }));
+        self.slots.fill(slot, bytes, matches!(sent, Sent::Data { .. }));
         let Some(now) = u64::try_from(now_ns).ok().filter(|_| sent != Sent::Greeting) else {
             let at = Time(now_ns.max(0) as u64);
             let path = &self.paths[flow];
@@ -341,10 +353,10 @@ impl<'a> Emulator<'a> {
     fn drain(&mut self, device: usize) {
         let slot = self.slots.vacant();
         while let Some(bytes) = self.host(device).take(self.slots.space(slot)) {
-            let headers = headers::read(&self.slots.space(slot)[..bytes]);
-            let flow = headers.and_then(|headers| flow_of_port(headers.port));
-            let wire = flow.and_then(|flow| self.wires.get_mut(flow)).filter(|_| device % 2 == 0);
-            let (Some(headers), Some(wire)) = (headers, wire) else { continue };
+            let Some((flow, headers)) = self.read(slot, bytes).filter(|_| device % 2 == 0) else {
+                continue;
+            };
+            let wire = &mut self.wires[flow];
             if let Sent::Data { .. } = wire.sends(headers.content, bytes as u16) {
                 wire.counters.in_flight_packets += 1;
             }

@@ -30,20 +30,22 @@ impl Slots {
         Self { slot_bytes, chunks: Vec::new(), infos: Vec::new(), free: Vec::new() }
     }
 
-    /// A slot that nobody holds.
+    /// A slot that nobody else holds, to be released.
     #[inline]
     pub fn vacant(&mut self) -> u32 {
         if self.free.is_empty() {
             self.grow();
         }
-        *self.free.last().expect("a free slot")
+        let slot = self.free.pop().expect("a free slot");
+        self.infos[slot as usize] = Info { bytes: 0, is_data: false, holders: 1 };
+        slot
     }
 
-    /// Fills the slot that [`Self::vacant`] gave last.
+    /// Says what is in a slot now.
     #[inline]
-    pub fn fill(&mut self, bytes: u16, is_data: bool) {
-        let slot = self.free.pop().expect("a free slot");
-        self.infos[slot as usize] = Info { bytes, is_data, holders: 1 };
+    pub fn fill(&mut self, slot: u32, bytes: u16, is_data: bool) {
+        let info = &mut self.infos[slot as usize];
+        (info.bytes, info.is_data) = (bytes, is_data);
     }
 
     /// The packet will be delivered or lost once more.
@@ -99,12 +101,12 @@ mod tests {
         let mut slots = Slots::new(100);
         let first = slots.vacant();
         slots.space(first)[0] = 7;
-        slots.fill(3, true);
+        slots.fill(first, 3, true);
         slots.hold(first);
         slots.release(first);
         let second = slots.vacant();
         assert_ne!(second, first);
-        slots.fill(1, false);
+        slots.fill(second, 1, false);
         assert_eq!((slots.packet(first)[0], slots.packet(first).len()), (7, 3));
         assert!(slots.info(first).is_data && !slots.info(second).is_data);
         slots.release(first);
@@ -117,7 +119,7 @@ mod tests {
         for number in 0..5_000u32 {
             let slot = slots.vacant();
             slots.space(slot)[..4].copy_from_slice(&number.to_le_bytes());
-            slots.fill(4, false);
+            slots.fill(slot, 4, false);
         }
         let stored = |slots: &mut Slots, slot| {
             u32::from_le_bytes(slots.packet(slot).try_into().expect("four bytes"))
