@@ -4,12 +4,15 @@
 //! the hands of the emulator, which runs the simulator's network in real time. Namespaces
 //! have no names and BPF programs no pins: everything vanishes with the process.
 
+mod clang;
 mod clock;
 mod error;
 mod namespace;
 mod ports;
+mod watch;
 
 pub use clock::Clock;
 pub use error::Error;
 pub use namespace::Namespace;
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
+pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};
