@@ -5,6 +5,7 @@
 //! have no names and BPF programs no pins: everything vanishes with the process.
 
 mod choices;
+mod clang;
 mod clock;
 mod emulator;
 mod error;
@@ -15,8 +16,10 @@ mod ports;
 mod processors;
 mod sysctls;
 mod tuning;
+mod watch;
 
 pub use clock::Clock;
 pub use error::Error;
 pub use namespace::Namespace;
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
+pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};
