@@ -8,6 +8,7 @@ mod clock;
 mod error;
 mod namespace;
 mod ports;
+pub mod traffic;
 
 pub use clock::Clock;
 pub use error::Error;
