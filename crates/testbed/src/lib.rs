@@ -17,6 +17,7 @@ mod processors;
 mod sysctls;
 mod tuning;
 mod watch;
+pub mod traffic;
 
 pub use clock::Clock;
 pub use error::Error;
