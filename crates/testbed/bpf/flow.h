@@ -24,10 +24,13 @@ struct cc_flow {
 	u32 port;
 	/* The window when the retransmission timer last expired. */
 	u32 timeout_cwnd_segs;
+	/* Delivered when the round-trip time was last sampled. */
+	u32 delivered_segs;
 	/* enum cc_ca_state, as last set. */
-	u32 ca_state;
+	u8 ca_state;
 	/* The kernel may still find the last reduction spurious. */
-	u32 may_undo;
+	u8 may_undo;
+	u8 reserved[2];
 	/* Kept by the algorithm's adapters, after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];

@@ -29,9 +29,8 @@ enum sock_ops {
 	OPS_BASE_RTT = 7,
 	OPS_TIMEOUT = 8,
 	OPS_LISTEN = 11,
-	OPS_RTT = 12,
 };
-enum { CALL_AT_TIMEOUT = 1, CALL_AT_RTT = 8 };
+enum { CALL_AT_TIMEOUT = 1 };
 
 enum { LEVEL_SOCKET = 1, LEVEL_TCP = 6 };
 enum { OPTION_SNDBUF = 7, OPTION_RCVBUF = 8, OPTION_IW = 1001, OPTION_CWND_CLAMP = 1002 };
@@ -39,22 +38,33 @@ enum { OPTION_SNDBUF = 7, OPTION_RCVBUF = 8, OPTION_IW = 1001, OPTION_CWND_CLAMP
 struct bpf_sock;
 struct sock;
 
+/* Part of the kernel's interface, hence with fixed places. */
 struct bpf_sock_ops {
 	u32 op;
 	union {
 		u32 args[4];
 		u32 reply;
 	};
+	u32 addresses[12];
 	u32 local_port;
+	u32 is_fullsock;
 	u32 snd_cwnd;
-	u32 bpf_sock_ops_cb_flags;
-	union {
-		struct bpf_sock *sk;
-	};
-} BY_NAME;
+	u32 srtt_us;
+	u32 callbacks;
+	u32 counters[20];
+	u64 volumes[2];
+	struct bpf_sock *sk;
+};
+_Static_assert(__builtin_offsetof(struct bpf_sock_ops, local_port) == 68, "misplaced");
+_Static_assert(__builtin_offsetof(struct bpf_sock_ops, callbacks) == 84, "misplaced");
+_Static_assert(__builtin_offsetof(struct bpf_sock_ops, sk) == 184, "misplaced");
 
 struct inet_connection_sock {
 	u8 icsk_retransmits;
+} BY_NAME;
+
+struct tcp_rack {
+	u32 rtt_us;
 } BY_NAME;
 
 struct tcp_sock {
@@ -66,6 +76,8 @@ struct tcp_sock {
 	u32 prior_ssthresh;
 	u32 undo_marker;
 	u32 high_seq;
+	u32 delivered;
+	struct tcp_rack rack;
 } BY_NAME;
 
 static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
@@ -235,6 +247,44 @@ int watch_state(u64 *arguments)
 	return 0;
 }
 
+static void note_rtt(struct cc_flow *flow, const struct tcp_sock *tcp)
+{
+	u32 rtt_us = tcp->rack.rtt_us;
+
+	if (flow->delivered_segs == tcp->delivered)
+		return;
+	flow->delivered_segs = tcp->delivered;
+	if (flow->rtt_samples == 0 || rtt_us < flow->rtt_min_us)
+		flow->rtt_min_us = rtt_us;
+	flow->rtt_max_us = cc_max(flow->rtt_max_us, rtt_us);
+	flow->rtt_us = rtt_us;
+	flow->rtt_sum_us += rtt_us;
+	flow->rtt_samples++;
+}
+
+/*
+ * Called before the kernel works through a segment; what the one before has told is
+ * known then. (The callback for round-trip times comes once for each of them only.)
+ */
+SEC("tp_btf/tcp_probe")
+int watch_arrival(u64 *arguments)
+{
+	struct sock *sk = (struct sock *)arguments[0];
+	struct cc_flow *flow = storage_get(&flows, sk, 0, 0);
+	struct tcp_sock *tcp;
+
+	if (!flow)
+		return 0;
+	tcp = tcp_sock_of(sk);
+	if (!tcp)
+		return 0;
+	note_rtt(flow, tcp);
+	/* Duplicates that are reported late undo a reduction without a change of state.
+	 */
+	note_undo(flow, tcp);
+	return 0;
+}
+
 /*
  * TCP-BPF.
  */
@@ -298,40 +348,20 @@ static struct cc_flow *flow_of(struct bpf_sock_ops *ops, u64 flags)
 static void begin(struct bpf_sock_ops *ops)
 {
 	const struct steering *steering = steering_of(ops);
+	struct bpf_sock *sk = ops->sk;
+	struct tcp_sock *tcp = sk ? tcp_sock_of(sk) : 0;
 	struct cc_flow *flow = flow_of(ops, STORAGE_CREATE);
 
-	if (!flow)
+	if (!flow || !tcp)
 		return;
 	flow->port = ops->local_port;
+	/* The handshake's is no sample. */
+	flow->delivered_segs = tcp->delivered;
 	if (steering) {
 		flow->base_rtt_us = steering->base_rtt_us;
 		steer_window(ops, steering);
 	}
-	set_callbacks(ops, ops->bpf_sock_ops_cb_flags | CALL_AT_RTT | CALL_AT_TIMEOUT);
-}
-
-static void note_rtt(struct bpf_sock_ops *ops)
-{
-	struct cc_flow *flow = flow_of(ops, 0);
-	u32 rtt_us = ops->args[0];
-	struct bpf_sock *sk = ops->sk;
-	struct tcp_sock *tcp;
-
-	if (!flow)
-		return;
-	if (flow->rtt_samples == 0 || rtt_us < flow->rtt_min_us)
-		flow->rtt_min_us = rtt_us;
-	flow->rtt_max_us = cc_max(flow->rtt_max_us, rtt_us);
-	flow->rtt_us = rtt_us;
-	flow->rtt_sum_us += rtt_us;
-	flow->rtt_samples++;
-	/* Duplicates that are reported late undo a reduction without a change of state.
-	 */
-	if (!flow->may_undo || !sk)
-		return;
-	tcp = tcp_sock_of(sk);
-	if (tcp)
-		note_undo(flow, tcp);
+	set_callbacks(ops, ops->callbacks | CALL_AT_TIMEOUT);
 }
 
 static void note_timeout(struct bpf_sock_ops *ops)
@@ -360,9 +390,6 @@ int watch_socket(struct bpf_sock_ops *ops)
 		break;
 	case OPS_BASE_RTT:
 		tell_base_rtt(ops);
-		break;
-	case OPS_RTT:
-		note_rtt(ops);
 		break;
 	case OPS_TIMEOUT:
 		note_timeout(ops);

@@ -27,7 +27,8 @@ pub struct FlowWatch {
     pub state: [u8; STATE_BYTES],
 }
 
-/// The kernel's samples of a connection's round-trip time, in microseconds.
+/// Samples of a connection's round-trip time, in microseconds: one for each
+/// acknowledgement that delivered something, taken when the next segment arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttWatch {
     /// How many.
@@ -54,7 +55,7 @@ impl FlowWatch {
         let [samples, latest_us, min_us, max_us] = fields.u32s();
         let [congestion_events, timeouts, spurious, base_rtt_us] = fields.u32s();
         // Of use to the kernel's side only.
-        let [_port, _timeout_cwnd_segs, _ca_state, _may_undo] = fields.u32s();
+        let [_port, _timeout_cwnd_segs, _delivered_segs, _state] = fields.u32s();
         Self {
             rtt: (samples > 0).then_some(RttWatch { samples, latest_us, min_us, max_us, sum_us }),
             congestion_events,

@@ -1,6 +1,6 @@
 //! What the kernel's TCP does with the sockets of a run, and TCP-BPF.
 //!
-//! Works with every congestion control, the kernel's own modules included. Two BPF
+//! Works with every congestion control, the kernel's own modules included. Three BPF
 //! programs (`bpf/watch.c`) see the sockets of this process's cgroup, and leave those
 //! outside the run's namespaces alone. They are gone with the process, or when dropped.
 
@@ -9,6 +9,8 @@ mod event;
 mod flow;
 mod steering;
 
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -37,7 +39,7 @@ pub struct Watch {
     ring: Mutex<RingBuffer<'static>>,
     events: Arc<Mutex<Vec<KernelEvent>>>,
     /// The programs work as long as these are held.
-    _links: [Link; 2],
+    _links: [Link; 3],
     _object: Object,
 }
 
@@ -50,7 +52,7 @@ impl Watch {
         let object = open()?;
         let known = map(&object, "namespaces")?;
         for namespace in namespaces {
-            let cookie = namespace.run(|| namespace_cookie()).map_err(refused)?;
+            let cookie = namespace.run(namespace_cookie).map_err(refused)?;
             known.update(&cookie.to_ne_bytes(), &[1], MapFlags::ANY).map_err(refused)?;
         }
         let flows = map(&object, "flows")?;
@@ -161,29 +163,37 @@ fn listen(
     builder.build()
 }
 
-fn attach(object: &Object) -> Result<[Link; 2], Error> {
+fn attach(object: &Object) -> Result<[Link; 3], Error> {
     let program =
         |name: &str| object.progs_mut().find(|program| program.name() == name).expect("a program");
     let cgroup = cgroup::open_own()?;
+    let arrivals = program("watch_arrival").attach().map_err(refused)?;
     let states = program("watch_state").attach().map_err(refused)?;
     let sockets = program("watch_socket").attach_cgroup(cgroup.as_raw_fd()).map_err(refused)?;
-    Ok([states, sockets])
+    Ok([arrivals, states, sockets])
 }
 
 /// What tells the namespace of the calling thread from all others, as BPF programs see it.
-fn namespace_cookie() -> Result<u64, nix::Error> {
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket};
-
-    nix::sockopt_impl!(NetnsCookie, GetOnly, libc::SOL_SOCKET, libc::SO_NETNS_COOKIE, u64);
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let any = socket(AddressFamily::Inet, SockType::Datagram, flags, None)?;
-    getsockopt(&any, NetnsCookie)
+fn namespace_cookie() -> io::Result<u64> {
+    let (any, mut cookie) = (UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?, 0u64);
+    let mut bytes = size_of::<u64>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `bytes` bytes to `cookie`, which has as many.
+    let result = unsafe {
+        libc::getsockopt(
+            any.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &raw mut bytes,
+        )
+    };
+    if result == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
 }
 
 fn refused(error: impl std::fmt::Display) -> Error {
     Error::Machine {
         what: "cannot watch the sockets of a run".into(),
         cause: error.to_string(),
-        remedy: "root is needed, and Linux 6.10 or later with BTF: see dumbbell doctor".into(),
+        remedy: "root is needed, and Linux 5.19 or later with BTF: see dumbbell doctor".into(),
     }
 }
