@@ -38,9 +38,9 @@ impl Processors {
         keep(&[self.emulator]);
     }
 
-    /// Keeps the calling thread away from the emulator's processor.
-    pub fn keep_off(&self) {
-        keep(&self.others);
+    /// One for the applications.
+    pub fn traffic(&self) -> usize {
+        self.others[0]
     }
 }
 
