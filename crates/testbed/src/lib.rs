@@ -6,6 +6,7 @@
 
 mod clock;
 mod error;
+pub mod kernel;
 mod namespace;
 mod ports;
 
