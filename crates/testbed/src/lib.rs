@@ -11,6 +11,7 @@ mod emulator;
 mod error;
 mod guards;
 mod host;
+pub mod kernel;
 mod namespace;
 mod ports;
 mod processors;
