@@ -7,6 +7,7 @@
 mod choices;
 mod clang;
 mod clock;
+mod congestion;
 mod emulator;
 mod error;
 mod guards;
@@ -15,13 +16,17 @@ pub mod kernel;
 mod namespace;
 mod ports;
 mod processors;
+mod report;
+mod run;
+mod setup;
 mod sysctls;
+pub mod traffic;
 mod tuning;
 mod watch;
-pub mod traffic;
 
 pub use clock::Clock;
 pub use error::Error;
 pub use namespace::Namespace;
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
+pub use run::{Options, run};
 pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};

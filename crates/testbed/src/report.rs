@@ -102,12 +102,7 @@ fn reasons(setup: &Setup<'_>, measured: &Measured, testbed: &TestbedSummary) -> 
     reasons
 }
 
-fn summarise(
-    setup: &Setup<'_>,
-    index: u32,
-    wire: &WireCounters,
-    sockets: &FlowEnd,
-) -> FlowSummary {
+fn summarise(setup: &Setup<'_>, index: u32, wire: &WireCounters, sockets: &FlowEnd) -> FlowSummary {
     let spec = &setup.scenario.flows[index as usize];
     let tcp = match &spec.transport {
         Transport::Tcp(tcp) => Some(tcp),
@@ -142,11 +137,7 @@ fn summarise(
     }
 }
 
-fn queues(
-    setup: &Setup<'_>,
-    emulated: &Emulated,
-    end: Time,
-) -> (Vec<QueueSummary>, QueueSamples) {
+fn queues(setup: &Setup<'_>, emulated: &Emulated, end: Time) -> (Vec<QueueSummary>, QueueSamples) {
     let names = setup.scenario.links.iter().filter(|link| link.sampled).map(|link| &link.name);
     let summaries = names
         .zip(&emulated.links)
@@ -154,9 +145,9 @@ fn queues(
         .collect();
     let mut table = QueueSamples::default();
     if let Some(interval) = setup.scenario.record.interval_ns {
-        let rows = (0..).zip(&emulated.links).flat_map(|(queue, (_, samples))| {
-            queue_samples(queue, Span(interval.get()), samples)
-        });
+        let rows = (0..)
+            .zip(&emulated.links)
+            .flat_map(|(queue, (_, samples))| queue_samples(queue, Span(interval.get()), samples));
         let mut rows: Vec<_> = rows.collect();
         rows.sort_by_key(|row| (row.time_ns, row.queue));
         rows.into_iter().for_each(|row| table.push(row));

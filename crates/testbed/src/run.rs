@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use dumbbell_network::{Span, Time};
+use dumbbell_network::Time;
 use dumbbell_record::Output;
 use dumbbell_workload::Scenario;
 use serde::Deserialize;
@@ -86,7 +87,7 @@ fn drive(
     let traffic = Traffic::start(&setup.connections(), plan)?;
     let mut events = Vec::new();
     while !traffic.is_over() {
-        thread::sleep(LOOK.into());
+        thread::sleep(LOOK);
         events.append(&mut setup.watch.events()?);
     }
     let output = traffic.finish()?;
@@ -95,4 +96,4 @@ fn drive(
 }
 
 /// Time between two looks at what the kernel tells.
-const LOOK: Span = Span::from_millis(50);
+const LOOK: Duration = Duration::from_millis(50);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use dumbbell_algorithm::{Instance, Need};
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, TcpBpf, Transport};
 
 use crate::choices::Choices;
@@ -160,9 +159,8 @@ impl<'a> Setup<'a> {
         let hops = self.scenario.flows[flow].forward.hops.iter();
         let rates = hops.filter_map(|hop| links[hop.link].rate.as_ref());
         let packet_time = rates.map(|rate| rate.typical_time(PACKET_BYTES)).max();
-        let bytes = packet_time.map_or(u64::MAX, |time| {
-            u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1)
-        });
+        let bytes = packet_time
+            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1));
         bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
     }
 
@@ -201,10 +199,5 @@ impl<'a> Setup<'a> {
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    /// The stack of a flow.
-    pub fn stack(&self, flow: usize) -> &Stack {
-        &self.choices.stacks[self.choices.stack_of[flow]]
     }
 }

@@ -54,7 +54,8 @@ fn compare(algorithm: &'static Algorithm, flows: &Flows) -> Parity {
     let last = records.records.last().expect("callbacks");
     let kept = &sent.flow[sent.flow.len() - 104..];
     assert!(
-        records.records.iter().any(|record| record.after.state == kept) && !last.after.state.is_empty(),
+        records.records.iter().any(|record| record.after.state == kept)
+            && !last.after.state.is_empty(),
         "{name}: the state that is kept of a flow is one that it was in"
     );
     drop(registered);

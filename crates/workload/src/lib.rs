@@ -13,8 +13,8 @@ use dumbbell_record::RecordConfig;
 use serde::Deserialize;
 
 pub use bursts::Bursts;
-pub use queues::{queue_samples, summarise_queue};
 pub use flow::{Demand, Flow, OnOff, Tcp, TcpBpf, Transport, Udp};
+pub use queues::{queue_samples, summarise_queue};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize)]

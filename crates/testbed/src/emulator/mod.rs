@@ -23,7 +23,7 @@ use dumbbell_record::{Event, EventKind};
 use dumbbell_workload::Scenario;
 use hdrhistogram::Histogram;
 
-use self::greetings::{Greetings, propagation};
+use self::greetings::Greetings;
 use self::headers::Headers;
 use self::slots::Slots;
 use self::wire::{Sent, Wire};
@@ -31,6 +31,7 @@ use crate::clock::Clock;
 use crate::host::Host;
 use crate::ports::flow_of_port;
 
+pub use self::greetings::propagation;
 pub use self::wire::WireCounters;
 
 /// Rounds between two looks at the flag that ends a run early.

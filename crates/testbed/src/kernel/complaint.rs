@@ -89,7 +89,8 @@ fn source_line<'a>(log: &'a str, file: &str) -> Option<(u32, &'a str)> {
 /// Keeps all that was said in a file and says where; the file outlives the process, since
 /// it is to be read.
 fn kept(shown: &str, all: &str) -> String {
-    let stem = Path::new(shown).file_stem().map_or("algorithm".into(), |stem| stem.to_string_lossy());
+    let stem =
+        Path::new(shown).file_stem().map_or("algorithm".into(), |stem| stem.to_string_lossy());
     let file = tempfile::Builder::new()
         .prefix(&format!("dumbbell-{stem}-"))
         .suffix(".log")

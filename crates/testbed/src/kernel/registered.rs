@@ -173,9 +173,13 @@ fn attach(object: &mut libbpf_rs::Object) -> libbpf_rs::Result<Link> {
 /// The kernel did not load it, though the verifier had nothing against it.
 fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> Error {
     let remedy = match error.kind() {
-        ErrorKind::PermissionDenied => "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN",
+        ErrorKind::PermissionDenied => {
+            "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+        }
         ErrorKind::OutOfMemory => "free memory, or raise the limit of the control group",
-        _ => "the kernel needs struct_ops and its own BTF (Linux 6.10 or later): see dumbbell doctor",
+        _ => {
+            "the kernel needs struct_ops and its own BTF (Linux 6.10 or later): see dumbbell doctor"
+        }
     };
     Error::Machine {
         what: format!("cannot load '{algorithm}' into the kernel"),

@@ -68,7 +68,8 @@ fn forward(devices: &[SyncDevice; 2], troubled: bool, ends: &AtomicBool) {
     let mut random = 88_172_645_463_325_252_u64;
     let begin = Instant::now();
     while !ends.load(Ordering::Relaxed) {
-        let mut ready = devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
+        let mut ready =
+            devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
         poll(&mut ready, PollTimeout::from(1_u8)).unwrap();
         for (from, line) in lines.iter_mut().enumerate() {
             let mut buffer = [0; 2_048];
