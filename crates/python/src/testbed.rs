@@ -21,7 +21,7 @@ pub(crate) fn testbed_run(
     let (scenario, cancel): (Scenario, _) = (parsed(scenario_json)?, flag(cancel));
     let options: Options = serde_json::from_str(options_json)
         .map_err(|error| ScenarioError::new_err(("options".to_owned(), error.to_string())))?;
-    py.detach(|| dumbbell_testbed::run(scenario, &options, &cancel)).map(RunOutput).map_err(raised)
+    py.detach(|| dumbbell_testbed::run(&scenario, options, &cancel)).map(RunOutput).map_err(raised)
 }
 
 /// Runs a resolved scenario, given as JSON, replays all calls of its algorithms natively,
@@ -33,8 +33,8 @@ pub(crate) fn testbed_parity(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let (scenario, cancel) = (parsed(scenario_json)?, flag(cancel));
-    let reports = py.detach(|| dumbbell_testbed::parity(scenario, &cancel)).map_err(raised)?;
+    let (scenario, cancel): (Scenario, _) = (parsed(scenario_json)?, flag(cancel));
+    let reports = py.detach(|| dumbbell_testbed::parity(&scenario, &cancel)).map_err(raised)?;
     Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 

@@ -1,50 +1,99 @@
-//! A run from its scenario to its output.
+//! A run, from its scenario to its output.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
+use dumbbell_network::Time;
 use dumbbell_record::Output;
 use dumbbell_workload::Scenario;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use crate::clock::Clock;
+use crate::emulator::{Emulated, Emulator};
 use crate::error::Error;
+use crate::kernel::Keep;
+use crate::processors::MachineTime;
+use crate::report::{Measured, report};
+use crate::setup::Setup;
+use crate::traffic::{Plan, Traffic, TrafficOutput};
+use crate::watch::KernelEvent;
 
-/// How a run differs from others of its scenario.
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// How a scenario is to be run.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// Whether flows use the kernel's own modules of their algorithms' names.
+    /// With the kernel's own algorithms of the same names, not with our builds.
     pub kernel_modules: bool,
 }
-
-/// What replaying an algorithm's calls came to.
-#[derive(Clone, Debug, Serialize)]
-pub struct ParityReport {}
 
 /// Runs a scenario in real time.
 ///
 /// # Errors
-/// Always: the lead's `run.rs` takes this file's place.
+/// A scenario that cannot be run, a machine that cannot run it, or cancellation.
 pub fn run(
-    _scenario: Scenario,
-    _options: &Options,
-    _cancel: &Arc<AtomicBool>,
+    scenario: &Scenario,
+    options: Options,
+    cancel: &Arc<AtomicBool>,
 ) -> Result<Output, Error> {
-    Err(absent())
+    let keep = Keep { state: scenario.record.algorithm_state, callbacks: false };
+    let setup = Setup::new(scenario, options.kernel_modules, keep)?;
+    carry_out(&setup, cancel)
 }
 
-/// Runs a scenario and replays what its algorithms were asked.
-///
-/// # Errors
-/// Always: the lead's `run.rs` takes this file's place.
-pub fn parity(_scenario: Scenario, _cancel: &Arc<AtomicBool>) -> Result<Vec<ParityReport>, Error> {
-    Err(absent())
+/// Runs what was set up.
+pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Output, Error> {
+    let clock = Clock::starting_in(setup.lead());
+    let before = MachineTime::now();
+    let stop = Arc::new(AtomicBool::new(false));
+    let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
+    let (emulated, traffic) = thread::scope(|scope| {
+        let emulated = thread::Builder::new()
+            .name("dumbbell-emulator".into())
+            .spawn_scoped(scope, || {
+                setup.processors.keep_emulator();
+                emulator.run(&stop)
+            })
+            .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
+        let traffic = drive(setup, clock, cancel);
+        if traffic.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let emulated: Emulated =
+            emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        traffic.map(|traffic| (emulated, traffic))
+    })?;
+    let (traffic, events) = traffic;
+    let stolen_permille = MachineTime::now().stolen_permille_since(before);
+    report(setup, Measured { clock, emulated, traffic, events, stolen_permille })
 }
 
-fn absent() -> Error {
-    Error::Machine {
-        what: "cannot run".into(),
-        cause: "the emulator is not merged yet".into(),
-        remedy: "use the simulator".into(),
+/// The applications, from the first connection to the end of the run.
+fn drive(
+    setup: &Setup<'_>,
+    clock: Clock,
+    cancel: &Arc<AtomicBool>,
+) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
+    let plan = Plan {
+        record: &setup.scenario.record,
+        seed: setup.scenario.seed,
+        end: Time::ZERO + setup.scenario.duration_ns,
+        clock,
+        cancel: Arc::clone(cancel),
+        look: setup.look(),
+        processor: Some(setup.processors.traffic()),
+    };
+    let traffic = Traffic::start(&setup.connections(), plan)?;
+    let mut events = Vec::new();
+    while !traffic.is_over() {
+        thread::sleep(LOOK);
+        events.append(&mut setup.watch.events()?);
     }
+    let output = traffic.finish()?;
+    events.append(&mut setup.watch.events()?);
+    Ok((output, events))
 }
+
+/// Time between two looks at what the kernel tells.
+const LOOK: Duration = Duration::from_millis(50);

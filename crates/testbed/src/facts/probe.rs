@@ -4,6 +4,7 @@ use libbpf_rs::{MapType, ProgramType, set_print};
 use tun_rs::{DeviceBuilder, Layer};
 
 use super::Found;
+use crate::kernel::Compiler;
 use crate::namespace::Namespace;
 
 /// Whether the kernel takes congestion control as BPF programs.
@@ -18,6 +19,14 @@ pub(super) fn struct_ops() -> Found {
         Ok(true) => Ok("struct_ops".into()),
         Ok(false) => Err("the kernel takes no struct_ops, or not from this user".into()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Which compiler there is for algorithms.
+pub(super) fn compiler() -> Found {
+    match Compiler::find() {
+        Ok(found) => Ok(format!("{}, version {}", found.path.display(), found.version)),
+        Err(error) => Err(cause(&error)),
     }
 }
 
