@@ -82,7 +82,7 @@ fn drive(
         clock,
         cancel: Arc::clone(cancel),
         look: setup.look(),
-        processor: Some(setup.processors.traffic()),
+        processor: Some(setup.processors.applications()),
     };
     let traffic = Traffic::start(&setup.connections(), plan)?;
     let mut events = Vec::new();

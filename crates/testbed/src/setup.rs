@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::host::{Host, RECEIVER, SENDER};
 use crate::kernel::Keep;
 use crate::ports::port_of_flow;
-use crate::processors::Processors;
+use crate::processors::{KeptOff, Processors};
 use crate::traffic::{Connection, Look, Seen, SeenRtt, SocketTuning};
 use crate::tuning::Tuning;
 use crate::watch::Watch;
@@ -47,6 +47,7 @@ pub struct Setup<'a> {
     pub watch: Arc<Watch>,
     /// Who computes where.
     pub processors: Processors,
+    _kept_off: KeptOff,
 }
 
 impl<'a> Setup<'a> {
@@ -57,6 +58,7 @@ impl<'a> Setup<'a> {
     pub fn new(scenario: &'a Scenario, kernel_modules: bool, keep: Keep) -> Result<Self, Error> {
         let choices = Choices::of(scenario)?;
         let processors = Processors::divided()?;
+        let kept_off = processors.keep_off();
         let tunings: Vec<Tuning> = choices.stacks.iter().map(Tuning::of).collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
@@ -76,7 +78,16 @@ impl<'a> Setup<'a> {
         });
         let congestion = congestion.collect::<Result<_, _>>()?;
         let watch = Arc::new(watch);
-        let setup = Self { scenario, choices, tunings, pairs, congestion, watch, processors };
+        let setup = Self {
+            scenario,
+            choices,
+            tunings,
+            pairs,
+            congestion,
+            watch,
+            processors,
+            _kept_off: kept_off,
+        };
         setup.steer()?;
         Ok(setup)
     }
