@@ -150,6 +150,18 @@ static inline u32 cc_clamp(u32 value, u32 low, u32 high)
 	return cc_min(cc_max(value, low), high);
 }
 
+/*
+ * An index into a table of `count` entries, the last instead of one beyond. BPF's
+ * verifier must see that it is, hence 64 bits and one register.
+ */
+static inline u64 cc_index(u64 index, u32 count)
+{
+#ifdef __bpf__
+	asm volatile("" : "+r"(index));
+#endif
+	return index < count ? index : count - 1;
+}
+
 /* The largest u32 instead of a wrapped one. */
 static inline u32 cc_saturate(u64 value)
 {
@@ -180,8 +192,18 @@ static inline u32 cc_us_to_jiffies(u32 us)
 	return us / (CC_USEC_PER_SEC / CC_HZ);
 }
 
+/*
+ * A function that BPF's verifier judges by itself: its callers need not be gone through
+ * for each of its results.
+ */
+#ifdef __bpf__
+#define CC_APART __attribute__((noinline))
+#else
+#define CC_APART static inline
+#endif
+
 /* Cube root, rounded down; bit by bit, the root of 2^64 having 22 bits. */
-static inline u32 cc_cube_root(u64 value)
+CC_APART u32 cc_cube_root(u64 value)
 {
 	u64 root = 0;
 
