@@ -27,7 +27,7 @@ fn steered(settings: &TcpBpf) -> (Path, Watch, (Socket, Socket)) {
 /// Sends for a second; gives the goodput as a window in segments, and the most segments
 /// that were outstanding.
 fn used_window(ends: &(Socket, Socket)) -> (f64, u32) {
-    bulk(ends, Duration::from_millis(300), || ());
+    bulk(ends, Duration::from_millis(700), || ());
     let mut outstanding = 0;
     let look = || outstanding = outstanding.max(tcp_info(&ends.0).tcpi_unacked);
     let bytes = bulk(ends, Duration::from_secs(1), look);
@@ -69,9 +69,10 @@ fn the_receive_buffer_limits_what_is_outstanding() {
     let (_path, _watch, ends) = steered(&settings);
     assert_eq!(ends.1.recv_buffer_size().unwrap(), 2 * bytes as usize);
     let (window, outstanding) = used_window(&ends);
-    println!("receive buffer of 40 segments: {window:.1} for each round trip, {outstanding}");
-    assert!((30..=41).contains(&outstanding), "{outstanding} segments were outstanding");
-    assert!((28.0..=41.0).contains(&window), "{window} segments for each round trip");
+    // Half of twice the size is payload to begin with; then the kernel sees how much memory
+    // packets really take.
+    assert!((36..=52).contains(&outstanding), "{outstanding} segments were outstanding");
+    assert!((32.0..=52.0).contains(&window), "{window} segments for each round trip");
 }
 
 #[test]
@@ -80,10 +81,9 @@ fn the_send_buffer_limits_what_is_outstanding() {
     let settings = TcpBpf { send_buffer_bytes: NonZeroU32::new(bytes), ..TcpBpf::default() };
     let (_path, _watch, ends) = steered(&settings);
     assert_eq!(ends.0.send_buffer_size().unwrap(), 2 * bytes as usize);
-    let (window, outstanding) = used_window(&ends);
-    println!("send buffer of 40 segments: {window:.1} for each round trip, {outstanding}");
-    assert!((30..=100).contains(&outstanding), "{outstanding} segments were outstanding");
-    assert!((28.0..=100.0).contains(&window), "{window} segments for each round trip");
+    let (window, _) = used_window(&ends);
+    // Twice the size is payload, and a chunk that was begun within it is filled: 64 KB.
+    assert!((70.0..=126.0).contains(&window), "{window} segments for each round trip");
 }
 
 #[test]
