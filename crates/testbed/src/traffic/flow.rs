@@ -152,9 +152,10 @@ impl FlowState {
     pub fn hear(&mut self, end: End, now: Time, common: &mut Common) -> Result<Progress, Error> {
         let heard = match (&mut self.transport, end) {
             (Carrier::Datagrams(datagrams), _) => datagrams.receive().map(|()| Progress::Done),
-            (Carrier::Stream(stream), End::Receiver) => {
-                stream.receiver.read(common.sink.spare_capacity_mut())
-            }
+            (Carrier::Stream(stream), End::Receiver) => match &mut stream.receiver {
+                Some(receiver) => receiver.read(common.sink.spare_capacity_mut()),
+                None => Ok(Progress::Done),
+            },
             (Carrier::Stream(_), End::Sender) => return self.sender_hears(now, common),
         };
         heard.map_err(|error| self.refused("receive", &error))
@@ -256,8 +257,9 @@ impl FlowState {
             return Err(self.refused(what, &error));
         }
         if !stream.established {
-            stream.established = stream.sender.peer_addr().is_ok();
-            return if stream.established && self.stage == Stage::Late {
+            let established = stream.establish();
+            let established = established.map_err(|error| self.refused("connect", &error))?;
+            return if established && self.stage == Stage::Late {
                 self.begin(now, common)
             } else {
                 Ok(Progress::Done)
@@ -294,7 +296,7 @@ impl FlowState {
         let Carrier::Stream(stream) = &self.transport else { unreachable!("only TCP is sampled") };
         let seen = look(self.index, stream.sender.as_fd());
         let moment = || -> io::Result<Moment> {
-            let received_bytes = stream.receiver.received_bytes()?;
+            let received_bytes = stream.received_bytes()?;
             Ok(Moment { sender: stream.sender_info()?, received_bytes, seen })
         };
         moment().map_err(|error| self.refused("be sampled", &error))

@@ -95,6 +95,16 @@ impl TcpInfo {
         (self.data_segs_out - self.total_retrans) as u64
     }
 
+    /// Segments sent again, those without data included.
+    pub const fn retransmitted_segs(&self) -> u32 {
+        self.total_retrans
+    }
+
+    /// Without so many of the segments sent again.
+    pub const fn without(self, retransmitted_segs: u32) -> Self {
+        Self { total_retrans: self.total_retrans - retransmitted_segs, ..self }
+    }
+
     /// Payload acknowledged: whoever connects counts the acknowledgement of its SYN.
     const fn acked_bytes(&self) -> u64 {
         self.bytes_acked.saturating_sub(1)

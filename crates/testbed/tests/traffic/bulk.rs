@@ -39,7 +39,8 @@ fn a_flow_starts_and_stops_on_time_and_its_bytes_are_conserved() {
         let again = end.sent_bytes - end.acked_bytes;
         assert!(again <= end.retransmitted_segs * 1_448, "{end:?}");
         assert!(again + 1_448 > end.retransmitted_segs * 1_448, "{end:?}");
-        assert_eq!(end.sent_segs, end.sent_bytes.div_ceil(1_448));
+        let short = end.sent_segs - end.sent_bytes / 1_448;
+        assert!(short <= 2, "{end:?}");
     }
     let rate = output.ends[0].received_bytes as f64 * 8.0 / 0.6;
     assert!(rate < 51e6 * 1_448.0 / 1_500.0, "{rate}");
@@ -54,6 +55,7 @@ fn the_application_is_never_the_limit() {
     assert!(end.limits.busy_us > 450_000, "{end:?}");
     assert!(end.limits.buffer_us * 100 <= end.limits.busy_us, "{end:?}");
     assert!(end.received_bytes > 20_000_000, "{end:?}");
+    println!("{} permille busy, {end:?}", output.busy_permille);
 }
 
 #[test]
@@ -87,7 +89,8 @@ fn a_window_clamp_holds_and_is_seen() {
     let path = Path::new(NARROW);
     let output =
         start_with(path.hosts(), &scenario, tuning, &Arc::default()).unwrap().finish().unwrap();
-    assert!(output.flows.iter().all(|row| row.in_flight_segs <= 20_000 / 1_448));
+    let in_flight: Vec<_> = output.flows.iter().map(|row| row.in_flight_segs).collect();
+    assert!(in_flight.iter().all(|segs| *segs <= 20_000 / 1_448), "{in_flight:?}");
     let [end] = output.ends[..] else { panic!("one flow") };
     assert!(end.limits.window_us * 2 > end.limits.busy_us, "{end:?}");
     assert!(end.received_bytes > 500_000, "{end:?}");
@@ -96,10 +99,10 @@ fn a_window_clamp_holds_and_is_seen() {
 #[test]
 fn a_paced_flow_has_a_rate_and_only_then() {
     let _alone = alone();
-    let path = Path::new(NARROW);
     let scenario = scenario(300, 100, &[tcp(0, None, json!("endless"))]);
     for paced in [false, true] {
         let tuning = SocketTuning { pace_all: paced, paced, ..PLAIN };
+        let path = Path::new(NARROW);
         let traffic = start_with(path.hosts(), &scenario, tuning, &Arc::default()).unwrap();
         let output = traffic.finish().unwrap();
         assert!(output.flows.iter().all(|row| (row.pacing_rate_bytes_per_s > 0) == paced));
@@ -114,6 +117,7 @@ fn hundreds_of_flows_share_a_thread() {
     assert_eq!(times(&output, EventKind::Start).len(), 400);
     let received: u64 = output.ends.iter().map(|end| end.received_bytes).sum();
     assert!(received > 3_000_000, "{received}");
+    println!("{} permille busy with 400 flows", output.busy_permille);
 }
 
 #[test]
@@ -121,9 +125,10 @@ fn a_host_that_is_not_there_is_a_clear_error() {
     let _alone = alone();
     let (path, nowhere) = (Path::new(FREE), Namespace::new().unwrap());
     let scenario = scenario(300, 100, &[tcp(0, None, json!("endless"))]);
-    let hosts = [&path.senders, &nowhere];
-    let error = start_with(hosts, &scenario, PLAIN, &Arc::default()).unwrap_err().to_string();
-    assert!(error.contains("flow 0") && error.contains("assign requested address"), "{error}");
+    let hosts = [&nowhere, &path.receivers];
+    let traffic = start_with(hosts, &scenario, PLAIN, &Arc::default()).unwrap();
+    let error = traffic.finish().unwrap_err().to_string();
+    assert!(error.contains("flow 0 (a) cannot connect: Network is unreachable"), "{error}");
 }
 
 #[test]

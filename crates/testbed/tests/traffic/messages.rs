@@ -14,7 +14,7 @@ const DISTANT: Conditions = Conditions { delay: Duration::from_millis(20), ..FRE
 fn requests_take_a_round_trip_and_follow_after_their_pause() {
     let _alone = alone();
     let demand = json!({"requests": {"bytes": 3_000, "pause_ns": 60 * MS}});
-    let output = run(&Path::new(DISTANT), &scenario(1_050, 100, &[tcp(0, None, demand)]));
+    let output = run(&Path::new(DISTANT), &scenario(1_030, 100, &[tcp(0, None, demand)]));
     let rows = &output.requests;
     // One every 100 ms, somewhat later each time.
     assert!((9..=10).contains(&rows.len()), "{rows:?}");
@@ -40,14 +40,15 @@ fn a_transfer_is_exactly_its_bytes_and_is_done() {
     assert_eq!(output.requests.len(), sizes.len(), "{:?}", output.requests);
     let mut rows = output.requests.clone();
     rows.sort_by_key(|row| row.flow);
-    // In slow start from ten segments on, and a round trip for the first ten.
+    // At least the round trips of slow start from ten segments on; delayed ACKs and the
+    // window of the receiver make it more.
     for ((row, bytes), trips) in rows.iter().zip(sizes).zip([1, 1, 3, 7]) {
         assert_eq!((row.bytes, row.number), (bytes, 0));
         let end = &output.ends[row.flow as usize];
         assert_eq!((end.acked_bytes, end.received_bytes), (bytes, bytes));
         assert_eq!(end.end_ns, Some(row.time_ns + row.latency_ns));
         let expected = trips * 40 * MS;
-        assert!((expected..expected + 40 * MS).contains(&row.latency_ns), "{row:?}");
+        assert!((expected..2 * expected).contains(&row.latency_ns), "{row:?}");
     }
     assert_eq!(times(&output, EventKind::Done).len(), sizes.len());
 }
