@@ -242,28 +242,21 @@ impl FlowState {
             Carrier::Stream(stream) => stream.app.stop(),
         }
         if self.has_begun() {
-            self.event(now, EventKind::Stop, common)?;
+            self.event(now, EventKind::Stop, common)
         } else {
             (self.stage, self.connects) = (Stage::Missed, None);
+            Ok(())
         }
-        Ok(())
     }
 
     fn sender_hears(&mut self, now: Time, common: &mut Common) -> Result<Progress, Error> {
         let Carrier::Stream(stream) = &mut self.transport else { return Ok(Progress::Done) };
-        let error = stream.sender.take_error();
-        if let Some(error) = error.unwrap_or_else(Some) {
-            let what = if stream.established { "keep its connection" } else { "connect" };
-            return Err(self.refused(what, &error));
-        }
         if !stream.established {
-            let established = stream.establish();
+            let error = stream.sender.take_error().unwrap_or_else(Some);
+            let established = error.map_or_else(|| stream.establish(), Err);
             let established = established.map_err(|error| self.refused("connect", &error))?;
-            return if established && self.stage == Stage::Late {
-                self.begin(now, common)
-            } else {
-                Ok(Progress::Done)
-            };
+            let is_late = established && self.stage == Stage::Late;
+            return if is_late { self.begin(now, common) } else { Ok(Progress::Done) };
         }
         let wrote = stream.write(&common.zeros);
         let reply = stream.hear_reply();

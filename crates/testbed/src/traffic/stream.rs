@@ -93,12 +93,13 @@ impl Stream {
 
     /// Hands over what the application has.
     pub fn write(&mut self, zeros: &[u8]) -> io::Result<Progress> {
+        // Whole segments, so that none in the middle of data is short.
+        let most = zeros.len() - zeros.len() % self.mss_bytes as usize;
         for _ in 0..TURN {
             if self.app.unwritten == 0 {
                 return Ok(Progress::Done);
             }
-            let wanted = self.app.unwritten.min(zeros.len() as u64) as usize;
-            // No short segment in the middle of data.
+            let wanted = self.app.unwritten.min(most as u64) as usize;
             let more = if wanted as u64 == self.app.unwritten { 0 } else { libc::MSG_MORE };
             match self.sender.send_with_flags(&zeros[..wanted], more | libc::MSG_NOSIGNAL) {
                 Ok(bytes) => {
@@ -114,8 +115,11 @@ impl Stream {
         Ok(Progress::More)
     }
 
-    /// Takes the receiver's reply if it is there.
+    /// Takes the receiver's reply if the application waits for it and it is there.
     pub fn hear_reply(&self) -> io::Result<bool> {
+        if !self.app.waits {
+            return Ok(false);
+        }
         let mut reply = [MaybeUninit::uninit(); 1];
         match self.sender.recv(&mut reply) {
             Ok(bytes) => Ok(bytes > 0),

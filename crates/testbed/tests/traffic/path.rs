@@ -68,6 +68,8 @@ pub fn host(address: &str) -> (Namespace, Arc<SyncDevice>) {
     let device = namespace.run(|| {
         let device = DeviceBuilder::new().name("dumbbell").mtu(1_500).ipv4(address, 24, None);
         let device = device.build_sync().unwrap();
+        // The receiver's window is not to be the limit.
+        std::fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 8000000 16000000").unwrap();
         let queue = ["link", "set", "dumbbell", "txqueuelen", "100000"];
         assert!(std::process::Command::new("ip").args(queue).status().unwrap().success());
         device
