@@ -1,6 +1,5 @@
 //! The applications' thread: waits for sockets and times, and lets flows act.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,7 +19,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::traffic::flow::{Carrier, Common, End, FlowState};
 use crate::traffic::recorder::Recorder;
-use crate::traffic::stream::{Progress, Receiver};
+use crate::traffic::stream::Progress;
 use crate::traffic::{Connection, DatagramCount, Plan, TrafficOutput, sockets};
 
 /// How often it looks whether the run was cancelled.
@@ -246,21 +245,19 @@ fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, TimerFd)> {
             Carrier::Stream(stream) => {
                 let token = token_of(leaf, End::Sender);
                 epoll.add(&stream.sender, EpollEvent::new(edge | EpollFlags::EPOLLOUT, token))?;
-                if let Receiver::Listening(listener) = &stream.receiver {
-                    epoll.add(listener, receiver)?;
-                }
+                epoll.add(&stream.listener, receiver)?;
             }
         }
     }
     Ok((epoll, alarm))
 }
 
-/// Hears of a receiving end that is there now; its listener is closed and forgotten.
+/// Hears of a receiving end that is there now.
 fn watch_accepted(epoll: &Epoll, leaf: usize, flow: &FlowState) -> nix::Result<()> {
     let Carrier::Stream(stream) = &flow.transport else { return Ok(()) };
-    let Receiver::Accepted { socket, .. } = &stream.receiver else { return Ok(()) };
+    let Some(receiver) = &stream.receiver else { return Ok(()) };
     let flags = EpollFlags::EPOLLET | EpollFlags::EPOLLIN;
-    epoll.add(socket.as_fd(), EpollEvent::new(flags, token_of(leaf, End::Receiver)))
+    epoll.add(&receiver.socket, EpollEvent::new(flags, token_of(leaf, End::Receiver)))
 }
 
 const fn token_of(leaf: usize, end: End) -> u64 {

@@ -9,6 +9,7 @@ mod datagrams;
 mod driver;
 mod flow;
 mod options;
+mod receiver;
 mod recorder;
 mod sockets;
 mod stream;
