@@ -10,6 +10,7 @@ mod clock;
 mod congestion;
 mod emulator;
 mod error;
+mod facts;
 mod guards;
 mod host;
 pub mod kernel;
@@ -27,6 +28,7 @@ mod watch;
 
 pub use clock::Clock;
 pub use error::Error;
+pub use facts::{Fact, Facts, facts};
 pub use namespace::Namespace;
 pub use parity::{ParityReport, parity};
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
