@@ -118,11 +118,7 @@ impl fmt::Debug for Algorithm {
 }
 
 impl Algorithm {
-    fn new(
-        c: &'static ffi::CcAlgorithm,
-        source_hash: &'static str,
-        code: &'static str,
-    ) -> Self {
+    fn new(c: &'static ffi::CcAlgorithm, source_hash: &'static str, code: &'static str) -> Self {
         let parameters: Vec<Parameter> = c.parameters().iter().map(Parameter::new).collect();
         let presets = c.presets().iter().map(|preset| Preset::new(preset, &parameters)).collect();
         Self {

@@ -96,11 +96,7 @@ fn carries_on(left: &[u8; STATE_BYTES], record: &Record) -> bool {
 }
 
 /// How the native outcome differs, if it does.
-fn outcome(
-    algorithm: &'static Algorithm,
-    values: &[u32],
-    record: &Record,
-) -> Option<Difference> {
+fn outcome(algorithm: &'static Algorithm, values: &[u32], record: &Record) -> Option<Difference> {
     let mut instance = Instance::with_state(algorithm, values, &record.before.state);
     let mut conn = record.before.conn;
     let mut result = 0;

@@ -32,12 +32,12 @@ pub struct Path {
 }
 
 impl Path {
-    pub fn new(troubled: bool) -> Self {
+    pub fn new() -> Self {
         let (sender, receiver) = (Namespace::new().unwrap(), Namespace::new().unwrap());
         let devices = [device(&sender, "10.0.0.1"), device(&receiver, "10.0.0.2")];
         let ends = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&ends);
-        let thread = thread::spawn(move || forward(&devices, troubled, &stop));
+        let thread = thread::spawn(move || forward(&devices, &stop));
         Self { sender, receiver, ends, thread: Some(thread) }
     }
 }
@@ -63,18 +63,19 @@ struct Travelling {
     bytes: Vec<u8>,
 }
 
-fn forward(devices: &[SyncDevice; 2], troubled: bool, ends: &AtomicBool) {
+fn forward(devices: &[SyncDevice; 2], ends: &AtomicBool) {
     let mut lines = [VecDeque::<Travelling>::new(), VecDeque::new()];
     let mut random = 88_172_645_463_325_252_u64;
     let begin = Instant::now();
     while !ends.load(Ordering::Relaxed) {
-        let mut ready = devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
+        let mut ready =
+            devices.each_ref().map(|device| PollFd::new(device.as_fd(), PollFlags::POLLIN));
         poll(&mut ready, PollTimeout::from(1_u8)).unwrap();
         for (from, line) in lines.iter_mut().enumerate() {
             let mut buffer = [0; 2_048];
             while let Ok(length) = devices[from].recv(&mut buffer) {
                 // Only data meets with trouble: acknowledgements are short.
-                let troubled = troubled && length > 200;
+                let troubled = length > 200;
                 if let Some(due) = fate(&mut random, begin.elapsed(), line.len(), troubled) {
                     insert(line, Travelling { due, bytes: buffer[..length].to_vec() });
                 }
