@@ -12,7 +12,8 @@ use dumbbell_record::RecordConfig;
 use serde::Deserialize;
 
 pub use bursts::Bursts;
-pub use flow::{Demand, Flow, OnOff, Tcp, TcpBpf, Transport, Udp};
+pub use dumbbell_tcp::TcpBpf;
+pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize)]
