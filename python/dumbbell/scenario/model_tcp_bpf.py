@@ -21,9 +21,10 @@ _BASE_RTT_MOST_NS: Final = (2**31 - 1) * _NS_PER_US
 
 
 class TcpBpf(Table):
-    """What a program sets of a TCP connection while it is set up, whatever its congestion control
-    (Brakmo 2017): on the testbed a BPF program does that, in the simulator it has the same effect.
-    At least one key is needed.
+    """TCP-BPF (Brakmo 2017): what a program sets of a connection while it is set up.
+
+    It works with every congestion control. On the testbed a BPF program does it; in the simulator
+    it has the same effect. At least one key is needed.
     """
 
     cwnd_clamp: Packets | None = Field(None, examples=["100p"])
