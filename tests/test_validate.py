@@ -217,7 +217,7 @@ def test_a_check_that_needs_more_than_the_engine_has_is_not_run() -> None:
 
 
 def test_a_run_that_breaks_is_outside() -> None:
-    class Broken:
+    class Broken(QuickEngine):
         def run(self, *_: Any) -> Any:
             raise RuntimeError("out of order")
 
