@@ -21,7 +21,7 @@ from dumbbell.validate.check import EXACT, Band, Check, about, within
 from dumbbell.validate.checks import all_checks
 from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario
 from dumbbell.validate.running import Verdict
-from samples import output, resolved
+from samples import QuickEngine, output, resolved
 
 CHECKS = {check.name: check for check in all_checks()}
 
