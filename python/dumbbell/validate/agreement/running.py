@@ -1,0 +1,119 @@
+"""Everything that is compared on the testbed: with the simulator, with the kernel's own modules."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.running.engine import Engine, SimulatorEngine
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.validate.agreement import judging, parity, testbed
+from dumbbell.validate.agreement.collecting import Side
+from dumbbell.validate.agreement.judging import Agreement, OnProgress
+from dumbbell.validate.agreement.parity import Parity
+from dumbbell.validate.agreement.scenarios import REPETITIONS, REPETITIONS_SIMULATED, Case
+
+KERNEL = "kernel"
+SIMULATOR = "simulator"
+OWN_BUILD = "our build"
+MODULE = "kernel's module"
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """What is needed of a testbed; tests put others in its place."""
+
+    engine: Callable[[bool], Engine]
+    """Makes one; with the kernel's own modules or without."""
+    replay: parity.Replay
+    version: str
+    built_in: Sequence[str]
+
+
+def real() -> Testbed:
+    """Return the testbed of this machine, which must be ready."""
+    return Testbed(testbed.engine, testbed.parity, testbed.version(), testbed.built_in())
+
+
+@dataclass(frozen=True)
+class Found:
+    """What validation on the testbed found.
+
+    Attributes
+    ----------
+    agreement
+        Simulator and kernel.
+    modules
+        Our builds and the kernel's own modules, where there are both.
+    parity
+        Callbacks replayed.
+    """
+
+    agreement: Agreement
+    modules: Agreement
+    parity: tuple[Parity, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is outside without an explanation."""
+        return (
+            self.agreement.passed
+            and self.modules.passed
+            and all(each.passed for each in self.parity)
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "agreement": self.agreement.as_dict(),
+            "modules": self.modules.as_dict(),
+            "parity": [each.as_dict() for each in self.parity],
+        }
+
+
+def validate(
+    cases: Sequence[Case],
+    bed: Testbed,
+    store: Store,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
+) -> Found:
+    """Compare on the testbed whatever the scenarios concern; finished runs are used again."""
+    simulator = Side(SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs)
+    kernel = Side(KERNEL, bed.engine(False), REPETITIONS, keyed=_keyed(bed.version))
+    algorithms = {each.name: each for case in cases for each in case.algorithms}
+    return Found(
+        judging.measure(cases, kernel, simulator, store, on_progress),
+        _modules(cases, bed, store, on_progress),
+        tuple(parity.check(algorithms.values(), bed.replay)),
+    )
+
+
+def _modules(
+    cases: Sequence[Case], bed: Testbed, store: Store, on_progress: OnProgress | None
+) -> Agreement:
+    """Compare the two builds of what the kernel has itself: flows alone will do."""
+    both = [
+        case
+        for case in cases
+        if len(case.algorithms) == 1 and case.algorithms[0].name in bed.built_in
+    ]
+    own = Side(OWN_BUILD, bed.engine(False), REPETITIONS, keyed=_keyed(bed.version))
+    module = Side(
+        MODULE, bed.engine(True), REPETITIONS, keyed=_keyed(f"{bed.version} kernel modules")
+    )
+    return judging.measure(both, module, own, store, on_progress)
+
+
+def _keyed(identity: str) -> Callable[[ResolvedScenario], ResolvedScenario]:
+    """Return what tells a scenario's result on the testbed from that of the simulator."""
+
+    def keyed(scenario: ResolvedScenario) -> ResolvedScenario:
+        key = hashlib.sha256(f"{scenario.key} testbed {identity}".encode()).hexdigest()
+        return dataclasses.replace(scenario, key=key)
+
+    return keyed
