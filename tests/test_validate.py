@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from dumbbell.cli import commands
+from dumbbell.cli import commands, validate_command
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.validate import measures, running, table
+from dumbbell.validate.agreement import testbed
 from dumbbell.validate.check import EXACT, Band, Check, about, within
 from dumbbell.validate.checks import all_checks
 from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario
@@ -237,7 +238,8 @@ def test_the_page_has_a_row_for_each_check() -> None:
 def _command(
     monkeypatch: pytest.MonkeyPatch, checks: Sequence[Check], *arguments: str
 ) -> int | str | None:
-    monkeypatch.setattr(commands, "all_checks", lambda: tuple(checks))
+    monkeypatch.setattr(validate_command, "all_checks", lambda: tuple(checks))
+    monkeypatch.setattr(testbed, "missing", lambda: ["no kernel"])
     monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", "--jobs", "1", *arguments])
     with pytest.raises(SystemExit) as stopped:
         commands.main()

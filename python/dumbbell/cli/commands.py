@@ -7,7 +7,6 @@ for is impossible, 130 stopped by Ctrl-C.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -17,13 +16,16 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
 from dumbbell import api, catalogue
 from dumbbell import compare as comparing
 from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
-from dumbbell.cli import cli_tables, progress
+from dumbbell.cli import cli_tables, progress, validate_command
+from dumbbell.cli.output import print_json as _print_json
+from dumbbell.cli.output import print_table as _print_table
+from dumbbell.cli.output import say
+from dumbbell.cli.output import writing as _writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
@@ -34,9 +36,6 @@ from dumbbell.running.executor import Interrupted, Outcome, Progress, execute
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study, scenarios
-from dumbbell.validate import running as validating
-from dumbbell.validate import table as validation_table
-from dumbbell.validate.checks import all_checks
 
 app = typer.Typer(
     name="dumbbell",
@@ -51,10 +50,7 @@ algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_h
 app.add_typer(algorithms_app, name="algorithms")
 
 DEFAULT_RESULTS: Final = Path("results")
-_WIDE: Final = 220
 _FAILURES_SHOWN: Final = 10
-
-say = Console(stderr=True, highlight=False)
 
 StudyName = Annotated[str, typer.Argument(help="Name of the study, or its folder or file.")]
 ResultsDir = Annotated[Path, typer.Option("--results", help="Results folder.")]
@@ -377,54 +373,7 @@ def compare(
     _print_table(cli_tables.comparison(compared))
 
 
-class EngineName(StrEnum):
-    """What can be validated."""
-
-    SIMULATOR = "simulator"
-
-
-_ENGINES: Final = {EngineName.SIMULATOR: SimulatorEngine}
-
-
-@app.command()
-def validate(
-    *,
-    engine: Annotated[EngineName, typer.Option(help="What to validate.")] = EngineName.SIMULATOR,
-    only: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Only checks with this text in their name or oracle."),
-    ] = None,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the table as Markdown too.")
-    ] = None,
-) -> None:
-    """Hold the engine to theory.
-
-    Runs the fidelity checks and prints what each expects and measures; the exit code is 1 if any is
-    outside its tolerance.
-    """
-    checks = validating.selected(all_checks(), only)
-    if not checks:
-        raise InputError(
-            "selects no check",
-            source="--only",
-            value=only,
-            valid="a part of a name, such as sawtooth, cubic or queue",
-        )
-    with say.status("simulating"):
-        judged = validating.validate(checks, _ENGINES[engine](), _jobs(jobs))
-    if markdown is not None:
-        with _writing(markdown):
-            markdown.write_text(validation_table.markdown(judged))
-    if as_json:
-        _print_json({"engine": engine.value, "checks": [each.as_dict() for each in judged]})
-    else:
-        _print_table(cli_tables.validation(judged))
-        print(validation_table.counted(judged))
-    if any(each.verdict is validating.Verdict.OUTSIDE for each in judged):
-        raise typer.Exit(1)
+app.command()(validate_command.validate)
 
 
 @algorithms_app.command("show")
@@ -447,33 +396,6 @@ def show_algorithm(
         print(f"Preset {algorithm.name}@{each.name}: {each.source}")
     if algorithm.info:
         print(f"Reports: {', '.join(algorithm.info)}")
-
-
-class _writing:  # noqa: N801 - used like a function
-    """Turn the system's refusal to write a file into an InputError."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot write it: {reason}", source=str(self._path)) from error
-
-
-def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _print_table(table: Any) -> None:
-    """Print a table; where nobody looks at it, nothing is folded."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDE)
-    console.print(table)
 
 
 def _complain(error: Exception) -> None:

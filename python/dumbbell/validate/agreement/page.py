@@ -139,20 +139,13 @@ different engines have more.
 
 def markdown(found: Found) -> str:
     """Return the page."""
-    agreement, modules = found.agreement, found.modules
+    agreement = found.agreement
     parts = [
         _HEADING.format(reference=agreement.names[0], other=agreement.names[1]),
         _identity(agreement),
         _bands(),
-        f"**{headline(agreement)}.**",
-        _table(COLUMNS, [cells(each) for each in agreement.judged]),
-        _list(remarks(agreement)),
-        "## Our builds and the kernel's own modules",
-        f"What the kernel has itself, beside our file compiled for it: the {modules.names[0]} and, "
-        f"in brackets, by how much {modules.names[1]} is above or below it.",
-        f"**{headline(modules)}.**",
-        _table(COLUMNS, [cells(each) for each in modules.judged]),
-        _list(remarks(modules)),
+        *_results(agreement),
+        *(_modules(found.modules) if found.modules else ()),
         "## Parity",
         f"Every callback of a run with losses, recorded in the kernel and replayed natively from "
         f"the same file: results and state must be equal byte for byte, in at least "
@@ -160,6 +153,21 @@ def markdown(found: Found) -> str:
         _table(PARITY_COLUMNS, [parity_cells(each) for each in found.parity]),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def _results(agreement: Agreement) -> Iterator[str]:
+    yield f"**{headline(agreement)}.**"
+    yield _table(COLUMNS, [cells(each) for each in agreement.judged])
+    yield _list(remarks(agreement))
+
+
+def _modules(modules: Agreement) -> Iterator[str]:
+    yield "## Our builds and the kernel's own modules"
+    yield (
+        f"What the kernel has itself, beside our file compiled for it: the {modules.names[0]} and, "
+        f"in brackets, by how much {modules.names[1]} is above or below it."
+    )
+    yield from _results(modules)
 
 
 def _identity(agreement: Agreement) -> str:

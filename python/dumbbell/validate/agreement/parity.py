@@ -14,10 +14,10 @@ CALLBACKS_WANTED: Final = 100_000
 
 ROUNDS_MAX: Final = 8
 
-PATH: Final = Path(100, 10, 0.5, 5e-4)
+PATH: Final = Path(200, 10, 0.5, 2e-4)
 """Many acknowledgements a second, and losses often enough for every hook."""
 
-SECONDS: Final = 10
+SECONDS: Final = 15
 
 Replay = Callable[[str], Sequence[dict[str, Any]]]
 """Runs a scenario on the testbed and tells of each algorithm's callbacks."""
@@ -65,9 +65,18 @@ class Parity:
         return {**vars(self), "passed": self.passed}
 
 
-def check(algorithms: Iterable[Algorithm], replay: Replay) -> list[Parity]:
+def check(
+    algorithms: Iterable[Algorithm],
+    replay: Replay,
+    on_algorithm: Callable[[str], None] | None = None,
+) -> list[Parity]:
     """Replay algorithm by algorithm, with new seeds until there are enough callbacks."""
-    return [_of(algorithm, replay) for algorithm in algorithms]
+    found = []
+    for algorithm in algorithms:
+        if on_algorithm is not None:
+            on_algorithm(algorithm.name)
+        found.append(_of(algorithm, replay))
+    return found
 
 
 def _of(algorithm: Algorithm, replay: Replay) -> Parity:
@@ -75,6 +84,8 @@ def _of(algorithm: Algorithm, replay: Replay) -> Parity:
     callbacks = lost = 0
     mismatches: list[Any] = []
     for seed in range(1, ROUNDS_MAX + 1):
+        if mismatches or callbacks >= CALLBACKS_WANTED:
+            break
         try:
             told = replay(case.resolve(seed).json)
         except Exception as error:  # the other algorithms go on, whatever went wrong here
@@ -83,7 +94,5 @@ def _of(algorithm: Algorithm, replay: Replay) -> Parity:
             callbacks += each["callbacks"]
             lost += each["lost_records"]
             mismatches += each["mismatches"]
-        if mismatches or callbacks >= CALLBACKS_WANTED:
-            break
     first = json.dumps(mismatches[0]) if mismatches else ""
     return Parity(algorithm.name, callbacks, lost, len(mismatches), first)

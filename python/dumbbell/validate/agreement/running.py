@@ -24,7 +24,7 @@ MODULE = "kernel's module"
 
 
 @dataclass(frozen=True)
-class Testbed:
+class Bed:
     """What is needed of a testbed; tests put others in its place."""
 
     engine: Callable[[bool], Engine]
@@ -34,9 +34,9 @@ class Testbed:
     built_in: Sequence[str]
 
 
-def real() -> Testbed:
+def real() -> Bed:
     """Return the testbed of this machine, which must be ready."""
-    return Testbed(testbed.engine, testbed.parity, testbed.version(), testbed.built_in())
+    return Bed(testbed.engine, testbed.parity, testbed.version(), testbed.built_in())
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Found:
     agreement
         Simulator and kernel.
     modules
-        Our builds and the kernel's own modules, where there are both.
+        Our builds and the kernel's own modules, where there are both; none: not compared.
     parity
         Callbacks replayed.
     """
 
     agreement: Agreement
-    modules: Agreement
+    modules: Agreement | None
     parity: tuple[Parity, ...]
 
     @property
@@ -62,7 +62,7 @@ class Found:
         """Whether nothing is outside without an explanation."""
         return (
             self.agreement.passed
-            and self.modules.passed
+            and (self.modules is None or self.modules.passed)
             and all(each.passed for each in self.parity)
         )
 
@@ -70,31 +70,37 @@ class Found:
         """Return plain data for JSON."""
         return {
             "agreement": self.agreement.as_dict(),
-            "modules": self.modules.as_dict(),
+            "modules": self.modules.as_dict() if self.modules else None,
             "parity": [each.as_dict() for each in self.parity],
         }
 
 
 def validate(
     cases: Sequence[Case],
-    bed: Testbed,
+    bed: Bed,
     store: Store,
     jobs: int = 1,
     on_progress: OnProgress | None = None,
+    *,
+    modules: bool = True,
+    on_algorithm: Callable[[str], None] | None = None,
 ) -> Found:
-    """Compare on the testbed whatever the scenarios concern; finished runs are used again."""
+    """Compare on the testbed whatever the scenarios concern; finished runs are used again.
+
+    Without `modules` the kernel's own are left out.
+    """
     simulator = Side(SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs)
     kernel = Side(KERNEL, bed.engine(False), REPETITIONS, keyed=_keyed(bed.version))
     algorithms = {each.name: each for case in cases for each in case.algorithms}
     return Found(
         judging.measure(cases, kernel, simulator, store, on_progress),
-        _modules(cases, bed, store, on_progress),
-        tuple(parity.check(algorithms.values(), bed.replay)),
+        _modules(cases, bed, store, on_progress) if modules else None,
+        tuple(parity.check(algorithms.values(), bed.replay, on_algorithm)),
     )
 
 
 def _modules(
-    cases: Sequence[Case], bed: Testbed, store: Store, on_progress: OnProgress | None
+    cases: Sequence[Case], bed: Bed, store: Store, on_progress: OnProgress | None
 ) -> Agreement:
     """Compare the two builds of what the kernel has itself: flows alone will do."""
     both = [

@@ -186,8 +186,8 @@ def real_time_s(cases: Sequence[Case], repetitions: int = REPETITIONS) -> float:
     return repetitions * sum(case.seconds + SETUP_S for case in cases)
 
 
-_QUICK: Final = (("reno", False), ("cubic", True), ("fast", False), ("reno + cubic", False))
-"""Loss, delay and a pair: flows, and whether with loss; of each the first scenario."""
+_QUICK: Final = (("reno", False), ("cubic", True), ("reno + cubic", False))
+"""Flows, and whether with loss; of each the first scenario."""
 
 
 def selected(cases: Sequence[Case], only: str | None, quick: bool) -> list[Case]:

@@ -80,8 +80,10 @@ def unpaired(one: Sequence[float], other: Sequence[float]) -> Estimate:
     variance = sum(parts)
     if variance == 0:
         return Estimate(difference, 0.0)
-    freedom = variance**2 / sum(
-        part**2 / (sample.size - 1) for part, sample in zip(parts, samples, strict=True)
+    # The equation of Welch and Satterthwaite in shares of the variance, which cannot underflow.
+    freedom = 1 / sum(
+        (part / variance) ** 2 / (sample.size - 1)
+        for part, sample in zip(parts, samples, strict=True)
     )
     return Estimate(difference, _reach(math.sqrt(variance), freedom))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -34,9 +35,15 @@ def engine(kernel_modules: bool = False) -> Engine:
 
 def parity(scenario_json: str) -> list[dict[str, Any]]:
     """Run a scenario, replay each callback natively, and return what each algorithm's did."""
-    found: list[dict[str, Any]] = json.loads(
-        _module("dumbbell._core").testbed_parity(scenario_json, _core.CancelToken())
-    )
+    replay = _module("dumbbell._core").testbed_parity
+    cancel = _core.CancelToken()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        told = pool.submit(replay, scenario_json, cancel)
+        try:
+            found: list[dict[str, Any]] = json.loads(told.result())
+        except KeyboardInterrupt:
+            cancel.cancel()
+            raise
     return found
 
 
