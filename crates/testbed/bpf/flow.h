@@ -20,9 +20,25 @@ struct cc_flow {
 	u32 spurious; /* reductions that were undone */
 	/* Told by TCP-BPF; 0: not. */
 	u32 base_rtt_us;
+	/* Port of this end. */
+	u32 port;
+	/* The window when the retransmission timer last expired. */
+	u32 timeout_cwnd_segs;
+	/* Delivered when the round-trip time was last sampled. */
+	u32 delivered_segs;
+	/* enum cc_ca_state, as last set. */
+	u8 ca_state;
+	/* The kernel may still find the last reduction spurious. */
+	u8 may_undo;
+	u8 reserved[2];
 	/* Kept by the algorithm's adapters, after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];
 };
+
+/* The mirror in src/watch/flow.rs reads it field by field. */
+_Static_assert(sizeof(struct cc_conn) == 80, "struct cc_conn is not what is mirrored");
+_Static_assert(sizeof(struct cc_flow) == 56 + 80 + CC_STATE_BYTES,
+	       "struct cc_flow is not what is mirrored");
 
 #endif

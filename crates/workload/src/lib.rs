@@ -6,13 +6,15 @@
 
 mod bursts;
 mod flow;
+mod queues;
 
 use dumbbell_network::{LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
 use serde::Deserialize;
 
 pub use bursts::Bursts;
-pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
+pub use flow::{Demand, Flow, OnOff, Tcp, TcpBpf, Transport, Udp};
+pub use queues::{queue_samples, summarise_queue};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize)]

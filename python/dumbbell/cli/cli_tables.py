@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 from rich import box
@@ -16,6 +16,7 @@ from dumbbell.catalogue import Algorithm
 from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import number, with_spread
+from dumbbell.running.machine import Machine
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S, format_time
@@ -50,6 +51,8 @@ def of_run(run: Run) -> Iterator[Table]:
         yield requests(taken)
     if run.summary["queues"]:
         yield queues(run)
+    if "testbed" in run.summary:
+        yield testbed(run.summary["testbed"])
 
 
 def flows(run: Run) -> Table:
@@ -172,8 +175,36 @@ def queues(run: Run) -> Table:
     return result
 
 
+def testbed(told: Mapping[str, Any]) -> Table:
+    """Return how the machine kept up with a run in real time."""
+    result = table("testbed", "", right=("",))
+    for place, name in (("mean", "mean"), ("p99", "99 %"), ("max", "at most")):
+        late_us = told[f"lateness_{place}_ns"] / 1000
+        result.add_row(f"packets too late, {name}", f"{number(late_us)} us")
+    for whose, name in (("emulator", "emulator busy"), ("traffic", "applications busy")):
+        result.add_row(name, f"{number(told[f'{whose}_busy_permille'] / 10)} %")
+    result.add_row("time lost to others", f"{number(told['stolen_permille'] / 10)} %")
+    result.add_row("packets lost on the way to the emulator", str(told["local_drops"]))
+    if told["datagrams_sent_permille"] is not None:
+        result.add_row("datagrams sent", f"{number(told['datagrams_sent_permille'] / 10)} %")
+    result.add_row("kernel", told["kernel"])
+    result.add_row("not offered by it", ", ".join(told["not_offered"]) or "nothing")
+    result.add_row("valid", "[red]no[/]" if told["invalid"] else "yes")
+    return result
+
+
+def machine(found: Machine) -> Table:
+    """Return what a machine can do."""
+    result = table("", "fact", "found", "needed for", "what to do")
+    for fact in found.facts:
+        mark = "[green]✓[/]" if fact.ok else "[red]✗[/]" if fact.required else "[yellow]![/]"
+        told = (fact.name, fact.found, fact.needed_for, fact.remedy or "")
+        result.add_row(mark, *map(escape, told))
+    return result
+
+
 def size(run: Run) -> str:
-    """Say how much was simulated."""
+    """Say how much was run."""
     return f"{run.summary['packets']:,} packets in {format_time(run.summary['duration_ns'])}"
 
 

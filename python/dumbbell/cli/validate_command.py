@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +11,9 @@ import typer
 
 from dumbbell.cli import cli_tables, progress
 from dumbbell.cli.output import print_json, print_table, say, writing
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, TestbedError
 from dumbbell.figures import drawing
+from dumbbell.running import engines, machine
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import Progress
 from dumbbell.running.store import Store
@@ -116,23 +116,21 @@ def _selected(engine: Part | None, only: str | None, quick: bool) -> tuple[list[
 
 
 def _ready(cases: Sequence[Case], engine: Part | None) -> bool:
-    """Tell whether scenarios can run on the testbed, and say what is missing."""
-    missing = testbed.missing() if cases else []
-    if not missing:
-        return bool(cases)
-    if engine is Part.TESTBED:
-        raise InputError(
-            f"the testbed is not ready: {'; '.join(missing)}", key="engine", value=engine.value
-        )
-    say.print("Simulator and kernel are not compared, the testbed is not ready:", markup=False)
-    for line in missing:
-        say.print(f"  {line}", markup=False, soft_wrap=True)
-    return False
+    """Tell whether scenarios can run on the testbed, or say what is missing."""
+    if not cases:
+        return False
+    found = machine.look()
+    if not found.ready and engine is Part.TESTBED:
+        raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` says more")
+    if not found.ready:
+        lines = f"simulator and kernel are not compared: {machine.verdict(found)}"
+        say.print(lines, markup=False, soft_wrap=True)
+    return found.ready
 
 
 def _theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
     with say.status("simulating"):
-        return theory.validate(checks, SimulatorEngine(), _jobs(jobs))
+        return theory.validate(checks, SimulatorEngine(), engines.jobs(SimulatorEngine(), jobs))
 
 
 def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bool) -> Found:
@@ -149,17 +147,13 @@ def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bo
 
         return running.validate(
             cases,
-            running.real(),
+            testbed.real(),
             Store(results),
-            _jobs(jobs),
+            engines.jobs(SimulatorEngine(), jobs),
             follow,
             modules=not quick,
             on_algorithm=lambda name: status.update(f"parity: {name}"),
         )
-
-
-def _jobs(jobs: int | None) -> int:
-    return jobs or os.cpu_count() or 1
 
 
 def _write(

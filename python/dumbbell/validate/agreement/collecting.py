@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dumbbell.running import executor
+from dumbbell.running import executor, validity
 from dumbbell.running.engine import Engine
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.validate.agreement.scenarios import Case
 
 
@@ -26,15 +25,12 @@ class Side:
         What runs the scenarios, and how many at the same time.
     repetitions
         Runs of each scenario, with the seeds 1, 2 and so on.
-    keyed
-        Gives a scenario the key of its result on this engine.
     """
 
     name: str
     engine: Engine
     repetitions: int
     jobs: int = 1
-    keyed: Callable[[ResolvedScenario], ResolvedScenario] = lambda scenario: scenario
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ def collect(
     """Run what the store does not hold."""
     collected = Collected({case.name: {} for case in cases})
     planned = [
-        (case.name, repetition, side.keyed(case.resolve(repetition)))
+        (case.name, repetition, case.resolve(repetition).on(side.engine.identity))
         for case in cases
         for repetition in range(1, side.repetitions + 1)
     ]
@@ -85,7 +81,7 @@ def collect(
             collected.unusable.append(Unusable(name, side.name, repetition, reason, True))
             continue
         run = store.get(scenario.key)
-        invalid = "; ".join(run.summary.get("testbed", {}).get("invalid", []))
+        invalid = "; ".join(validity.reasons(run.summary))
         if invalid:
             collected.unusable.append(Unusable(name, side.name, repetition, invalid, False))
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -81,18 +80,18 @@ def check(
 
 def _of(algorithm: Algorithm, replay: Replay) -> Parity:
     case = Case((algorithm, algorithm), PATH, True, SECONDS)
-    callbacks = lost = 0
-    mismatches: list[Any] = []
+    callbacks = lost = differing = 0
+    first = ""
     for seed in range(1, ROUNDS_MAX + 1):
-        if mismatches or callbacks >= CALLBACKS_WANTED:
+        if differing or callbacks >= CALLBACKS_WANTED:
             break
         try:
             told = replay(case.resolve(seed).json)
         except Exception as error:  # the other algorithms go on, whatever went wrong here
             return Parity(algorithm.name, callbacks, lost, error=str(error) or type(error).__name__)
         for each in told:
-            callbacks += each["callbacks"]
+            callbacks += sum(each["callbacks"].values())
             lost += each["lost_records"]
-            mismatches += each["mismatches"]
-    first = json.dumps(mismatches[0]) if mismatches else ""
-    return Parity(algorithm.name, callbacks, lost, len(mismatches), first)
+            differing += each["differing"]
+            first = first or "".join(each["mismatches"][:1])
+    return Parity(algorithm.name, callbacks, lost, differing, first)

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.running.engine import Engine, SimulatorEngine
+from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
-from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.validate.agreement import judging, parity, testbed
+from dumbbell.validate.agreement import judging, parity
 from dumbbell.validate.agreement.collecting import Side
 from dumbbell.validate.agreement.judging import Agreement, OnProgress
 from dumbbell.validate.agreement.parity import Parity
 from dumbbell.validate.agreement.scenarios import REPETITIONS, REPETITIONS_SIMULATED, Case
+from dumbbell.validate.agreement.testbed import Bed
 
 KERNEL = "kernel"
 SIMULATOR = "simulator"
 OWN_BUILD = "our build"
 MODULE = "kernel's module"
-
-
-@dataclass(frozen=True)
-class Bed:
-    """What is needed of a testbed; tests put others in its place."""
-
-    engine: Callable[[bool], Engine]
-    """Makes one; with the kernel's own modules or without."""
-    replay: parity.Replay
-    version: str
-    built_in: Sequence[str]
-
-
-def real() -> Bed:
-    """Return the testbed of this machine, which must be ready."""
-    return Bed(testbed.engine, testbed.parity, testbed.version(), testbed.built_in())
 
 
 @dataclass(frozen=True)
@@ -90,7 +72,7 @@ def validate(
     Without `modules` the kernel's own are left out.
     """
     simulator = Side(SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs)
-    kernel = Side(KERNEL, bed.engine(False), REPETITIONS, keyed=_keyed(bed.version))
+    kernel = Side(KERNEL, bed.engine(False), REPETITIONS)
     algorithms = {each.name: each for case in cases for each in case.algorithms}
     return Found(
         judging.measure(cases, kernel, simulator, store, on_progress),
@@ -108,18 +90,6 @@ def _modules(
         for case in cases
         if len(case.algorithms) == 1 and case.algorithms[0].name in bed.built_in
     ]
-    own = Side(OWN_BUILD, bed.engine(False), REPETITIONS, keyed=_keyed(bed.version))
-    module = Side(
-        MODULE, bed.engine(True), REPETITIONS, keyed=_keyed(f"{bed.version} kernel modules")
-    )
+    own = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
+    module = Side(MODULE, bed.engine(True), REPETITIONS)
     return judging.measure(both, module, own, store, on_progress)
-
-
-def _keyed(identity: str) -> Callable[[ResolvedScenario], ResolvedScenario]:
-    """Return what tells a scenario's result on the testbed from that of the simulator."""
-
-    def keyed(scenario: ResolvedScenario) -> ResolvedScenario:
-        key = hashlib.sha256(f"{scenario.key} testbed {identity}".encode()).hexdigest()
-        return dataclasses.replace(scenario, key=key)
-
-    return keyed

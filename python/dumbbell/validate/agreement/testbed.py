@@ -1,44 +1,50 @@
-"""The testbed as far as agreement needs it: whether it is ready, its engine, its parity check."""
+"""The testbed as far as agreement needs it; tests put another one in its place."""
 
 from __future__ import annotations
 
-import importlib
 import json
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from dumbbell import _core
-from dumbbell.running.engine import Engine
+from dumbbell.running.engine import Engine, core_errors
+from dumbbell.running.testbed import TestbedEngine
+from dumbbell.validate.agreement.parity import Replay
 
 _AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-def missing() -> list[str]:
-    """Say what keeps this machine from running the testbed, each with its remedy; none: ready."""
-    core = _module("dumbbell._core")
-    if not getattr(core, "TESTBED", False):
-        return ["this build of Dumbbell has no testbed: build it on Linux"]
-    found = json.loads(core.testbed_facts())
-    return [
-        " - ".join(filter(None, (f"{fact['name']}: {fact['found']}", fact["remedy"])))
-        for fact in found["facts"]
-        if not (fact["ok"] or found["ready"])
-    ]
+@dataclass(frozen=True)
+class Bed:
+    """A testbed.
+
+    Attributes
+    ----------
+    engine
+        Makes the engine; with the kernel's own modules or without.
+    replay
+        Runs a scenario and replays the callbacks of its algorithms.
+    built_in
+        The algorithms that the kernel has itself.
+    """
+
+    engine: Callable[[bool], Engine]
+    replay: Replay
+    built_in: Sequence[str]
 
 
-def engine(kernel_modules: bool = False) -> Engine:
-    """Return the testbed; with the kernel's own modules or with our builds."""
-    engines = _module("dumbbell.running.engine")
-    return cast(Engine, engines.TestbedEngine(kernel_modules=kernel_modules))
+def real() -> Bed:
+    """Return the testbed of this machine, ready or not."""
+    return Bed(lambda modules: TestbedEngine(kernel_modules=modules), _replay, _built_in())
 
 
-def parity(scenario_json: str) -> list[dict[str, Any]]:
-    """Run a scenario, replay each callback natively, and return what each algorithm's did."""
-    replay = _module("dumbbell._core").testbed_parity
+def _replay(scenario_json: str) -> list[dict[str, Any]]:
     cancel = _core.CancelToken()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        told = pool.submit(replay, scenario_json, cancel)
+    with ThreadPoolExecutor(max_workers=1) as pool, core_errors("testbed"):
+        told = pool.submit(_core.testbed_parity, scenario_json, cancel)
         try:
             found: list[dict[str, Any]] = json.loads(told.result())
         except KeyboardInterrupt:
@@ -47,18 +53,8 @@ def parity(scenario_json: str) -> list[dict[str, Any]]:
     return found
 
 
-def version() -> str:
-    """Return what tells this testbed from others: the hash of its sources."""
-    return str(_module("dumbbell._core").TESTBED_VERSION)
-
-
-def built_in() -> list[str]:
-    """Return the algorithms that the kernel itself has."""
+def _built_in() -> list[str]:
     try:
         return _AVAILABLE.read_text().split()
     except OSError:
         return []
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(name)

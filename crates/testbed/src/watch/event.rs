@@ -1,0 +1,54 @@
+//! What happened to a window, as the kernel tells: the mirror of `struct event` (`bpf/watch.c`).
+
+/// Something that happened to the window of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelEvent {
+    /// When, by the kernel's monotonic clock.
+    pub monotonic_ns: u64,
+    /// Port of the socket's own end.
+    pub port: u16,
+    /// What.
+    pub kind: KernelEventKind,
+    /// The window in segments: before the reduction or the timeout; as it was when the
+    /// kernel went back to the open state (it then sets it to ssthresh), or after the undo.
+    pub cwnd_segs: u32,
+    /// The threshold in segments, after the event.
+    pub ssthresh_segs: u32,
+}
+
+/// What may happen to a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelEventKind {
+    /// It is being reduced.
+    Congestion,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The reduction is over.
+    Recovered,
+    /// The reduction proved spurious and was taken back.
+    Undone,
+}
+
+impl KernelEvent {
+    /// Reads an event; none if it is not one.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let (time, rest) = bytes.split_first_chunk()?;
+        let mut fields = rest
+            .chunks_exact(4)
+            .map(|field| u32::from_ne_bytes(field.try_into().expect("a chunk of four")));
+        let (port, kind) = (fields.next()?, fields.next()?);
+        Some(Self {
+            monotonic_ns: u64::from_ne_bytes(*time),
+            port: u16::try_from(port).ok()?,
+            kind: match kind {
+                0 => KernelEventKind::Congestion,
+                1 => KernelEventKind::Timeout,
+                2 => KernelEventKind::Recovered,
+                3 => KernelEventKind::Undone,
+                _ => return None,
+            },
+            cwnd_segs: fields.next()?,
+            ssthresh_segs: fields.next()?,
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! What the kernel's TCP does with the sockets of a run, and TCP-BPF.
+//!
+//! Works with every congestion control, the kernel's own modules included. Three BPF
+//! programs (`bpf/watch.c`) see the sockets of this process's cgroup, and leave those
+//! outside the run's namespaces alone. They are gone with the process, or when dropped.
+
+mod cgroup;
+mod event;
+mod flow;
+mod steering;
+
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use dumbbell_workload::TcpBpf;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder};
+use libbpf_rs::{RingBuffer, RingBufferBuilder};
+
+use crate::clang::{self, Failure, Text};
+use crate::error::Error;
+use crate::namespace::Namespace;
+
+pub use event::{KernelEvent, KernelEventKind};
+pub use flow::{FlowWatch, RttWatch};
+
+const CC_H: Text<'_> = Text { name: "cc.h", text: include_str!("../../../../algorithms/cc.h") };
+const FLOW_H: Text<'_> = Text { name: "flow.h", text: include_str!("../../bpf/flow.h") };
+const WATCH_C: Text<'_> = Text { name: "watch.c", text: include_str!("../../bpf/watch.c") };
+
+/// Sees what becomes of the windows and round-trip times of a run's sockets.
+#[derive(Debug)]
+pub struct Watch {
+    flows: MapHandle,
+    steerings: MapHandle,
+    lost_events: MapHandle,
+    /// Reads the kernel's events into `events`.
+    ring: Mutex<RingBuffer<'static>>,
+    events: Arc<Mutex<Vec<KernelEvent>>>,
+    /// The programs work as long as these are held.
+    _links: [Link; 3],
+    _object: Object,
+}
+
+impl Watch {
+    /// Begins to watch the connections that sockets of these namespaces will make.
+    ///
+    /// # Errors
+    /// If there is no clang or the system refuses the programs.
+    pub fn load(namespaces: &[&Namespace]) -> Result<Self, Error> {
+        let object = open()?;
+        let known = map(&object, "namespaces")?;
+        for namespace in namespaces {
+            let cookie = namespace.run(namespace_cookie).map_err(refused)?;
+            known.update(&cookie.to_ne_bytes(), &[1], MapFlags::ANY).map_err(refused)?;
+        }
+        let flows = map(&object, "flows")?;
+        assert_eq!(flows.value_size() as usize, flow::FLOW_BYTES, "bytes of a struct cc_flow");
+        let events = Arc::default();
+        Ok(Self {
+            flows,
+            steerings: map(&object, "steerings")?,
+            lost_events: map(&object, "lost_events")?,
+            ring: Mutex::new(listen(&map(&object, "events")?, &events).map_err(refused)?),
+            events,
+            _links: attach(&object)?,
+            _object: object,
+        })
+    }
+
+    /// The map that holds a `struct cc_flow` for each socket.
+    #[must_use]
+    pub fn map(&self) -> BorrowedFd<'_> {
+        self.flows.as_fd()
+    }
+
+    /// Sets how the sockets of a port will be steered: to be called before one listens
+    /// at that port or connects from it.
+    ///
+    /// # Errors
+    /// If the kernel would grant less than is asked for.
+    pub fn steer(&self, port: u16, settings: &TcpBpf) -> Result<(), Error> {
+        steering::check(settings)?;
+        let key = u32::from(port).to_ne_bytes();
+        self.steerings.update(&key, &steering::bytes(settings), MapFlags::ANY).map_err(refused)
+    }
+
+    /// What was seen of a socket; none if it is not of the run's namespaces, or its
+    /// connection is not established.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn flow(&self, socket: BorrowedFd<'_>) -> Result<Option<FlowWatch>, Error> {
+        let key = socket.as_raw_fd().to_ne_bytes();
+        let bytes = self.flows.lookup(&key, MapFlags::ANY).map_err(refused)?;
+        Ok(bytes.map(|bytes| FlowWatch::read(&bytes)))
+    }
+
+    /// What happened since this was last asked, the earliest first.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn events(&self) -> Result<Vec<KernelEvent>, Error> {
+        hold(&self.ring).consume().map_err(refused)?;
+        Ok(std::mem::take(&mut *hold(&self.events)))
+    }
+
+    /// How many events found no room, since the beginning: [`Self::events`] was called
+    /// too seldom.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn lost_events(&self) -> Result<u64, Error> {
+        let bytes = self.lost_events.lookup(&[0; 4], MapFlags::ANY).map_err(refused)?;
+        let count = bytes.and_then(|bytes| bytes.first_chunk().copied());
+        Ok(u64::from_ne_bytes(count.expect("an array has all its entries")))
+    }
+}
+
+/// What a thread that panicked has left is still in order.
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Compiles and loads the programs.
+fn open() -> Result<Object, Error> {
+    let object = clang::compile(WATCH_C, &[CC_H, FLOW_H]).map_err(|failure| {
+        let (cause, remedy) = match failure {
+            Failure::Absent => ("there is no clang".into(), "install clang, 16 or later"),
+            Failure::System(error) => (error.to_string(), "is there room for temporary files?"),
+            Failure::Rejected(words) => (first_line(&words), "clang 19 is known to compile it"),
+        };
+        let what = "cannot compile watch.c, which watches sockets".into();
+        Error::Machine { what, cause, remedy: format!("{remedy}: see dumbbell doctor") }
+    })?;
+    let opened = ObjectBuilder::default()
+        .name("dumbbell_watch")
+        .and_then(|builder| builder.open_memory(&object));
+    opened.and_then(libbpf_rs::OpenObject::load).map_err(refused)
+}
+
+fn first_line(words: &str) -> String {
+    words.lines().next().unwrap_or("no reason given").to_owned()
+}
+
+fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {
+    let map = object.maps().find(|map| map.name() == name).expect("a map of watch.c");
+    MapHandle::try_from(&map).map_err(refused)
+}
+
+/// Lets what the kernel tells gather in `events` whenever the ring is consumed.
+fn listen(
+    ring: &MapHandle,
+    events: &Arc<Mutex<Vec<KernelEvent>>>,
+) -> libbpf_rs::Result<RingBuffer<'static>> {
+    let events = Arc::clone(events);
+    let mut builder = RingBufferBuilder::new();
+    builder.add(ring, move |bytes| {
+        hold(&events).extend(KernelEvent::read(bytes));
+        0
+    })?;
+    builder.build()
+}
+
+fn attach(object: &Object) -> Result<[Link; 3], Error> {
+    let program =
+        |name: &str| object.progs_mut().find(|program| program.name() == name).expect("a program");
+    let cgroup = cgroup::open_own()?;
+    let arrivals = program("watch_arrival").attach().map_err(refused)?;
+    let states = program("watch_state").attach().map_err(refused)?;
+    let sockets = program("watch_socket").attach_cgroup(cgroup.as_raw_fd()).map_err(refused)?;
+    Ok([arrivals, states, sockets])
+}
+
+/// What tells the namespace of the calling thread from all others, as BPF programs see it.
+fn namespace_cookie() -> io::Result<u64> {
+    let (any, mut cookie) = (UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?, 0u64);
+    let mut bytes = size_of::<u64>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `bytes` bytes to `cookie`, which has as many.
+    let result = unsafe {
+        libc::getsockopt(
+            any.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &raw mut bytes,
+        )
+    };
+    if result == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
+}
+
+fn refused(error: impl std::fmt::Display) -> Error {
+    Error::Machine {
+        what: "cannot watch the sockets of a run".into(),
+        cause: error.to_string(),
+        remedy: "root is needed, and Linux 5.19 or later with BTF: see dumbbell doctor".into(),
+    }
+}
