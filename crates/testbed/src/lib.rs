@@ -25,6 +25,7 @@ mod setup;
 mod sysctls;
 pub mod traffic;
 mod tuning;
+mod turn;
 mod watch;
 
 pub use clock::Clock;

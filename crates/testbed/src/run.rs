@@ -18,6 +18,7 @@ use crate::processors::MachineTime;
 use crate::report::{Measured, report};
 use crate::setup::Setup;
 use crate::traffic::{Plan, Prepared, TrafficOutput};
+use crate::turn::Turn;
 use crate::watch::KernelEvent;
 
 /// How a scenario is to be run.
@@ -28,7 +29,7 @@ pub struct Options {
     pub kernel_modules: bool,
 }
 
-/// Runs a scenario in real time.
+/// Runs a scenario in real time, as soon as no other run is under way on this machine.
 ///
 /// # Errors
 /// A scenario that cannot be run, a machine that cannot run it, or cancellation.
@@ -37,6 +38,7 @@ pub fn run(
     options: Options,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Output, Error> {
+    let _turn = Turn::wait(cancel)?;
     let keep = Keep { state: scenario.record.algorithm_state, callbacks: false };
     let setup = Setup::new(scenario, options.kernel_modules, keep)?;
     carry_out(&setup, cancel)
