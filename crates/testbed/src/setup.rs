@@ -20,8 +20,10 @@ use crate::traffic::{Connection, Look, Seen, SeenRtt, SocketTuning};
 use crate::tuning::Tuning;
 use crate::watch::Watch;
 
-/// How long connections may take beyond two round trips.
+/// How long connections may take beyond two round trips, ...
 const LEAD: Span = Span::from_millis(200);
+/// ... and for each flow, as all may begin at once.
+const LEAD_PER_FLOW: Span = Span::from_micros(200);
 /// What an application hands over ahead of what is sent: this time's worth, ...
 const BACKLOG: Span = Span::from_millis(5);
 /// ... within these bounds.
@@ -115,7 +117,9 @@ impl<'a> Setup<'a> {
     }
 
     fn lead_of(&self, flow: usize) -> Span {
-        Span(LEAD.0 + 2 * self.base_rtt(&self.scenario.flows[flow]).0)
+        let flows = self.scenario.flows.len() as u64;
+        let crowd = flows * LEAD_PER_FLOW.0;
+        Span(LEAD.0 + crowd + 2 * self.base_rtt(&self.scenario.flows[flow]).0)
     }
 
     /// Propagation delay there and back.
@@ -164,7 +168,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// A few milliseconds at the rate of the slowest link on the flow's way.
+    /// A few milliseconds at the rate of the slowest link on the flow's way, shared by all.
     fn backlog_bytes(&self, flow: usize) -> u32 {
         let links = &self.scenario.links;
         let hops = self.scenario.flows[flow].forward.hops.iter();
