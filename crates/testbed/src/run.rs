@@ -17,7 +17,7 @@ use crate::kernel::Keep;
 use crate::processors::MachineTime;
 use crate::report::{Measured, report};
 use crate::setup::Setup;
-use crate::traffic::{Plan, Traffic, TrafficOutput};
+use crate::traffic::{Plan, Prepared, TrafficOutput};
 use crate::watch::KernelEvent;
 
 /// How a scenario is to be run.
@@ -44,6 +44,7 @@ pub fn run(
 
 /// Runs what was set up.
 pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Output, Error> {
+    let applications = prepare(setup, cancel)?;
     let clock = Clock::starting_in(setup.lead());
     let before = MachineTime::now();
     let stop = Arc::new(AtomicBool::new(false));
@@ -56,7 +57,7 @@ pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<O
                 emulator.run(&stop)
             })
             .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
-        let traffic = drive(setup, clock, cancel);
+        let traffic = drive(setup, applications, clock);
         if traffic.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -69,22 +70,26 @@ pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<O
     report(setup, Measured { clock, emulated, traffic, events, stolen_permille })
 }
 
-/// The applications, from the first connection to the end of the run.
-fn drive(
-    setup: &Setup<'_>,
-    clock: Clock,
-    cancel: &Arc<AtomicBool>,
-) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
+/// The applications, with their sockets open.
+fn prepare(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Prepared, Error> {
     let plan = Plan {
         record: &setup.scenario.record,
         seed: setup.scenario.seed,
         end: Time::ZERO + setup.scenario.duration_ns,
-        clock,
         cancel: Arc::clone(cancel),
         look: setup.look(),
         processor: Some(setup.processors.applications()),
     };
-    let traffic = Traffic::start(&setup.connections(), plan)?;
+    Prepared::new(&setup.connections(), plan)
+}
+
+/// The applications at work, from the first connection to the end of the run.
+fn drive(
+    setup: &Setup<'_>,
+    applications: Prepared,
+    clock: Clock,
+) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
+    let traffic = applications.start(clock)?;
     let mut events = Vec::new();
     while !traffic.is_over() {
         thread::sleep(LOOK);

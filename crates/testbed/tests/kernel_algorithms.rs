@@ -80,7 +80,9 @@ fn every_algorithm_does_in_the_kernel_what_it_does_here() {
         return;
     }
     let flows = Flows::new();
-    for algorithm in registry().iter().filter(|a| std::env::var("ONLY").is_ok_and(|o| o.contains(a.name))) {
+    for algorithm in
+        registry().iter().filter(|a| std::env::var("ONLY").is_ok_and(|o| o.contains(a.name)))
+    {
         let parity = compare(algorithm, &flows);
         println!("{}: {} callbacks {:?}", algorithm.name, parity.total(), parity.callbacks);
         for mismatch in &parity.mismatches {
