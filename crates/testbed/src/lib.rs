@@ -8,6 +8,7 @@ mod choices;
 mod clang;
 mod clock;
 mod congestion;
+mod device;
 mod emulator;
 mod error;
 mod facts;

@@ -44,9 +44,9 @@ pub fn run(
 
 /// Runs what was set up.
 pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Output, Error> {
-    let applications = prepare(setup, cancel)?;
-    let clock = Clock::starting_in(setup.lead());
+    let applications = Prepared::new(&setup.connections(), plan(setup, cancel))?;
     let before = MachineTime::now();
+    let clock = Clock::starting_in(setup.lead());
     let stop = Arc::new(AtomicBool::new(false));
     let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
     let (emulated, traffic) = thread::scope(|scope| {
@@ -70,20 +70,18 @@ pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<O
     report(setup, Measured { clock, emulated, traffic, events, stolen_permille })
 }
 
-/// The applications, with their sockets open.
-fn prepare(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Prepared, Error> {
-    let plan = Plan {
+fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
+    Plan {
         record: &setup.scenario.record,
         seed: setup.scenario.seed,
         end: Time::ZERO + setup.scenario.duration_ns,
         cancel: Arc::clone(cancel),
         look: setup.look(),
         processor: Some(setup.processors.applications()),
-    };
-    Prepared::new(&setup.connections(), plan)
+    }
 }
 
-/// The applications at work, from the first connection to the end of the run.
+/// The applications, from the first connection to the end of the run.
 fn drive(
     setup: &Setup<'_>,
     applications: Prepared,

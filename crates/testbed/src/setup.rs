@@ -62,7 +62,7 @@ impl<'a> Setup<'a> {
         let tunings: Vec<Tuning> = choices.stacks.iter().map(Tuning::of).collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
-            let host = |address| Host::new(address, mtu, &tuning.sysctls);
+            let host = |address| Host::new(address, mtu, tuning);
             Ok(Pair { sender: host(SENDER)?, receiver: host(RECEIVER)? })
         };
         let pairs = tunings.iter().map(pair).collect::<Result<Vec<_>, Error>>()?;
