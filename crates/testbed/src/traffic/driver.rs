@@ -154,6 +154,10 @@ impl Driver {
     fn hear(&mut self, token: u64) -> Result<(), Error> {
         let (leaf, end) = flow_of(token);
         let now = self.clock.now().unwrap_or(Time::ZERO);
+        if now > self.end {
+            // The last counts are those of the end.
+            return Ok(());
+        }
         let flow = &mut self.flows[leaf];
         if end == End::Receiver && flow.accept()? {
             watch_accepted(&self.epoll, leaf, flow).map_err(cannot_wait)?;

@@ -33,7 +33,7 @@ fn a_flow_starts_and_stops_on_time_and_its_bytes_are_conserved() {
     for (kind, planned) in [(EventKind::Start, [100, 500]), (EventKind::Stop, [700, 900])] {
         for (time, planned) in times(&output, kind).iter().zip(planned) {
             let late = time.checked_sub(planned * MS).expect("not too early");
-            assert!(late < 20 * MS, "{kind:?} {late} ns late");
+            assert!(late < 80 * MS, "{kind:?} {late} ns late");
         }
     }
     for (end, stopped) in output.ends.iter().zip([700, 900]) {
