@@ -27,7 +27,7 @@ const LEAD_PER_FLOW: Span = Span::from_micros(200);
 /// What an application hands over ahead of what is sent: this time's worth, ...
 const BACKLOG: Span = Span::from_millis(5);
 /// ... within these bounds.
-const BACKLOG_BYTES_MIN: u64 = 1 << 16;
+const BACKLOG_BYTES_MIN: u64 = 1 << 15;
 const BACKLOG_BYTES_MAX: u64 = 1 << 26;
 const PACKET_BYTES: u32 = 1_500;
 /// The kernel's own initial window.
@@ -174,8 +174,9 @@ impl<'a> Setup<'a> {
         let hops = self.scenario.flows[flow].forward.hops.iter();
         let rates = hops.filter_map(|hop| links[hop.link].rate.as_ref());
         let packet_time = rates.map(|rate| rate.typical_time(PACKET_BYTES)).max();
+        let flows = self.scenario.flows.len() as u64;
         let bytes = packet_time
-            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1));
+            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1) / flows);
         bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
     }
 
