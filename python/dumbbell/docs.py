@@ -204,6 +204,7 @@ except `kib`, `mib` and `gib`.
 | rate | {joined(iter(RATE_UNITS))} | bit/s |
 | time | {joined(iter(TIME_UNITS))} (`m`: minutes) | nanosecond |
 | size | {joined(iter(BYTE_UNITS))}, or a whole number | byte |
+| packets | {joined(iter(PACKET_UNITS))} | packet |
 | queue | {joined(iter(PACKET_UNITS))}, those of size and time, `bdp`, `%bdp` | packet or byte |
 | probability | none, or `%` | |
 """

@@ -10,6 +10,7 @@ use crate::error::Error;
 /// The processors of this process, divided.
 #[derive(Clone, Debug)]
 pub struct Processors {
+    allowed: CpuSet,
     emulator: usize,
     others: Vec<usize>,
 }
@@ -24,7 +25,7 @@ impl Processors {
         let mut others: Vec<usize> =
             (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu).unwrap_or(false)).collect();
         match others.pop() {
-            Some(emulator) if !others.is_empty() => Ok(Self { emulator, others }),
+            Some(emulator) if !others.is_empty() => Ok(Self { allowed, emulator, others }),
             _ => Err(Error::machine(
                 "cannot run the testbed",
                 &"it needs two processors, one of them for the emulator",
@@ -33,16 +34,39 @@ impl Processors {
         }
     }
 
-    /// Keeps the calling thread, which is the emulator's, on its processor.
+    /// Keeps the calling thread, which is the emulator's, on its processor, before others.
     pub fn keep_emulator(&self) {
         keep(&[self.emulator]);
+        // SAFETY: a system call on plain numbers; 0 is the calling thread.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, HIGHEST_PRIORITY) };
     }
 
     /// One for the applications.
-    pub fn traffic(&self) -> usize {
+    pub fn applications(&self) -> usize {
         self.others[0]
     }
+
+    /// Keeps the calling thread and those that it starts off the emulator's processor, until
+    /// what this gives is dropped.
+    pub fn keep_off(&self) -> KeptOff {
+        keep(&self.others);
+        KeptOff { allowed: self.allowed }
+    }
 }
+
+/// A thread that leaves the emulator its processor.
+#[derive(Debug)]
+pub struct KeptOff {
+    allowed: CpuSet,
+}
+
+impl Drop for KeptOff {
+    fn drop(&mut self) {
+        let _ = sched_setaffinity(Pid::from_raw(0), &self.allowed);
+    }
+}
+
+const HIGHEST_PRIORITY: libc::c_int = -20;
 
 /// A thread that may not be moved runs where it is: the guards tell.
 fn keep(cpus: &[usize]) {

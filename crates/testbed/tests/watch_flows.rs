@@ -129,34 +129,31 @@ fn a_timeout_that_was_only_a_delay_is_undone() {
     assert!(events[2].ssthresh_segs > events[0].ssthresh_segs, "{events:?}");
 }
 
-#[test]
-fn a_timeout_is_undone_when_duplicates_are_reported_long_after() {
-    let path = Path::new(DELAY);
-    let watch = watch(&path);
-    let ends = connect(&path);
-    bulk(&ends, Duration::from_millis(100), || ());
-    path.faults.hold_ms.store(600, Relaxed);
-    bulk(&ends, Duration::from_millis(100), || ());
-    path.faults.hold_ms.store(0, Relaxed);
-    bulk(&ends, Duration::from_millis(1_500), || ());
-    let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
-    let events = watch.events().unwrap();
-    assert_eq!((flow.congestion_events, flow.timeouts, flow.spurious), (1, 1, 1), "{events:?}");
-    assert_eq!(kinds(&events), [Kind::Congestion, Kind::Timeout, Kind::Recovered, Kind::Undone]);
-}
-
-#[test]
-fn a_recovery_that_was_only_reordering_is_undone() {
+/// One segment arrives so many milliseconds late: what became of the window.
+fn after_reordering(late_ms: u32) -> Vec<KernelEvent> {
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
     bulk(&ends, Duration::from_millis(200), || ());
-    path.faults.overtaken_ms.store(15, Relaxed);
+    path.faults.overtaken_ms.store(late_ms, Relaxed);
     path.faults.overtaken.store(1, Relaxed);
-    bulk(&ends, Duration::from_millis(800), || ());
+    bulk(&ends, Duration::from_millis(600), || ());
     let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
     let events = watch.events().unwrap();
     assert_eq!((flow.congestion_events, flow.timeouts, flow.spurious), (1, 0, 1), "{events:?}");
+    events
+}
+
+#[test]
+fn a_recovery_that_was_only_reordering_is_undone() {
+    let events = after_reordering(15);
+    assert_eq!(kinds(&events), [Kind::Congestion, Kind::Undone, Kind::Recovered]);
+}
+
+#[test]
+fn a_recovery_is_undone_when_its_duplicate_is_reported_long_after() {
+    let events = after_reordering(100);
+    assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered, Kind::Undone]);
 }
 
 #[test]

@@ -18,8 +18,8 @@ pub struct App {
     bursts: Option<Bursts>,
     /// The message that is under way or was last, where data comes in messages.
     message: Option<Message>,
-    /// It is waiting for the reply.
-    waits: bool,
+    /// It waits for the reply.
+    pub waits: bool,
     /// When [`Self::act`] is to be called.
     pub due: Time,
     /// Bytes to be handed over.

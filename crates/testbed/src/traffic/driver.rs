@@ -1,6 +1,5 @@
 //! The applications' thread: waits for sockets and times, and lets flows act.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,7 +19,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::traffic::flow::{Carrier, Common, End, FlowState};
 use crate::traffic::recorder::Recorder;
-use crate::traffic::stream::{Progress, Receiver};
+use crate::traffic::stream::Progress;
 use crate::traffic::{Connection, DatagramCount, Plan, TrafficOutput, sockets};
 
 /// How often it looks whether the run was cancelled.
@@ -44,19 +43,15 @@ pub struct Driver {
     unfinished: Vec<u64>,
     interval: Option<Span>,
     end: Time,
+    /// Known when it starts.
     clock: Clock,
     cancel: Arc<AtomicBool>,
-    abandoned: Arc<AtomicBool>,
     processor: Option<usize>,
 }
 
 impl Driver {
     /// Opens all sockets; nothing has been sent yet.
-    pub fn new(
-        connections: &[Connection<'_>],
-        plan: Plan<'_>,
-        abandoned: Arc<AtomicBool>,
-    ) -> Result<Self, Error> {
+    pub fn new(connections: &[Connection<'_>], plan: Plan<'_>) -> Result<Self, Error> {
         let ends = sockets::open(connections)?;
         let flows = connections.iter().zip(ends);
         let flows: Vec<_> =
@@ -79,15 +74,15 @@ impl Driver {
             unfinished: Vec::new(),
             interval,
             end: plan.end,
-            clock: plan.clock,
+            clock: Clock::starting_in(Span::ZERO),
             cancel: plan.cancel,
-            abandoned,
             processor: plan.processor,
         })
     }
 
     /// Works until the end of the run.
-    pub fn run(mut self) -> Result<TrafficOutput, Error> {
+    pub fn run(mut self, clock: Clock, abandoned: &AtomicBool) -> Result<TrafficOutput, Error> {
+        self.clock = clock;
         self.settle()?;
         for leaf in 0..self.flows.len() {
             self.flows[leaf].connect_early()?;
@@ -96,7 +91,7 @@ impl Driver {
         let mut busy_before = None;
         loop {
             self.wait()?;
-            if self.cancel.load(Ordering::Relaxed) || self.abandoned.load(Ordering::Relaxed) {
+            if self.cancel.load(Ordering::Relaxed) || abandoned.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
             if self.clock.now().is_some() {
@@ -159,6 +154,10 @@ impl Driver {
     fn hear(&mut self, token: u64) -> Result<(), Error> {
         let (leaf, end) = flow_of(token);
         let now = self.clock.now().unwrap_or(Time::ZERO);
+        if now > self.end {
+            // The last counts are those of the end.
+            return Ok(());
+        }
         let flow = &mut self.flows[leaf];
         if end == End::Receiver && flow.accept()? {
             watch_accepted(&self.epoll, leaf, flow).map_err(cannot_wait)?;
@@ -174,6 +173,8 @@ impl Driver {
     /// Lets flows act and samples them, in order of time; gives whether the end has come.
     fn do_what_is_due(&mut self) -> Result<bool, Error> {
         let Some(now) = self.clock.now() else { return Ok(false) };
+        // Whoever looks too late does not find more than was due until the end.
+        let now = now.min(self.end);
         loop {
             let (due, leaf) = self.agenda.earliest();
             if due > now {
@@ -246,21 +247,19 @@ fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, TimerFd)> {
             Carrier::Stream(stream) => {
                 let token = token_of(leaf, End::Sender);
                 epoll.add(&stream.sender, EpollEvent::new(edge | EpollFlags::EPOLLOUT, token))?;
-                if let Receiver::Listening(listener) = &stream.receiver {
-                    epoll.add(listener, receiver)?;
-                }
+                epoll.add(&stream.listener, receiver)?;
             }
         }
     }
     Ok((epoll, alarm))
 }
 
-/// Hears of a receiving end that is there now; its listener is closed and forgotten.
+/// Hears of a receiving end that is there now.
 fn watch_accepted(epoll: &Epoll, leaf: usize, flow: &FlowState) -> nix::Result<()> {
     let Carrier::Stream(stream) = &flow.transport else { return Ok(()) };
-    let Receiver::Accepted { socket, .. } = &stream.receiver else { return Ok(()) };
+    let Some(receiver) = &stream.receiver else { return Ok(()) };
     let flags = EpollFlags::EPOLLET | EpollFlags::EPOLLIN;
-    epoll.add(socket.as_fd(), EpollEvent::new(flags, token_of(leaf, End::Receiver)))
+    epoll.add(&receiver.socket, EpollEvent::new(flags, token_of(leaf, End::Receiver)))
 }
 
 const fn token_of(leaf: usize, end: End) -> u64 {

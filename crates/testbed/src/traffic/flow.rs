@@ -152,9 +152,10 @@ impl FlowState {
     pub fn hear(&mut self, end: End, now: Time, common: &mut Common) -> Result<Progress, Error> {
         let heard = match (&mut self.transport, end) {
             (Carrier::Datagrams(datagrams), _) => datagrams.receive().map(|()| Progress::Done),
-            (Carrier::Stream(stream), End::Receiver) => {
-                stream.receiver.read(common.sink.spare_capacity_mut())
-            }
+            (Carrier::Stream(stream), End::Receiver) => match &mut stream.receiver {
+                Some(receiver) => receiver.read(common.sink.spare_capacity_mut()),
+                None => Ok(Progress::Done),
+            },
             (Carrier::Stream(_), End::Sender) => return self.sender_hears(now, common),
         };
         heard.map_err(|error| self.refused("receive", &error))
@@ -241,27 +242,21 @@ impl FlowState {
             Carrier::Stream(stream) => stream.app.stop(),
         }
         if self.has_begun() {
-            self.event(now, EventKind::Stop, common)?;
+            self.event(now, EventKind::Stop, common)
         } else {
             (self.stage, self.connects) = (Stage::Missed, None);
+            Ok(())
         }
-        Ok(())
     }
 
     fn sender_hears(&mut self, now: Time, common: &mut Common) -> Result<Progress, Error> {
         let Carrier::Stream(stream) = &mut self.transport else { return Ok(Progress::Done) };
-        let error = stream.sender.take_error();
-        if let Some(error) = error.unwrap_or_else(Some) {
-            let what = if stream.established { "keep its connection" } else { "connect" };
-            return Err(self.refused(what, &error));
-        }
         if !stream.established {
-            stream.established = stream.sender.peer_addr().is_ok();
-            return if stream.established && self.stage == Stage::Late {
-                self.begin(now, common)
-            } else {
-                Ok(Progress::Done)
-            };
+            let error = stream.sender.take_error().unwrap_or_else(Some);
+            let established = error.map_or_else(|| stream.establish(), Err);
+            let established = established.map_err(|error| self.refused("connect", &error))?;
+            let is_late = established && self.stage == Stage::Late;
+            return if is_late { self.begin(now, common) } else { Ok(Progress::Done) };
         }
         let wrote = stream.write(&common.zeros);
         let reply = stream.hear_reply();
@@ -294,7 +289,7 @@ impl FlowState {
         let Carrier::Stream(stream) = &self.transport else { unreachable!("only TCP is sampled") };
         let seen = look(self.index, stream.sender.as_fd());
         let moment = || -> io::Result<Moment> {
-            let received_bytes = stream.receiver.received_bytes()?;
+            let received_bytes = stream.received_bytes()?;
             Ok(Moment { sender: stream.sender_info()?, received_bytes, seen })
         };
         moment().map_err(|error| self.refused("be sampled", &error))

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::mem::{size_of, zeroed};
+use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::traffic::tcp_info::TcpInfo;
@@ -19,10 +19,9 @@ pub fn set<T: Copy>(socket: BorrowedFd<'_>, (level, name): Name, value: T) -> io
 
 /// What the kernel tells of a connection.
 pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
-    // SAFETY: the structure consists of integers only.
-    let mut info: TcpInfo = unsafe { zeroed() };
+    let mut info = TcpInfo::default();
     let mut length = size_of::<TcpInfo>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, which the structure has.
+    // SAFETY: the kernel writes at most `length` bytes into a structure of integers.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

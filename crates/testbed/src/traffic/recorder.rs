@@ -68,3 +68,27 @@ impl Recorder {
         moment.seen?.info.filter(|_| self.algorithm_state)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Seen;
+
+    #[test]
+    fn internal_values_are_kept_where_they_are_asked_for_and_known() {
+        let seen = |info| Some(Seen { info, ..Seen::default() });
+        let keep = |algorithm_state, seen| {
+            let (interval_ns, events, capture) = (None, Vec::new(), false);
+            let config = RecordConfig { interval_ns, events, algorithm_state, capture };
+            let mut recorder = Recorder::new(&config);
+            let moment = Moment { sender: TcpInfo::default(), received_bytes: 0, seen };
+            recorder.sample(Time(3), 2, &moment, false);
+            assert_eq!(recorder.flows.len(), 1);
+            recorder.internals.iter().map(|row| (row.time_ns, row.info3)).collect::<Vec<_>>()
+        };
+        assert_eq!(keep(true, seen(Some([1, 2, 3, 4]))), [(3, 4)]);
+        assert_eq!(keep(false, seen(Some([1, 2, 3, 4]))), []);
+        assert_eq!(keep(true, seen(None)), []);
+        assert_eq!(keep(true, None), []);
+    }
+}

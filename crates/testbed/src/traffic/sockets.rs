@@ -13,6 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::ports::port_of_flow;
+use crate::traffic::app::message_bytes;
 use crate::traffic::{Connection, options};
 
 const SENDERS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -93,7 +94,10 @@ fn open_ends<'a>(
 fn sender(connection: &Connection<'_>) -> io::Result<Socket> {
     let socket = plain(connection)?;
     let tuning = &connection.tuning;
-    if let Transport::Tcp(_) = connection.spec.transport {
+    if let Transport::Tcp(tcp) = &connection.spec.transport {
+        // The end of a message is not held back. Data without end goes in full segments
+        // only, even where the receiver's window ends within one.
+        socket.set_tcp_nodelay(message_bytes(tcp.demand).is_some())?;
         if let Some(name) = &connection.congestion {
             socket.set_tcp_congestion(name.as_bytes())?;
         }
@@ -113,7 +117,10 @@ fn sender(connection: &Connection<'_>) -> io::Result<Socket> {
 fn receiver(connection: &Connection<'_>) -> io::Result<Socket> {
     let socket = plain(connection)?;
     if let Some(bytes) = connection.tuning.window_clamp_bytes {
-        options::set(socket.as_fd(), options::WINDOW_CLAMP, bytes as i32)?;
+        // A buffer that the kernel sizes itself lifts the clamp as it grows.
+        let buffer = i32::try_from(bytes.saturating_mul(2)).unwrap_or(i32::MAX / 2);
+        options::set(socket.as_fd(), options::RECEIVE_BUFFER_FORCE, buffer)?;
+        clamp_window(&socket, bytes)?;
     }
     socket.bind(&receiver_of(connection.flow).into())?;
     match connection.spec.transport {
@@ -126,6 +133,11 @@ fn receiver(connection: &Connection<'_>) -> io::Result<Socket> {
     Ok(socket)
 }
 
+/// Lets a receiver offer so many bytes at most.
+pub fn clamp_window(socket: &Socket, bytes: u32) -> io::Result<()> {
+    options::set(socket.as_fd(), options::WINDOW_CLAMP, i32::try_from(bytes).unwrap_or(i32::MAX))
+}
+
 fn plain(connection: &Connection<'_>) -> io::Result<Socket> {
     let (kind, protocol) = match connection.spec.transport {
         Transport::Tcp(_) => (Type::STREAM, Protocol::TCP),
@@ -134,7 +146,6 @@ fn plain(connection: &Connection<'_>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, kind.nonblocking(), Some(protocol))?;
     if let Transport::Tcp(_) = connection.spec.transport {
         socket.set_tcp_mss(u32::from(connection.spec.packet_bytes) - PLAIN_HEADER_BYTES)?;
-        socket.set_tcp_nodelay(true)?;
         reset_on_close(&socket)?;
     }
     Ok(socket)

@@ -9,7 +9,7 @@ const NONE_U32: u32 = u32::MAX;
 
 /// `struct tcp_info` as far as it is used; a longer one is cut by the kernel.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TcpInfo {
     state: u8,
     ca_state: u8,
@@ -95,6 +95,16 @@ impl TcpInfo {
         (self.data_segs_out - self.total_retrans) as u64
     }
 
+    /// Segments sent again, those without data included.
+    pub const fn retransmitted_segs(&self) -> u32 {
+        self.total_retrans
+    }
+
+    /// Without so many of the segments sent again.
+    pub const fn without(self, retransmitted_segs: u32) -> Self {
+        Self { total_retrans: self.total_retrans - retransmitted_segs, ..self }
+    }
+
     /// Payload acknowledged: whoever connects counts the acknowledgement of its SYN.
     const fn acked_bytes(&self) -> u64 {
         self.bytes_acked.saturating_sub(1)
@@ -170,5 +180,43 @@ mod tests {
         assert_eq!(offset_of!(TcpInfo, min_rtt_us), 148);
         assert_eq!(offset_of!(TcpInfo, busy_us), 168);
         assert_eq!(offset_of!(TcpInfo, bytes_sent), 200);
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_know_is_marked() {
+        let sender = TcpInfo {
+            min_rtt_us: u32::MAX,
+            snd_ssthresh: 0x7fff_ffff,
+            pacing_rate: u64::MAX,
+            ..TcpInfo::default()
+        };
+        let moment = Moment { sender, received_bytes: 0, seen: None };
+        let row = moment.sample(5, 1, true);
+        assert_eq!((row.srtt_us, row.rtt_us, row.min_rtt_us), (u32::MAX, u32::MAX, u32::MAX));
+        assert_eq!((row.ssthresh_segs, row.pacing_rate_bytes_per_s), (2_147_483_647, 0));
+        assert_eq!(row.acked_bytes, 0);
+    }
+
+    #[test]
+    fn what_is_known_is_in_the_terms_of_the_record() {
+        let sender = TcpInfo {
+            unacked: 20,
+            sacked: 5,
+            lost: 3,
+            retrans: 2,
+            bytes_acked: 1_001,
+            data_segs_out: 30,
+            total_retrans: 5,
+            pacing_rate: 7,
+            ..TcpInfo::default()
+        };
+        let seen = Seen { rtt_us: Some(9), congestion_events: 4, ..Seen::default() };
+        let moment = Moment { sender: sender.without(1), received_bytes: 8, seen: Some(seen) };
+        let row = moment.sample(5, 1, false);
+        assert_eq!((row.in_flight_segs, row.acked_bytes, row.received_bytes), (14, 1_000, 8));
+        assert_eq!((row.sent_segs, row.retransmitted_segs), (30, 4));
+        assert_eq!((row.rtt_us, row.congestion_events), (9, 4));
+        assert_eq!(row.pacing_rate_bytes_per_s, 0);
+        assert_eq!(moment.sample(5, 1, true).pacing_rate_bytes_per_s, 7);
     }
 }
