@@ -1,0 +1,15 @@
+//! Looking at the machine changes nothing of it; alone, as it counts what the process holds.
+
+use std::fs;
+
+use dumbbell_testbed::facts;
+
+#[test]
+fn looking_leaves_nothing_behind() {
+    let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let devices = || fs::read_to_string("/proc/net/dev").unwrap().lines().count();
+    let _ = facts();
+    let before = (open(), devices());
+    let _ = facts();
+    assert_eq!((open(), devices()), before);
+}
