@@ -20,6 +20,10 @@ from dumbbell.running.machine import Machine
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S, format_time
+from dumbbell.validate.agreement import page
+from dumbbell.validate.agreement.judging import Agreement
+from dumbbell.validate.agreement.parity import Parity
+from dumbbell.validate.agreement.statistics import Verdict as Shown
 from dumbbell.validate.running import Judged
 from dumbbell.validate.running import Verdict as Closeness
 from dumbbell.validate.table import COLUMNS, cells
@@ -228,6 +232,34 @@ def validation(judged: Sequence[Judged]) -> Table:
     for each in judged:
         *others, _ = map(escape, cells(each))
         result.add_row(*others, _CLOSENESS[each.verdict])
+    return result
+
+
+_AGREEMENT = {
+    Shown.AGREES: "green",
+    Shown.DIFFERS: "red",
+    Shown.UNDECIDABLE: "yellow",
+    Shown.NOT_MEASURED: "red",
+}
+
+
+def agreement(found: Agreement) -> Table:
+    """Return what was measured on one engine, and by how much the other one is off."""
+    one, other = found.names
+    result = table(*page.COLUMNS, right=page.COLUMNS[1:-1])
+    result.title = f"{one} (difference of {other})"
+    for judged in found.judged:
+        *others, verdict = map(escape, page.cells(judged))
+        result.add_row(*others, f"[{_AGREEMENT[judged.verdict]}]{verdict}[/]")
+    return result
+
+
+def parity(found: Sequence[Parity]) -> Table:
+    """Return what became of the callbacks that were replayed."""
+    result = table(*page.PARITY_COLUMNS, right=page.PARITY_COLUMNS[1:-1])
+    for each in found:
+        *others, verdict = map(escape, page.parity_cells(each))
+        result.add_row(*others, f"[{'green' if each.passed else 'red'}]{verdict}[/]")
     return result
 
 

@@ -7,7 +7,6 @@ is not ready, 2 something that was asked for is impossible, 130 stopped by Ctrl-
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,19 +15,18 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
 from dumbbell import api, catalogue
 from dumbbell import compare as comparing
 from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
-from dumbbell.cli import cli_tables, progress
+from dumbbell.cli import cli_tables, progress, validate_command
+from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
 from dumbbell.results import Plan, Results, remember
 from dumbbell.running import captures, engines, machine
-from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import Interrupted, Outcome, Progress, execute
 from dumbbell.running.store import Store
@@ -36,9 +34,6 @@ from dumbbell.running.validity import RETRIES, described, reasons
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study, scenarios
-from dumbbell.validate import running as validating
-from dumbbell.validate import table as validation_table
-from dumbbell.validate.checks import all_checks
 
 app = typer.Typer(
     name="dumbbell",
@@ -54,10 +49,7 @@ algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_h
 app.add_typer(algorithms_app, name="algorithms")
 
 DEFAULT_RESULTS: Final = Path("results")
-_WIDE: Final = 220
 _FAILURES_SHOWN: Final = 10
-
-say = Console(stderr=True, highlight=False)
 
 StudyName = Annotated[str, typer.Argument(help="Name of the study, or its folder or file.")]
 ResultsDir = Annotated[Path, typer.Option("--results", help="Results folder.")]
@@ -96,13 +88,13 @@ def list_things(
     """List studies, algorithms, figures or TCP stacks."""
     entries = _LISTINGS[what]()
     if as_json:
-        _print_json(entries)
+        print_json(entries)
         return
     columns = list(entries[0]) if entries else []
     table = cli_tables.table(*columns)
     for entry in entries:
         table.add_row(*(str(value) for value in entry.values()))
-    _print_table(table)
+    print_table(table)
 
 
 def _studies() -> list[dict[str, Any]]:
@@ -294,7 +286,7 @@ def claims(
     counts = {verdict: sum(each.verdict == verdict for each in judged) for verdict in Verdict}
     if as_json:
         verdicts = {verdict.value: count for verdict, count in counts.items()}
-        _print_json(
+        print_json(
             {
                 "engine": found.engine.identity,
                 "verdicts": verdicts,
@@ -304,7 +296,7 @@ def claims(
         )
         return
     _tell_invalid(list(found.invalid.values()))
-    _print_table(cli_tables.claims(judged))
+    print_table(cli_tables.claims(judged))
     print(
         f"{counts[Verdict.REPRODUCED]} of {len(judged)} reproduced, "
         f"{counts[Verdict.NOT_REPRODUCED]} not, {counts[Verdict.NOT_DECIDABLE]} not decidable"
@@ -355,13 +347,13 @@ def simulate(
     with say.status(doing):
         finished = api.simulate(resolved, engine=engine, retries=retries)
     if trace is not None:
-        with _writing(trace):
+        with writing(trace):
             finished.flows.write_parquet(trace)
     for file, content in zip(files or (), finished.captures or (), strict=True):
-        with _writing(file):
+        with writing(file):
             file.write_bytes(content)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "scenario": finished.scenario,
                 "summary": finished.summary,
@@ -370,7 +362,7 @@ def simulate(
         )
     else:
         for table in cli_tables.of_run(finished):
-            _print_table(table)
+            print_table(table)
             print()
         print(cli_tables.size(finished))
     why = reasons(finished.summary)
@@ -441,67 +433,19 @@ def compare(
             on_start=announce,
             on_progress=lambda state: status.update(f"{state.finished} of {state.total} runs"),
         )
-    with _writing(figure):
+    with writing(figure):
         drawing.save(chart_compare.draw(compared), figure)
     say.print(f"Figure: {figure}", soft_wrap=True)
     if as_json:
-        _print_json(compared.as_dict())
+        print_json(compared.as_dict())
     else:
-        _print_table(cli_tables.comparison(compared))
+        print_table(cli_tables.comparison(compared))
     _tell_invalid(compared.invalid)
     if compared.invalid:
         raise typer.Exit(1)
 
 
-class Validated(StrEnum):
-    """What can be validated."""
-
-    SIMULATOR = "simulator"
-
-
-_VALIDATED: Final = {Validated.SIMULATOR: SimulatorEngine}
-
-
-@app.command()
-def validate(
-    *,
-    engine: Annotated[Validated, typer.Option(help="What to validate.")] = Validated.SIMULATOR,
-    only: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Only checks with this text in their name or oracle."),
-    ] = None,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the table as Markdown too.")
-    ] = None,
-) -> None:
-    """Hold the engine to theory.
-
-    Runs the fidelity checks and prints what each expects and measures; the exit code is 1 if any is
-    outside its tolerance.
-    """
-    checks = validating.selected(all_checks(), only)
-    if not checks:
-        raise InputError(
-            "selects no check",
-            source="--only",
-            value=only,
-            valid="a part of a name, such as sawtooth, cubic or queue",
-        )
-    with say.status("simulating"):
-        chosen = _VALIDATED[engine]()
-        judged = validating.validate(checks, chosen, engines.jobs(chosen, jobs))
-    if markdown is not None:
-        with _writing(markdown):
-            markdown.write_text(validation_table.markdown(judged))
-    if as_json:
-        _print_json({"engine": engine.value, "checks": [each.as_dict() for each in judged]})
-    else:
-        _print_table(cli_tables.validation(judged))
-        print(validation_table.counted(judged))
-    if any(each.verdict is validating.Verdict.OUTSIDE for each in judged):
-        raise typer.Exit(1)
+app.command()(validate_command.validate)
 
 
 @algorithms_app.command("show")
@@ -513,13 +457,13 @@ def show_algorithm(
     if as_json:
         values = {parameter.name: parameter.initial for parameter in algorithm.parameters}
         values |= algorithm.preset(preset).values if preset else {}
-        _print_json({**algorithm.model_dump(), "preset": preset, "values": values})
+        print_json({**algorithm.model_dump(), "preset": preset, "values": values})
         return
     print(f"{algorithm.name}: {algorithm.title} ({algorithm.family}, {algorithm.year})")
     print(algorithm.summary)
     print(f"Source: {algorithm.source}")
     if algorithm.parameters:
-        _print_table(cli_tables.parameters(algorithm, preset))
+        print_table(cli_tables.parameters(algorithm, preset))
     for each in algorithm.presets:
         print(f"Preset {algorithm.name}@{each.name}: {each.source}")
     if algorithm.info:
@@ -534,39 +478,12 @@ def doctor(as_json: AsJson = False) -> None:
     """
     found = machine.look()
     if as_json:
-        _print_json(found.model_dump())
+        print_json(found.model_dump())
     else:
-        _print_table(cli_tables.machine(found))
+        print_table(cli_tables.machine(found))
         print(f"The simulator works fully; {machine.verdict(found)}.")
     if not found.ready:
         raise typer.Exit(1)
-
-
-class _writing:  # noqa: N801 - used like a function
-    """Turn the system's refusal to write a file into an InputError."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot write it: {reason}", source=str(self._path)) from error
-
-
-def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _print_table(table: Any) -> None:
-    """Print a table; where nobody looks at it, nothing is folded."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDE)
-    console.print(table)
 
 
 def _complain(error: Exception) -> None:
