@@ -170,6 +170,8 @@ static void tell(const struct cc_flow *flow, u32 kind, u32 cwnd_segs, u32 ssthre
 	u32 only = 0;
 	u64 *lost;
 
+	if (!flow->connected)
+		return;
 	if (ring_output(&events, &event, sizeof(event), 0) == 0)
 		return;
 	lost = map_lookup(&lost_events, &only);
@@ -355,6 +357,7 @@ static void begin(struct bpf_sock_ops *ops)
 	if (!flow || !tcp)
 		return;
 	flow->port = ops->local_port;
+	flow->connected = ops->op == OPS_ESTABLISHED;
 	/* The handshake's is no sample. */
 	flow->delivered_segs = tcp->delivered;
 	if (steering) {

@@ -41,6 +41,8 @@ pub struct Faults {
     /// So many are overtaken by all that are sent within this many ms after them.
     pub overtaken: AtomicU32,
     pub overtaken_ms: AtomicU32,
+    /// So many are marked for congestion (ECN), if they may be.
+    pub mark_next: AtomicU32,
 }
 
 impl Path {
@@ -164,6 +166,9 @@ fn forward(devices: &[SyncDevice; 2], delay: Duration, faults: &Faults, stop: &A
                 let is_data = from == 0 && bytes > DATA_BYTES;
                 number += u32::from(is_data);
                 if !is_data || !faults.drop(number) {
+                    if is_data {
+                        faults.mark(&mut buffer);
+                    }
                     let late = if is_data { faults.late() } else { Duration::ZERO };
                     insert(
                         line,
@@ -202,6 +207,17 @@ impl Faults {
         let each = self.drop_each.load(Relaxed);
         (each > 0 && number % each == 0)
             || self.drop_next.fetch_update(Relaxed, Relaxed, take).is_ok()
+    }
+
+    /// Changes ECT(0) to CE in an IPv4 header, whose checksum then falls by as much.
+    fn mark(&self, packet: &mut [u8]) {
+        let take = |left: u32| left.checked_sub(1);
+        if packet[1] & 3 == 2 && self.mark_next.fetch_update(Relaxed, Relaxed, take).is_ok() {
+            packet[1] |= 3;
+            let sum = u16::from_be_bytes([packet[10], packet[11]]);
+            let sum = sum.checked_sub(1).unwrap_or(u16::MAX - 1);
+            packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
     }
 
     fn late(&self) -> Duration {
