@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use common::{Path, bulk, tcp_info};
+use common::{Path, alone, bulk, tcp_info};
 use dumbbell_testbed::{KernelEvent, KernelEventKind as Kind, Namespace, Watch};
 use libbpf_rs::MapInfo;
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
@@ -32,6 +32,7 @@ fn kinds(events: &[KernelEvent]) -> Vec<Kind> {
 
 #[test]
 fn round_trips_are_counted_and_plausible() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -50,6 +51,7 @@ fn round_trips_are_counted_and_plausible() {
 
 #[test]
 fn sockets_elsewhere_are_left_alone() {
+    let _alone = alone();
     let (path, other) = (Path::new(DELAY), Path::new(DELAY));
     let watch = Watch::load(&[&path.sender]).unwrap();
     let clamp = std::num::NonZeroU32::new(4);
@@ -69,6 +71,7 @@ fn sockets_elsewhere_are_left_alone() {
 
 #[test]
 fn a_loss_is_one_reduction_that_recovers() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -93,6 +96,7 @@ fn a_loss_is_one_reduction_that_recovers() {
 
 #[test]
 fn a_tail_loss_that_a_probe_repairs_is_a_reduction() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = path.connect(PORT);
@@ -112,6 +116,7 @@ fn a_tail_loss_that_a_probe_repairs_is_a_reduction() {
 
 #[test]
 fn a_congestion_mark_is_a_reduction() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     for host in [&path.sender, &path.receiver] {
         host.run(|| std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").unwrap());
@@ -130,6 +135,7 @@ fn a_congestion_mark_is_a_reduction() {
 
 #[test]
 fn a_timeout_reduces_once_however_often_it_is_repeated() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -154,6 +160,7 @@ fn a_timeout_reduces_once_however_often_it_is_repeated() {
 
 #[test]
 fn a_timeout_that_was_only_a_delay_is_undone() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -185,12 +192,14 @@ fn after_reordering(late_ms: u32) -> Vec<KernelEvent> {
 
 #[test]
 fn a_recovery_that_was_only_reordering_is_undone() {
+    let _alone = alone();
     let events = after_reordering(15);
     assert_eq!(kinds(&events), [Kind::Congestion, Kind::Undone, Kind::Recovered]);
 }
 
 #[test]
 fn a_recovery_is_undone_when_its_duplicate_is_reported_long_after() {
+    let _alone = alone();
     let events = after_reordering(100);
     assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered, Kind::Undone]);
 }
@@ -209,6 +218,7 @@ fn users(map: u32) -> (Vec<u32>, Vec<u32>) {
 
 #[test]
 fn nothing_of_it_is_left() {
+    let _alone = alone();
     let namespace = Namespace::new().unwrap();
     let watch = Watch::load(&[&namespace]).unwrap();
     let map = MapInfo::new(watch.map()).unwrap().info.id;

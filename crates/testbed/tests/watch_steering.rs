@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use common::{Path, bulk, tcp_info};
+use common::{Path, alone, bulk, tcp_info};
 use dumbbell_testbed::Watch;
 use dumbbell_workload::TcpBpf;
 use socket2::Socket;
@@ -36,6 +36,7 @@ fn used_window(ends: &(Socket, Socket)) -> (f64, u32) {
 
 #[test]
 fn the_window_stays_within_its_clamp() {
+    let _alone = alone();
     let clamp = TcpBpf { cwnd_clamp_segs: NonZeroU32::new(25), ..TcpBpf::default() };
     let (_path, _watch, ends) = steered(&clamp);
     assert_eq!(tcp_info(&ends.0).tcpi_snd_cwnd, 10, "a small initial window is left alone");
@@ -50,6 +51,7 @@ fn the_window_stays_within_its_clamp() {
 
 #[test]
 fn the_initial_window_is_as_told_or_at_most_the_clamp() {
+    let _alone = alone();
     let initial = |clamp, initial| {
         let (cwnd_clamp_segs, initial_window_segs) =
             (NonZeroU32::new(clamp), NonZeroU32::new(initial));
@@ -64,6 +66,7 @@ fn the_initial_window_is_as_told_or_at_most_the_clamp() {
 
 #[test]
 fn the_receive_buffer_limits_what_is_outstanding() {
+    let _alone = alone();
     let bytes = 40 * 1_448;
     let settings = TcpBpf { receive_buffer_bytes: NonZeroU32::new(bytes), ..TcpBpf::default() };
     let (_path, _watch, ends) = steered(&settings);
@@ -77,6 +80,7 @@ fn the_receive_buffer_limits_what_is_outstanding() {
 
 #[test]
 fn the_send_buffer_limits_what_is_outstanding() {
+    let _alone = alone();
     let bytes = 40 * 1_448;
     let settings = TcpBpf { send_buffer_bytes: NonZeroU32::new(bytes), ..TcpBpf::default() };
     let (_path, _watch, ends) = steered(&settings);
@@ -88,6 +92,7 @@ fn the_send_buffer_limits_what_is_outstanding() {
 
 #[test]
 fn the_base_rtt_is_kept_with_the_socket() {
+    let _alone = alone();
     let settings = TcpBpf { base_rtt_us: NonZeroU32::new(40_000), ..TcpBpf::default() };
     let (path, watch, ends) = steered(&settings);
     let told = |socket: &Socket| watch.flow(socket.as_fd()).unwrap().unwrap().base_rtt_us;

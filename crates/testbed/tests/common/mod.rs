@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,12 @@ pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 /// Smaller packets carry no data worth dropping.
 const DATA_BYTES: usize = 200;
+
+/// Lets a test's packets be on time: tests that hold this run one after the other.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Two hosts and what lies between them.
 pub struct Path {
