@@ -33,7 +33,8 @@ enum sock_ops {
 enum { CALL_AT_TIMEOUT = 1 };
 
 enum { LEVEL_SOCKET = 1, LEVEL_TCP = 6 };
-enum { OPTION_SNDBUF = 7, OPTION_RCVBUF = 8, OPTION_IW = 1001, OPTION_CWND_CLAMP = 1002 };
+enum { OPTION_SNDBUF = 7, OPTION_RCVBUF = 8 };
+enum { OPTION_NODELAY = 1, OPTION_IW = 1001, OPTION_CWND_CLAMP = 1002 };
 
 struct bpf_sock;
 struct sock;
@@ -313,6 +314,11 @@ static void steer_buffers(struct bpf_sock_ops *ops)
 	if (!steering)
 		return;
 	set(ops, LEVEL_SOCKET, OPTION_SNDBUF, steering->send_buffer_bytes);
+	/*
+	 * Nagle's algorithm keeps a last segment that is not full, and what is added to
+	 * that is never held back for want of room: the buffer would be no limit.
+	 */
+	set(ops, LEVEL_TCP, OPTION_NODELAY, steering->send_buffer_bytes != 0);
 	set(ops, LEVEL_SOCKET, OPTION_RCVBUF, steering->receive_buffer_bytes);
 }
 
