@@ -329,7 +329,7 @@ static void steer_window(struct bpf_sock_ops *ops, const struct steering *steeri
 
 	set(ops, LEVEL_TCP, OPTION_CWND_CLAMP, clamp);
 	/* The kernel holds only growth to the clamp. */
-	if (clamp && !initial && ops->snd_cwnd > clamp)
+	if (clamp && (initial ? initial : ops->snd_cwnd) > clamp)
 		initial = clamp;
 	set(ops, LEVEL_TCP, OPTION_IW, initial);
 }

@@ -58,6 +58,7 @@ fn the_initial_window_is_as_told_or_at_most_the_clamp() {
     assert_eq!(initial(0, 32), 32);
     assert_eq!(initial(4, 0), 4);
     assert_eq!(initial(16, 12), 12);
+    assert_eq!(initial(4, 12), 4);
 }
 
 #[test]
