@@ -2,13 +2,18 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers docs validate clean bpf-compiler packet-analyser valgrind peers
+  bench-peers docs validate clean testbed-packages bpf-compiler packet-analyser iperf valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-RUST_FLAGS := --workspace --all-targets
+C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch])
+
+# In recipes: whether the testbed can be built here, and what that makes of cargo's arguments.
+CAN_BUILD_TESTBED = [ "$$(uname)" = Linux ] && pkg-config --exists libelf zlib 2>/dev/null
+WORKSPACE = --workspace $$({ $(CAN_BUILD_TESTBED); } || echo --exclude dumbbell-testbed)
+TESTBED_FEATURE = $$({ $(CAN_BUILD_TESTBED); } && echo --features $(1)testbed)
 
 help:
 	@echo 'make demo    build Dumbbell and run a part of a real study to an HTML report'
@@ -24,7 +29,7 @@ help:
 	@echo 'make clean   remove everything that make made, results excepted'
 
 setup: $(VENV)/.tools
-build: $(VENV)/.built
+build: bpf-compiler $(VENV)/.built
 
 $(VENV)/.tools: pyproject.toml
 	@command -v cargo >/dev/null || { echo 'Dumbbell needs Rust: install cargo 1.85 or later (https://rustup.rs)' >&2; exit 1; }
@@ -35,9 +40,13 @@ $(VENV)/.tools: pyproject.toml
 	$(BIN)/pip install --quiet --group dev
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.tools $(ENGINE_SOURCES)
-	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet
+$(VENV)/.built: $(VENV)/.tools $(VENV)/.features $(ENGINE_SOURCES)
+	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet $(call TESTBED_FEATURE)
 	@touch $@
+
+# Changes when the testbed becomes possible, so that it is built then.
+$(VENV)/.features: $(VENV)/.tools testbed-packages
+	@features="$(call TESTBED_FEATURE)"; echo "$$features" | cmp -s - $@ || echo "$$features" > $@
 
 demo: build
 	$(BIN)/dumbbell run li2007 --quick
@@ -45,42 +54,52 @@ demo: build
 
 test: test-rust test-python bench-instructions
 
-test-rust: packet-analyser
-	cargo test --workspace --locked
+# Most of the testbed's own tests make namespaces.
+test-rust: packet-analyser testbed-packages bpf-compiler iperf
+	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
+	cargo test $(WORKSPACE) $$([ "$$(id -u)" = 0 ] || echo --exclude dumbbell-testbed) --locked
 
-test-python: build bpf-compiler packet-analyser
+test-python: build bpf-compiler packet-analyser iperf
 	$(BIN)/pytest
 
-# $(call tool,NAME,what is not tested without it): a package of Debian that tests run.
-define tool
-	@command -v $(1) >/dev/null || { \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(1) >/dev/null; \
-	  else echo '$(1) is missing: $(2) (apt install $(1))' >&2; fi; }
+# $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,what is not there without them): of Debian.
+define packages
+	@{ $(1); } >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; } \
+	|| echo '$(2) missing: $(3) (apt install $(2))' >&2
 endef
 
+testbed-packages:
+	@[ "$$(uname)" = Linux ] || echo 'not Linux: the simulator is built without the testbed' >&2
+	$(call packages,[ "$$(uname)" != Linux ] || pkg-config --exists libelf zlib,pkg-config libelf-dev zlib1g-dev,the simulator is built without the testbed)
+
 bpf-compiler:
-	$(call tool,clang-19,algorithms are not compiled for the kernel)
+	$(call packages,command -v clang-19,clang-19,algorithms are not compiled for the kernel)
 
 packet-analyser:
-	$(call tool,tshark,what Wireshark makes of captures is not tested)
+	$(call packages,command -v tshark,tshark,what Wireshark makes of captures is not tested)
+
+iperf:
+	$(call packages,command -v iperf3,iperf3,the traffic of the testbed is not held to iperf3)
 
 lint: build
 	cargo fmt --all --check
-	cargo clippy $(RUST_FLAGS) --locked -- -D warnings
-	$(BIN)/clang-format --dry-run --Werror algorithms/*.c algorithms/*.h
+	cargo clippy $(WORKSPACE) $(call TESTBED_FEATURE,dumbbell-python/) --all-targets --locked -- -D warnings
+	cargo clippy -p dumbbell-python --all-targets --locked -- -D warnings
+	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
 format: setup
 	cargo fmt --all
-	$(BIN)/clang-format -i algorithms/*.c algorithms/*.h
+	$(BIN)/clang-format -i $(C_SOURCES)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 bench:
-	cargo bench --workspace --locked --bench speed
+	cargo bench $(WORKSPACE) --locked --bench speed
 
 bench-instructions: valgrind
 	cargo bench -p dumbbell-simulator --locked --bench instructions -- $(if $(ACCEPT),--accept)

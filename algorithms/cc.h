@@ -87,7 +87,7 @@ struct cc_conn {
 	u8 cwnd_limited; /* the window, not the application, held sending back */
 	u8 stack;	 /* enum cc_stack */
 	u8 reserved;
-	u32 base_rtt_us; /* RTT of the empty path, as somebody told (TCP-BPF); 0: nobody did */
+	u32 base_rtt_us; /* RTT of the empty path as told by TCP-BPF; 0: not told */
 };
 
 /* What one ACK told (pkts_acked). */
@@ -150,6 +150,18 @@ static inline u32 cc_clamp(u32 value, u32 low, u32 high)
 	return cc_min(cc_max(value, low), high);
 }
 
+/*
+ * An index into a table of `count` entries, the last instead of one beyond. BPF's
+ * verifier must see that it is, hence 64 bits and one register.
+ */
+static inline u64 cc_index(u64 index, u32 count)
+{
+#ifdef __bpf__
+	asm volatile("" : "+r"(index));
+#endif
+	return index < count ? index : count - 1;
+}
+
 /* The largest u32 instead of a wrapped one. */
 static inline u32 cc_saturate(u64 value)
 {
@@ -180,8 +192,18 @@ static inline u32 cc_us_to_jiffies(u32 us)
 	return us / (CC_USEC_PER_SEC / CC_HZ);
 }
 
+/*
+ * A function that BPF's verifier judges by itself: its callers need not be gone through
+ * for each of its results.
+ */
+#ifdef __bpf__
+#define CC_APART __attribute__((noinline))
+#else
+#define CC_APART static inline
+#endif
+
 /* Cube root, rounded down; bit by bit, the root of 2^64 having 22 bits. */
-static inline u32 cc_cube_root(u64 value)
+CC_APART u32 cc_cube_root(u64 value)
 {
 	u64 root = 0;
 
@@ -373,43 +395,29 @@ struct cc_algorithm {
 #define CC_PARAMS_FIELD(field, ...) u32 field;
 
 /*
- * One entry function per hook, under one name in both worlds. In the simulator
- * it turns the untyped memory of a connection into the algorithm's types; in
- * BPF it is a global function, for the adapters that copy struct tcp_sock to
- * cc_conn and back.
+ * One entry function per hook: it turns the untyped memory of a connection into the
+ * algorithm's types.
  */
-#ifdef __bpf__
-#define CC_ENTRY
-#define CC_PARAMS_OF(NAME) const struct NAME##_params
-#define CC_STATE_OF(NAME) struct NAME##_state
-#else
-#define CC_ENTRY static
-#define CC_PARAMS_OF(NAME) const void
-#define CC_STATE_OF(NAME) void
-#endif
-
-#define CC_HOOK_PLAIN(type, NAME, hook, constant)                              \
-	CC_ENTRY type dumbbell_##NAME##_##hook(CC_PARAMS_OF(NAME) * params,    \
-					       CC_STATE_OF(NAME) * state,      \
-					       constant struct cc_conn * conn) \
-	{                                                                      \
-		return NAME##_##hook(params, state, conn);                     \
+#define CC_HOOK_PLAIN(type, NAME, hook, constant)                             \
+	static type dumbbell_##NAME##_##hook(const void *params, void *state, \
+					     constant struct cc_conn *conn)   \
+	{                                                                     \
+		return NAME##_##hook(params, state, conn);                    \
 	}
-#define CC_HOOK_TOLD(NAME, hook, argument_type)                         \
-	CC_ENTRY void dumbbell_##NAME##_##hook(                         \
-		CC_PARAMS_OF(NAME) * params, CC_STATE_OF(NAME) * state, \
-		struct cc_conn * conn, argument_type argument)          \
-	{                                                               \
-		NAME##_##hook(params, state, conn, argument);           \
+#define CC_HOOK_TOLD(NAME, hook, argument_type)                               \
+	static void dumbbell_##NAME##_##hook(const void *params, void *state, \
+					     struct cc_conn *conn,            \
+					     argument_type argument)          \
+	{                                                                     \
+		NAME##_##hook(params, state, conn, argument);                 \
 	}
 
 #define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
-#define CC_HOOK_init(NAME)                                                \
-	CC_ENTRY void dumbbell_##NAME##_init(CC_PARAMS_OF(NAME) * params, \
-					     CC_STATE_OF(NAME) * state,   \
-					     struct cc_conn * conn)       \
-	{                                                                 \
-		NAME##_init(params, state, conn);                         \
+#define CC_HOOK_init(NAME)                                                  \
+	static void dumbbell_##NAME##_init(const void *params, void *state, \
+					   struct cc_conn *conn)            \
+	{                                                                   \
+		NAME##_init(params, state, conn);                           \
 	}
 #define CC_HOOK_ssthresh(NAME) CC_HOOK_PLAIN(u32, NAME, ssthresh, const)
 #define CC_HOOK_undo_cwnd(NAME) CC_HOOK_PLAIN(u32, NAME, undo_cwnd, const)
@@ -421,12 +429,12 @@ struct cc_algorithm {
 #define CC_HOOK_in_ack_event(NAME) CC_HOOK_TOLD(NAME, in_ack_event, u32)
 #define CC_HOOK_cong_control(NAME) \
 	CC_HOOK_TOLD(NAME, cong_control, const struct cc_rate_sample *)
-#define CC_HOOK_info(NAME)                                                    \
-	CC_ENTRY void dumbbell_##NAME##_info(                                 \
-		CC_PARAMS_OF(NAME) * params, const CC_STATE_OF(NAME) * state, \
-		const struct cc_conn *conn, struct cc_info *info)             \
-	{                                                                     \
-		NAME##_info(params, state, conn, info);                       \
+#define CC_HOOK_info(NAME)                                                        \
+	static void dumbbell_##NAME##_info(const void *params, const void *state, \
+					   const struct cc_conn *conn,            \
+					   struct cc_info *info)                  \
+	{                                                                         \
+		NAME##_info(params, state, conn, info);                           \
 	}
 
 #define CC_CHECK(NAME)                                                                  \
@@ -435,11 +443,20 @@ struct cc_algorithm {
 	_Static_assert(sizeof(struct NAME##_params) <= CC_PARAMETERS_MAX * sizeof(u32), \
 		       #NAME ": more parameters than CC_PARAMETERS_MAX")
 
+/*
+ * The table that describes the algorithm. The simulator finds it by its name; in BPF
+ * nothing but its hooks remains of it, which the kernel's adapters call: they come from
+ * crates/testbed/bpf/adapter.h, to be included first (clang -include).
+ */
 #ifdef __bpf__
-#define CC_ALGORITHM(NAME, ...) \
-	CC_CHECK(NAME);         \
-	NAME##_hooks(CC_HOOK)
+#define CC_TABLE(NAME) static const struct cc_algorithm cc_this
 #else
+#define CC_TABLE(NAME)                                              \
+	extern const struct cc_algorithm dumbbell_algorithm_##NAME; \
+	const struct cc_algorithm dumbbell_algorithm_##NAME
+#define CC_STRUCT_OPS(NAME, ...) _Static_assert(1, "")
+#endif
+
 #define CC_PARAMETER_ROW(field, unit_, initial_, range, what_, source_) \
 	{.name = #field,                                                \
 	 .unit = unit_,                                                 \
@@ -451,22 +468,21 @@ struct cc_algorithm {
 	{.name = name_, .source = source_, .settings = {__VA_ARGS__}},
 #define CC_SLOT(NAME, hook) .hook = dumbbell_##NAME##_##hook,
 
-#define CC_ALGORITHM(NAME, ...)                                                        \
-	CC_CHECK(NAME);                                                                \
-	NAME##_hooks(                                                                  \
-		CC_HOOK) static const struct cc_parameter NAME##_parameter_rows[] = {  \
-		NAME##_parameters(CC_PARAMETER_ROW)};                                  \
-	static const struct cc_preset NAME##_preset_rows[] = {                         \
-		NAME##_presets(CC_PRESET_ROW)};                                        \
-	extern const struct cc_algorithm dumbbell_algorithm_##NAME;                    \
-	const struct cc_algorithm dumbbell_algorithm_##NAME = {                        \
-		.abi = CC_ABI,                                                         \
-		.name = #NAME,                                                         \
-		.parameter_count = sizeof(struct NAME##_params) / sizeof(u32),         \
-		.parameters = NAME##_parameter_rows,                                   \
-		.preset_count = sizeof(NAME##_preset_rows) / sizeof(struct cc_preset), \
-		.presets = NAME##_preset_rows,                                         \
-		NAME##_hooks(CC_SLOT) __VA_ARGS__}
-#endif
+#define CC_ALGORITHM(NAME, ...)                                                          \
+	CC_CHECK(NAME);                                                                  \
+	NAME##_hooks(                                                                    \
+		CC_HOOK) static const struct cc_parameter NAME##_parameter_rows[] = {    \
+		NAME##_parameters(CC_PARAMETER_ROW)};                                    \
+	static const struct cc_preset NAME##_preset_rows[] = {                           \
+		NAME##_presets(CC_PRESET_ROW)};                                          \
+	CC_TABLE(NAME) = {.abi = CC_ABI,                                                 \
+			  .name = #NAME,                                                 \
+			  .parameter_count = sizeof(struct NAME##_params) / sizeof(u32), \
+			  .parameters = NAME##_parameter_rows,                           \
+			  .preset_count =                                                \
+				  sizeof(NAME##_preset_rows) / sizeof(struct cc_preset), \
+			  .presets = NAME##_preset_rows,                                 \
+			  NAME##_hooks(CC_SLOT) __VA_ARGS__};                            \
+	CC_STRUCT_OPS(NAME, __VA_ARGS__)
 
 #endif

@@ -85,6 +85,12 @@ static const struct highspeed_row *highspeed_rows(const struct highspeed_params 
 	return params->low_window == 31 ? highspeed_rows_31 : highspeed_rows_38;
 }
 
+static u32 highspeed_cut(const struct highspeed_params *params,
+			 const struct highspeed_state *highspeed)
+{
+	return highspeed_rows(params)[cc_index(highspeed->row, HIGHSPEED_ROWS)].cut;
+}
+
 static void highspeed_init(const struct highspeed_params *params,
 			   struct highspeed_state *highspeed, struct cc_conn *conn)
 {
@@ -97,7 +103,7 @@ static u32 highspeed_ssthresh(const struct highspeed_params *params,
 			      struct highspeed_state *highspeed,
 			      const struct cc_conn *conn)
 {
-	u32 cut = highspeed_rows(params)[highspeed->row].cut;
+	u32 cut = highspeed_cut(params, highspeed);
 
 	return cc_max(conn->cwnd_segs - cc_scale(conn->cwnd_segs, cut, HIGHSPEED_CUT_ONE),
 		      CC_CWND_MIN);
@@ -108,13 +114,14 @@ static void highspeed_find_row(const struct highspeed_params *params,
 			       struct highspeed_state *highspeed, u32 cwnd)
 {
 	const struct highspeed_row *rows = highspeed_rows(params);
-	u32 row = highspeed->row;
+	u64 row = cc_index(highspeed->row, HIGHSPEED_ROWS);
 
-	while (row < HIGHSPEED_ROWS - 1 && cwnd > rows[row].window_max)
+	while (row < HIGHSPEED_ROWS - 1 &&
+	       cwnd > rows[cc_index(row, HIGHSPEED_ROWS)].window_max)
 		row++;
-	while (row > 0 && cwnd <= rows[row - 1].window_max)
+	while (row > 0 && cwnd <= rows[cc_index(row - 1, HIGHSPEED_ROWS)].window_max)
 		row--;
-	highspeed->row = row;
+	highspeed->row = (u32)row;
 }
 
 static void highspeed_cong_avoid(const struct highspeed_params *params,
@@ -147,7 +154,7 @@ static void highspeed_info(const struct highspeed_params *params,
 			   const struct highspeed_state *highspeed,
 			   const struct cc_conn *conn, struct cc_info *info)
 {
-	u32 kept = HIGHSPEED_CUT_ONE - highspeed_rows(params)[highspeed->row].cut;
+	u32 kept = HIGHSPEED_CUT_ONE - highspeed_cut(params, highspeed);
 
 	info->values[0] = (highspeed->row + 1) * 1000;
 	info->values[1] = cc_scale(kept, 1000, HIGHSPEED_CUT_ONE);

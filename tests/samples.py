@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from dumbbell import catalogue
 from dumbbell._core import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.scenario.model import Scenario
@@ -73,7 +74,13 @@ def output(scenario: ResolvedScenario, rows: int = 3) -> Output:
 
 
 class QuickEngine:
-    """Returns `output` and counts its runs."""
+    """Returns `output` and counts its runs; passes for the simulator."""
+
+    real_time = False
+
+    @property
+    def identity(self) -> str:
+        return catalogue.ENGINE_VERSION
 
     def __init__(self) -> None:
         self.seeds: list[int] = []

@@ -380,9 +380,9 @@ def test_remaining_time_follows_the_packets_not_the_runs(tmp_path: Path) -> None
         for rate in ("5mbit", "10mbit")
     )
     tracker = progress.Tracker([slow, fast], clock_s=0)
-    state = Progress(total=2, done=1, reused=0, failed=0, packets=5_000_000, latest=slow)
+    state = Progress(total=2, done=1, reused=0, invalid=0, failed=0, packets=5_000_000, latest=slow)
     assert tracker.update(state, clock_s=10) == "0.5 M packets/s, 20 s left"
-    state = Progress(total=2, done=1, reused=0, failed=1, packets=5_000_000, latest=fast)
+    state = Progress(total=2, done=1, reused=0, invalid=0, failed=1, packets=5_000_000, latest=fast)
     assert tracker.update(state, clock_s=20) == "1 failed, 0.2 M packets/s"
 
 

@@ -13,6 +13,7 @@ from dumbbell.compare import Comparison, compare, parse_mix
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.running.executor import Progress
+from samples import QuickEngine
 
 
 def compared(root: Path, *algorithms: str, **options: Any) -> Comparison:
@@ -151,7 +152,7 @@ def test_impossible_comparisons_are_input_errors(
 
 
 def test_a_failed_run_fails_the_comparison(tmp_path: Path) -> None:
-    class Broken:
+    class Broken(QuickEngine):
         def run(self, *_: object) -> Any:
             raise DumbbellError("out of luck")
 

@@ -95,10 +95,11 @@ def test_a_full_disk_stops_everything(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(engine.seeds) < 1000
 
 
-class WatchedEngine:
+class WatchedEngine(QuickEngine):
     """Counts how many of its outputs are still in memory."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.outputs: list[weakref.ref[Output]] = []
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.cli import commands
+from dumbbell.cli import commands, validate_command
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
@@ -21,7 +21,7 @@ from dumbbell.validate.check import EXACT, Band, Check, about, within
 from dumbbell.validate.checks import all_checks
 from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario
 from dumbbell.validate.running import Verdict
-from samples import output, resolved
+from samples import QuickEngine, output, resolved
 
 CHECKS = {check.name: check for check in all_checks()}
 
@@ -217,7 +217,7 @@ def test_a_check_that_needs_more_than_the_engine_has_is_not_run() -> None:
 
 
 def test_a_run_that_breaks_is_outside() -> None:
-    class Broken:
+    class Broken(QuickEngine):
         def run(self, *_: Any) -> Any:
             raise RuntimeError("out of order")
 
@@ -237,8 +237,9 @@ def test_the_page_has_a_row_for_each_check() -> None:
 def _command(
     monkeypatch: pytest.MonkeyPatch, checks: Sequence[Check], *arguments: str
 ) -> int | str | None:
-    monkeypatch.setattr(commands, "all_checks", lambda: tuple(checks))
-    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", "--jobs", "1", *arguments])
+    monkeypatch.setattr(validate_command, "all_checks", lambda: tuple(checks))
+    options = ("--engine", "simulator", "--jobs", "1")
+    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", *options, *arguments])
     with pytest.raises(SystemExit) as stopped:
         commands.main()
     return stopped.value.code

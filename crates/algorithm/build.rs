@@ -51,19 +51,23 @@ fn generated(interface: &Path, files: &[PathBuf]) -> String {
         writeln!(statics, "    static dumbbell_algorithm_{name}: CcAlgorithm;").expect("a string");
         writeln!(
             rows,
-            "        (unsafe {{ &dumbbell_algorithm_{name} }}, \"{}\"),",
-            source_hash(interface, file)
+            "        (unsafe {{ &dumbbell_algorithm_{name} }}, \"{}\", include_str!({:?})),",
+            source_hash(interface, file),
+            file.canonicalize().expect("a file that was just read")
         )
         .expect("a string");
     }
     println!("cargo::rerun-if-changed={}", interface.display());
     format!(
         "unsafe extern \"C\" {{\n{statics}}}\n\n\
-         /// The compiled algorithms, each with the hash of its source.\n\
-         pub(crate) fn compiled() -> [(&'static CcAlgorithm, &'static str); {}] {{\n    \
+         /// The compiled algorithms, each with the hash of its source and the source.\n\
+         pub(crate) fn compiled() -> [(&'static CcAlgorithm, &'static str, &'static str); {}] {{\n    \
          // SAFETY: each is a constant that its C file defines through CC_ALGORITHM.\n    \
-         [\n{rows}    ]\n}}\n",
-        files.len()
+         [\n{rows}    ]\n}}\n\n\
+         /// The interface that they are written to, `cc.h`.\n\
+         pub const INTERFACE: &str = include_str!({:?});\n",
+        files.len(),
+        interface.canonicalize().expect("a file that was just read")
     )
 }
 

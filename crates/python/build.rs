@@ -1,4 +1,5 @@
-//! Names the engine by its sources: `ENGINE_VERSION` changes when its results might.
+//! Names the engines by their sources: `ENGINE_VERSION` and `TESTBED_VERSION` change when
+//! their results might.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,12 +11,24 @@ use sha2::{Digest, Sha256};
 /// of their own.
 const ENGINE_CRATES: [&str; 5] = ["network", "record", "simulator", "tcp", "workload"];
 
+/// Those that decide what a run on the testbed comes to. Of `tcp` it is only the switches
+/// that are set, which the scenario holds, and of the algorithms only their interface.
+const TESTBED_SOURCES: [&str; 6] =
+    ["algorithm/src", "network/src", "record/src", "testbed/bpf", "testbed/src", "workload/src"];
+
 fn main() {
+    let engine = ENGINE_CRATES.map(|name| format!("{name}/src"));
+    tell("DUMBBELL_ENGINE_VERSION", &engine.each_ref().map(String::as_str));
+    tell("DUMBBELL_TESTBED_VERSION", &TESTBED_SOURCES);
+}
+
+/// Gives the crate the hash of some sources as a variable.
+fn tell(variable: &str, sources: &[&str]) {
     let mut hash = Sha256::new();
-    for name in ENGINE_CRATES {
-        let sources = Path::new("..").join(name).join("src");
+    for source in sources {
+        let sources = Path::new("..").join(source);
         println!("cargo::rerun-if-changed={}", sources.display());
-        for file in files_below(&sources) {
+        for file in files_of(&sources) {
             hash.update(file.strip_prefix("..").expect("a sibling").to_string_lossy().as_bytes());
             hash.update(
                 fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())),
@@ -26,7 +39,12 @@ fn main() {
     for byte in &hash.finalize()[..8] {
         write!(version, "{byte:02x}").expect("writing to a string");
     }
-    println!("cargo::rustc-env=DUMBBELL_ENGINE_VERSION={version}");
+    println!("cargo::rustc-env={variable}={version}");
+}
+
+/// A file itself, or all files in a folder.
+fn files_of(source: &Path) -> Vec<PathBuf> {
+    if source.is_file() { vec![source.to_owned()] } else { files_below(source) }
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

@@ -8,6 +8,9 @@ class ScenarioError(ValueError):
 class Cancelled(Exception):  # noqa: N818 - a state, not a failure
     """The run was stopped through its token."""
 
+class TestbedError(Exception):
+    """The testbed cannot do it here; the message says what to do."""
+
 @final
 class CancelToken:
     """A flag that stops a running simulation from another thread."""
@@ -28,21 +31,39 @@ class RunOutput:
 
 __all__ = [
     "ENGINE_VERSION",
+    "TESTBED",
+    "TESTBED_VERSION",
     "CancelToken",
     "Cancelled",
     "RunOutput",
     "ScenarioError",
+    "TestbedError",
     "algorithms",
     "check_stack",
     "schema",
     "simulate",
     "stack_profiles",
+    "testbed_facts",
+    "testbed_parity",
+    "testbed_run",
 ]
 
 ENGINE_VERSION: str
+TESTBED: bool
+TESTBED_VERSION: str
 
 def simulate(scenario_json: str, cancel: CancelToken | None = None) -> RunOutput: ...
 def algorithms() -> str: ...
 def check_stack(stack_json: str) -> None: ...
 def stack_profiles() -> str: ...
 def schema() -> str: ...
+def testbed_run(
+    scenario_json: str,
+    options_json: str,
+    cancel: CancelToken | None = None,  # noqa: PT028 - not a test
+) -> RunOutput: ...
+def testbed_parity(
+    scenario_json: str,
+    cancel: CancelToken | None = None,  # noqa: PT028 - not a test
+) -> str: ...
+def testbed_facts() -> str: ...

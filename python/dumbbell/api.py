@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from dumbbell._core import CancelToken
 from dumbbell.analysis.latency import latencies
-from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running import engines, validity
+from dumbbell.running.engine import Engine, Output
+from dumbbell.running.engines import EngineName
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -14,12 +16,35 @@ from dumbbell.scenario.resolve import ResolvedScenario
 __all__ = ["latencies", "simulate"]
 
 
-def simulate(scenario: Scenario | ResolvedScenario) -> Run:
-    """Run one scenario on the simulator and return its result; Ctrl-C stops it."""
+def simulate(
+    scenario: Scenario | ResolvedScenario,
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+    retries: int = validity.RETRIES,
+) -> Run:
+    """Run one scenario and return its result; Ctrl-C stops it.
+
+    Parameters
+    ----------
+    scenario
+        What to run.
+    engine
+        "simulator", or "testbed": in real time, between hosts of this machine's kernel.
+    retries
+        How often a run is repeated that the testbed marks invalid. One that stays invalid says why
+        in ``run.summary["testbed"]["invalid"]``.
+    """
+    chosen = engines.runnable(engine)
     resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
+    resolved = resolved.on(chosen.identity)
     cancel = CancelToken()
+
+    def last() -> Output:
+        *_, output = validity.attempts(chosen, resolved, cancel, retries)
+        return output
+
     with ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(SimulatorEngine().run, resolved, cancel)
+        running = pool.submit(last)
         try:
             return Run.of(resolved, running.result())
         except KeyboardInterrupt:

@@ -12,7 +12,10 @@ from dumbbell import _core
 from dumbbell.errors import InputError, listed, unknown
 
 ENGINE_VERSION: str = _core.ENGINE_VERSION
-"""Hash of the engine's sources; results of another engine are other results."""
+"""Hash of the simulator's sources; results of another engine are other results."""
+
+TESTBED_VERSION: str = _core.TESTBED_VERSION
+"""Hash of the testbed's sources, whether or not it is built in."""
 
 
 class _Entry(BaseModel):

@@ -9,7 +9,6 @@ which breaks the phase effects of equal flows (Floyd and Jacobson 1992).
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +19,13 @@ import polars as pl
 from dumbbell import catalogue
 from dumbbell.analysis import metrics
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.running import executor
-from dumbbell.running.engine import Engine, SimulatorEngine
+from dumbbell.running import engines, executor, validity
+from dumbbell.running.engine import Engine
+from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import Progress
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Convergence, Measure, PlannedRun, Test, scenarios
 from dumbbell.units import (
     NS_PER_S,
@@ -131,12 +132,18 @@ class Comparison:
         One row per run and line of the table: ``line``, ``algorithm``, ``repetition`` and measures.
     means
         One row per line and measure: ``mean``, ``se``, ``low``, ``high`` and ``n``.
+    engine
+        What ran it.
+    invalid
+        The runs that are left out because they are invalid, with their reasons.
     """
 
     setting: Setting
     mixes: tuple[Mix, ...]
     runs: pl.DataFrame
     means: pl.DataFrame
+    engine: Engine
+    invalid: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, in the metrics' own units."""
@@ -149,7 +156,12 @@ class Comparison:
                 for row in part.drop("line", "algorithm").iter_rows(named=True)
             }
             lines.append({"flows": line, "algorithm": algorithm, "measures": measures})
-        return {"setting": vars(self.setting), "lines": lines}
+        return {
+            "setting": vars(self.setting),
+            "engine": self.engine.identity,
+            "lines": lines,
+            "invalid": list(self.invalid),
+        }
 
 
 def parse_mix(text: str) -> Mix:
@@ -183,8 +195,10 @@ def compare(
     seed: int = 0,
     stack: str = "linux-6",
     results: Store | str | Path = "results",
-    engine: Engine | None = None,
+    engine: Engine | str = EngineName.SIMULATOR,
     jobs: int | None = None,
+    retries: int = validity.RETRIES,
+    on_start: Callable[[Sequence[ResolvedScenario]], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
     """Run algorithms on the same path and compare what they achieve.
@@ -203,8 +217,12 @@ def compare(
         Where all seeds come from.
     results
         Where runs are kept; those that are there already are not run again.
-    engine, jobs, on_progress
-        See `executor.execute`.
+    engine
+        "simulator", or "testbed": in real time, between hosts of this machine's kernel.
+    on_start
+        Told what is not there yet, before it runs.
+    jobs, retries, on_progress
+        See `engines.jobs` and `executor.execute`.
     """
     setting = Setting(rate, rtt, buffer, str(loss), duration, stack)
     setting.check()
@@ -213,18 +231,21 @@ def compare(
             "impossible number of repetitions", key="runs", value=runs, valid=f"1 to {RUNS_MAX}"
         )
     mixes = _mixes(algorithms, flows)
-    planned = [run for mix in mixes for run in _plan(setting, mix, runs, seed)]
+    chosen = engines.runnable(engine)
+    planned = [run for mix in mixes for run in _plan(setting, mix, runs, seed, chosen)]
     store = results if isinstance(results, Store) else Store(results)
+    if on_start is not None:
+        on_start([run for run in scenarios(planned) if not store.has(run.key)])
     outcome = executor.execute(
-        scenarios(planned),
-        store,
-        engine or SimulatorEngine(),
-        jobs or os.cpu_count() or 1,
-        on_progress,
+        scenarios(planned), store, chosen, engines.jobs(chosen, jobs), on_progress, retries=retries
     )
     if outcome.failed:
         raise DumbbellError(f"{len(outcome.failed)} runs failed: {outcome.failed[0][1]}")
-    return _measured(setting, mixes, planned, store)
+    invalid = tuple(validity.described(*each) for each in outcome.invalid)
+    if len(invalid) == len(scenarios(planned)):
+        raise DumbbellError(f"no run is valid; the first is {invalid[0]}")
+    means, lines = _measured(mixes, planned, store)
+    return Comparison(setting, mixes, lines, means, chosen, invalid)
 
 
 def _mixes(algorithms: Sequence[str], flows: int | str) -> tuple[Mix, ...]:
@@ -244,7 +265,7 @@ def _mixes(algorithms: Sequence[str], flows: int | str) -> tuple[Mix, ...]:
     return mixes
 
 
-def _plan(setting: Setting, mix: Mix, runs: int, seed: int) -> list[PlannedRun]:
+def _plan(setting: Setting, mix: Mix, runs: int, seed: int, engine: Engine) -> list[PlannedRun]:
     scenario = Scenario.parse(_scenario(setting, mix), "comparison")
     planned = []
     for repetition in range(runs):
@@ -255,7 +276,7 @@ def _plan(setting: Setting, mix: Mix, runs: int, seed: int) -> list[PlannedRun]:
                 test="compare",
                 axes={"flows": mix.name},
                 repetition=repetition,
-                resolved=seeded.resolve(),
+                resolved=seeded.resolve().on(engine.identity),
                 measure=Measure(skip=SKIPPED),
                 convergence=Convergence(),
             )
@@ -292,11 +313,13 @@ def _scenario(setting: Setting, mix: Mix) -> dict[str, Any]:
 
 
 def _measured(
-    setting: Setting, mixes: Sequence[Mix], planned: Sequence[PlannedRun], store: Store
-) -> Comparison:
+    mixes: Sequence[Mix], planned: Sequence[PlannedRun], store: Store
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the means and the runs; a mix without a valid run is in neither."""
     test = Test(name="compare", title="Comparison", axes={"flows": tuple(m.name for m in mixes)})
     table = metrics.frame(test, metrics.finished(planned, store))
-    lines = pl.concat([line for mix in mixes for line in _lines(mix, table)])
+    ran = set(table["flows"])
+    lines = pl.concat([line for mix in mixes if mix.name in ran for line in _lines(mix, table)])
     means = [
         metrics.aggregate(lines, ["line", "algorithm"], measure.name)
         .filter(pl.col("n") > 0)
@@ -305,9 +328,7 @@ def _measured(
     ]
     order = {line: place for place, line in enumerate(lines["line"].unique(maintain_order=True))}
     place = pl.col("line").replace_strict(order, return_dtype=pl.Int64)
-    return Comparison(
-        setting, tuple(mixes), lines, pl.concat(means).sort(place, maintain_order=True)
-    )
+    return pl.concat(means).sort(place, maintain_order=True), lines
 
 
 def _lines(mix: Mix, table: pl.DataFrame) -> list[pl.DataFrame]:

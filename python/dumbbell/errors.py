@@ -108,6 +108,13 @@ class EngineError(DumbbellError):
     """The engine broke one of its own invariants: a bug in Dumbbell."""
 
 
+class TestbedError(DumbbellError):
+    """The testbed cannot do it on this machine; `dumbbell doctor` says more."""
+
+    __test__ = False  # not a test, whatever pytest makes of its name
+    exit_code = 2
+
+
 class Cancelled(DumbbellError):  # noqa: N818 - a state, not a failure
     """A run was cancelled before its end; nothing of it is kept."""
 

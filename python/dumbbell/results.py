@@ -7,7 +7,7 @@ knows which seeds, repetitions and parts of the study to look for.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -22,7 +22,9 @@ from dumbbell.analysis.run_metrics import Metrics
 from dumbbell.claims.checks import TestRuns
 from dumbbell.claims.verdicts import ClaimResult, judge
 from dumbbell.errors import DamagedResult, InputError, StoreError
-from dumbbell.running import staging
+from dumbbell.running import engines, staging, validity
+from dumbbell.running.engine import Engine
+from dumbbell.running.engines import EngineName
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
@@ -91,17 +93,26 @@ class Counts:
     plan: Plan
     planned: int
     finished: int
+    invalid: int = 0
 
 
 class Results:
-    """The finished runs of a study in one results folder.
+    """The finished runs of a study by one engine in one results folder.
 
-    Where a grid point has runs of full length, its quick runs do not count.
+    Where a grid point has runs of full length, its quick runs do not count. Invalid runs are not
+    counted as finished, and nothing rests on them.
     """
 
-    def __init__(self, study: Study, store: Store, plans: Sequence[Plan] = ()) -> None:
+    def __init__(
+        self,
+        study: Study,
+        store: Store,
+        plans: Sequence[Plan] = (),
+        engine: Engine | str = EngineName.SIMULATOR,
+    ) -> None:
         self.study = study
         self.store = store
+        self.engine = engines.named(engine)
         found = tuple(plans) or recall(store, study) or _UNKNOWN
         self._plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
         self.table = cache(self._table)
@@ -114,7 +125,7 @@ class Results:
         }
         for plan in self._plans:
             for run in self.study.runs(quick=plan.quick, runs=plan.runs, seed=plan.seed):
-                planned[run.test][plan].append(run)
+                planned[run.test][plan].append(run.on(self.engine.identity))
         return planned
 
     @property
@@ -123,18 +134,42 @@ class Results:
         counted = []
         for plan in self._plans:
             keys = {run.resolved.key for runs in self._planned.values() for run in runs[plan]}
-            counted.append(Counts(plan, len(keys), sum(self.store.has(key) for key in keys)))
+            invalid = len(keys & self.invalid.keys())
+            there = sum(self.store.has(key) for key in keys)
+            counted.append(Counts(plan, len(keys), there - invalid, invalid))
         return counted
+
+    @cached_property
+    def invalid(self) -> Mapping[str, str]:
+        """The invalid runs by their keys, described with their reasons."""
+        if not self.engine.real_time:
+            return {}
+        found = {}
+        for run in self._all():
+            key = run.resolved.key
+            if key in found or not self.store.has(key):
+                continue
+            with suppress(DamagedResult):
+                why = validity.reasons(self.store.get(key).summary)
+                if why:
+                    found[key] = validity.described(run.resolved, why)
+        return found
+
+    def left_out(self, test: str) -> int:
+        """Return how many runs of a test are invalid."""
+        keys = {run.resolved.key for runs in self._planned[test].values() for run in runs}
+        return len(keys & self.invalid.keys())
+
+    def _all(self) -> Iterator[PlannedRun]:
+        for plans in self._planned.values():
+            yield from itertools.chain(*plans.values())
 
     @cached_property
     def stacks(self) -> list[str]:
         """The TCP stacks of the planned runs, in words."""
-        runs = itertools.chain(
-            *(runs for plans in self._planned.values() for runs in plans.values())
-        )
         return list(
             dict.fromkeys(
-                _stack(stack) for run in runs for stack in facts.stacks(run.resolved.data)
+                _stack(stack) for run in self._all() for stack in facts.stacks(run.resolved.data)
             )
         )
 
@@ -157,7 +192,7 @@ class Results:
     def quick(self, test: str) -> bool:
         """Tell whether a test has no finished run of full length."""
         return not any(
-            self.store.has(run.resolved.key)
+            self.store.has(run.resolved.key) and run.resolved.key not in self.invalid
             for plan, planned in self._planned[test].items()
             if not plan.quick
             for run in planned
@@ -180,10 +215,12 @@ class Results:
         )
 
     def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
-        """Return the run of one grid point; None if it is not finished."""
+        """Return the run of one grid point; None if it is not finished, or invalid."""
         for planned in self._planned[test].values():
             for run in planned:
                 if run.repetition != repetition or not grid.matches(run.axes, where):
+                    continue
+                if run.resolved.key in self.invalid:
                     continue
                 try:
                     return self.store.get(run.resolved.key)

@@ -65,6 +65,19 @@ pub enum AlgorithmError {
     },
 }
 
+impl AlgorithmError {
+    /// Where a scenario says what is wrong: the key below its connection.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::UnknownAlgorithm { .. } => "algorithm".to_owned(),
+            Self::UnknownPreset { .. } => "preset".to_owned(),
+            Self::UnknownParameter { name, .. } => format!("parameters.{name}"),
+            Self::OutOfRange { parameter, .. } => format!("parameters.{parameter}"),
+        }
+    }
+}
+
 fn suggestion(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
 }

@@ -116,13 +116,13 @@ const LAYOUT: [usize; 24] = [
 ];
 
 /// The compiled algorithms, once it is certain that both sides mean the same.
-pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str)> {
+pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str, &'static str)> {
     // SAFETY: a constant array of layout.c, as long as LAYOUT.
     let layout_of_c = unsafe { dumbbell_layout };
     let layout_here = LAYOUT.map(|number| number as u32);
     assert_eq!(layout_here, layout_of_c, "the Rust mirrors of cc.h (left) are not cc.h (right)");
     let all = compiled();
-    for (algorithm, _) in &all {
+    for (algorithm, ..) in &all {
         let name = algorithm.name();
         assert_eq!(algorithm.abi, ABI, "{name} was built against another cc.h");
         assert!(algorithm.ssthresh.is_some(), "{name} has no ssthresh hook");

@@ -7,6 +7,9 @@ use crate::registry::{Algorithm, Hooks, find};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Bytes of an algorithm's state: what the kernel grants it for each connection.
+pub const STATE_BYTES: usize = size_of::<ffi::State>();
+
 /// Most numbers that an algorithm reports about itself.
 pub const INFO_MAX: usize = ffi::INFO_MAX;
 
@@ -40,11 +43,35 @@ impl Instance {
         parameters: &BTreeMap<String, u32>,
     ) -> Result<Self, AlgorithmError> {
         let algorithm = find(name)?;
+        let values = algorithm.values(preset, parameters)?;
+        Ok(Self::with_state(algorithm, &values, &[0; STATE_BYTES]))
+    }
+
+    /// An instance in a state that one was in elsewhere, such as in the kernel; `values`
+    /// are those of the parameters in their order.
+    pub fn with_state(
+        algorithm: &'static Algorithm,
+        values: &[u32],
+        state: &[u8; STATE_BYTES],
+    ) -> Self {
         let mut params: ffi::Params = [0; ffi::PARAMETERS_MAX];
-        for (slot, value) in params.iter_mut().zip(algorithm.values(preset, parameters)?) {
-            *slot = value;
+        for (slot, value) in params.iter_mut().zip(values) {
+            *slot = *value;
         }
-        Ok(Self { hooks: algorithm.hooks, state: ffi::State::default(), params, algorithm })
+        let mut words = ffi::State::default();
+        for (word, bytes) in words.iter_mut().zip(state.chunks_exact(8)) {
+            *word = u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        }
+        Self { hooks: algorithm.hooks, state: words, params, algorithm }
+    }
+
+    /// The bytes of its state.
+    pub fn state(&self) -> [u8; STATE_BYTES] {
+        let mut bytes = [0; STATE_BYTES];
+        for (chunk, word) in bytes.chunks_exact_mut(8).zip(self.state) {
+            chunk.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
     }
 
     /// What this is an instance of.

@@ -29,5 +29,6 @@ pub use conn::{
     SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE,
 };
 pub use error::AlgorithmError;
-pub use instance::{INFO_MAX, Instance};
+pub use ffi::INTERFACE;
+pub use instance::{INFO_MAX, Instance, STATE_BYTES};
 pub use registry::{Algorithm, Family, Need, Parameter, Preset, find, registry};

@@ -100,6 +100,9 @@ pub struct Algorithm {
     pub info: Vec<&'static str>,
     /// SHA-256 of its source.
     pub source_hash: &'static str,
+    /// Its source, to be compiled for the kernel.
+    #[serde(skip)]
+    pub code: &'static str,
     #[serde(skip)]
     pub(crate) hooks: Hooks,
 }
@@ -115,7 +118,7 @@ impl fmt::Debug for Algorithm {
 }
 
 impl Algorithm {
-    fn new(c: &'static ffi::CcAlgorithm, source_hash: &'static str) -> Self {
+    fn new(c: &'static ffi::CcAlgorithm, source_hash: &'static str, code: &'static str) -> Self {
         let parameters: Vec<Parameter> = c.parameters().iter().map(Parameter::new).collect();
         let presets = c.presets().iter().map(|preset| Preset::new(preset, &parameters)).collect();
         Self {
@@ -130,6 +133,7 @@ impl Algorithm {
             presets,
             info: c.info_names(),
             source_hash,
+            code,
             hooks: Hooks(c),
         }
     }
@@ -240,7 +244,7 @@ fn needs(flags: u32) -> Vec<Need> {
 pub fn registry() -> &'static [Algorithm] {
     static REGISTRY: OnceLock<Vec<Algorithm>> = OnceLock::new();
     REGISTRY.get_or_init(|| {
-        ffi::algorithms().into_iter().map(|(c, hash)| Algorithm::new(c, hash)).collect()
+        ffi::algorithms().into_iter().map(|(c, hash, code)| Algorithm::new(c, hash, code)).collect()
     })
 }
 

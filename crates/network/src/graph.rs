@@ -21,7 +21,7 @@ use crate::fifo::Fifo;
 use crate::link::{DropCause, Link, LinkCounters, Passage};
 use crate::link_config::LinkConfig;
 use crate::packet::{Ecn, Packet};
-use crate::plan::{GroupPlan, Plan, Way, WayKind};
+use crate::plan::{Drive, GroupPlan, Plan, Way, WayKind};
 use crate::units::{Span, Time};
 
 /// Index of a link.
@@ -183,10 +183,36 @@ impl Network {
         end: Time,
         interval: Option<Span>,
     ) -> Self {
+        Self::driven(links, paths, seed, end, interval, Drive::Virtual)
+    }
+
+    /// The same network for hosts that send as time goes by: see [`Self::until`].
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    #[must_use]
+    pub fn in_real_time(
+        links: &[LinkConfig],
+        paths: &[Path],
+        seed: u64,
+        end: Time,
+        interval: Option<Span>,
+    ) -> Self {
+        Self::driven(links, paths, seed, end, interval, Drive::Real)
+    }
+
+    fn driven(
+        links: &[LinkConfig],
+        paths: &[Path],
+        seed: u64,
+        end: Time,
+        interval: Option<Span>,
+        drive: Drive,
+    ) -> Self {
         let link = |(stream, config)| Link::new(config, seed, stream, interval);
         let links: Vec<_> = (0..).zip(links).map(link).collect();
         let prompt: Vec<_> = links.iter().map(Link::is_prompt).collect();
-        let Plan { ways, stride, groups, lines: line_links } = Plan::new(paths, &prompt);
+        let Plan { ways, stride, groups, lines: line_links } = Plan::new(paths, &prompt, drive);
         let line = |shift| Line { waiting: Fifo::new(), shift, timer: Time::NEVER };
         let to_groups = groups.iter().map(|group| line(group.shift));
         let lines: Vec<_> = to_groups.chain(line_links.iter().map(|_| line(Span::ZERO))).collect();
@@ -340,6 +366,37 @@ impl Network {
         }
         let (time, index) = self.agenda.earliest();
         (time != Time::NEVER).then(|| Turn::Timer(index, self.lines[index].timer))
+    }
+
+    /// When something happens next in a network in real time.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Time {
+        if self.news.is_empty() { self.agenda.earliest().0 } else { Time::ZERO }
+    }
+
+    /// In real time: what happens next, if it happens until `now`. What is sent at `now`
+    /// must be sent after all that.
+    #[inline]
+    pub fn until(&mut self, now: Time) -> Option<Fate> {
+        loop {
+            if let Some(fate) = self.news.pop_front() {
+                return Some(fate);
+            }
+            let (time, index) = self.agenda.earliest();
+            if time > now || time == Time::NEVER {
+                return None;
+            }
+            if index < self.groups.len() {
+                let arrival = self.lines[index].waiting.pop();
+                self.plan_turn(index);
+                return Some(Fate::Delivered(arrival));
+            }
+            match self.move_on(index) {
+                Fate::UnderWay | Fate::News => {}
+                fate => return Some(fate),
+            }
+        }
     }
 
     /// What else happened, one by one, after [`Fate::News`].

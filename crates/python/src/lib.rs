@@ -1,6 +1,12 @@
 //! `dumbbell._core`: the engine as Python sees it. Scenarios go in as JSON, columns
 //! come out as bytes; everything else is the package's business.
 
+#[cfg(all(feature = "testbed", target_os = "linux"))]
+mod testbed;
+#[cfg(not(all(feature = "testbed", target_os = "linux")))]
+#[path = "no_testbed.rs"]
+mod testbed;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,6 +26,7 @@ create_exception!(
     "A scenario that cannot be run: (key, problem)."
 );
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
+create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
 
 /// Cancels the runs that were given it; may be used from any thread.
 #[pyclass(frozen, module = "dumbbell._core")]
@@ -78,15 +85,22 @@ fn simulate(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
-    let cancel = cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().0));
-    let scenario = Scenario::from_json(scenario_json)
-        .map_err(|Invalid { key, problem }| ScenarioError::new_err((key, problem)))?;
+    let (scenario, cancel) = (parsed(scenario_json)?, flag(cancel));
     py.detach(|| dumbbell_simulator::run(scenario, &cancel)).map(RunOutput).map_err(|error| {
         match error {
             Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
             Error::Cancelled => Cancelled::new_err(()),
         }
     })
+}
+
+fn parsed(scenario_json: &str) -> PyResult<Scenario> {
+    Scenario::from_json(scenario_json)
+        .map_err(|Invalid { key, problem }| ScenarioError::new_err((key, problem)))
+}
+
+fn flag(cancel: Option<Py<CancelToken>>) -> Arc<AtomicBool> {
+    cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().0))
 }
 
 /// Refuses a stack (`{"profile", "switches"}` as JSON) that no endpoint could have.
@@ -118,11 +132,19 @@ fn schema() -> String {
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::testbed::{testbed_facts, testbed_parity, testbed_run};
+    #[pymodule_export]
     use super::{
-        CancelToken, Cancelled, RunOutput, ScenarioError, algorithms, check_stack, schema,
-        simulate, stack_profiles,
+        CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms, check_stack,
+        schema, simulate, stack_profiles,
     };
 
     #[pymodule_export]
     const ENGINE_VERSION: &str = env!("DUMBBELL_ENGINE_VERSION");
+
+    #[pymodule_export]
+    const TESTBED_VERSION: &str = env!("DUMBBELL_TESTBED_VERSION");
+
+    #[pymodule_export]
+    const TESTBED: bool = super::testbed::BUILT;
 }

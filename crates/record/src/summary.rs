@@ -35,6 +35,9 @@ pub struct TestbedSummary {
     pub lateness_p99_ns: u64,
     /// ... and at most.
     pub lateness_max_ns: u64,
+    /// How long packets waited before the emulator took them, at most, in ns: exceeded by one
+    /// packet in a hundred.
+    pub waiting_p99_ns: u64,
     /// Share of the time in which the emulator had work to do, in 1/1000.
     pub emulator_busy_permille: u32,
     /// Share of the time in which the applications' thread had work to do, in 1/1000.

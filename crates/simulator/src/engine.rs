@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_network::{Direction, LinkCounters, LinkId, Network, Span, Time, Turn};
-use dumbbell_record::{FlowSummary, QueueSummary, Summary};
-use dumbbell_workload::{Scenario, Transport};
+use dumbbell_network::{Direction, LinkId, Network, Span, Time, Turn};
+use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
+use dumbbell_workload::{Scenario, Transport, summarise_queue};
 
+use crate::Cancelled;
 use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
-use crate::{Cancelled, Output};
 
 /// Turns between two looks at the cancellation flag.
 const CANCEL_CHECK_TURNS: u32 = 1 << 16;
@@ -92,22 +92,6 @@ impl Engine {
             summarise_queue(name, &counters, self.end)
         });
         queues.collect()
-    }
-}
-
-fn summarise_queue(name: String, counters: &LinkCounters, end: Time) -> QueueSummary {
-    QueueSummary {
-        name,
-        arrived_packets: counters.arrived_packets,
-        duplicated_packets: counters.duplicated_packets,
-        marked_packets: counters.marked_packets,
-        departed_packets: counters.departed_packets,
-        departed_bytes: counters.departed_bytes,
-        dropped_packets: counters.dropped_packets,
-        lost_packets: counters.lost_packets,
-        backlog_packets: counters.backlog_packets,
-        backlog_packets_max: counters.backlog_packets_max,
-        waiting_bytes_mean: (counters.waiting_byte_ns / u128::from(end.0)) as u64,
     }
 }
 

@@ -15,7 +15,6 @@ mod wire;
 
 use std::sync::atomic::AtomicBool;
 
-use dumbbell_algorithm::AlgorithmError;
 use dumbbell_record::Output;
 use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
 
@@ -74,15 +73,6 @@ pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
 /// The key at fault and what is wrong with it.
 fn check(tcp: &Tcp) -> Result<(), (String, String)> {
     tcp.stack.resolve().map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
-    flow::algorithm(tcp).map_err(|error| (key_at_fault(&error), error.to_string()))?;
+    flow::algorithm(tcp).map_err(|error| (error.key(), error.to_string()))?;
     Ok(())
-}
-
-fn key_at_fault(error: &AlgorithmError) -> String {
-    match error {
-        AlgorithmError::UnknownAlgorithm { .. } => "algorithm".to_owned(),
-        AlgorithmError::UnknownPreset { .. } => "preset".to_owned(),
-        AlgorithmError::UnknownParameter { name, .. } => format!("parameters.{name}"),
-        AlgorithmError::OutOfRange { parameter, .. } => format!("parameters.{parameter}"),
-    }
 }

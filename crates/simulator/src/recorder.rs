@@ -7,6 +7,7 @@ use dumbbell_record::{
     QueueSamples, RecordConfig, Request, Requests,
 };
 use dumbbell_tcp::{Congestion, Observer, Sender};
+use dumbbell_workload::queue_samples;
 
 use crate::flow::FlowState;
 
@@ -89,22 +90,7 @@ impl Recorder {
 
     /// Samples of a queue, one for each interval.
     pub fn sample_queue(&mut self, queue: u32, interval: Span, samples: &[LinkCounters]) {
-        let mut now = Time::ZERO;
-        for counters in samples {
-            now += interval;
-            self.queues.push(QueueSample {
-                time_ns: now.0,
-                queue,
-                backlog_packets: counters.backlog_packets,
-                backlog_bytes: counters.backlog_bytes,
-                arrived_packets: counters.arrived_packets,
-                departed_packets: counters.departed_packets,
-                departed_bytes: counters.departed_bytes,
-                dropped_packets: counters.dropped_packets,
-                lost_packets: counters.lost_packets,
-                marked_packets: counters.marked_packets,
-            });
-        }
+        self.queues.extend(queue_samples(queue, interval, samples));
     }
 
     fn sample_flow(&mut self, now: Time, flow: u32, state: &FlowState, sender: &Sender) {

@@ -36,3 +36,10 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
 }
+
+impl Error {
+    /// The machine cannot do `what`, as `cause` says; `remedy` is the way out.
+    pub(crate) fn machine(what: &str, cause: &impl ToString, remedy: &str) -> Self {
+        Self::Machine { what: what.to_owned(), cause: cause.to_string(), remedy: remedy.to_owned() }
+    }
+}

@@ -4,15 +4,35 @@
 //! the hands of the emulator, which runs the simulator's network in real time. Namespaces
 //! have no names and BPF programs no pins: everything vanishes with the process.
 
+mod choices;
 mod clang;
 mod clock;
+mod congestion;
+mod device;
+mod emulator;
 mod error;
+mod facts;
+mod guards;
+mod host;
+pub mod kernel;
 mod namespace;
+mod parity;
 mod ports;
+mod processors;
+mod report;
+mod run;
+mod setup;
+mod sysctls;
+pub mod traffic;
+mod tuning;
+mod turn;
 mod watch;
 
 pub use clock::Clock;
 pub use error::Error;
+pub use facts::{Fact, Facts, facts};
 pub use namespace::Namespace;
+pub use parity::{ParityReport, parity};
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
+pub use run::{Options, run};
 pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};

@@ -6,6 +6,7 @@
 
 mod bursts;
 mod flow;
+mod queues;
 
 use dumbbell_network::{LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 pub use bursts::Bursts;
 pub use dumbbell_tcp::TcpBpf;
 pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
+pub use queues::{queue_samples, summarise_queue};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize)]

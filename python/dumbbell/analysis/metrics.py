@@ -13,6 +13,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from dumbbell.analysis.run_metrics import METRICS, Metric, Metrics, run_metrics
 from dumbbell.errors import DamagedResult, unknown
+from dumbbell.running import validity
 from dumbbell.running.store import Store
 from dumbbell.study import grid
 from dumbbell.study.grid import Selection
@@ -49,8 +50,8 @@ def table(
     """Return the metrics of the finished runs of a test, one row per run.
 
     The columns are the axes as texts, their numbers (such as ``rtt_ms``), ``repetition``, and
-    the metrics; runs that are not in the store have no row. The other parameters choose runs as
-    in `Study.runs`.
+    the metrics; runs that are not in the store, or are invalid, have no row. The other parameters
+    choose runs as in `Study.runs`.
     """
     test = study.test(test) if isinstance(test, str) else test
     planned = study.runs(quick, where, runs, seed, tests=[test.name])
@@ -58,7 +59,7 @@ def table(
 
 
 def finished(planned: Sequence[PlannedRun], store: Store) -> Iterator[tuple[PlannedRun, Metrics]]:
-    """Yield the planned runs that are in the store, with their metrics."""
+    """Yield the planned runs that are in the store and valid, with their metrics."""
     with ThreadPoolExecutor() as pool:
         results = pool.map(lambda run: _metrics_of(run, store), planned)
         for run, found in zip(planned, results, strict=True):
@@ -67,14 +68,17 @@ def finished(planned: Sequence[PlannedRun], store: Store) -> Iterator[tuple[Plan
 
 
 def _metrics_of(planned: PlannedRun, store: Store) -> Metrics | None:
-    """Return the metrics of one run; None if its result is absent or damaged."""
+    """Return the metrics of one run; None if its result is absent, damaged or invalid."""
     key = (planned.resolved.key, planned.measure, planned.convergence)
     taken = _taken.setdefault(store, {})
     if key not in taken:
         try:
-            taken[key] = run_metrics(store.get(planned.resolved.key), planned)
+            run = store.get(planned.resolved.key)
         except (KeyError, DamagedResult):
             return None
+        if validity.reasons(run.summary):
+            return None
+        taken[key] = run_metrics(run, planned)
     return taken[key]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 from rich import box
@@ -16,9 +16,14 @@ from dumbbell.catalogue import Algorithm
 from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import number, with_spread
+from dumbbell.running.machine import Machine
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S, format_time
+from dumbbell.validate.agreement import page
+from dumbbell.validate.agreement.judging import Agreement
+from dumbbell.validate.agreement.parity import Parity
+from dumbbell.validate.agreement.statistics import Verdict as Shown
 from dumbbell.validate.running import Judged
 from dumbbell.validate.running import Verdict as Closeness
 from dumbbell.validate.table import COLUMNS, cells
@@ -46,6 +51,8 @@ def of_run(run: Run) -> Iterator[Table]:
         yield requests(taken)
     if run.summary["queues"]:
         yield queues(run)
+    if "testbed" in run.summary:
+        yield testbed(run.summary["testbed"])
 
 
 def flows(run: Run) -> Table:
@@ -168,8 +175,36 @@ def queues(run: Run) -> Table:
     return result
 
 
+def testbed(told: Mapping[str, Any]) -> Table:
+    """Return how the machine kept up with a run in real time."""
+    result = table("testbed", "", right=("",))
+    for place, name in (("mean", "mean"), ("p99", "99 %"), ("max", "at most")):
+        late_us = told[f"lateness_{place}_ns"] / 1000
+        result.add_row(f"packets too late, {name}", f"{number(late_us)} us")
+    for whose, name in (("emulator", "emulator busy"), ("traffic", "applications busy")):
+        result.add_row(name, f"{number(told[f'{whose}_busy_permille'] / 10)} %")
+    result.add_row("time lost to others", f"{number(told['stolen_permille'] / 10)} %")
+    result.add_row("packets lost on the way to the emulator", str(told["local_drops"]))
+    if told["datagrams_sent_permille"] is not None:
+        result.add_row("datagrams sent", f"{number(told['datagrams_sent_permille'] / 10)} %")
+    result.add_row("kernel", told["kernel"])
+    result.add_row("not offered by it", ", ".join(told["not_offered"]) or "nothing")
+    result.add_row("valid", "[red]no[/]" if told["invalid"] else "yes")
+    return result
+
+
+def machine(found: Machine) -> Table:
+    """Return what a machine can do."""
+    result = table("", "fact", "found", "needed for", "what to do")
+    for fact in found.facts:
+        mark = "[green]✓[/]" if fact.ok else "[red]✗[/]" if fact.required else "[yellow]![/]"
+        told = (fact.name, fact.found, fact.needed_for, fact.remedy or "")
+        result.add_row(mark, *map(escape, told))
+    return result
+
+
 def size(run: Run) -> str:
-    """Say how much was simulated."""
+    """Say how much was run."""
     return f"{run.summary['packets']:,} packets in {format_time(run.summary['duration_ns'])}"
 
 
@@ -197,6 +232,34 @@ def validation(judged: Sequence[Judged]) -> Table:
     for each in judged:
         *others, _ = map(escape, cells(each))
         result.add_row(*others, _CLOSENESS[each.verdict])
+    return result
+
+
+_AGREEMENT = {
+    Shown.AGREES: "green",
+    Shown.DIFFERS: "red",
+    Shown.UNDECIDABLE: "yellow",
+    Shown.NOT_MEASURED: "red",
+}
+
+
+def agreement(found: Agreement) -> Table:
+    """Return what was measured on one engine, and by how much the other one is off."""
+    one, other = found.names
+    result = table(*page.COLUMNS, right=page.COLUMNS[1:-1])
+    result.title = f"{one} (difference of {other})"
+    for judged in found.judged:
+        *others, verdict = map(escape, page.cells(judged))
+        result.add_row(*others, f"[{_AGREEMENT[judged.verdict]}]{verdict}[/]")
+    return result
+
+
+def parity(found: Sequence[Parity]) -> Table:
+    """Return what became of the callbacks that were replayed."""
+    result = table(*page.PARITY_COLUMNS, right=page.PARITY_COLUMNS[1:-1])
+    for each in found:
+        *others, verdict = map(escape, page.parity_cells(each))
+        result.add_row(*others, f"[{'green' if each.passed else 'red'}]{verdict}[/]")
     return result
 
 

@@ -1,14 +1,12 @@
 """The command ``dumbbell``.
 
 Results and JSON go to standard output, everything meant for people only to standard error. Exit
-codes: 0 all is well, 1 a run failed or a check is outside its tolerance, 2 something that was asked
-for is impossible, 130 stopped by Ctrl-C.
+codes: 0 all is well, 1 a run failed or is invalid, a check is outside its tolerance or the testbed
+is not ready, 2 something that was asked for is impossible, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,31 +15,31 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
 from dumbbell import api, catalogue
 from dumbbell import compare as comparing
 from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
-from dumbbell.cli import cli_tables, progress
+from dumbbell.cli import cli_tables, progress, validate_command
+from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
 from dumbbell.results import Plan, Results, remember
-from dumbbell.running import captures
-from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running import captures, engines, machine
+from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import Interrupted, Outcome, Progress, execute
 from dumbbell.running.store import Store
+from dumbbell.running.validity import RETRIES, described, reasons
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study, scenarios
-from dumbbell.validate import running as validating
-from dumbbell.validate import table as validation_table
-from dumbbell.validate.checks import all_checks
 
 app = typer.Typer(
     name="dumbbell",
     help="The gym for TCP congestion control.",
-    epilog="Exit codes: 0 all is well, 1 a run failed, 2 bad input, 130 stopped by Ctrl-C.",
+    epilog="Exit codes: 0 all is well, 1 a run failed or is invalid, 2 bad input, "
+    "130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -51,15 +49,25 @@ algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_h
 app.add_typer(algorithms_app, name="algorithms")
 
 DEFAULT_RESULTS: Final = Path("results")
-_WIDE: Final = 220
 _FAILURES_SHOWN: Final = 10
-
-say = Console(stderr=True, highlight=False)
 
 StudyName = Annotated[str, typer.Argument(help="Name of the study, or its folder or file.")]
 ResultsDir = Annotated[Path, typer.Option("--results", help="Results folder.")]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Runs at the same time; by default one per processor.")
+    int | None,
+    typer.Option(
+        min=1,
+        help="Runs at the same time; by default one per processor, on the testbed one alone.",
+    ),
+]
+ChosenEngine = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine", help="What runs it: the simulator, or the testbed, which is the kernel's TCP."
+    ),
+]
+Retries = Annotated[
+    int, typer.Option(min=0, help="How often a run is repeated that the testbed marks invalid.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
 
@@ -80,13 +88,13 @@ def list_things(
     """List studies, algorithms, figures or TCP stacks."""
     entries = _LISTINGS[what]()
     if as_json:
-        _print_json(entries)
+        print_json(entries)
         return
     columns = list(entries[0]) if entries else []
     table = cli_tables.table(*columns)
     for entry in entries:
         table.add_row(*(str(value) for value in entry.values()))
-    _print_table(table)
+    print_table(table)
 
 
 def _studies() -> list[dict[str, Any]]:
@@ -135,8 +143,10 @@ def run(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only a representative part, in a few minutes.")
     ] = False,
+    engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
+    retries: Retries = RETRIES,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -155,7 +165,9 @@ def run(
     Finished runs are kept and never run again: the same command resumes.
     """
     loaded = Study.load(study)
-    planned = scenarios(loaded.runs(quick, _selection(where or []), runs, seed))
+    chosen = engines.named(engine)
+    wanted = loaded.runs(quick, _selection(where or []), runs, seed)
+    planned = scenarios(run.on(chosen.identity) for run in wanted)
     if not planned:
         raise InputError(
             "selects no run",
@@ -163,24 +175,33 @@ def run(
             value=" ".join(where or []),
             valid="fewer conditions",
         )
-    store = Store(results)
+    engines.runnable(chosen)
+    store, at_once = Store(results), engines.jobs(chosen, jobs)
+    if chosen.real_time:
+        missing = [each for each in planned if not store.has(each.key)]
+        say.print(progress.announcement(missing, at_once))
     plan = Plan(quick=quick, runs=runs, seed=seed)
     started_s = time.monotonic()
-    with progress.shown(planned, say) as display:
+    with progress.shown(planned, say, at_once if chosen.real_time else None) as display:
 
         def follow(state: Progress) -> None:
-            if state.done + state.reused == 1:
+            if state.done + state.reused + state.invalid == 1:
                 remember(store, loaded, plan)
             display(state)
 
-        outcome = execute(planned, store, SimulatorEngine(), _jobs(jobs), follow)
+        outcome = execute(planned, store, chosen, at_once, follow, retries=retries)
     _tell(outcome, time.monotonic() - started_s)
-    if outcome.failed:
+    if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
-    where_from = f" --results {results}" if results != DEFAULT_RESULTS else ""
+    where_from = _engine_option(engine)
+    where_from += f" --results {results}" if results != DEFAULT_RESULTS else ""
     say.print(
         f"Results are in {results}. Next: dumbbell report {study}{where_from}", soft_wrap=True
     )
+
+
+def _engine_option(engine: EngineName) -> str:
+    return "" if engine is EngineName.SIMULATOR else f" --engine {engine}"
 
 
 def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
@@ -197,31 +218,34 @@ def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
     return dict(selected)
 
 
-def _jobs(jobs: int | None) -> int:
-    return jobs or _processors()
-
-
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _tell(outcome: Outcome, elapsed_s: float) -> None:
+    invalid = f"{len(outcome.invalid)} invalid, " if outcome.invalid else ""
     say.print(
-        f"{len(outcome.done)} run, {len(outcome.reused)} reused, {len(outcome.failed)} failed "
-        f"in {progress.duration(elapsed_s)}"
+        f"{len(outcome.done)} run, {len(outcome.reused)} reused, {invalid}"
+        f"{len(outcome.failed)} failed in {progress.duration(elapsed_s)}"
     )
-    for _, error in outcome.failed[:_FAILURES_SHOWN]:
-        _complain(error)
-    if len(outcome.failed) > _FAILURES_SHOWN:
-        say.print(f"... and {len(outcome.failed) - _FAILURES_SHOWN} more")
+    _list([f"error: {str(error) or type(error).__name__}" for _, error in outcome.failed])
+    _tell_invalid([described(*each) for each in outcome.invalid])
+
+
+def _tell_invalid(runs: Sequence[str]) -> None:
+    """Name the runs that nothing may rest on."""
+    _list(runs)
+    if runs:
+        say.print("Invalid runs are left out of everything; the same command tries them again.")
+
+
+def _list(lines: Sequence[str]) -> None:
+    for line in lines[:_FAILURES_SHOWN]:
+        say.print(line, markup=False, soft_wrap=True)
+    if len(lines) > _FAILURES_SHOWN:
+        say.print(f"... and {len(lines) - _FAILURES_SHOWN} more")
 
 
 @app.command()
 def report(
     study: StudyName,
+    engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
 ) -> None:
@@ -229,18 +253,19 @@ def report(
 
     It has all figures and claims, works offline, and its place is printed.
     """
-    found = _results(study, results)
+    found = _results(study, results, engine)
     with say.status("reading results") as status:
         page = site.write(found, output, on_step=status.update)
+    _tell_invalid(list(found.invalid.values()))
     print(page)
 
 
-def _results(study: str, folder: Path) -> Results:
-    found = Results(Study.load(study), Store(folder))
+def _results(study: str, folder: Path, engine: EngineName) -> Results:
+    found = Results(Study.load(study), Store(folder), engine=engine)
     if not any(counts.finished for counts in found.counts):
         say.print(
-            f"{folder} holds no run of {study} by this engine ({catalogue.ENGINE_VERSION}); "
-            f"dumbbell run {study}",
+            f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
+            f"dumbbell run {study}{_engine_option(engine)}",
             markup=False,
             soft_wrap=True,
         )
@@ -249,17 +274,29 @@ def _results(study: str, folder: Path) -> Results:
 
 @app.command()
 def claims(
-    study: StudyName, results: ResultsDir = DEFAULT_RESULTS, as_json: AsJson = False
+    study: StudyName,
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    results: ResultsDir = DEFAULT_RESULTS,
+    as_json: AsJson = False,
 ) -> None:
     """Judge the claims of a study by its runs."""
     with say.status("reading results"):
-        judged = _results(study, results).claims()
+        found = _results(study, results, engine)
+        judged = found.claims()
     counts = {verdict: sum(each.verdict == verdict for each in judged) for verdict in Verdict}
     if as_json:
         verdicts = {verdict.value: count for verdict, count in counts.items()}
-        _print_json({"verdicts": verdicts, "claims": [each.as_dict() for each in judged]})
+        print_json(
+            {
+                "engine": found.engine.identity,
+                "verdicts": verdicts,
+                "claims": [each.as_dict() for each in judged],
+                "invalid": list(found.invalid.values()),
+            }
+        )
         return
-    _print_table(cli_tables.claims(judged))
+    _tell_invalid(list(found.invalid.values()))
+    print_table(cli_tables.claims(judged))
     print(
         f"{counts[Verdict.REPRODUCED]} of {len(judged)} reproduced, "
         f"{counts[Verdict.NOT_REPRODUCED]} not, {counts[Verdict.NOT_DECIDABLE]} not decidable"
@@ -269,6 +306,7 @@ def claims(
 @app.command()
 def simulate(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")],
+    *,
     as_json: AsJson = False,
     trace: Annotated[
         Path | None,
@@ -282,38 +320,55 @@ def simulate(
             "as the sending and as the receiving hosts see them.",
         ),
     ] = None,
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    retries: Retries = RETRIES,
 ) -> None:
     """Run a single scenario file."""
     if trace is not None and trace.suffix != ".parquet":
         raise InputError(
             "not a Parquet file", source="--trace", value=str(trace), valid="*.parquet"
         )
+    if pcap is not None and engine is not EngineName.SIMULATOR:
+        raise InputError(
+            "only the simulator captures packets",
+            source="--pcap",
+            value=str(pcap),
+            valid=f"--engine {EngineName.SIMULATOR}",
+        )
     resolved = Scenario.load(scenario).resolve(capture=pcap is not None)
+    resolved = resolved.on(engines.named(engine).identity)
     files = None
     if pcap is not None:
         files = captures.paths(pcap)
         captures.check_size(resolved.data)
-    with say.status("simulating"):
-        finished = api.simulate(resolved)
+    doing = "simulating"
+    if engine is EngineName.TESTBED:
+        doing = f"on the testbed: {progress.announcement([resolved], 1)}"
+    with say.status(doing):
+        finished = api.simulate(resolved, engine=engine, retries=retries)
     if trace is not None:
-        with _writing(trace):
+        with writing(trace):
             finished.flows.write_parquet(trace)
     for file, content in zip(files or (), finished.captures or (), strict=True):
-        with _writing(file):
+        with writing(file):
             file.write_bytes(content)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "scenario": finished.scenario,
                 "summary": finished.summary,
                 "requests": latencies(finished).to_dicts(),
             }
         )
-        return
-    for table in cli_tables.of_run(finished):
-        _print_table(table)
-        print()
-    print(cli_tables.size(finished))
+    else:
+        for table in cli_tables.of_run(finished):
+            print_table(table)
+            print()
+        print(cli_tables.size(finished))
+    why = reasons(finished.summary)
+    if why:
+        say.print(described(resolved, why), markup=False, soft_wrap=True)
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -340,8 +395,10 @@ def compare(
     runs: Annotated[int, typer.Option(help="Repetitions with different seeds.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Where all seeds come from.")] = 0,
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
+    engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
+    retries: Retries = RETRIES,
     figure: Annotated[
         Path, typer.Option(help="Where the figure goes: .html, .svg, .png or .json (Vega-Lite).")
     ] = Path("compare.html"),
@@ -352,7 +409,12 @@ def compare(
     Prints a table with 95 % intervals and draws a figure.
     """
     drawing.check_suffix(figure)
-    with say.status("simulating") as status:
+
+    def announce(missing: Sequence[ResolvedScenario]) -> None:
+        if engine is EngineName.TESTBED:
+            say.print(progress.announcement(missing, engines.jobs(engines.named(engine), jobs)))
+
+    with say.status("running") as status:
         compared = comparing.compare(
             algorithms or [],
             rate=rate,
@@ -364,67 +426,26 @@ def compare(
             runs=runs,
             seed=seed,
             stack=stack,
+            engine=engine,
             results=results,
-            jobs=_jobs(jobs),
+            jobs=jobs,
+            retries=retries,
+            on_start=announce,
             on_progress=lambda state: status.update(f"{state.finished} of {state.total} runs"),
         )
-    with _writing(figure):
+    with writing(figure):
         drawing.save(chart_compare.draw(compared), figure)
     say.print(f"Figure: {figure}", soft_wrap=True)
     if as_json:
-        _print_json(compared.as_dict())
-        return
-    _print_table(cli_tables.comparison(compared))
-
-
-class EngineName(StrEnum):
-    """What can be validated."""
-
-    SIMULATOR = "simulator"
-
-
-_ENGINES: Final = {EngineName.SIMULATOR: SimulatorEngine}
-
-
-@app.command()
-def validate(
-    *,
-    engine: Annotated[EngineName, typer.Option(help="What to validate.")] = EngineName.SIMULATOR,
-    only: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Only checks with this text in their name or oracle."),
-    ] = None,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the table as Markdown too.")
-    ] = None,
-) -> None:
-    """Hold the engine to theory.
-
-    Runs the fidelity checks and prints what each expects and measures; the exit code is 1 if any is
-    outside its tolerance.
-    """
-    checks = validating.selected(all_checks(), only)
-    if not checks:
-        raise InputError(
-            "selects no check",
-            source="--only",
-            value=only,
-            valid="a part of a name, such as sawtooth, cubic or queue",
-        )
-    with say.status("simulating"):
-        judged = validating.validate(checks, _ENGINES[engine](), _jobs(jobs))
-    if markdown is not None:
-        with _writing(markdown):
-            markdown.write_text(validation_table.markdown(judged))
-    if as_json:
-        _print_json({"engine": engine.value, "checks": [each.as_dict() for each in judged]})
+        print_json(compared.as_dict())
     else:
-        _print_table(cli_tables.validation(judged))
-        print(validation_table.counted(judged))
-    if any(each.verdict is validating.Verdict.OUTSIDE for each in judged):
+        print_table(cli_tables.comparison(compared))
+    _tell_invalid(compared.invalid)
+    if compared.invalid:
         raise typer.Exit(1)
+
+
+app.command()(validate_command.validate)
 
 
 @algorithms_app.command("show")
@@ -436,44 +457,33 @@ def show_algorithm(
     if as_json:
         values = {parameter.name: parameter.initial for parameter in algorithm.parameters}
         values |= algorithm.preset(preset).values if preset else {}
-        _print_json({**algorithm.model_dump(), "preset": preset, "values": values})
+        print_json({**algorithm.model_dump(), "preset": preset, "values": values})
         return
     print(f"{algorithm.name}: {algorithm.title} ({algorithm.family}, {algorithm.year})")
     print(algorithm.summary)
     print(f"Source: {algorithm.source}")
     if algorithm.parameters:
-        _print_table(cli_tables.parameters(algorithm, preset))
+        print_table(cli_tables.parameters(algorithm, preset))
     for each in algorithm.presets:
         print(f"Preset {algorithm.name}@{each.name}: {each.source}")
     if algorithm.info:
         print(f"Reports: {', '.join(algorithm.info)}")
 
 
-class _writing:  # noqa: N801 - used like a function
-    """Turn the system's refusal to write a file into an InputError."""
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Say what this machine can do, and what it lacks for the testbed.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot write it: {reason}", source=str(self._path)) from error
-
-
-def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _print_table(table: Any) -> None:
-    """Print a table; where nobody looks at it, nothing is folded."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDE)
-    console.print(table)
+    The exit code is 0 if the testbed is ready, else 1.
+    """
+    found = machine.look()
+    if as_json:
+        print_json(found.model_dump())
+    else:
+        print_table(cli_tables.machine(found))
+        print(f"The simulator works fully; {machine.verdict(found)}.")
+    if not found.ready:
+        raise typer.Exit(1)
 
 
 def _complain(error: Exception) -> None:

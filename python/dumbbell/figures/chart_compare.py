@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from dumbbell.compare import MEASURES, Comparison, Measured
-from dumbbell.figures import chart_style
+from dumbbell.figures import chart_style, labels
 from dumbbell.figures.chart_data import inline
 from dumbbell.figures.chart_style import FAINT
 from dumbbell.units import parse_probability
@@ -35,10 +35,14 @@ def draw(comparison: Comparison) -> alt.ConcatChart:
     setting = comparison.setting
     loss = f", random loss {setting.loss}" if parse_probability(setting.loss) else ""
     repetitions = comparison.runs["repetition"].n_unique()
+    notes = [
+        f"Means of {repetitions} runs of {setting.duration} with 95 % intervals; "
+        "small dots are single runs.",
+        *labels.engine_notes(comparison.engine, len(comparison.invalid)),
+    ]
     title = alt.TitleParams(
         f"{setting.rate}, RTT {setting.rtt}, buffer {setting.buffer}{loss}",
-        subtitle=f"Means of {repetitions} runs of {setting.duration} with 95 % intervals; "
-        "small dots are single runs.",
+        subtitle=notes,
     )
     together = alt.concat(*plots, columns=_COLUMNS, title=title, spacing=18)
     chart: alt.ConcatChart = together.configure(**chart_style.config())

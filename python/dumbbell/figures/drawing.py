@@ -23,7 +23,7 @@ from dumbbell.errors import InputError, unknown
 from dumbbell.figures import chart_histories, chart_points, chart_style, history
 from dumbbell.figures.chart_histories import Row
 from dumbbell.figures.chart_points import Pane
-from dumbbell.figures.labels import label_of, listing
+from dumbbell.figures.labels import engine_notes, label_of, listing
 from dumbbell.results import Results
 from dumbbell.running.store import Store
 from dumbbell.study import grid
@@ -194,6 +194,7 @@ def _points_notes(
     else:
         number = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         yield f"Mean and standard error of {number} {quick}runs per point."
+    yield from engine_notes(results.engine, results.left_out(spec.test))
     yield from _absent_points(results, spec, runs)
     if spec.y.scale == "log" and (marks["mean"].fill_null(1) <= 0).any():
         yield "Hollow on the lower edge: 0."
@@ -228,7 +229,10 @@ def _absent_points(results: Results, spec: PointsFigure, runs: pl.DataFrame) -> 
 def _histories(results: Results, spec: HistoriesFigure) -> Figure:
     rows = [row for panel in spec.panels for row in _rows(results, spec, panel)]
     missing = list(filter(None, (row.title for row in rows if row.lines is None)))
-    notes = [f"Not run yet: {'; '.join(missing)}."] if missing else []
+    left_out = sum(results.left_out(test) for test in {panel.test for panel in spec.panels})
+    notes = list(engine_notes(results.engine, left_out))
+    if missing:
+        notes.append(f"Not run yet: {'; '.join(missing)}.")
     chart = _titled(chart_histories.draw(rows), spec.title, notes)
     return Figure(spec, chart, tuple(notes))
 

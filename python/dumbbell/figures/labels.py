@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
 from dumbbell.figures import chart_style
+from dumbbell.running.engine import Engine
 from dumbbell.study import grid
 
 _SMALL: Final = 0.001
@@ -31,6 +32,14 @@ def label_of(value: str) -> str:
 def listing(words: Sequence[str]) -> str:
     """Join words as a sentence does."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def engine_notes(engine: Engine, invalid: int) -> Iterator[str]:
+    """Yield what a figure says of the engine and its invalid runs; of the simulator nothing."""
+    if engine.real_time:
+        yield f"Run by the {engine.identity}."
+    if invalid:
+        yield f"{invalid} invalid {'run is' if invalid == 1 else 'runs are'} left out."
 
 
 def number(value: float | None, digits: int = 3) -> str:

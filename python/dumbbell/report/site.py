@@ -22,7 +22,6 @@ import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
-from dumbbell import catalogue
 from dumbbell.analysis.metrics import METRICS
 from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.errors import InputError
@@ -37,6 +36,7 @@ from dumbbell.report.report_tables import (
     text_tables,
 )
 from dumbbell.results import Counts, Plan, Results
+from dumbbell.running.engines import EngineName
 from dumbbell.study.model import Test
 
 _TEMPLATES: Final = files("dumbbell.report") / "templates"
@@ -147,7 +147,9 @@ def _runs_text(results: Results, test: Test) -> str:
     points = len(results.study.points(test))
     finished = runs.select(list(test.axes)).n_unique() if runs.height else 0
     kind = "quick runs" if runs.height and results.quick(test.name) else "runs"
-    return f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."
+    invalid = results.left_out(test.name)
+    left_out = f" Invalid and left out: {invalid}." if invalid else ""
+    return f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid.{left_out}"
 
 
 def _picture(figure: Figure, output: Path) -> Picture:
@@ -196,8 +198,9 @@ def _page(results: Results, claims: Sequence[ClaimResult], sections: Sequence[Se
         counted=counted,
         quick=any(counts.plan.quick for counts in counted),
         stacks=results.stacks,
-        engine=catalogue.ENGINE_VERSION,
-        commands=_commands(results.study.name, counted),
+        engine=results.engine.identity,
+        invalid=list(results.invalid.values()),
+        commands=_commands(results, counted),
         sections=sections,
         metrics=METRICS,
     )
@@ -207,9 +210,11 @@ def _count(claims: Sequence[ClaimResult], verdict: Verdict) -> int:
     return sum(claim.verdict == verdict for claim in claims)
 
 
-def _commands(study: str, counted: Sequence[Counts]) -> list[str]:
-    runs = [f"dumbbell run {study}{_options(counts.plan)}" for counts in counted]
-    return [*runs, f"dumbbell report {study}"]
+def _commands(results: Results, counted: Sequence[Counts]) -> list[str]:
+    engine = f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
+    study = results.study.name
+    runs = [f"dumbbell run {study}{engine}{_options(counts.plan)}" for counts in counted]
+    return [*runs, f"dumbbell report {study}{engine}"]
 
 
 def _options(plan: Plan) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import polars as pl
 
 from dumbbell import _core, catalogue
 from dumbbell._core import CancelToken
-from dumbbell.errors import Cancelled, EngineError, InputError
+from dumbbell.errors import Cancelled, EngineError, InputError, TestbedError
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _NONE_U32 = 0xFFFF_FFFF
@@ -32,7 +33,22 @@ class Output:
 
 
 class Engine(Protocol):
-    """Runs resolved scenarios."""
+    """Runs resolved scenarios.
+
+    Results of engines with different identities are different results: the identity is part of
+    their keys, and what reports call the engine. One in real time takes as long as its runs last,
+    and may find that one of them says nothing; see `validity`.
+    """
+
+    @property
+    def identity(self) -> str:
+        """What a result is due to, beside its scenario."""
+        ...
+
+    @property
+    def real_time(self) -> bool:
+        """Whether a run takes as long as its scenario says."""
+        ...
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario to its end, or raise Cancelled."""
@@ -42,25 +58,45 @@ class Engine(Protocol):
 class SimulatorEngine:
     """Virtual time: the simulator of the compiled core."""
 
+    real_time: Final = False
+
+    @property
+    def identity(self) -> str:
+        """The hash of the simulator's sources."""
+        return catalogue.ENGINE_VERSION
+
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario; other Python threads go on meanwhile."""
-        try:
-            output = _core.simulate(scenario.json, cancel)
-        except _core.Cancelled:
-            raise Cancelled("the run was cancelled") from None
-        except _core.ScenarioError as error:
-            key, message = error.args
-            raise InputError(message, key=key or None) from None
-        except BaseException as error:
-            if type(error).__name__ == "PanicException":
-                raise EngineError(f"the simulator stopped on a broken invariant: {error}") from None
-            raise
-        captures = output.captures
-        return Output(
-            summary=json.loads(output.summary),
-            tables={name: frame(columns) for name, columns in output.tables.items()},
-            captures=None if captures is None else (captures[0], captures[1]),
-        )
+        with core_errors("simulator"):
+            return unpacked(_core.simulate(scenario.json, cancel))
+
+
+@contextmanager
+def core_errors(engine: str) -> Iterator[None]:
+    """Turn what the compiled core raises into errors of Dumbbell."""
+    try:
+        yield
+    except _core.Cancelled:
+        raise Cancelled("the run was cancelled") from None
+    except _core.TestbedError as error:
+        raise TestbedError(str(error)) from None
+    except _core.ScenarioError as error:
+        key, message = error.args
+        raise InputError(message, key=key or None) from None
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise EngineError(f"the {engine} stopped on a broken invariant: {error}") from None
+        raise
+
+
+def unpacked(output: _core.RunOutput) -> Output:
+    """Turn what the compiled core returns into frames."""
+    captures = output.captures
+    return Output(
+        summary=json.loads(output.summary),
+        tables={name: frame(columns) for name, columns in output.tables.items()},
+        captures=None if captures is None else (captures[0], captures[1]),
+    )
 
 
 def frame(columns: list[tuple[str, str, bytes]]) -> pl.DataFrame:

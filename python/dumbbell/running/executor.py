@@ -1,4 +1,4 @@
-"""Running many scenarios on all processors, each at most once."""
+"""Running many scenarios, each at most once, several at the same time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final
 
 from dumbbell._core import CancelToken
 from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, StoreError
+from dumbbell.running import validity
 from dumbbell.running.engine import Engine
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -22,6 +23,7 @@ class Fate(Enum):
 
     DONE = "done"
     REUSED = "reused"
+    INVALID = "invalid"
     FAILED = "failed"
 
 
@@ -29,12 +31,13 @@ class Fate(Enum):
 class Progress:
     """The state of an execution after one more run has come to its end.
 
-    `packets` counts the data packets simulated so far, `warning` is about the latest run.
+    `packets` counts the data packets of all runs so far, `warning` is about the latest run.
     """
 
     total: int
     done: int
     reused: int
+    invalid: int
     failed: int
     packets: int
     latest: ResolvedScenario
@@ -43,7 +46,7 @@ class Progress:
     @property
     def finished(self) -> int:
         """Runs that need no more work."""
-        return self.done + self.reused + self.failed
+        return self.done + self.reused + self.invalid + self.failed
 
 
 @dataclass
@@ -52,6 +55,7 @@ class Outcome:
 
     done: list[ResolvedScenario] = field(default_factory=list)
     reused: list[ResolvedScenario] = field(default_factory=list)
+    invalid: list[tuple[ResolvedScenario, tuple[str, ...]]] = field(default_factory=list)
     failed: list[tuple[ResolvedScenario, Exception]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -63,7 +67,7 @@ class Interrupted(DumbbellError):  # noqa: N818 - the user's wish, not a failure
 
     def __init__(self, outcome: Outcome, total: int) -> None:
         self.outcome = outcome
-        kept = len(outcome.done) + len(outcome.reused)
+        kept = len(outcome.done) + len(outcome.reused) + len(outcome.invalid)
         super().__init__(
             f"interrupted: {kept} of {total} runs are kept; the same command continues"
         )
@@ -74,6 +78,7 @@ class _Finished:
     scenario: ResolvedScenario
     fate: Fate
     packets: int = 0
+    invalid: tuple[str, ...] = ()
     error: Exception | None = None
     warning: str | None = None
 
@@ -84,19 +89,25 @@ def execute(
     engine: Engine,
     jobs: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
+    *,
+    retries: int = validity.RETRIES,
 ) -> Outcome:
     """Run every scenario that the store does not hold yet, on `jobs` threads.
 
-    A run that fails does not stop the others. A store that cannot be written does: its
-    StoreError is raised. Ctrl-C stops the running simulations and raises Interrupted.
+    Results are kept as those of this engine, whichever the scenarios were resolved for. A run that
+    is invalid is repeated up to `retries` times; if it stays so, it is kept, named, and run again
+    when it is asked for again. A run that fails does not stop the others. A store that cannot be
+    written does: its StoreError is raised. Ctrl-C stops what is running and raises Interrupted.
     """
-    unique = list(dict.fromkeys(runs))
+    unique = list(dict.fromkeys(run.on(engine.identity) for run in runs))
     store.clean()
     cancel = CancelToken()
     outcome = Outcome()
     packets = 0
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="run") as pool:
-        futures = [pool.submit(_run, scenario, store, engine, cancel) for scenario in unique]
+        futures = [
+            pool.submit(_run, scenario, store, engine, cancel, retries) for scenario in unique
+        ]
         try:
             for result in _in_order_of_completion(futures):
                 packets += result.packets
@@ -131,25 +142,33 @@ def _finished(futures: Sequence[Future[_Finished]]) -> Outcome:
 
 
 def _run(
-    scenario: ResolvedScenario, store: Store, engine: Engine, cancel: CancelToken
+    scenario: ResolvedScenario, store: Store, engine: Engine, cancel: CancelToken, retries: int
 ) -> _Finished:
     """Bring one scenario's result into the store and keep nothing of it in memory."""
     warning = None
     if store.has(scenario.key):
         try:
-            store.verify(scenario.key)
+            found = store.verify(scenario.key)
         except DamagedResult as error:
             warning = str(error)
         else:
-            return _Finished(scenario, Fate.REUSED)
+            if not validity.reasons(found["summary"]):
+                return _Finished(scenario, Fate.REUSED)
+    packets = 0
+    why: tuple[str, ...] = ()
     try:
-        output = engine.run(scenario, cancel)
-        store.put(scenario, output)
+        for output in validity.attempts(engine, scenario, cancel, retries):
+            store.put(scenario, output)
+            packets += int(output.summary.get("packets", 0))
+            why = validity.reasons(output.summary)
     except (StoreError, Cancelled):
         raise
     except Exception as error:  # the others go on, whatever went wrong here
         return _Finished(scenario, Fate.FAILED, error=error, warning=warning)
-    return _Finished(scenario, Fate.DONE, int(output.summary.get("packets", 0)), warning=warning)
+    if why:
+        warning = "\n".join(filter(None, (warning, validity.described(scenario, why))))
+        return _Finished(scenario, Fate.INVALID, packets, why, warning=warning)
+    return _Finished(scenario, Fate.DONE, packets, warning=warning)
 
 
 def _count(outcome: Outcome, result: _Finished) -> None:
@@ -157,6 +176,8 @@ def _count(outcome: Outcome, result: _Finished) -> None:
         outcome.warnings.append(result.warning)
     if result.error is not None:
         outcome.failed.append((result.scenario, result.error))
+    elif result.fate is Fate.INVALID:
+        outcome.invalid.append((result.scenario, result.invalid))
     elif result.fate is Fate.REUSED:
         outcome.reused.append(result.scenario)
     else:
@@ -168,6 +189,7 @@ def _progress(outcome: Outcome, total: int, packets: int, latest: _Finished) -> 
         total=total,
         done=len(outcome.done),
         reused=len(outcome.reused),
+        invalid=len(outcome.invalid),
         failed=len(outcome.failed),
         packets=packets,
         latest=latest.scenario,

@@ -8,7 +8,8 @@
         flows.parquet ...    one file per table that has rows
 
 A run is written to a temporary folder beside its final place and then renamed, so it is
-there as a whole or not at all. Nothing in it depends on when or where it ran.
+there as a whole or not at all. Nothing that the simulator leaves in it depends on when or where
+it ran.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import polars as pl
 
 from dumbbell import catalogue
 from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
-from dumbbell.running import staging
+from dumbbell.running import staging, validity
 from dumbbell.running.engine import Output
 from dumbbell.running.result import Run
 from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
@@ -74,7 +75,7 @@ class Store:
                 yield folder.name
 
     def put(self, scenario: ResolvedScenario, output: Output) -> None:
-        """Keep a result; if an intact one is there already, that one stays."""
+        """Keep a result; if an intact one is there already, that one stays if it is valid."""
         with self._storage_errors("write"):
             self._create()
             files = dict(_encoded(scenario, output))
@@ -92,7 +93,7 @@ class Store:
             staging.remove_abandoned(self.root)
 
     def _install(self, draft: Path, target: Path) -> None:
-        """Rename the draft to its place, unless an intact result is there."""
+        """Rename the draft to its place, unless an intact and valid result is there."""
         while True:
             try:
                 draft.rename(target)
@@ -101,7 +102,7 @@ class Store:
                     raise
             else:
                 return
-            if not _remove_if_damaged(target):
+            if not _remove_if_useless(target):
                 return
 
     def _folder(self, key: str) -> Path:
@@ -169,15 +170,16 @@ class Store:
             ) from error
 
 
-def _remove_if_damaged(target: Path) -> bool:
-    """Make room for a new result where a damaged one is; False if the one there is intact."""
+def _remove_if_useless(target: Path) -> bool:
+    """Make room for a new result where a damaged or an invalid one is; False: a good one is."""
     with staging.locked(target.parent):
         try:
-            _verified(target)
+            useless = bool(validity.reasons(_verified(target)["summary"]))
         except DamagedResult:
+            useless = True
+        if useless:
             staging.discard(target)
-            return True
-        return False
+        return useless
 
 
 def _encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, bytes]]:
@@ -190,7 +192,7 @@ def _encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, 
             yield f"{name}.parquet", content
     run: dict[str, Any] = {
         "key": scenario.key,
-        "engine": catalogue.ENGINE_VERSION,
+        "engine": scenario.engine,
         "schema": catalogue.schema().version,
         "scenario": scenario.data,
         "summary": output.summary,

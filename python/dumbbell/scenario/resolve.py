@@ -31,6 +31,8 @@ class ResolvedScenario:
         The scenario in base units.
     json
         The same as canonical JSON: sorted keys, no spaces.
+    engine
+        The identity of the engine that is to run it; see `running.engine.Engine`.
     key
         SHA-256 of everything that determines the result: the data, the engine, the schema
         and the sources of the algorithms.
@@ -38,21 +40,27 @@ class ResolvedScenario:
 
     data: Mapping[str, Any] = field(repr=False)
     json: str = field(repr=False)
+    engine: str
     key: str
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> ResolvedScenario:
-        """Complete the data by its canonical text and its key."""
+    def of(cls, data: Mapping[str, Any], engine: str | None = None) -> ResolvedScenario:
+        """Complete the data by its canonical text and its key; the simulator is to run it."""
+        engine = catalogue.ENGINE_VERSION if engine is None else engine
         identity = {
             "scenario": data,
-            "engine": catalogue.ENGINE_VERSION,
+            "engine": engine,
             "schema": catalogue.schema().version,
             "algorithms": {
                 name: catalogue.algorithm(name).source_hash for name in algorithms(data)
             },
         }
         key = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
-        return cls(data, canonical_json(data), key)
+        return cls(data, canonical_json(data), engine, key)
+
+    def on(self, engine: str) -> ResolvedScenario:
+        """Return the same scenario for the engine of this identity: its result is another one."""
+        return self if engine == self.engine else ResolvedScenario.of(self.data, engine)
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -193,6 +193,10 @@ class PlannedRun:
     resolved: ResolvedScenario
     measure: Measure
     convergence: Convergence
+
+    def on(self, engine: str) -> PlannedRun:
+        """Return the same run for the engine of this identity."""
+        return replace(self, resolved=self.resolved.on(engine))
 
 
 class Study(_Table):

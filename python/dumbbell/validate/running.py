@@ -96,7 +96,11 @@ def validate(
     on_progress: Callable[[Progress], None] | None = None,
 ) -> list[Judged]:
     """Run and judge checks; nothing is kept, and no earlier result is used."""
-    offered = {check.name: resolve(check) for check in checks if not lacking(check)}
+    offered = {
+        check.name: [scenario.on(engine.identity) for scenario in resolve(check)]
+        for check in checks
+        if not lacking(check)
+    }
     again = [run for check in checks if check.repeated for run in offered.get(check.name, [])]
     runs = [run for scenarios in offered.values() for run in scenarios]
     # The longest first, so that no processor stands idle at the end.

@@ -1,0 +1,118 @@
+//! The network in real time: what is sent as time goes by arrives as a queue in theory
+//! would have it, however seldom it is looked at.
+
+use dumbbell_network::{Direction, Fate, LinkConfig, Network, Packet, Path, Time};
+use proptest::prelude::*;
+
+const RATE_BPS: u64 = 8_000_000;
+const BYTES: u64 = 1_000;
+/// A packet takes this long to be sent.
+const PACKET_NS: u64 = BYTES * 8 * 1_000_000_000 / RATE_BPS;
+const DELAY_NS: u64 = 3_000_000;
+const END: Time = Time(1 << 60);
+
+fn link(discipline: &str) -> LinkConfig {
+    let text = format!(
+        r#"{{"name": "link", "rate": {{"constant": {RATE_BPS}}}, "delay": [[0, {DELAY_NS}]],
+        "overhead_bytes": 0, "policer": null, "loss": [], "duplicate": 0.0, "reorder": null,
+        "queue": {{"limit": {{"packets": 1000000}}, "discipline": {discipline}}},
+        "jitter_ns": 0, "batch_ns": 0, "sampled": true}}"#
+    );
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Flow `f` sends from `f` times `step_ns` before the link that all share.
+fn network(discipline: &str, flows: u64, step_ns: u64) -> Network {
+    let route = |before: u64| {
+        serde_json::from_str(&format!(
+            r#"{{"hops": [{{"link": 0, "delay_ns": {before}}}], "delay_ns": 7}}"#
+        ))
+        .unwrap()
+    };
+    let paths: Vec<Path> =
+        (0..flows).map(|flow| Path { forward: route(flow * step_ns), reverse: None }).collect();
+    Network::in_real_time(&[link(discipline)], &paths, 1, END, None)
+}
+
+/// Sends packets (at, flow), given in order of time, and looks at the network only then;
+/// times at which they are delivered, by number.
+fn delivered(mut network: Network, sent: &[(u64, u32)]) -> Vec<u64> {
+    let mut times = vec![0; sent.len()];
+    let mut meet = |fate: Fate| match fate {
+        Fate::Delivered(arrival) => times[arrival.packet.number() as usize] = arrival.time.0,
+        Fate::UnderWay | Fate::News => {}
+        other => panic!("{other:?}"),
+    };
+    for (number, &(at, flow)) in sent.iter().enumerate() {
+        while let Some(fate) = network.until(Time(at)) {
+            meet(fate);
+        }
+        let packet = Packet::new(flow, Direction::Forward, BYTES as u16, number as u64);
+        meet(network.send(Time(at), packet));
+    }
+    while let Some(fate) = network.until(END) {
+        meet(fate);
+    }
+    assert_eq!(network.due(), Time::NEVER);
+    times
+}
+
+/// The same by theory: the link sends one packet after the other as they reach it.
+fn expected(sent: &[(u64, u32)], step_ns: u64) -> Vec<u64> {
+    let reaches = |&(at, flow): &(u64, u32)| at + u64::from(flow) * step_ns;
+    let mut order: Vec<usize> = (0..sent.len()).collect();
+    // What reaches the link at one time does so in the order of distances, the nearest first.
+    order.sort_by_key(|&number| (reaches(&sent[number]), sent[number].1, number));
+    let (mut times, mut free) = (vec![0; sent.len()], 0);
+    for number in order {
+        free = free.max(reaches(&sent[number])) + PACKET_NS;
+        times[number] = free + DELAY_NS + 7;
+    }
+    times
+}
+
+fn sendings() -> impl Strategy<Value = Vec<(u64, u32)>> {
+    prop::collection::vec((0u64..3_000_000, 0u32..4), 1..60).prop_map(|mut gaps| {
+        let mut now = 0;
+        for (time, _) in &mut gaps {
+            now += *time;
+            *time = now;
+        }
+        gaps
+    })
+}
+
+fn sorted(mut times: Vec<u64>) -> Vec<u64> {
+    times.sort_unstable();
+    times
+}
+
+proptest! {
+    #[test]
+    fn hosts_at_one_distance_share_a_queue_in_the_order_of_sending(sent in sendings()) {
+        let times = delivered(network(r#"{"kind": "fifo"}"#, 4, 0), &sent);
+        let (mut free, mut theory) = (0, Vec::new());
+        for (at, _) in &sent {
+            free = free.max(*at) + PACKET_NS;
+            theory.push(free + DELAY_NS + 7);
+        }
+        prop_assert_eq!(times, theory);
+    }
+
+    #[test]
+    fn hosts_at_different_distances_share_it_in_the_order_of_arrival(
+        sent in sendings(), step_ns in 1u64..9_000_000,
+    ) {
+        let times = delivered(network(r#"{"kind": "fifo"}"#, 4, step_ns), &sent);
+        // Where two reach the link at the very same time, either may go first.
+        prop_assert_eq!(sorted(times), sorted(expected(&sent, step_ns)));
+    }
+
+    #[test]
+    fn a_scheduler_is_as_busy_as_a_queue(sent in sendings(), step_ns in 0u64..9_000_000) {
+        let fair = r#"{"kind": "fq", "quantum_bytes": 1000, "initial_quantum_bytes": 1000,
+            "flow_limit_packets": 1000000}"#;
+        let times = delivered(network(fair, 4, step_ns), &sent);
+        prop_assert_eq!(sorted(times), sorted(expected(&sent, step_ns)));
+    }
+}

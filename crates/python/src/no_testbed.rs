@@ -1,0 +1,55 @@
+//! In the place of `testbed.rs` where the testbed is not built in.
+
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::{CancelToken, RunOutput, TestbedError};
+
+pub(crate) const BUILT: bool = false;
+
+const REMEDY: &str = if cfg!(target_os = "linux") {
+    "apt install libelf-dev zlib1g-dev pkg-config clang-19, then make build"
+} else {
+    "a Linux machine"
+};
+
+/// Raises TestbedError: there is no testbed.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, options_json, cancel=None))]
+pub(crate) fn testbed_run(
+    scenario_json: &str,
+    options_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<RunOutput> {
+    let _ = (scenario_json, options_json, cancel);
+    Err(absent())
+}
+
+/// Raises TestbedError: there is no testbed.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, cancel=None))]
+pub(crate) fn testbed_parity(
+    scenario_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let _ = (scenario_json, cancel);
+    Err(absent())
+}
+
+/// That there is no testbed, as JSON.
+#[pyfunction]
+pub(crate) fn testbed_facts() -> String {
+    let build = json!({
+        "name": "this build",
+        "found": "without the testbed",
+        "ok": false,
+        "required": true,
+        "needed_for": "everything",
+        "remedy": REMEDY,
+    });
+    json!({ "kernel": null, "ready": false, "facts": [build] }).to_string()
+}
+
+fn absent() -> PyErr {
+    TestbedError::new_err(format!("this Dumbbell was built without the testbed; {REMEDY}"))
+}

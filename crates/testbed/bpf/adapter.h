@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * adapter.h - an algorithm of algorithms/ as a tcp_congestion_ops of Linux.
+ *
+ * Included before an algorithm's file (clang -target bpf -include adapter.h), so that
+ * its CC_ALGORITHM defines one struct_ops program for each of its hooks and the
+ * tcp_congestion_ops that names them. A program copies what the algorithm may see of
+ * the socket to a struct cc_conn, and its state from the socket's private bytes, calls
+ * the hook and copies back what it may write. Where the kernel keeps a field is found
+ * out when the object is loaded (CO-RE), by its name: the structs below hold nothing
+ * but the fields in use.
+ *
+ * What BPF cannot do: cwnd_clamp_segs cannot be written, and the kernel does not ask a
+ * BPF algorithm for its info; struct cc_flow holds the state instead.
+ */
+#ifndef DUMBBELL_ADAPTER_H
+#define DUMBBELL_ADAPTER_H
+
+#include "cc.h"
+#include "flow.h"
+
+#define CC_SECTION(name) __attribute__((section(name), used))
+#define CC_INLINE static inline __attribute__((always_inline))
+
+/*
+ * The kernel's structs.
+ */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct sock_common {
+	u16 skc_num; /* the local port */
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_pacing_rate; /* bytes/s; ~0: none */
+	unsigned long sk_max_pacing_rate;
+	u32 sk_pacing_status;
+};
+
+struct inet_connection_sock {
+	u8 icsk_ca_state : 5;
+	u64 icsk_ca_priv[CC_STATE_BYTES / sizeof(u64)];
+};
+
+struct minmax_sample {
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u64 tcp_mstamp; /* us */
+	u32 snd_cwnd;
+	u32 snd_cwnd_cnt;
+	u32 snd_ssthresh;
+	u32 snd_cwnd_clamp;
+	u32 prior_cwnd;
+	u32 delivered;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 max_packets_out;
+	u32 srtt_us; /* in 1/8 */
+	struct minmax rtt_min;
+	u32 mss_cache;
+	u32 snd_una;
+	u32 snd_nxt;
+	u8 is_cwnd_limited : 1;
+};
+
+struct ack_sample {
+	u32 pkts_acked;
+	s32 rtt_us;
+	u32 in_flight; /* bytes delivered while the segment was in flight */
+};
+
+struct rate_sample {
+	u32 prior_delivered;
+	s32 delivered;
+	long interval_us;
+	long rtt_us;
+	int losses;
+	u32 acked_sacked;
+	u32 prior_in_flight;
+	_Bool is_app_limited;
+	_Bool is_ack_delayed;
+};
+
+#pragma clang attribute pop
+
+typedef u64 cc_program(u64 *context);
+
+/* Its members find those of the kernel by name, too, so their order is free. */
+struct tcp_congestion_ops {
+	char name[16];
+	u32 flags;
+	cc_program *init;
+	cc_program *ssthresh;
+	cc_program *cong_avoid;
+	cc_program *pkts_acked;
+	cc_program *cwnd_event;
+	cc_program *set_state;
+	cc_program *in_ack_event;
+	cc_program *undo_cwnd;
+	cc_program *cong_control;
+};
+
+#define CC_TCP_CONG_NEEDS_ECN 2
+
+enum cc_pacing_status { CC_PACING_NONE, CC_PACING_NEEDED };
+
+/* rtt_min before the first sample, sk_pacing_rate of a flow that is not paced. */
+#define CC_RTT_MIN_NONE 0xffffffffu
+#define CC_PACING_RATE_NONE (~0ul)
+
+#define CC_SOL_SOCKET 1
+#define CC_SO_MAX_PACING_RATE 47
+
+/* enum of __builtin_preserve_field_info */
+#define CC_FIELD_BYTE_OFFSET 0
+#define CC_FIELD_BYTE_SIZE 1
+#define CC_FIELD_LSHIFT_U64 4
+#define CC_FIELD_RSHIFT_U64 5
+
+/* A bit field, wherever the kernel at hand has it. */
+#define CC_BITS(object, field)                                                         \
+	(cc_load((object),                                                             \
+		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_OFFSET), \
+		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_SIZE))   \
+		 << __builtin_preserve_field_info((object)->field,                     \
+						  CC_FIELD_LSHIFT_U64) >>              \
+	 __builtin_preserve_field_info((object)->field, CC_FIELD_RSHIFT_U64))
+
+CC_INLINE u64 cc_load(const void *object, u32 offset, u32 bytes)
+{
+	const void *at = (const u8 *)object + offset;
+
+	/* Keeps the compiler from merging offsets that are not known yet. */
+	asm volatile("" : "+r"(at));
+	switch (bytes) {
+	case 1:
+		return *(const u8 *)at;
+	case 2:
+		return *(const u16 *)at;
+	case 4:
+		return *(const u32 *)at;
+	default:
+		return *(const u64 *)at;
+	}
+}
+
+/*
+ * The kernel's functions, by their numbers, and its kinds of maps.
+ */
+static u32 (*const cc_random)(void) = (void *)7;
+static long (*const cc_setsockopt)(void *sk, int level, int name, void *value,
+				   int bytes) = (void *)49;
+static void *(*const cc_storage_get)(void *map, void *sk, void *value,
+				     u64 flags) = (void *)107;
+static void *(*const cc_ring_reserve)(void *ring, u64 bytes, u64 flags) = (void *)131;
+static void (*const cc_ring_submit)(void *data, u64 flags) = (void *)132;
+
+#define CC_MAP_SK_STORAGE 24
+#define CC_MAP_RINGBUF 27
+#define CC_MAP_NO_PREALLOC 1
+#define CC_RING_NO_WAKEUP 1
+
+/* Socket storage of the whole run; every object of it uses one map. */
+struct {
+	int (*type)[CC_MAP_SK_STORAGE];
+	int (*map_flags)[CC_MAP_NO_PREALLOC];
+	int *key;
+	struct cc_flow *value;
+} cc_flows CC_SECTION(".maps");
+
+/* Records of callbacks; its size is set when the object is loaded, if it is used. */
+struct {
+	int (*type)[CC_MAP_RINGBUF];
+	int (*max_entries)[4096];
+} cc_records CC_SECTION(".maps");
+
+/* Callbacks that found no room in cc_records. */
+u64 cc_records_lost CC_SECTION(".bss.dumbbell");
+
+/*
+ * What is set before the object is loaded; the verifier then knows it, and removes
+ * what is switched off.
+ */
+struct cc_settings {
+	u32 keep_state;
+	u32 keep_callbacks;
+	u32 params[CC_PARAMETERS_MAX];
+};
+
+extern const volatile struct cc_settings cc_settings;
+
+/* The algorithm at hand. The compiler sees through it to the hooks themselves. */
+static const struct cc_algorithm cc_this;
+
+/* The compiler must not take the parameters for those that the object holds. */
+CC_INLINE const void *cc_params(void)
+{
+	const void *params = (const void *)cc_settings.params;
+
+	asm volatile("" : "+r"(params));
+	return params;
+}
+
+/*
+ * One call of a hook.
+ */
+enum cc_hook {
+	CC_ON_INIT,
+	CC_ON_SSTHRESH,
+	CC_ON_CONG_AVOID,
+	CC_ON_PKTS_ACKED,
+	CC_ON_CWND_EVENT,
+	CC_ON_SET_STATE,
+	CC_ON_IN_ACK_EVENT,
+	CC_ON_UNDO_CWND,
+	CC_ON_CONG_CONTROL,
+};
+
+union cc_argument {
+	u32 number;
+	struct cc_ack_sample ack;
+	struct cc_rate_sample rate;
+	u64 words[sizeof(struct cc_rate_sample) / sizeof(u64)];
+};
+
+struct cc_memory {
+	struct cc_conn conn;
+	u64 state[CC_STATE_BYTES / sizeof(u64)];
+};
+
+/* What user space reads of a call: kernel/record.rs knows this layout. */
+struct cc_record {
+	u64 socket; /* which of those of one port */
+	u32 hook;
+	u32 result; /* of ssthresh and undo_cwnd */
+	u64 port;
+	struct cc_memory before;
+	union cc_argument argument;
+	struct cc_memory after;
+};
+
+_Static_assert(sizeof(struct cc_record) == 432, "not what kernel/record.rs reads");
+
+struct cc_call {
+	struct cc_memory memory;
+	union cc_argument argument;
+	struct cc_flow *flow;
+	struct cc_record *record;
+};
+
+CC_INLINE u8 cc_is_cwnd_limited(struct tcp_sock *tp)
+{
+	if (CC_BITS(tp, is_cwnd_limited))
+		return 1;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
+
+/*
+ * An algorithm without cong_control shares the rate with the kernel, which sets
+ * sk_pacing_rate after each ACK: its word is the limit of that rate.
+ */
+CC_INLINE u64 cc_pacing_rate(struct sock *sk)
+{
+	u64 rate = sk->sk_pacing_rate;
+
+	if (sk->sk_pacing_status == CC_PACING_NONE)
+		return 0;
+	if (cc_this.flags & CC_NEEDS_PACING && !cc_this.cong_control)
+		rate = sk->sk_max_pacing_rate;
+	return rate == CC_PACING_RATE_NONE ? 0 : rate;
+}
+
+CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
+{
+	u32 min_rtt_us = tp->rtt_min.s[0].v;
+	u32 srtt_us = tp->srtt_us;
+
+	conn->cwnd_segs = tp->snd_cwnd;
+	conn->cwnd_cnt = tp->snd_cwnd_cnt;
+	conn->ssthresh_segs = tp->snd_ssthresh;
+	conn->cwnd_clamp_segs = tp->snd_cwnd_clamp;
+	conn->pacing_rate_bytes_per_s = cc_pacing_rate((struct sock *)tp);
+	conn->now_us = tp->tcp_mstamp;
+	conn->delivered_segs = tp->delivered;
+	conn->prior_cwnd_segs = tp->prior_cwnd;
+	conn->in_flight_segs =
+		tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
+	conn->srtt_us = srtt_us ? srtt_us >> 3 : CC_NO_RTT;
+	conn->min_rtt_us = min_rtt_us == CC_RTT_MIN_NONE ? CC_NO_RTT : min_rtt_us;
+	conn->mss_bytes = tp->mss_cache;
+	conn->snd_una = tp->snd_una;
+	conn->snd_nxt = tp->snd_nxt;
+	conn->random = cc_this.flags & CC_NEEDS_RANDOM ? cc_random() : 0;
+	conn->state = CC_BITS(&tp->inet_conn, icsk_ca_state);
+	conn->cwnd_limited = cc_is_cwnd_limited(tp);
+	conn->stack = 0;
+	conn->reserved = 0;
+}
+
+CC_INLINE void cc_pace(struct sock *sk, u64 rate)
+{
+	u32 limit = rate < 0xfffffffe ? (u32)rate : 0xfffffffe;
+
+	if (!rate) {
+		if (sk->sk_pacing_status == CC_PACING_NEEDED)
+			sk->sk_pacing_status = CC_PACING_NONE;
+		return;
+	}
+	if (cc_this.cong_control)
+		sk->sk_pacing_rate = rate;
+	else if (limit != sk->sk_max_pacing_rate)
+		cc_setsockopt(sk, CC_SOL_SOCKET, CC_SO_MAX_PACING_RATE, &limit,
+			      sizeof(limit));
+	if (sk->sk_pacing_status == CC_PACING_NONE)
+		sk->sk_pacing_status = CC_PACING_NEEDED;
+}
+
+CC_INLINE void cc_write_conn(struct tcp_sock *tp, const struct cc_conn *conn)
+{
+	/* A window of nothing would stop the connection for good. */
+	tp->snd_cwnd = cc_max(conn->cwnd_segs, 1);
+	tp->snd_cwnd_cnt = conn->cwnd_cnt;
+	tp->snd_ssthresh = conn->ssthresh_segs;
+	if (cc_this.flags & CC_NEEDS_PACING)
+		cc_pace((struct sock *)tp, conn->pacing_rate_bytes_per_s);
+}
+
+CC_INLINE void cc_begin_record(struct cc_call *call, struct tcp_sock *tp, u32 hook)
+{
+	struct cc_record *record = cc_ring_reserve(&cc_records, sizeof(*record), 0);
+
+	call->record = record;
+	if (!record) {
+		__sync_fetch_and_add(&cc_records_lost, 1);
+		return;
+	}
+	record->socket = (u64)tp;
+	record->hook = hook;
+	record->port = ((struct sock *)tp)->__sk_common.skc_num;
+	record->before = call->memory;
+	record->argument = call->argument;
+}
+
+/* Fills in what the hook sees. call->argument is set already. */
+CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
+{
+	struct cc_memory *memory = &call->memory;
+
+	cc_read_conn(&memory->conn, tp);
+	for (u32 word = 0; word < CC_STATE_BYTES / sizeof(u64); word++)
+		memory->state[word] = tp->inet_conn.icsk_ca_priv[word];
+	call->flow = cc_storage_get(&cc_flows, tp, 0, 0);
+	memory->conn.base_rtt_us = call->flow ? call->flow->base_rtt_us : 0;
+	if (cc_settings.keep_callbacks)
+		cc_begin_record(call, tp, hook);
+}
+
+/* Carries on what the hook did, its writing to conn only if it may. */
+CC_INLINE void cc_end(struct cc_call *call, struct tcp_sock *tp, u8 may_write)
+{
+	struct cc_memory *memory = &call->memory;
+
+	if (may_write)
+		cc_write_conn(tp, &memory->conn);
+	for (u32 word = 0; word < CC_STATE_BYTES / sizeof(u64); word++)
+		tp->inet_conn.icsk_ca_priv[word] = memory->state[word];
+	if (cc_settings.keep_state && call->flow) {
+		call->flow->conn = memory->conn;
+		__builtin_memcpy(call->flow->state, memory->state, CC_STATE_BYTES);
+	}
+}
+
+CC_INLINE void cc_submit(struct cc_call *call, u32 result)
+{
+	if (!cc_settings.keep_callbacks || !call->record)
+		return;
+	call->record->result = result;
+	call->record->after = call->memory;
+	cc_ring_submit(call->record, CC_RING_NO_WAKEUP);
+}
+
+/*
+ * The programs' bodies. The first argument of each of the kernel's hooks is the socket.
+ */
+#define CC_CALLED(call, socket, context)                       \
+	struct tcp_sock *socket = (struct tcp_sock *)*context; \
+	struct cc_call call = {0}
+
+CC_INLINE u64 cc_on_init(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+
+	cc_begin(&call, tp, CC_ON_INIT);
+	cc_this.init(cc_params(), call.memory.state, &call.memory.conn);
+	cc_submit(&call, 0);
+	cc_end(&call, tp, 1);
+	return 0;
+}
+
+CC_INLINE u64 cc_on_ssthresh(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+	u32 segs;
+
+	cc_begin(&call, tp, CC_ON_SSTHRESH);
+	segs = cc_this.ssthresh(cc_params(), call.memory.state, &call.memory.conn);
+	cc_submit(&call, segs);
+	cc_end(&call, tp, 0);
+	return segs;
+}
+
+/* The kernel demands this hook; without one of its own an algorithm does what Reno does.
+ */
+CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+	struct cc_conn *conn = &call.memory.conn;
+	u32 segs;
+
+	cc_begin(&call, tp, CC_ON_UNDO_CWND);
+	if (cc_this.undo_cwnd)
+		segs = cc_this.undo_cwnd(cc_params(), call.memory.state, conn);
+	else
+		segs = cc_max(conn->cwnd_segs, conn->prior_cwnd_segs);
+	cc_submit(&call, segs);
+	cc_end(&call, tp, 0);
+	return segs;
+}
+
+/* Hooks that are told a number. */
+#define CC_ON_NUMBER(hook, number_, index)                                               \
+	CC_INLINE u64 cc_on_##hook(const u64 *context)                                   \
+	{                                                                                \
+		CC_CALLED(call, tp, context);                                            \
+		u32 number = (u32)context[index];                                        \
+                                                                                         \
+		call.argument.number = number;                                           \
+		cc_begin(&call, tp, number_);                                            \
+		cc_this.hook(cc_params(), call.memory.state, &call.memory.conn, number); \
+		cc_submit(&call, 0);                                                     \
+		cc_end(&call, tp, 1);                                                    \
+		return 0;                                                                \
+	}
+
+CC_ON_NUMBER(cong_avoid, CC_ON_CONG_AVOID, 2)
+CC_ON_NUMBER(cwnd_event, CC_ON_CWND_EVENT, 1)
+CC_ON_NUMBER(set_state, CC_ON_SET_STATE, 1)
+CC_ON_NUMBER(in_ack_event, CC_ON_IN_ACK_EVENT, 1)
+
+CC_INLINE u64 cc_on_pkts_acked(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+	const struct ack_sample *sample = (const struct ack_sample *)context[1];
+	struct cc_ack_sample *ack = &call.argument.ack;
+
+	ack->pkts_acked = sample->pkts_acked;
+	ack->rtt_us = sample->rtt_us;
+	ack->in_flight_bytes = sample->in_flight;
+	cc_begin(&call, tp, CC_ON_PKTS_ACKED);
+	cc_this.pkts_acked(cc_params(), call.memory.state, &call.memory.conn, ack);
+	cc_submit(&call, 0);
+	cc_end(&call, tp, 1);
+	return 0;
+}
+
+CC_INLINE void cc_read_rate(struct cc_rate_sample *rate, const struct rate_sample *sample)
+{
+	rate->prior_delivered_segs = sample->prior_delivered;
+	rate->interval_us = sample->interval_us;
+	rate->delivered_segs = sample->delivered;
+	rate->rtt_us = (s32)sample->rtt_us;
+	rate->losses_segs = (u32)sample->losses;
+	rate->acked_sacked_segs = sample->acked_sacked;
+	rate->prior_in_flight_segs = sample->prior_in_flight;
+	rate->is_app_limited = sample->is_app_limited;
+	rate->is_ack_delayed = sample->is_ack_delayed;
+}
+
+CC_INLINE u64 cc_on_cong_control(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+
+	cc_read_rate(&call.argument.rate, (const struct rate_sample *)context[3]);
+	cc_begin(&call, tp, CC_ON_CONG_CONTROL);
+	cc_this.cong_control(cc_params(), call.memory.state, &call.memory.conn,
+			     &call.argument.rate);
+	cc_submit(&call, 0);
+	cc_end(&call, tp, 1);
+	return 0;
+}
+
+/*
+ * What CC_ALGORITHM(NAME) adds to the algorithm's table.
+ */
+#define CC_PROGRAM_OF(hook)                                  \
+	CC_SECTION("struct_ops") u64 on_##hook(u64 *context) \
+	{                                                    \
+		return cc_on_##hook(context);                \
+	}
+#define CC_PROGRAM(NAME, hook) CC_PROGRAM_##hook
+#define CC_PROGRAM_init CC_PROGRAM_OF(init)
+#define CC_PROGRAM_ssthresh CC_PROGRAM_OF(ssthresh)
+#define CC_PROGRAM_cong_avoid CC_PROGRAM_OF(cong_avoid)
+#define CC_PROGRAM_pkts_acked CC_PROGRAM_OF(pkts_acked)
+#define CC_PROGRAM_cwnd_event CC_PROGRAM_OF(cwnd_event)
+#define CC_PROGRAM_set_state CC_PROGRAM_OF(set_state)
+#define CC_PROGRAM_in_ack_event CC_PROGRAM_OF(in_ack_event)
+#define CC_PROGRAM_undo_cwnd
+#define CC_PROGRAM_cong_control CC_PROGRAM_OF(cong_control)
+#define CC_PROGRAM_info
+
+#define CC_MEMBER(NAME, hook) CC_MEMBER_##hook
+#define CC_MEMBER_init .init = on_init,
+#define CC_MEMBER_ssthresh .ssthresh = on_ssthresh,
+#define CC_MEMBER_cong_avoid .cong_avoid = on_cong_avoid,
+#define CC_MEMBER_pkts_acked .pkts_acked = on_pkts_acked,
+#define CC_MEMBER_cwnd_event .cwnd_event = on_cwnd_event,
+#define CC_MEMBER_set_state .set_state = on_set_state,
+#define CC_MEMBER_in_ack_event .in_ack_event = on_in_ack_event,
+#define CC_MEMBER_undo_cwnd
+#define CC_MEMBER_cong_control .cong_control = on_cong_control,
+#define CC_MEMBER_info
+
+#define CC_INITIAL(field, unit, initial, ...) initial,
+
+/* The name is filled in when the object is loaded: it is to be unique on the machine. */
+#define CC_STRUCT_OPS(NAME, ...)                                                         \
+	CC_SECTION(".rodata.dumbbell")                                                   \
+	const volatile struct cc_settings cc_settings = {                                \
+		.params = {NAME##_parameters(CC_INITIAL)}};                              \
+	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(undo_cwnd)                                \
+		CC_SECTION(".struct_ops.link") struct tcp_congestion_ops cc_ops = {      \
+			NAME##_hooks(CC_MEMBER).undo_cwnd = on_undo_cwnd,                \
+			.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN \
+					 ? CC_TCP_CONG_NEEDS_ECN                         \
+					 : 0};                                           \
+	CC_SECTION("license") char cc_license[] = "Dual BSD/GPL"
+
+#endif

@@ -1,0 +1,198 @@
+//! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
+//! choice is set up once, however many flows share it.
+
+use dumbbell_algorithm::{Algorithm, find};
+use dumbbell_tcp::Stack;
+use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
+
+use crate::error::Error;
+use crate::ports::FLOWS_MAX;
+use crate::tuning::linux_6;
+
+/// An algorithm with a value for each of its parameters.
+#[derive(Clone, Debug)]
+pub struct AlgorithmChoice {
+    /// Which.
+    pub algorithm: &'static Algorithm,
+    /// Values of its parameters, in their order.
+    pub values: Vec<u32>,
+}
+
+/// Everything that is chosen, and by which flow.
+#[derive(Debug, Default)]
+pub struct Choices {
+    /// The algorithms, each different from the others.
+    pub algorithms: Vec<AlgorithmChoice>,
+    /// The stacks, each different from the others.
+    pub stacks: Vec<Stack>,
+    /// For each flow the index of its algorithm; none: it sends datagrams.
+    pub algorithm_of: Vec<Option<usize>>,
+    /// For each flow the index of its stack.
+    pub stack_of: Vec<usize>,
+}
+
+/// Headers of a segment without and with timestamps, and of a datagram.
+const HEADER_BYTES: u16 = 40;
+const TIMESTAMPS_BYTES: u16 = 12;
+const DATAGRAM_HEADER_BYTES: u16 = 28;
+
+impl Choices {
+    /// The choices of all flows.
+    ///
+    /// # Errors
+    /// The first flow that the testbed cannot carry, by key.
+    pub fn of(scenario: &Scenario) -> Result<Self, Error> {
+        check_whole(scenario)?;
+        let mut choices = Self::default();
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            choices.add(flow).map_err(|(key, problem)| Error::Invalid {
+                key: format!("flows.{index}.{key}"),
+                problem,
+            })?;
+        }
+        Ok(choices)
+    }
+
+    fn add(&mut self, flow: &Flow) -> Result<(), (String, String)> {
+        let stack = match &flow.transport {
+            Transport::Tcp(tcp) => {
+                let stack = tcp
+                    .stack
+                    .resolve()
+                    .map_err(|(key, problem)| (format!("transport.tcp.stack.{key}"), problem))?;
+                let options = if stack.timestamps { TIMESTAMPS_BYTES } else { 0 };
+                check_header(flow, HEADER_BYTES + options)?;
+                let algorithm = self.algorithm(tcp)?;
+                self.algorithm_of.push(Some(algorithm));
+                stack
+            }
+            Transport::Udp(_) => {
+                check_header(flow, DATAGRAM_HEADER_BYTES)?;
+                self.algorithm_of.push(None);
+                // Datagrams need nothing of a stack.
+                linux_6()
+            }
+        };
+        let known = self.stacks.iter().position(|other| *other == stack);
+        self.stack_of.push(known.unwrap_or(self.stacks.len()));
+        if known.is_none() {
+            self.stacks.push(stack);
+        }
+        Ok(())
+    }
+
+    fn algorithm(&mut self, tcp: &Tcp) -> Result<usize, (String, String)> {
+        let choice = find(&tcp.algorithm).and_then(|algorithm| {
+            let values = algorithm.values(tcp.preset.as_deref(), &tcp.parameters)?;
+            Ok(AlgorithmChoice { algorithm, values })
+        });
+        let choice = choice
+            .map_err(|error| (format!("transport.tcp.{}", error.key()), error.to_string()))?;
+        let same = |other: &AlgorithmChoice| {
+            other.algorithm.name == choice.algorithm.name && other.values == choice.values
+        };
+        let known = self.algorithms.iter().position(same);
+        if known.is_none() {
+            self.algorithms.push(choice);
+        }
+        Ok(known.unwrap_or(self.algorithms.len() - 1))
+    }
+}
+
+fn check_whole(scenario: &Scenario) -> Result<(), Error> {
+    let refuse = |key: &str, problem: String| Err(Error::Invalid { key: key.into(), problem });
+    if scenario.record.capture {
+        let problem = "packets are captured by the simulator only";
+        return refuse("record.capture", problem.into());
+    }
+    if scenario.flows.len() > FLOWS_MAX {
+        let problem =
+            format!("{} flows, but the testbed has ports for {FLOWS_MAX}", scenario.flows.len());
+        return refuse("flows", problem);
+    }
+    Ok(())
+}
+
+/// Real headers are as long as they are.
+fn check_header(flow: &Flow, expected: u16) -> Result<(), (String, String)> {
+    if flow.header_bytes == expected {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} bytes, but on the testbed the headers of this flow have {expected}",
+        flow.header_bytes
+    );
+    Err(("header_bytes".into(), problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn scenario(flows: &[Value]) -> Value {
+        let queue = json!({"limit": {"packets": 10}, "discipline": {"kind": "fifo"}});
+        json!({
+            "seed": 1, "duration_ns": 1_000_000_000,
+            "links": [{
+                "name": "both", "rate": {"constant": 1_000_000}, "delay": [[0, 1_000_000]],
+                "overhead_bytes": 0, "queue": queue, "policer": null, "loss": [],
+                "duplicate": 0.0, "reorder": null, "jitter_ns": 0, "batch_ns": 0, "sampled": true,
+            }],
+            "flows": flows,
+            "record":
+                {"interval_ns": null, "events": [], "algorithm_state": false, "capture": false},
+        })
+    }
+
+    fn flow(transport: Value, header_bytes: u16) -> Value {
+        let route = json!({"hops": [{"link": 0, "delay_ns": 0}], "delay_ns": 0});
+        json!({
+            "label": "a", "start_ns": 0, "stop_ns": null, "packet_bytes": 1500,
+            "header_bytes": header_bytes, "forward": route, "reverse": route, "sampled": true,
+            "transport": transport,
+        })
+    }
+
+    fn tcp(algorithm: &str, parameters: Value, switches: Value) -> Value {
+        json!({"tcp": {
+            "algorithm": algorithm, "preset": null, "parameters": parameters,
+            "stack": {"profile": "linux-6", "switches": switches}, "demand": "endless",
+        }})
+    }
+
+    fn choices(scenario: &Value) -> Result<Choices, Error> {
+        Choices::of(&Scenario::from_json(&scenario.to_string()).unwrap())
+    }
+
+    #[test]
+    fn what_flows_share_is_chosen_once() {
+        let udp = json!({"udp": {"rate_bps": 1_000, "on_off": null}});
+        let found = choices(&scenario(&[
+            flow(tcp("cubic", json!({}), json!({})), 52),
+            flow(udp, 28),
+            flow(tcp("reno", json!({}), json!({"dsack": false})), 52),
+            flow(tcp("cubic", json!({}), json!({"timestamps": false})), 40),
+        ]))
+        .unwrap();
+        assert_eq!(found.algorithm_of, [Some(0), None, Some(1), Some(0)]);
+        assert_eq!(found.stack_of, [0, 0, 1, 2]);
+        assert_eq!(found.algorithms[1].algorithm.name, "reno");
+    }
+
+    #[test]
+    fn what_the_testbed_cannot_carry_is_refused_by_key() {
+        let key = |scenario: &Value| match choices(scenario) {
+            Err(Error::Invalid { key, .. }) => key,
+            other => panic!("{other:?}"),
+        };
+        let one = |transport: Value, header| key(&scenario(&[flow(transport, header)]));
+        assert_eq!(one(tcp("cubic", json!({}), json!({})), 40), "flows.0.header_bytes");
+        assert_eq!(one(tcp("cubi", json!({}), json!({})), 52), "flows.0.transport.tcp.algorithm");
+        let wrong = tcp("cubic", json!({"betta": 1}), json!({}));
+        assert_eq!(one(wrong, 52), "flows.0.transport.tcp.parameters.betta");
+        let mut captured = scenario(&[flow(tcp("reno", json!({}), json!({})), 52)]);
+        captured["record"]["capture"] = json!(true);
+        assert_eq!(key(&captured), "record.capture");
+    }
+}

@@ -1,0 +1,62 @@
+//! What controls the congestion of a run's flows: our builds, or the kernel's own modules.
+
+use std::fs;
+use std::os::fd::BorrowedFd;
+
+use crate::choices::AlgorithmChoice;
+use crate::error::Error;
+use crate::kernel::{Keep, Registered, compile};
+
+/// A congestion control that sockets can be told to use.
+pub enum Congestion {
+    /// Built from our source; in the kernel as long as this is held.
+    Ours(Registered),
+    /// The kernel's own of the same name.
+    Kernels(&'static str),
+}
+
+impl Congestion {
+    /// Puts our build into the kernel. What programs keep of each flow is in `flows`.
+    ///
+    /// # Errors
+    /// If it does not compile or the kernel does not take it.
+    pub fn ours(
+        choice: &AlgorithmChoice,
+        flows: BorrowedFd<'_>,
+        keep: Keep,
+    ) -> Result<Self, Error> {
+        let object = compile(choice.algorithm)?;
+        Registered::new(&object, &choice.values, flows, keep).map(Self::Ours)
+    }
+
+    /// Looks for the kernel's own module.
+    ///
+    /// # Errors
+    /// If it has none of this name, or other parameters are asked for than it has.
+    pub fn kernels(choice: &AlgorithmChoice) -> Result<Self, Error> {
+        let name = choice.algorithm.name;
+        let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+            .unwrap_or_default();
+        let refuse = |cause: String, remedy: &str| {
+            Err(Error::machine(&format!("cannot use the kernel's own {name}"), &cause, remedy))
+        };
+        if !available.split_whitespace().any(|module| module == name) {
+            let cause = format!("this kernel has {}", available.trim());
+            return refuse(cause, "load the module, or use Dumbbell's build of the algorithm");
+        }
+        let initial = choice.algorithm.parameters.iter().map(|parameter| parameter.initial);
+        if !initial.eq(choice.values.iter().copied()) {
+            let cause = "its parameters cannot be set".to_owned();
+            return refuse(cause, "leave the parameters alone, or use Dumbbell's build");
+        }
+        Ok(Self::Kernels(name))
+    }
+
+    /// What sockets are told.
+    pub fn kernel_name(&self) -> &str {
+        match self {
+            Self::Ours(registered) => registered.kernel_name(),
+            Self::Kernels(name) => name,
+        }
+    }
+}

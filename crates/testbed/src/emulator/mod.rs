@@ -1,0 +1,374 @@
+//! The emulator: the simulator's network in real time, between the devices of all hosts.
+//!
+//! It never sleeps during a run, because waking up takes longer than a packet may be late.
+//! A packet is stamped when it is taken from its host's device, after everything that was
+//! due before, so the network sees what the simulator's would; only the delivery can be
+//! late, and by how much is measured for every packet.
+
+mod greetings;
+mod headers;
+mod slots;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dumbbell_network::{
+    Direction, DropCause, Ecn, Fate, Flags, LinkCounters, Network, Packet, Path, Span, Time,
+};
+use dumbbell_record::{Event, EventKind};
+use dumbbell_workload::Scenario;
+use hdrhistogram::Histogram;
+
+use self::greetings::Greetings;
+use self::headers::Headers;
+use self::slots::Slots;
+use self::wire::{Sent, Wire};
+use crate::clock::Clock;
+use crate::host::Host;
+use crate::ports::flow_of_port;
+
+pub use self::greetings::propagation;
+pub use self::wire::WireCounters;
+
+/// Rounds between two looks at the flag that ends a run early.
+const ROUNDS_PER_LOOK: u32 = 1 << 10;
+
+/// The two hosts between which flows with the same stack run.
+pub struct Pair {
+    /// Where the senders are.
+    pub sender: Host,
+    /// Where the receivers are.
+    pub receiver: Host,
+}
+
+/// What the emulator saw.
+#[derive(Debug)]
+pub struct Emulated {
+    /// By flow.
+    pub flows: Vec<WireCounters>,
+    /// Drops, losses and retransmissions, as far as they were asked for.
+    pub events: Vec<Event>,
+    /// Of the sampled links in their order: as of the end, and at every interval before.
+    pub links: Vec<(LinkCounters, Vec<LinkCounters>)>,
+    /// By how much packets were delivered too late, in ns.
+    pub lateness: Histogram<u64>,
+    /// Longest time that packets may have waited before they were stamped, in ns.
+    pub waiting: Histogram<u64>,
+    /// Share of the time in which there was something to do, in 1/1000.
+    pub busy_permille: u32,
+    /// Packets that a host did not take.
+    pub refused: u64,
+}
+
+/// The network between all hosts.
+pub struct Emulator<'a> {
+    scenario: &'a Scenario,
+    paths: Vec<Path>,
+    pairs: &'a [Pair],
+    /// Which pair of hosts each flow runs between.
+    pair_of: &'a [usize],
+    clock: Clock,
+    network: Network,
+    greetings: Greetings,
+    slots: Slots,
+    wires: Vec<Wire>,
+    events: Vec<Event>,
+    kinds: u16,
+    lateness: Histogram<u64>,
+    waiting: Histogram<u64>,
+    /// When each device had nothing for the emulator.
+    empty_ns: Vec<i64>,
+    refused: u64,
+}
+
+/// Hosts send packets of at most this many bytes.
+pub fn mtu(scenario: &Scenario) -> u16 {
+    scenario.flows.iter().map(|flow| flow.packet_bytes).fold(MTU_MIN, u16::max)
+}
+
+/// Every host must be able to send packets of this size (RFC 791).
+const MTU_MIN: u16 = 576;
+
+/// A packet is late by at most a minute, or something else is wrong.
+const LATEST_NS: u64 = 60_000_000_000;
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LATEST_NS, 3).expect("valid bounds")
+}
+
+impl<'a> Emulator<'a> {
+    /// An emulator before its first packet.
+    pub fn new(
+        scenario: &'a Scenario,
+        pairs: &'a [Pair],
+        pair_of: &'a [usize],
+        clock: Clock,
+    ) -> Self {
+        let end = Time::ZERO + scenario.duration_ns;
+        let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
+        let paths: Vec<Path> = scenario
+            .flows
+            .iter()
+            .map(|flow| Path { forward: flow.forward.clone(), reverse: Some(flow.reverse.clone()) })
+            .collect();
+        let network = Network::in_real_time(&scenario.links, &paths, scenario.seed, end, interval);
+        let kinds = scenario.record.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8);
+        Self {
+            scenario,
+            paths,
+            pairs,
+            pair_of,
+            clock,
+            network,
+            greetings: Greetings::default(),
+            slots: Slots::new(mtu(scenario)),
+            wires: scenario.flows.iter().map(|flow| Wire::new(flow.mss_bytes())).collect(),
+            events: Vec::new(),
+            kinds,
+            lateness: histogram(),
+            waiting: histogram(),
+            empty_ns: vec![clock.now_ns(); 2 * pairs.len()],
+            refused: 0,
+        }
+    }
+
+    /// Runs the network until the end of the scenario, or until `stop`.
+    pub fn run(mut self, stop: &Arc<AtomicBool>) -> Emulated {
+        let end_ns = self.network.end().0 as i64;
+        let mut busy_ns = 0;
+        let mut round_ns = self.clock.now_ns();
+        for round in 0u32.. {
+            let worked = self.round();
+            let now_ns = self.clock.now_ns();
+            if worked && round_ns >= 0 {
+                busy_ns += now_ns - round_ns;
+            }
+            round_ns = now_ns;
+            let look = round % ROUNDS_PER_LOOK == 0;
+            if now_ns > end_ns || look && stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        let busy_permille = (1_000 * busy_ns / end_ns) as u32;
+        self.finish(busy_permille)
+    }
+
+    /// Delivers what is due and takes one packet of each host; false if there was nothing.
+    fn round(&mut self) -> bool {
+        let mut worked = self.deliver(self.clock.now_ns());
+        for device in 0..2 * self.pairs.len() {
+            worked |= self.take(device);
+        }
+        worked
+    }
+
+    fn host(&self, device: usize) -> &'a Host {
+        let pair = &self.pairs[device / 2];
+        if device % 2 == 0 { &pair.sender } else { &pair.receiver }
+    }
+
+    /// Delivers everything that is due at `now_ns`.
+    #[inline]
+    fn deliver(&mut self, now_ns: i64) -> bool {
+        let mut worked = false;
+        while let Some((slot, device)) = self.greetings.arrived(now_ns) {
+            self.give(device, slot);
+            worked = true;
+        }
+        let Ok(now) = u64::try_from(now_ns) else { return worked };
+        while self.network.due() <= Time(now) {
+            let Some(fate) = self.network.until(Time(now)) else { break };
+            self.meet(fate);
+            worked = true;
+        }
+        worked
+    }
+
+    /// Takes a packet from a host into the network.
+    fn take(&mut self, device: usize) -> bool {
+        let slot = self.slots.vacant();
+        let bytes = self.host(device).device.take(self.slots.space(slot));
+        let now_ns = self.clock.now_ns();
+        let Some(bytes) = bytes else {
+            self.empty_ns[device] = now_ns;
+            self.slots.release(slot);
+            return false;
+        };
+        self.waiting.saturating_record((now_ns - self.empty_ns[device]) as u64);
+        match self.read(slot, bytes) {
+            Some((flow, headers)) => {
+                self.deliver(now_ns);
+                self.route(device, flow, headers, slot, bytes as u16, now_ns);
+            }
+            None => self.slots.release(slot),
+        }
+        true
+    }
+
+    /// The flow and the headers of the packet in a slot; none if no flow's host would send it.
+    #[inline]
+    fn read(&mut self, slot: u32, bytes: usize) -> Option<(usize, Headers)> {
+        let headers = headers::read(&self.slots.space(slot)[..bytes])?;
+        let flow = flow_of_port(headers.port).filter(|flow| *flow < self.wires.len())?;
+        Some((flow, headers))
+    }
+
+    fn route(
+        &mut self,
+        device: usize,
+        flow: usize,
+        headers: Headers,
+        slot: u32,
+        bytes: u16,
+        now_ns: i64,
+    ) {
+        let (direction, sent) = if device % 2 == 0 {
+            (Direction::Forward, self.wires[flow].sends(headers.content, bytes))
+        } else {
+            (Direction::Reverse, receiver_sends(headers))
+        };
+        self.slots.fill(slot, bytes, matches!(sent, Sent::Data { .. }));
+        let Some(now) = u64::try_from(now_ns).ok().filter(|_| sent != Sent::Greeting) else {
+            let at = Time(now_ns.max(0) as u64);
+            let path = &self.paths[flow];
+            let route = match direction {
+                Direction::Forward => &path.forward,
+                Direction::Reverse => path.reverse.as_ref().expect("a way back"),
+            };
+            let delay = propagation(route, &self.scenario.links, at);
+            return self.greetings.send(now_ns + delay.0 as i64, slot, device ^ 1);
+        };
+        let (number, again) = match sent {
+            Sent::Data { segment, again } => (segment % Packet::NUMBERS, again),
+            Sent::Greeting | Sent::Answer => (0, false),
+        };
+        if again {
+            self.event(EventKind::Retransmit, Time(now), flow, number);
+        }
+        let packet = Packet::new(flow as u32, direction, bytes, number)
+            .with_ecn(headers.ecn)
+            .with_flags(Flags::RESENT.when(again))
+            .with_note(slot);
+        let fate = self.network.send(Time(now), packet);
+        self.meet(fate);
+    }
+
+    /// Sees to what became of a packet.
+    #[inline]
+    fn meet(&mut self, fate: Fate) {
+        match fate {
+            Fate::UnderWay | Fate::News => {}
+            Fate::Delivered(arrival) => self.arrive(arrival.time, arrival.packet),
+            Fate::Lost(arrival, _, cause) => self.lose(arrival.time, arrival.packet, cause),
+            Fate::Doubled(packet) => {
+                self.slots.hold(packet.note());
+                if self.slots.info(packet.note()).is_data {
+                    self.wires[packet.flow() as usize].counters.duplicated_packets += 1;
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, due: Time, packet: Packet) {
+        let (slot, flow) = (packet.note(), packet.flow() as usize);
+        let is_marked = packet.ecn() == Ecn::Ce;
+        if is_marked {
+            headers::mark(self.slots.packet(slot));
+        }
+        if self.slots.info(slot).is_data {
+            let counters = &mut self.wires[flow].counters;
+            counters.received_packets += 1;
+            counters.marked_packets += u64::from(is_marked);
+        }
+        let late_ns = self.clock.now_ns() - due.0 as i64;
+        self.lateness.saturating_record(late_ns.max(0) as u64);
+        let to_receiver = usize::from(packet.direction() == Direction::Forward);
+        self.give(2 * self.pair_of[flow] + to_receiver, slot);
+    }
+
+    fn lose(&mut self, time: Time, packet: Packet, cause: DropCause) {
+        let (slot, flow) = (packet.note(), packet.flow() as usize);
+        if self.slots.info(slot).is_data {
+            let counters = &mut self.wires[flow].counters;
+            let kind = match cause {
+                DropCause::Overflow => {
+                    counters.dropped_packets += 1;
+                    EventKind::Drop
+                }
+                DropCause::Random => {
+                    counters.lost_packets += 1;
+                    EventKind::Loss
+                }
+            };
+            self.event(kind, time, flow, packet.number());
+        }
+        self.slots.release(slot);
+    }
+
+    fn event(&mut self, kind: EventKind, time: Time, flow: usize, segment: u64) {
+        if self.kinds & (1 << kind as u8) != 0 {
+            self.events.push(Event {
+                time_ns: time.0,
+                kind: kind as u8,
+                flow: flow as u32,
+                segment,
+                cwnd_segs: 0,
+                ssthresh_segs: 0,
+            });
+        }
+    }
+
+    fn give(&mut self, device: usize, slot: u32) {
+        let taken = self.host(device).device.give(self.slots.packet(slot));
+        self.refused += u64::from(!taken);
+        self.slots.release(slot);
+    }
+
+    fn finish(mut self, busy_permille: u32) -> Emulated {
+        for device in 0..2 * self.pairs.len() {
+            self.drain(device);
+        }
+        for packet in self.network.under_way() {
+            if self.slots.info(packet.note()).is_data {
+                self.wires[packet.flow() as usize].counters.in_flight_packets += 1;
+            }
+        }
+        let links = self.scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
+        let links = links.map(|(link, _)| self.network.counters(link)).collect();
+        Emulated {
+            flows: self.wires.iter().map(|wire| wire.counters).collect(),
+            events: self.events,
+            links,
+            lateness: self.lateness,
+            waiting: self.waiting,
+            busy_permille,
+            refused: self.refused,
+        }
+    }
+
+    /// Counts what a host has sent and the network will not carry any more.
+    fn drain(&mut self, device: usize) {
+        let slot = self.slots.vacant();
+        while let Some(bytes) = self.host(device).device.take(self.slots.space(slot)) {
+            let Some((flow, headers)) = self.read(slot, bytes).filter(|_| device % 2 == 0) else {
+                continue;
+            };
+            let wire = &mut self.wires[flow];
+            if let Sent::Data { .. } = wire.sends(headers.content, bytes as u16) {
+                wire.counters.in_flight_packets += 1;
+            }
+        }
+    }
+}
+
+/// What a receiver sends is an answer, but for what makes the connection.
+fn receiver_sends(headers: Headers) -> Sent {
+    match headers.content {
+        headers::Content::Segment { opens: true, .. } => Sent::Greeting,
+        _ => Sent::Answer,
+    }
+}

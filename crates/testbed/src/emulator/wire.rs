@@ -1,0 +1,146 @@
+//! What the emulator sees of a flow.
+
+use super::headers::Content;
+
+/// What passed of a flow's data, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireCounters {
+    /// Sent by the host, retransmissions included.
+    pub sent_packets: u64,
+    /// Payload in them, in bytes.
+    pub sent_bytes: u64,
+    /// Retransmissions among them.
+    pub retransmitted_packets: u64,
+    /// Handed to the receiver.
+    pub received_packets: u64,
+    /// Refused by queues.
+    pub dropped_packets: u64,
+    /// Lost at random.
+    pub lost_packets: u64,
+    /// Doubled by links.
+    pub duplicated_packets: u64,
+    /// Handed to the receiver with a congestion mark.
+    pub marked_packets: u64,
+    /// In the network, or between host and network, at the end.
+    pub in_flight_packets: u64,
+}
+
+/// A flow's sender as seen from outside.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// Counts.
+    pub counters: WireCounters,
+    mss_bytes: u64,
+    /// Sequence number of the first byte of payload.
+    first: u32,
+    /// Payload ever sent.
+    sent_to: u64,
+    /// The sender has sent data: the connection is in use.
+    in_use: bool,
+}
+
+/// How a packet of the sender is to be treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It makes the connection.
+    Greeting,
+    /// It acknowledges something.
+    Answer,
+    /// It is this segment of the data, perhaps not for the first time.
+    Data {
+        /// Number of the segment.
+        segment: u64,
+        /// It was sent before.
+        again: bool,
+    },
+}
+
+impl Wire {
+    /// A flow that has sent nothing.
+    pub const fn new(mss_bytes: u32) -> Self {
+        let counters = WireCounters {
+            sent_packets: 0,
+            sent_bytes: 0,
+            retransmitted_packets: 0,
+            received_packets: 0,
+            dropped_packets: 0,
+            lost_packets: 0,
+            duplicated_packets: 0,
+            marked_packets: 0,
+            in_flight_packets: 0,
+        };
+        Self { counters, mss_bytes: mss_bytes as u64, first: 0, sent_to: 0, in_use: false }
+    }
+
+    /// The sender sent a packet of `bytes`.
+    pub fn sends(&mut self, content: Content, bytes: u16) -> Sent {
+        match content {
+            Content::Segment { opens: true, sequence, .. } => {
+                self.first = sequence.wrapping_add(1);
+                Sent::Greeting
+            }
+            Content::Segment { payload: 0, .. } if !self.in_use => Sent::Greeting,
+            Content::Segment { payload: 0, .. } => Sent::Answer,
+            Content::Segment { sequence, payload, .. } => self.sends_data(sequence, payload),
+            Content::Datagram => {
+                let segment = self.counters.sent_packets;
+                self.count(u64::from(bytes).saturating_sub(28), false);
+                Sent::Data { segment, again: false }
+            }
+        }
+    }
+
+    fn sends_data(&mut self, sequence: u32, payload: u16) -> Sent {
+        self.in_use = true;
+        let expected = self.first.wrapping_add(self.sent_to as u32);
+        let distance = i64::from(sequence.wrapping_sub(expected) as i32);
+        let begin = self.sent_to.saturating_add_signed(distance);
+        let again = begin < self.sent_to;
+        self.sent_to = self.sent_to.max(begin + u64::from(payload));
+        self.count(u64::from(payload), again);
+        Sent::Data { segment: begin / self.mss_bytes, again }
+    }
+
+    fn count(&mut self, payload: u64, again: bool) {
+        self.counters.sent_packets += 1;
+        self.counters.sent_bytes += payload;
+        self.counters.retransmitted_packets += u64::from(again);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(sequence: u32, payload: u16) -> Content {
+        Content::Segment { sequence, payload, opens: false }
+    }
+
+    #[test]
+    fn segments_are_numbered_from_the_first_even_across_the_end_of_the_numbers() {
+        let mut wire = Wire::new(1_000);
+        let syn = Content::Segment { sequence: u32::MAX - 999, payload: 0, opens: true };
+        assert_eq!(wire.sends(syn, 60), Sent::Greeting);
+        assert_eq!(wire.sends(segment(u32::MAX - 998, 0), 52), Sent::Greeting);
+        let first = u32::MAX - 998;
+        let data = |wire: &mut Wire, number: u32| {
+            wire.sends(segment(first.wrapping_add(number * 1_000), 1_000), 1_052)
+        };
+        assert_eq!(data(&mut wire, 0), Sent::Data { segment: 0, again: false });
+        assert_eq!(data(&mut wire, 1), Sent::Data { segment: 1, again: false });
+        assert_eq!(data(&mut wire, 2), Sent::Data { segment: 2, again: false });
+        assert_eq!(data(&mut wire, 1), Sent::Data { segment: 1, again: true });
+        assert_eq!(wire.sends(segment(first, 0), 52), Sent::Answer);
+        let counters = wire.counters;
+        assert_eq!((counters.sent_packets, counters.retransmitted_packets), (4, 1));
+        assert_eq!(counters.sent_bytes, 4_000);
+    }
+
+    #[test]
+    fn datagrams_are_numbered_as_they_come() {
+        let mut wire = Wire::new(1_472);
+        assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 0, again: false });
+        assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 1, again: false });
+        assert_eq!(wire.counters.sent_bytes, 2 * 1_472);
+    }
+}

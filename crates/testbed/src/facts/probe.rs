@@ -1,0 +1,55 @@
+//! What can only be found out by trying.
+
+use libbpf_rs::{MapType, ProgramType, set_print};
+use tun_rs::{DeviceBuilder, Layer};
+
+use super::Found;
+use crate::kernel::Compiler;
+use crate::namespace::Namespace;
+
+/// Whether the kernel takes congestion control as BPF programs.
+pub(super) fn struct_ops() -> Found {
+    // Without the privilege libbpf would also tell standard error.
+    let print = set_print(None);
+    let supported = ProgramType::StructOps
+        .is_supported()
+        .and_then(|programs| Ok(programs && MapType::StructOps.is_supported()?));
+    set_print(print);
+    match supported {
+        Ok(true) => Ok("struct_ops".into()),
+        Ok(false) => Err("the kernel takes no struct_ops, or not from this user".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Which compiler there is for algorithms.
+pub(super) fn compiler() -> Found {
+    match Compiler::find() {
+        Ok(found) => Ok(format!("{}, version {}", found.path.display(), found.version)),
+        Err(error) => Err(cause(&error)),
+    }
+}
+
+/// Whether namespaces can be made.
+pub(super) fn namespace() -> Found {
+    match Namespace::new() {
+        Ok(_) => Ok("can be made".into()),
+        Err(error) => Err(cause(&error)),
+    }
+}
+
+/// Whether a TUN device can be made, which goes with the namespace that it is made in.
+pub(super) fn tun() -> Found {
+    let namespace = Namespace::new().map_err(|error| format!("no namespace: {}", cause(&error)))?;
+    namespace
+        .run(|| DeviceBuilder::new().layer(Layer::L3).enable(false).build_sync().map(drop))
+        .map(|()| "can be made".into())
+        .map_err(|error| error.to_string())
+}
+
+fn cause(error: &crate::Error) -> String {
+    match error {
+        crate::Error::Machine { cause, .. } => cause.clone(),
+        other => other.to_string(),
+    }
+}

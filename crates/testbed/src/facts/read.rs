@@ -1,0 +1,167 @@
+//! What the kernel tells about itself in files.
+
+use std::fs;
+use std::thread::available_parallelism;
+
+use super::Found;
+
+/// The capabilities that the testbed uses, with their bits.
+const CAPABILITIES: [(&str, u32); 4] =
+    [("CAP_NET_ADMIN", 12), ("CAP_SYS_ADMIN", 21), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
+
+const OWN_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
+
+/// A path of 1 Gbit/s and 160 ms with a queue of its own size, eight times over for the
+/// overhead of buffers and for other flows.
+const TCP_BYTES_MIN: u64 = 8 * 40_000_000;
+
+const STOLEN_PERMILLE_MAX: u64 = 10;
+
+pub(super) fn file(path: &str) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{path}: {error}"))
+}
+
+fn text(path: &str) -> Result<String, String> {
+    file(path).map(|content| String::from_utf8_lossy(&content).trim().to_owned())
+}
+
+pub(super) fn kernel_release() -> Option<String> {
+    text("/proc/sys/kernel/osrelease").ok()
+}
+
+pub(super) fn privileges() -> Found {
+    let status = text("/proc/self/status")?;
+    let lacking = lacking_capabilities(&status).ok_or("no CapEff in /proc/self/status")?;
+    if lacking.is_empty() {
+        return Ok("all that it takes".into());
+    }
+    Err(format!("without {}", lacking.join(", ")))
+}
+
+fn lacking_capabilities(status: &str) -> Option<Vec<&'static str>> {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    let held = u64::from_str_radix(line.trim(), 16).ok()?;
+    let lacking = CAPABILITIES.into_iter().filter(|(_, bit)| held & (1 << bit) == 0);
+    Some(lacking.map(|(name, _)| name).collect())
+}
+
+/// Whether the kernel's types have one of this name; names in BTF end with a zero byte.
+pub(super) fn named_in(btf: &Result<Vec<u8>, String>, name: &str) -> Found {
+    let types = btf.as_ref().map_err(|_| "unknown without the kernel's types".to_owned())?;
+    let entry = format!("\0{name}\0");
+    if memmem(types, entry.as_bytes()) {
+        Ok("there".into())
+    } else {
+        Err(format!("the kernel has no {name}"))
+    }
+}
+
+fn memmem(within: &[u8], wanted: &[u8]) -> bool {
+    within.windows(wanted.len()).any(|window| window == wanted)
+}
+
+pub(super) fn jit() -> Found {
+    match text("/proc/sys/net/core/bpf_jit_enable")?.as_str() {
+        "0" => Err("off".into()),
+        _ => Ok("on".into()),
+    }
+}
+
+/// The hierarchy of control groups that programs are attached to, and that this process is in.
+pub(super) fn cgroup2() -> Found {
+    let mounts = text("/proc/self/mountinfo")?;
+    let place = mount_of(&mounts, "cgroup2").ok_or("not mounted")?;
+    let groups = text("/proc/self/cgroup")?;
+    groups
+        .lines()
+        .find_map(|line| line.strip_prefix("0::"))
+        .map(|group| format!("{place}{}", if group == "/" { "" } else { group }))
+        .ok_or(format!("{place}, but this process is in no group"))
+}
+
+/// Where a file system of a kind is mounted; its kind follows a lone hyphen.
+fn mount_of<'a>(mounts: &'a str, kind: &str) -> Option<&'a str> {
+    mounts.lines().find_map(|line| {
+        let (place, about) = line.split_once(" - ")?;
+        about.split(' ').next().filter(|&found| found == kind)?;
+        place.split(' ').nth(4)
+    })
+}
+
+pub(super) fn processors() -> Found {
+    let count = available_parallelism().map_err(|error| error.to_string())?.get();
+    if count >= 2 { Ok(count.to_string()) } else { Err("one".into()) }
+}
+
+/// How much memory the kernel lets all TCP sockets have together.
+pub(super) fn tcp_memory() -> Found {
+    let limits = text("/proc/sys/net/ipv4/tcp_mem")?;
+    let pages = limits.split_whitespace().nth(2).and_then(|limit| limit.parse::<u64>().ok());
+    let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    let bytes = pages.zip(page).ok_or("cannot be read")?;
+    let bytes = bytes.0.saturating_mul(bytes.1 as u64);
+    let shown = format!("{} MB for all sockets", bytes / 1_000_000);
+    if bytes >= TCP_BYTES_MIN { Ok(shown) } else { Err(shown) }
+}
+
+pub(super) fn own_algorithms() -> Found {
+    let available = text("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
+    let held: Vec<_> = available.split_whitespace().collect();
+    let lacking: Vec<_> = OWN_ALGORITHMS.into_iter().filter(|name| !held.contains(name)).collect();
+    if lacking.is_empty() {
+        Ok(OWN_ALGORITHMS.join(", "))
+    } else {
+        Err(format!("without {}", lacking.join(", ")))
+    }
+}
+
+/// The share of this machine's time since it started that its host gave to others.
+pub(super) fn stolen() -> Found {
+    let permille = stolen_permille(&text("/proc/stat")?).ok_or("cannot be read")?;
+    let shown = format!("{}.{} % since the start", permille / 10, permille % 10);
+    if permille <= STOLEN_PERMILLE_MAX { Ok(shown) } else { Err(shown) }
+}
+
+/// Of the first eight fields; guests' times are in users' already.
+fn stolen_permille(stat: &str) -> Option<u64> {
+    let fields = stat.lines().next()?.strip_prefix("cpu")?.split_whitespace();
+    let times: Option<Vec<u64>> = fields.take(8).map(|time| time.parse().ok()).collect();
+    let times = times.filter(|times| times.len() == 8)?;
+    Some(1000 * times[7] / times.iter().sum::<u64>().max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_lacks_every_capability_and_root_none() {
+        let held = |bits| lacking_capabilities(&format!("Name:\tx\nCapEff:\t{bits}\n"));
+        assert_eq!(held("000001ffffffffff"), Some(vec![]));
+        assert_eq!(held("0000000000000000").unwrap().len(), 4);
+        assert_eq!(held("000001ffffffefff"), Some(vec!["CAP_NET_ADMIN"]));
+        assert_eq!(lacking_capabilities("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn types_are_found_by_their_whole_names() {
+        let btf = Ok(b"\0int\0btf_trace_x\0".to_vec());
+        assert!(named_in(&btf, "btf_trace_x").is_ok());
+        assert_eq!(named_in(&btf, "trace_x").unwrap_err(), "the kernel has no trace_x");
+        assert!(named_in(&Err("no file".into()), "int").unwrap_err().contains("unknown"));
+    }
+
+    #[test]
+    fn a_mount_is_found_by_its_kind() {
+        let mounts = "24 1 0:22 / /sys rw shared:7 - sysfs sysfs rw\n\
+                      32 24 0:28 / /sys/fs/cgroup rw - cgroup2 none rw";
+        assert_eq!(mount_of(mounts, "cgroup2"), Some("/sys/fs/cgroup"));
+        assert_eq!(mount_of(mounts, "cgroup"), None);
+    }
+
+    #[test]
+    fn stolen_time_is_a_share_of_all() {
+        assert_eq!(stolen_permille("cpu  100 0 100 700 0 0 0 100 50 0\ncpu0 1"), Some(100));
+        assert_eq!(stolen_permille("intr 1"), None);
+    }
+}

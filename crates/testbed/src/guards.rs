@@ -1,0 +1,136 @@
+//! A run that the machine could not carry says nothing: it is marked invalid, with reasons.
+
+use dumbbell_record::TestbedSummary;
+
+/// What a run may show at most, or it is invalid.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// One packet in a hundred may be delivered later than this, in ns.
+    pub lateness_p99_ns: u64,
+    /// No packet may be, in ns.
+    pub lateness_max_ns: u64,
+    /// One packet in a hundred may wait longer than this for the emulator, in ns.
+    pub waiting_p99_ns: u64,
+    /// Share of the time in which a thread may have work to do, in 1/1000.
+    pub busy_permille: u32,
+    /// Share of the machine's time that its host may give to others, in 1/1000.
+    pub stolen_permille: u32,
+    /// Share of the datagrams asked for that must be sent, in 1/1000.
+    pub datagrams_sent_permille: u32,
+}
+
+impl Limits {
+    /// For paths whose shortest round trip takes `rtt_ns`: what is late by a tenth of it
+    /// would show in every sample.
+    #[must_use]
+    pub fn for_paths(rtt_ns: u64) -> Self {
+        Self {
+            lateness_p99_ns: 100_000,
+            lateness_max_ns: (rtt_ns / 2).max(10_000_000),
+            waiting_p99_ns: (rtt_ns / 10).max(1_000_000),
+            busy_permille: 900,
+            stolen_permille: 50,
+            datagrams_sent_permille: 990,
+        }
+    }
+
+    /// Why a run is invalid; nothing if it is valid.
+    #[must_use]
+    pub fn reasons(&self, run: &TestbedSummary) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let mut hold = |holds: bool, reason: String| {
+            if !holds {
+                reasons.push(reason);
+            }
+        };
+        hold(
+            run.lateness_p99_ns <= self.lateness_p99_ns,
+            format!(
+                "the emulator was late: 1 % of all packets by more than {} us (limit {} us); \
+                 lower the rates or leave the machine alone",
+                run.lateness_p99_ns / 1_000,
+                self.lateness_p99_ns / 1_000,
+            ),
+        );
+        hold(
+            run.lateness_max_ns <= self.lateness_max_ns,
+            format!(
+                "the emulator was held up: a packet was late by {} ms (limit {} ms); leave the \
+                 machine alone",
+                run.lateness_max_ns / 1_000_000,
+                self.lateness_max_ns / 1_000_000,
+            ),
+        );
+        hold(
+            run.waiting_p99_ns <= self.waiting_p99_ns,
+            format!(
+                "packets waited up to {} us for the emulator (limit {} us); lower the rates",
+                run.waiting_p99_ns / 1_000,
+                self.waiting_p99_ns / 1_000,
+            ),
+        );
+        for (thread, busy) in [
+            ("emulator", run.emulator_busy_permille),
+            ("applications' thread", run.traffic_busy_permille),
+        ] {
+            hold(
+                busy <= self.busy_permille,
+                format!(
+                    "the {thread} was busy for {} % of the time (limit {} %); lower the rates",
+                    busy / 10,
+                    self.busy_permille / 10,
+                ),
+            );
+        }
+        hold(
+            run.stolen_permille <= self.stolen_permille,
+            format!(
+                "the machine's host took {} % of its time (limit {} %)",
+                run.stolen_permille / 10,
+                self.stolen_permille / 10,
+            ),
+        );
+        hold(
+            run.local_drops == 0,
+            format!(
+                "{} packets got lost between hosts and emulator; lower the rates",
+                run.local_drops
+            ),
+        );
+        if let Some(sent) = run.datagrams_sent_permille {
+            hold(
+                sent >= self.datagrams_sent_permille,
+                format!(
+                    "only {} of 1000 datagrams asked for were sent (limit {})",
+                    sent, self.datagrams_sent_permille
+                ),
+            );
+        }
+        reasons
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_invalid_for_each_limit_that_it_breaks() {
+        let limits = Limits::for_paths(40_000_000);
+        let good = TestbedSummary { datagrams_sent_permille: Some(1_000), ..Default::default() };
+        assert_eq!(limits.reasons(&good), Vec::<String>::new());
+        let broken = [
+            TestbedSummary { lateness_p99_ns: 100_001, ..good.clone() },
+            TestbedSummary { lateness_max_ns: 20_000_001, ..good.clone() },
+            TestbedSummary { waiting_p99_ns: 4_000_001, ..good.clone() },
+            TestbedSummary { emulator_busy_permille: 901, ..good.clone() },
+            TestbedSummary { traffic_busy_permille: 901, ..good.clone() },
+            TestbedSummary { stolen_permille: 51, ..good.clone() },
+            TestbedSummary { local_drops: 1, ..good.clone() },
+            TestbedSummary { datagrams_sent_permille: Some(989), ..good.clone() },
+        ];
+        for run in &broken {
+            assert_eq!(limits.reasons(run).len(), 1, "{run:?}");
+        }
+    }
+}

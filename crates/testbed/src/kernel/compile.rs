@@ -1,0 +1,165 @@
+//! C to BPF. The sources are in the program, so that it needs no folder of them.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dumbbell_algorithm::{Algorithm, INTERFACE};
+
+use super::complaint;
+use super::object::Object;
+use crate::error::Error;
+
+/// What algorithms are compiled with beyond their own source.
+const HEADERS: [(&str, &str); 3] = [
+    ("cc.h", INTERFACE),
+    ("flow.h", include_str!("../../bpf/flow.h")),
+    ("adapter.h", include_str!("../../bpf/adapter.h")),
+];
+
+/// The kernel does not compile for strict aliasing either: an algorithm's state is bytes
+/// of the socket.
+const OPTIONS: [&str; 8] = [
+    "-mcpu=v3",
+    "-O2",
+    "-g",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-fno-strict-aliasing",
+    "-fno-caret-diagnostics",
+];
+
+/// The first version of clang that knows what is asked of it here.
+const OLDEST: u32 = 15;
+const NEWEST: u32 = 30;
+
+/// A compiler for BPF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// The program.
+    pub path: PathBuf,
+    /// Its major version.
+    pub version: u32,
+}
+
+impl Compiler {
+    /// clang 19, with which all is tested, or else the newest on `PATH` from clang 15 on.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find() -> Result<Self, Error> {
+        let numbered = (OLDEST..=NEWEST).rev().map(|version| format!("clang-{version}"));
+        ["clang-19".to_owned()]
+            .into_iter()
+            .chain(numbered)
+            .chain(["clang".to_owned()])
+            .find_map(|name| Self::named(&name))
+            .ok_or_else(|| Error::Machine {
+                what: "cannot compile algorithms for the kernel".into(),
+                cause: format!("there is no clang {OLDEST} or later on PATH"),
+                remedy: "install it: apt install clang-19".into(),
+            })
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let path = env::split_paths(&env::var_os("PATH")?)
+            .map(|folder| folder.join(name))
+            .find(|path| path.is_file())?;
+        let output = Command::new(&path).arg("--version").output().ok()?;
+        let version = version(&String::from_utf8_lossy(&output.stdout))?;
+        (version >= OLDEST).then_some(Self { path, version })
+    }
+
+    /// Compiles one file; `shown` is what messages call it.
+    ///
+    /// # Errors
+    /// If it does not compile, or the compiler cannot be run.
+    pub fn compile(&self, source: &Path, shown: &str) -> Result<Vec<u8>, Error> {
+        let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+        for (name, text) in HEADERS {
+            fs::write(folder.path().join(name), text).map_err(|error| no_space(&error))?;
+        }
+        let object = folder.path().join("algorithm.o");
+        let mut command = Command::new(&self.path);
+        command.args(["-target", "bpf"]).args(OPTIONS).arg("-I").arg(folder.path());
+        command.args(["-include", "adapter.h", "-c"]).arg(source).arg("-o").arg(&object);
+        let output = command.output().map_err(|error| Error::Machine {
+            what: format!("cannot run {}", self.path.display()),
+            cause: error.to_string(),
+            remedy: "see whether it runs by itself, or install another clang".into(),
+        })?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(complaint::of_compiler(shown, source, &format!("{command:?}"), &said));
+        }
+        fs::read(&object).map_err(|error| no_space(&error))
+    }
+}
+
+/// The major version in what `clang --version` prints.
+fn version(printed: &str) -> Option<u32> {
+    let (_, rest) = printed.split_once("version ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn no_space(error: &io::Error) -> Error {
+    Error::Machine {
+        what: "cannot keep files for the compiler".into(),
+        cause: error.to_string(),
+        remedy: format!("see whether {} is writable and has room", env::temp_dir().display()),
+    }
+}
+
+/// An algorithm of the registry for the kernel; compiled once for each process.
+///
+/// # Errors
+/// If there is no compiler, or the algorithm does not compile.
+///
+pub fn compile(algorithm: &'static Algorithm) -> Result<Object, Error> {
+    static COMPILED: Mutex<BTreeMap<&'static str, Object>> = Mutex::new(BTreeMap::new());
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(object) = compiled.get(algorithm.name) {
+        return Ok(object.clone());
+    }
+    let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+    let source = folder.path().join(format!("{}.c", algorithm.name));
+    fs::write(&source, algorithm.code).map_err(|error| no_space(&error))?;
+    let object = object(algorithm.name, &source, &format!("algorithms/{}.c", algorithm.name))?;
+    compiled.insert(algorithm.name, object.clone());
+    Ok(object)
+}
+
+/// A user's file for the kernel.
+///
+/// # Errors
+/// If it cannot be read, there is no compiler, or it does not compile.
+pub fn compile_file(path: &Path) -> Result<Object, Error> {
+    let shown = path.display().to_string();
+    let refused = |cause: String| Error::Algorithm { file: shown.clone(), line: None, cause };
+    let name = path.file_stem().and_then(|stem| stem.to_str());
+    let name = name.ok_or_else(|| refused("its name is not an algorithm's".into()))?;
+    fs::metadata(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
+    object(name, path, &shown)
+}
+
+fn object(name: &str, source: &Path, shown: &str) -> Result<Object, Error> {
+    let bytes = Compiler::find()?.compile(source, shown)?;
+    Ok(Object { name: name.to_owned(), file: shown.to_owned(), bytes: Arc::from(bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read_from_what_distributions_print() {
+        assert_eq!(version("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x"), Some(19));
+        assert_eq!(version("clang version 15.0.0"), Some(15));
+        assert_eq!(version("Apple clang"), None);
+    }
+}

@@ -1,0 +1,15 @@
+//! Algorithms in the kernel: compiled for BPF, registered as `tcp_congestion_ops`, and
+//! held to what the same source does natively.
+
+mod compile;
+mod complaint;
+mod messages;
+mod object;
+pub mod parity;
+mod record;
+mod registered;
+
+pub use compile::{Compiler, compile, compile_file};
+pub use object::Object;
+pub use record::{Argument, Hook, Memory, Record, Records};
+pub use registered::{Keep, Registered};

@@ -1,0 +1,191 @@
+//! The same source does the same in both worlds: callbacks of the kernel, done again
+//! natively.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use dumbbell_algorithm::{Algorithm, CwndEvent, Instance, STATE_BYTES};
+
+use super::record::{Argument, Hook, Memory, Record, Records, ca_state};
+
+/// Mismatches that are kept in full.
+const TOLD_MAX: usize = 8;
+
+/// How callbacks in the kernel compare with the same calls done natively.
+#[derive(Clone, Debug, Default)]
+pub struct Parity {
+    /// Callbacks compared, by hook.
+    pub callbacks: BTreeMap<Hook, u64>,
+    /// Callbacks that could not be recorded.
+    pub lost_records: u64,
+    /// Callbacks that differ.
+    pub differing: u64,
+    /// The first of them.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// A callback whose outcome differs.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// Its place among the callbacks.
+    pub index: usize,
+    /// What the kernel saw and did.
+    pub kernel: Record,
+    /// What differs.
+    pub difference: Difference,
+}
+
+/// What differs between kernel and native code.
+#[derive(Clone, Debug)]
+pub enum Difference {
+    /// The native code left this memory and answered this.
+    Outcome {
+        /// The memory.
+        memory: Box<Memory>,
+        /// The window answered.
+        result: u32,
+    },
+    /// The callback before left another state of this socket than this one found.
+    State {
+        /// What was left.
+        left: Box<[u8; STATE_BYTES]>,
+    },
+    /// No hook of the algorithm takes such an argument.
+    Argument,
+}
+
+impl Parity {
+    /// Callbacks compared.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.callbacks.values().sum()
+    }
+
+    fn note(&mut self, index: usize, kernel: &Record, difference: Difference) {
+        self.differing += 1;
+        if self.mismatches.len() < TOLD_MAX {
+            self.mismatches.push(Mismatch { index, kernel: kernel.clone(), difference });
+        }
+    }
+}
+
+/// Does again natively what the kernel's build of `algorithm` did; `values` are those of
+/// its parameters.
+#[must_use]
+pub fn replay(algorithm: &'static Algorithm, values: &[u32], records: &Records) -> Parity {
+    let mut parity = Parity { lost_records: records.lost, ..Parity::default() };
+    let mut left: BTreeMap<u64, &[u8; STATE_BYTES]> = BTreeMap::new();
+    for (index, record) in records.records.iter().enumerate() {
+        *parity.callbacks.entry(record.hook).or_default() += 1;
+        let last = left.insert(record.socket, &record.after.state);
+        // A callback that was lost may have changed it.
+        if let Some(left) = last.filter(|left| records.lost == 0 && !carries_on(left, record)) {
+            parity.note(index, record, Difference::State { left: Box::new(*left) });
+        }
+        if let Some(difference) = outcome(algorithm, values, record) {
+            parity.note(index, record, difference);
+        }
+    }
+    parity
+}
+
+/// Whether a callback found the state that the one before had left, or a new one.
+fn carries_on(left: &[u8; STATE_BYTES], record: &Record) -> bool {
+    let found = &record.before.state;
+    record.hook == Hook::Init || found == left || *found == [0; STATE_BYTES]
+}
+
+/// How the native outcome differs, if it does.
+fn outcome(algorithm: &'static Algorithm, values: &[u32], record: &Record) -> Option<Difference> {
+    let mut instance = Instance::with_state(algorithm, values, &record.before.state);
+    let mut conn = record.before.conn;
+    let mut result = 0;
+    match (record.hook, record.argument) {
+        (Hook::Init, _) => instance.init(&mut conn),
+        (Hook::Ssthresh, _) => result = instance.ssthresh(&conn),
+        (Hook::UndoCwnd, _) => result = instance.undo_cwnd(&conn),
+        (Hook::CongAvoid, Argument::Number(acked)) => instance.cong_avoid(&mut conn, acked),
+        (Hook::InAckEvent, Argument::Number(flags)) => instance.in_ack_event(&mut conn, flags),
+        (Hook::PktsAcked, Argument::Ack(sample)) => instance.pkts_acked(&mut conn, &sample),
+        (Hook::CongControl, Argument::Rate(sample)) => instance.cong_control(&mut conn, &sample),
+        (Hook::CwndEvent, Argument::Number(event)) => match cwnd_event(event) {
+            Some(event) => instance.cwnd_event(&mut conn, event),
+            None => return Some(Difference::Argument),
+        },
+        (Hook::SetState, Argument::Number(state)) => match ca_state(state) {
+            Some(state) => instance.set_state(&mut conn, state),
+            None => return Some(Difference::Argument),
+        },
+        _ => return Some(Difference::Argument),
+    }
+    let memory = Memory { conn, state: instance.state() };
+    let is_same = memory == record.after && result == record.result;
+    (!is_same).then(|| Difference::Outcome { memory: Box::new(memory), result })
+}
+
+fn cwnd_event(number: u32) -> Option<CwndEvent> {
+    const ALL: [CwndEvent; 6] = [
+        CwndEvent::TxStart,
+        CwndEvent::CwndRestart,
+        CwndEvent::CompleteCwr,
+        CwndEvent::Loss,
+        CwndEvent::EcnNoCe,
+        CwndEvent::EcnIsCe,
+    ];
+    ALL.get(number as usize).copied()
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernel = &self.kernel;
+        writeln!(
+            f,
+            "callback {} ({}, port {}): {:?} on {:?}",
+            self.index,
+            kernel.hook.name(),
+            kernel.port,
+            kernel.argument,
+            kernel.before.conn
+        )?;
+        match &self.difference {
+            Difference::Outcome { memory, result } => outcomes(f, kernel, memory, *result),
+            Difference::State { left } => {
+                writeln!(f, "  it found another state than the callback before had left:")?;
+                bytes(f, "left ", left.as_slice(), &kernel.before.state)
+            }
+            Difference::Argument => writeln!(f, "  no algorithm is told such a thing"),
+        }
+    }
+}
+
+/// What differs in two outcomes.
+fn outcomes(
+    f: &mut fmt::Formatter<'_>,
+    kernel: &Record,
+    native: &Memory,
+    result: u32,
+) -> fmt::Result {
+    if kernel.result != result {
+        writeln!(f, "  kernel answered {}, native code {result}", kernel.result)?;
+    }
+    if kernel.after.conn != native.conn {
+        writeln!(f, "  kernel left {:?}", kernel.after.conn)?;
+        writeln!(f, "  native left {:?}", native.conn)?;
+    }
+    if kernel.after.state == native.state {
+        return Ok(());
+    }
+    bytes(f, "kernel", &kernel.after.state, &native.state)?;
+    bytes(f, "native", &native.state, &kernel.after.state)
+}
+
+/// The words of a state that differ from another's, with their offsets.
+fn bytes(f: &mut fmt::Formatter<'_>, whose: &str, state: &[u8], other: &[u8]) -> fmt::Result {
+    write!(f, "  state, {whose}:")?;
+    for (index, (here, there)) in state.chunks(4).zip(other.chunks(4)).enumerate() {
+        if here != there {
+            write!(f, " +{}={here:02x?}", 4 * index)?;
+        }
+    }
+    writeln!(f)
+}

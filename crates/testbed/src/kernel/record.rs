@@ -1,0 +1,219 @@
+//! What a callback in the kernel saw and did: `struct cc_record` of `bpf/adapter.h`.
+
+use dumbbell_algorithm::{AckSample, CaState, Conn, RateSample, STATE_BYTES};
+
+/// The hooks of `tcp_congestion_ops` that algorithms have, in the order of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hook {
+    /// The connection begins.
+    Init,
+    /// The window to fall to.
+    Ssthresh,
+    /// The window may grow.
+    CongAvoid,
+    /// What an ACK told.
+    PktsAcked,
+    /// Something beyond ACKs.
+    CwndEvent,
+    /// The congestion state changes.
+    SetState,
+    /// Any ACK.
+    InAckEvent,
+    /// The window to return to.
+    UndoCwnd,
+    /// Any ACK, in place of the kernel's own control.
+    CongControl,
+}
+
+impl Hook {
+    const ALL: [Self; 9] = [
+        Self::Init,
+        Self::Ssthresh,
+        Self::CongAvoid,
+        Self::PktsAcked,
+        Self::CwndEvent,
+        Self::SetState,
+        Self::InAckEvent,
+        Self::UndoCwnd,
+        Self::CongControl,
+    ];
+
+    /// Its name in `tcp_congestion_ops`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Init => "init",
+            Self::Ssthresh => "ssthresh",
+            Self::CongAvoid => "cong_avoid",
+            Self::PktsAcked => "pkts_acked",
+            Self::CwndEvent => "cwnd_event",
+            Self::SetState => "set_state",
+            Self::InAckEvent => "in_ack_event",
+            Self::UndoCwnd => "undo_cwnd",
+            Self::CongControl => "cong_control",
+        }
+    }
+}
+
+/// What a hook is told beyond the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// Nothing.
+    None,
+    /// Acknowledged segments, an event, a state or flags.
+    Number(u32),
+    /// What an ACK told.
+    Ack(AckSample),
+    /// Delivery rate as of one ACK.
+    Rate(RateSample),
+}
+
+/// The memory that a hook works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The connection.
+    pub conn: Conn,
+    /// The algorithm's own state.
+    pub state: [u8; STATE_BYTES],
+}
+
+/// One callback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The socket: a number that no other has at the same time.
+    pub socket: u64,
+    /// Its local port.
+    pub port: u16,
+    /// What was called.
+    pub hook: Hook,
+    /// The window that [`Hook::Ssthresh`] or [`Hook::UndoCwnd`] answered.
+    pub result: u32,
+    /// What it was told.
+    pub argument: Argument,
+    /// What it found.
+    pub before: Memory,
+    /// What it left.
+    pub after: Memory,
+}
+
+/// Callbacks in the order in which they were made.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    /// Those that were recorded.
+    pub records: Vec<Record>,
+    /// How many found no room since the algorithm was registered.
+    pub lost: u64,
+}
+
+impl Record {
+    /// Bytes of a record.
+    pub(super) const BYTES: usize = 24 + 2 * MEMORY_BYTES + ARGUMENT_BYTES;
+
+    /// A record from its bytes; none, if they are not one.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut bytes = Reader(bytes);
+        let socket = bytes.u64()?;
+        let hook = *Hook::ALL.get(bytes.u32()? as usize)?;
+        let result = bytes.u32()?;
+        let port = u16::try_from(bytes.u64()?).ok()?;
+        let before = bytes.memory()?;
+        let argument = argument(hook, bytes.take::<ARGUMENT_BYTES>()?)?;
+        let after = bytes.memory()?;
+        Some(Self { socket, port, hook, result, argument, before, after })
+    }
+}
+
+const CONN_BYTES: usize = size_of::<Conn>();
+const MEMORY_BYTES: usize = CONN_BYTES + STATE_BYTES;
+const ARGUMENT_BYTES: usize = size_of::<RateSample>();
+
+fn argument(hook: Hook, bytes: [u8; ARGUMENT_BYTES]) -> Option<Argument> {
+    let mut bytes = Reader(&bytes);
+    Some(match hook {
+        Hook::Init | Hook::Ssthresh | Hook::UndoCwnd => Argument::None,
+        Hook::CongAvoid | Hook::CwndEvent | Hook::SetState | Hook::InAckEvent => {
+            Argument::Number(bytes.u32()?)
+        }
+        Hook::PktsAcked => Argument::Ack(AckSample {
+            pkts_acked: bytes.u32()?,
+            rtt_us: bytes.u32()? as i32,
+            in_flight_bytes: bytes.u32()?,
+        }),
+        Hook::CongControl => Argument::Rate(bytes.rate_sample()?),
+    })
+}
+
+/// The congestion state of this number.
+pub(super) fn ca_state(number: u32) -> Option<CaState> {
+    const ALL: [CaState; 5] =
+        [CaState::Open, CaState::Disorder, CaState::Cwr, CaState::Recovery, CaState::Loss];
+    ALL.get(number as usize).copied()
+}
+
+/// Reads the fields of C structs, one after the other.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_ne_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_ne_bytes)
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.take::<1>().map(|[byte]| byte)
+    }
+
+    fn memory(&mut self) -> Option<Memory> {
+        let conn = Reader(&self.take::<CONN_BYTES>()?).conn()?;
+        Some(Memory { conn, state: self.take()? })
+    }
+
+    fn conn(&mut self) -> Option<Conn> {
+        Some(Conn {
+            cwnd_segs: self.u32()?,
+            cwnd_cnt: self.u32()?,
+            ssthresh_segs: self.u32()?,
+            cwnd_clamp_segs: self.u32()?,
+            pacing_rate_bytes_per_s: self.u64()?,
+            now_us: self.u64()?,
+            delivered_segs: self.u64()?,
+            prior_cwnd_segs: self.u32()?,
+            in_flight_segs: self.u32()?,
+            srtt_us: self.u32()?,
+            min_rtt_us: self.u32()?,
+            mss_bytes: self.u32()?,
+            snd_una: self.u32()?,
+            snd_nxt: self.u32()?,
+            random: self.u32()?,
+            state: ca_state(self.u8()?.into())?,
+            cwnd_limited: self.u8()? != 0,
+            stack: self.u8()?,
+            reserved: self.u8()?,
+            base_rtt_us: self.u32()?,
+        })
+    }
+
+    fn rate_sample(&mut self) -> Option<RateSample> {
+        Some(RateSample {
+            prior_delivered_segs: self.u64()?,
+            interval_us: self.u64()? as i64,
+            delivered_segs: self.u32()? as i32,
+            rtt_us: self.u32()? as i32,
+            losses_segs: self.u32()?,
+            acked_sacked_segs: self.u32()?,
+            prior_in_flight_segs: self.u32()?,
+            is_app_limited: self.u8()? != 0,
+            is_ack_delayed: self.u8()? != 0,
+            reserved: self.take()?,
+        })
+    }
+}

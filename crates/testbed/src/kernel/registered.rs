@@ -1,0 +1,321 @@
+//! A congestion control in the kernel.
+
+use std::fmt;
+use std::os::fd::BorrowedFd;
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapFlags, MapImpl, OpenMapMut, OpenObject, RingBuffer,
+    RingBufferBuilder,
+};
+
+use super::complaint;
+use super::messages;
+use super::object::Object;
+use super::record::{Record, Records};
+use crate::error::Error;
+
+/// A name in the kernel has at most 15 characters.
+const NAME_MAX: usize = 15;
+/// Where the parameters are in `struct cc_settings`, after its two switches.
+const PARAMS_AT: usize = 8;
+/// Room for 19,000 callbacks.
+const RING_BYTES: u32 = 8 << 20;
+/// At 100,000 callbacks a second, the longest time in which the ring fills is 190 ms.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
+
+/// What the adapters keep of each call of a hook.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// Connection and state, in the socket's `struct cc_flow`.
+    pub state: bool,
+    /// All that it saw and did, as a [`Record`].
+    pub callbacks: bool,
+}
+
+/// An algorithm that sockets of this machine can choose, until this is dropped or the
+/// process ends. Connections that use it keep it to their ends.
+pub struct Registered {
+    name: String,
+    // Fields are dropped in this order: the name goes first.
+    _link: Link,
+    recorder: Option<Recorder>,
+    _object: libbpf_rs::Object,
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Registered({})", self.name)
+    }
+}
+
+impl Registered {
+    /// Registers an algorithm under a new name, with these values of its parameters in
+    /// their order (none: those that the source sets); `flows` is the run's map of
+    /// `struct cc_flow`.
+    ///
+    /// # Errors
+    /// If the verifier rejects it, or the kernel cannot register it.
+    pub fn new(
+        object: &Object,
+        values: &[u32],
+        flows: BorrowedFd<'_>,
+        keep: Keep,
+    ) -> Result<Self, Error> {
+        Self::named(new_name(&object.name), object, values, flows, keep)
+    }
+
+    fn named(
+        name: String,
+        object: &Object,
+        values: &[u32],
+        flows: BorrowedFd<'_>,
+        keep: Keep,
+    ) -> Result<Self, Error> {
+        let load = || {
+            let mut open = libbpf_rs::ObjectBuilder::default().open_memory(&object.bytes)?;
+            prepare(&mut open, &name, values, flows, keep)?;
+            open.load()
+        };
+        let (loaded, said) = messages::of(load);
+        let mut loaded = loaded.map_err(|error| {
+            complaint::of_verifier(&object.name, &object.file, &said)
+                .unwrap_or_else(|| refused(&object.name, &error, &said))
+        })?;
+        let (link, said) = messages::of(|| attach(&mut loaded));
+        let link = link.map_err(|error| unregistered(&object.name, &name, &error, &said))?;
+        let recorder = keep.callbacks.then(|| Recorder::start(&loaded)).transpose();
+        let recorder = recorder.map_err(|error| refused(&object.name, &error, ""))?;
+        Ok(Self { name, _link: link, recorder, _object: loaded })
+    }
+
+    /// What a socket calls it (`TCP_CONGESTION`): unique on this machine.
+    #[must_use]
+    pub fn kernel_name(&self) -> &str {
+        &self.name
+    }
+
+    /// The callbacks since it was last asked; none without [`Keep::callbacks`].
+    ///
+    /// # Errors
+    /// If the kernel does not hand them out.
+    pub fn records(&self) -> Result<Records, Error> {
+        let Some(recorder) = &self.recorder else { return Ok(Records::default()) };
+        recorder.take().map_err(|error| refused(&self.name, &error, ""))
+    }
+}
+
+/// `db`, the process, a number within it, and what there is room for of the algorithm's
+/// name.
+fn new_name(algorithm: &str) -> String {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let mut name = format!("db{}_{}_{algorithm}", base_36(process::id()), base_36(number));
+    name.truncate(NAME_MAX);
+    name
+}
+
+fn base_36(mut number: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit(number % 36, 36).expect("a digit of base 36"));
+        number /= 36;
+        if number == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+/// All that has to be set before an object is loaded.
+fn prepare(
+    open: &mut OpenObject,
+    name: &str,
+    values: &[u32],
+    flows: BorrowedFd<'_>,
+    keep: Keep,
+) -> libbpf_rs::Result<()> {
+    for mut map in open.maps_mut() {
+        match map.name().to_string_lossy().as_ref() {
+            "cc_ops" => write_at(&mut map, 0, name.as_bytes()),
+            "cc_flows" => map.reuse_fd(flows)?,
+            "cc_records" if keep.callbacks => map.set_max_entries(RING_BYTES)?,
+            "cc_records" => map.set_autocreate(false)?,
+            ".rodata.dumbbell" => write_settings(&mut map, values, keep),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// `struct cc_settings`.
+fn write_settings(map: &mut OpenMapMut<'_>, values: &[u32], keep: Keep) {
+    write_at(map, 0, &u32::from(keep.state).to_ne_bytes());
+    write_at(map, 4, &u32::from(keep.callbacks).to_ne_bytes());
+    for (index, value) in values.iter().enumerate() {
+        write_at(map, PARAMS_AT + 4 * index, &value.to_ne_bytes());
+    }
+}
+
+fn write_at(map: &mut OpenMapMut<'_>, offset: usize, bytes: &[u8]) {
+    let memory = map.initial_value_mut().expect("a map with an initial value");
+    memory[offset..offset + bytes.len()].copy_from_slice(bytes);
+}
+
+fn attach(object: &mut libbpf_rs::Object) -> libbpf_rs::Result<Link> {
+    let map = object.maps_mut().find(|map| map.name() == "cc_ops");
+    map.expect("adapter.h defines it").attach_struct_ops()
+}
+
+/// The kernel did not load it, though the verifier had nothing against it.
+fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> Error {
+    let remedy = match error.kind() {
+        ErrorKind::PermissionDenied => {
+            "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+        }
+        ErrorKind::OutOfMemory => "free memory, or raise the limit of the control group",
+        _ => {
+            "the kernel needs struct_ops and its own BTF (Linux 6.10 or later): see dumbbell doctor"
+        }
+    };
+    Error::Machine {
+        what: format!("cannot load '{algorithm}' into the kernel"),
+        cause: with_first_line(error, said),
+        remedy: remedy.into(),
+    }
+}
+
+fn unregistered(algorithm: &str, name: &str, error: &libbpf_rs::Error, said: &str) -> Error {
+    if error.kind() != ErrorKind::AlreadyExists {
+        return refused(algorithm, error, said);
+    }
+    Error::Machine {
+        what: format!("cannot register '{algorithm}' in the kernel"),
+        cause: format!("there is a congestion control named '{name}' already"),
+        remedy: "another Dumbbell may run in another container: wait for it to end, or try again"
+            .into(),
+    }
+}
+
+/// The system's word, and libbpf's, if it has one.
+fn with_first_line(error: &libbpf_rs::Error, said: &str) -> String {
+    match said.lines().find(|line| !line.trim().is_empty()) {
+        Some(line) => format!("{error} ({})", line.trim_start_matches("libbpf: ")),
+        None => error.to_string(),
+    }
+}
+
+/// Takes records out of the kernel before its ring is full.
+struct Recorder {
+    shared: Arc<Shared>,
+    lost: libbpf_rs::MapHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    ring: Mutex<RingBuffer<'static>>,
+    records: Arc<Mutex<Vec<Record>>>,
+    ends: AtomicBool,
+}
+
+impl Recorder {
+    fn start(object: &libbpf_rs::Object) -> libbpf_rs::Result<Self> {
+        let map = |name: &str| object.maps().find(|map: &MapImpl<'_>| map.name() == name);
+        let lost = map(".bss.dumbbell").expect("adapter.h defines it");
+        let ring = map("cc_records").expect("adapter.h defines it");
+        let records = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&records);
+        let mut builder = RingBufferBuilder::new();
+        builder.add(&ring, move |bytes| {
+            debug_assert_eq!(bytes.len(), Record::BYTES);
+            lock(&sink).extend(Record::read(bytes));
+            0
+        })?;
+        let ring = Mutex::new(builder.build()?);
+        let shared = Arc::new(Shared { ring, records, ends: AtomicBool::new(false) });
+        let drained = Arc::clone(&shared);
+        let thread = thread::spawn(move || drained.drain_until_the_end());
+        Ok(Self { shared, lost: libbpf_rs::MapHandle::try_from(&lost)?, thread: Some(thread) })
+    }
+
+    fn take(&self) -> libbpf_rs::Result<Records> {
+        lock(&self.shared.ring).consume()?;
+        let lost = self.lost.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
+        let lost = lost.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+        Ok(Records { records: std::mem::take(&mut *lock(&self.shared.records)), lost })
+    }
+}
+
+impl Shared {
+    fn drain_until_the_end(&self) {
+        while !self.ends.load(Ordering::Relaxed) {
+            // What cannot be taken now is taken, or told of, when it is asked for.
+            let _ = lock(&self.ring).consume();
+            thread::sleep(DRAIN_INTERVAL);
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Compiler, compile};
+    use libbpf_rs::{MapHandle, ObjectBuilder};
+    use std::fs;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn names_are_short_and_of_one_process() {
+        let names = [new_name("reno"), new_name("an_algorithm_with_a_long_name")];
+        let process = format!("db{}_", base_36(process::id()));
+        assert!(names.iter().all(|name| name.starts_with(&process) && name.len() <= NAME_MAX));
+        assert_ne!(names[0], names[1]);
+        assert_eq!((base_36(0), base_36(35), base_36(36)), ("0".into(), "z".into(), "10".into()));
+    }
+
+    fn flows() -> MapHandle {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("flows.c");
+        fs::write(&source, "char cc_license[] CC_SECTION(\"license\") = \"GPL\";\n").unwrap();
+        let bytes = Compiler::find().unwrap().compile(&source, "flows.c").unwrap();
+        let object = ObjectBuilder::default().open_memory(&bytes).unwrap().load().unwrap();
+        let map = object.maps().find(|map| map.name() == "cc_flows").unwrap();
+        MapHandle::try_from(&map).unwrap()
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_told_and_stays_with_its_owner() {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("not run: only root can register algorithms in the kernel");
+            return;
+        }
+        let flows = flows();
+        let reno = compile(dumbbell_algorithm::find("reno").unwrap()).unwrap();
+        let register =
+            |name: &str| Registered::named(name.into(), &reno, &[], flows.as_fd(), Keep::default());
+        let first = register("dbtaken").unwrap();
+        let message = register("dbtaken").unwrap_err().to_string();
+        assert!(
+            message.contains("there is a congestion control named 'dbtaken' already"),
+            "{message}"
+        );
+        drop(first);
+        register("dbtaken").expect("a name that is free again");
+    }
+}

@@ -1,0 +1,188 @@
+//! What a run comes to: everything that emulator, applications and kernel saw, as one
+//! output.
+
+use std::fs;
+
+use dumbbell_network::{Span, Time};
+use dumbbell_record::{
+    Event, EventKind, Events, FlowSamples, FlowSummary, Internals, Output, QueueSamples,
+    QueueSummary, Requests, Summary, TestbedSummary,
+};
+use dumbbell_workload::{Transport, queue_samples, summarise_queue};
+
+use crate::clock::Clock;
+use crate::emulator::{Emulated, WireCounters};
+use crate::error::Error;
+use crate::guards::Limits;
+use crate::ports::flow_of_port;
+use crate::setup::Setup;
+use crate::traffic::{FlowEnd, TrafficOutput};
+use crate::watch::{KernelEvent, KernelEventKind};
+
+/// Everything that was seen of a run.
+pub struct Measured {
+    /// Its clock.
+    pub clock: Clock,
+    /// By the emulator.
+    pub emulated: Emulated,
+    /// By the applications.
+    pub traffic: TrafficOutput,
+    /// By the kernel.
+    pub events: Vec<KernelEvent>,
+    /// Share of the machine's time that its host gave to others, in 1/1000.
+    pub stolen_permille: u32,
+}
+
+/// Puts it all together.
+///
+/// # Errors
+/// If a host does not tell what it dropped.
+pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
+    let scenario = setup.scenario;
+    let end = Time::ZERO + scenario.duration_ns;
+    let mut testbed = testbed(setup, &measured)?;
+    testbed.invalid = reasons(setup, &measured, &testbed);
+    let events = events(setup, &measured);
+    let Measured { emulated, traffic, .. } = measured;
+    let flows = (0..).zip(&emulated.flows).zip(&traffic.ends);
+    let flows: Vec<_> =
+        flows.map(|((index, wire), sockets)| summarise(setup, index, wire, sockets)).collect();
+    let (queue_summaries, queues) = queues(setup, &emulated, end);
+    let summary = Summary {
+        duration_ns: end.0,
+        packets: flows.iter().map(|flow| flow.received_packets).sum(),
+        flows,
+        queues: queue_summaries,
+        testbed: Some(testbed),
+    };
+    let (mut samples, mut internals) = (FlowSamples::default(), Internals::default());
+    traffic.flows.into_iter().for_each(|row| samples.push(row));
+    traffic.internals.into_iter().for_each(|row| internals.push(row));
+    let mut requests = Requests::default();
+    traffic.requests.into_iter().for_each(|row| requests.push(row));
+    Ok(Output { summary, flows: samples, internals, queues, events, requests, captures: None })
+}
+
+fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Error> {
+    let Measured { emulated, traffic, .. } = measured;
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut local_drops = emulated.refused;
+    for host in setup.pairs.iter().flat_map(|pair| [&pair.sender, &pair.receiver]) {
+        let drops = host.drops()?;
+        local_drops += drops.sent + drops.delivered;
+    }
+    let lateness = &emulated.lateness;
+    Ok(TestbedSummary {
+        kernel: kernel.trim().to_owned(),
+        invalid: Vec::new(),
+        not_offered: setup.not_offered(),
+        delivered_packets: lateness.len(),
+        lateness_mean_ns: lateness.mean() as u64,
+        lateness_p99_ns: lateness.value_at_quantile(0.99),
+        lateness_max_ns: lateness.max(),
+        waiting_p99_ns: emulated.waiting.value_at_quantile(0.99),
+        emulator_busy_permille: emulated.busy_permille,
+        traffic_busy_permille: traffic.busy_permille,
+        stolen_permille: measured.stolen_permille,
+        local_drops,
+        datagrams_sent_permille: traffic
+            .datagrams
+            .map(|count| (1_000 * count.sent / count.asked.max(1)) as u32),
+    })
+}
+
+/// Why the run says nothing.
+fn reasons(setup: &Setup<'_>, measured: &Measured, testbed: &TestbedSummary) -> Vec<String> {
+    let mut reasons = Limits::for_paths(setup.shortest_rtt().0).reasons(testbed);
+    let label = |flow: &usize| setup.scenario.flows[*flow].label.as_str();
+    let late: Vec<_> = measured.traffic.late_connections.iter().map(label).collect();
+    if !late.is_empty() {
+        reasons.push(format!("not connected when they were to start: {}", late.join(", ")));
+    }
+    reasons
+}
+
+fn summarise(setup: &Setup<'_>, index: u32, wire: &WireCounters, sockets: &FlowEnd) -> FlowSummary {
+    let spec = &setup.scenario.flows[index as usize];
+    let tcp = match &spec.transport {
+        Transport::Tcp(tcp) => Some(tcp),
+        Transport::Udp(_) => None,
+    };
+    let seen = sockets.seen.unwrap_or_default();
+    FlowSummary {
+        flow: index,
+        label: spec.label.clone(),
+        algorithm: tcp.map(|tcp| tcp.algorithm.clone()),
+        preset: tcp.and_then(|tcp| tcp.preset.clone()),
+        start_ns: spec.start_ns.0,
+        end_ns: sockets.end_ns.unwrap_or(setup.scenario.duration_ns.0),
+        sent_segs: wire.sent_packets,
+        sent_bytes: wire.sent_bytes,
+        retransmitted_segs: wire.retransmitted_packets,
+        acked_bytes: sockets.acked_bytes,
+        received_bytes: sockets.received_bytes,
+        received_packets: wire.received_packets,
+        dropped_packets: wire.dropped_packets,
+        lost_packets: wire.lost_packets,
+        duplicated_packets: wire.duplicated_packets,
+        marked_packets: wire.marked_packets,
+        in_flight_packets: wire.in_flight_packets,
+        congestion_events: seen.congestion_events,
+        timeouts: seen.timeouts,
+        spurious_recoveries: seen.spurious,
+        tail_probes: None,
+        rtt_min_us: seen.rtt.map(|rtt| rtt.min_us),
+        rtt_mean_us: seen.rtt.map(|rtt| rtt.mean_us),
+        rtt_max_us: seen.rtt.map(|rtt| rtt.max_us),
+    }
+}
+
+fn queues(setup: &Setup<'_>, emulated: &Emulated, end: Time) -> (Vec<QueueSummary>, QueueSamples) {
+    let names = setup.scenario.links.iter().filter(|link| link.sampled).map(|link| &link.name);
+    let summaries = names
+        .zip(&emulated.links)
+        .map(|(name, (counters, _))| summarise_queue(name.clone(), counters, end))
+        .collect();
+    let mut table = QueueSamples::default();
+    if let Some(interval) = setup.scenario.record.interval_ns {
+        let rows = (0..)
+            .zip(&emulated.links)
+            .flat_map(|(queue, (_, samples))| queue_samples(queue, Span(interval.get()), samples));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|row| (row.time_ns, row.queue));
+        rows.into_iter().for_each(|row| table.push(row));
+    }
+    (summaries, table)
+}
+
+/// What happened to the flows, in order of time.
+fn events(setup: &Setup<'_>, measured: &Measured) -> Events {
+    let wanted = &setup.scenario.record.events;
+    let windows = measured.events.iter().filter_map(|event| window_event(measured.clock, event));
+    let windows = windows.filter(|(kind, _)| wanted.contains(kind)).map(|(_, event)| event);
+    let others = measured.emulated.events.iter().chain(&measured.traffic.events);
+    let mut rows: Vec<Event> = others.copied().chain(windows).collect();
+    rows.retain(|event| event.time_ns <= setup.scenario.duration_ns.0);
+    rows.sort_by_key(|event| event.time_ns);
+    let mut table = Events::default();
+    rows.into_iter().for_each(|row| table.push(row));
+    table
+}
+
+fn window_event(clock: Clock, event: &KernelEvent) -> Option<(EventKind, Event)> {
+    let kind = match event.kind {
+        KernelEventKind::Congestion => EventKind::Congestion,
+        KernelEventKind::Timeout => EventKind::Timeout,
+        KernelEventKind::Recovered => EventKind::Recovered,
+        KernelEventKind::Undone => EventKind::Undone,
+    };
+    let row = Event {
+        time_ns: clock.at(event.monotonic_ns)?.0,
+        kind: kind as u8,
+        flow: u32::try_from(flow_of_port(event.port)?).ok()?,
+        segment: 0,
+        cwnd_segs: event.cwnd_segs,
+        ssthresh_segs: event.ssthresh_segs,
+    };
+    Some((kind, row))
+}

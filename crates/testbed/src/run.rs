@@ -1,0 +1,104 @@
+//! A run, from its scenario to its output.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use dumbbell_network::Time;
+use dumbbell_record::Output;
+use dumbbell_workload::Scenario;
+use serde::Deserialize;
+
+use crate::clock::Clock;
+use crate::emulator::{Emulated, Emulator};
+use crate::error::Error;
+use crate::kernel::Keep;
+use crate::processors::MachineTime;
+use crate::report::{Measured, report};
+use crate::setup::Setup;
+use crate::traffic::{Plan, Prepared, TrafficOutput};
+use crate::turn::Turn;
+use crate::watch::KernelEvent;
+
+/// How a scenario is to be run.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// With the kernel's own algorithms of the same names, not with our builds.
+    pub kernel_modules: bool,
+}
+
+/// Runs a scenario in real time, as soon as no other run is under way on this machine.
+///
+/// # Errors
+/// A scenario that cannot be run, a machine that cannot run it, or cancellation.
+pub fn run(
+    scenario: &Scenario,
+    options: Options,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Output, Error> {
+    let _turn = Turn::wait(cancel)?;
+    let keep = Keep { state: scenario.record.algorithm_state, callbacks: false };
+    let setup = Setup::new(scenario, options.kernel_modules, keep)?;
+    carry_out(&setup, cancel)
+}
+
+/// Runs what was set up.
+pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Output, Error> {
+    let applications = Prepared::new(&setup.connections(), plan(setup, cancel))?;
+    let before = MachineTime::now();
+    let clock = Clock::starting_in(setup.lead());
+    let stop = Arc::new(AtomicBool::new(false));
+    let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
+    let (emulated, traffic) = thread::scope(|scope| {
+        let emulated = thread::Builder::new()
+            .name("dumbbell-emulator".into())
+            .spawn_scoped(scope, || {
+                setup.processors.keep_emulator();
+                emulator.run(&stop)
+            })
+            .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
+        let traffic = drive(setup, applications, clock);
+        if traffic.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        let emulated: Emulated =
+            emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        traffic.map(|traffic| (emulated, traffic))
+    })?;
+    let (traffic, events) = traffic;
+    let stolen_permille = MachineTime::now().stolen_permille_since(before);
+    report(setup, Measured { clock, emulated, traffic, events, stolen_permille })
+}
+
+fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
+    Plan {
+        record: &setup.scenario.record,
+        seed: setup.scenario.seed,
+        end: Time::ZERO + setup.scenario.duration_ns,
+        cancel: Arc::clone(cancel),
+        look: setup.look(),
+        processor: Some(setup.processors.applications()),
+    }
+}
+
+/// The applications, from the first connection to the end of the run.
+fn drive(
+    setup: &Setup<'_>,
+    applications: Prepared,
+    clock: Clock,
+) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
+    let traffic = applications.start(clock)?;
+    let mut events = Vec::new();
+    while !traffic.is_over() {
+        thread::sleep(LOOK);
+        events.append(&mut setup.watch.events()?);
+    }
+    let output = traffic.finish()?;
+    events.append(&mut setup.watch.events()?);
+    Ok((output, events))
+}
+
+/// Time between two looks at what the kernel tells.
+const LOOK: Duration = Duration::from_millis(50);

@@ -1,0 +1,219 @@
+//! Everything a run needs of the machine: hosts, algorithms in the kernel, someone to watch.
+
+use std::num::NonZeroU32;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use dumbbell_algorithm::{Instance, Need};
+use dumbbell_network::{Span, Time};
+use dumbbell_workload::{Flow, Scenario, TcpBpf, Transport};
+
+use crate::choices::Choices;
+use crate::congestion::Congestion;
+use crate::emulator::{Pair, mtu, propagation};
+use crate::error::Error;
+use crate::host::{Host, RECEIVER, SENDER};
+use crate::kernel::Keep;
+use crate::ports::port_of_flow;
+use crate::processors::{KeptOff, Processors};
+use crate::traffic::{Connection, Look, Seen, SeenRtt, SocketTuning};
+use crate::tuning::Tuning;
+use crate::watch::Watch;
+
+/// How long connections may take beyond two round trips, ...
+const LEAD: Span = Span::from_millis(200);
+/// ... and for each flow, as all may begin at once.
+const LEAD_PER_FLOW: Span = Span::from_micros(200);
+/// What an application hands over ahead of what is sent: this time's worth, ...
+const BACKLOG: Span = Span::from_millis(5);
+/// ... within these bounds.
+const BACKLOG_BYTES_MIN: u64 = 1 << 15;
+const BACKLOG_BYTES_MAX: u64 = 1 << 26;
+const PACKET_BYTES: u32 = 1_500;
+/// The kernel's own initial window.
+const INITIAL_WINDOW_SEGS: u32 = 10;
+
+/// A scenario's hosts, algorithms and watch.
+pub struct Setup<'a> {
+    /// What is to run.
+    pub scenario: &'a Scenario,
+    /// What its flows choose.
+    pub choices: Choices,
+    /// One for each stack.
+    pub tunings: Vec<Tuning>,
+    /// One for each stack.
+    pub pairs: Vec<Pair>,
+    /// One for each algorithm.
+    pub congestion: Vec<Congestion>,
+    /// Sees what becomes of the flows.
+    pub watch: Arc<Watch>,
+    /// Who computes where.
+    pub processors: Processors,
+    _kept_off: KeptOff,
+}
+
+impl<'a> Setup<'a> {
+    /// Sets up everything; with `kernel_modules` the kernel's own algorithms are used.
+    ///
+    /// # Errors
+    /// What the scenario cannot have, or the system refuses.
+    pub fn new(scenario: &'a Scenario, kernel_modules: bool, keep: Keep) -> Result<Self, Error> {
+        let choices = Choices::of(scenario)?;
+        let processors = Processors::divided()?;
+        let kept_off = processors.keep_off();
+        let tunings: Vec<Tuning> = choices.stacks.iter().map(Tuning::of).collect();
+        let mtu = mtu(scenario);
+        let pair = |tuning: &Tuning| {
+            let host = |address| Host::new(address, mtu, tuning);
+            Ok(Pair { sender: host(SENDER)?, receiver: host(RECEIVER)? })
+        };
+        let pairs = tunings.iter().map(pair).collect::<Result<Vec<_>, Error>>()?;
+        let hosts = pairs.iter().flat_map(|pair| [&pair.sender, &pair.receiver]);
+        let namespaces: Vec<_> = hosts.map(|host| &host.namespace).collect();
+        let watch = Watch::load(&namespaces)?;
+        let congestion = choices.algorithms.iter().map(|choice| {
+            if kernel_modules {
+                Congestion::kernels(choice)
+            } else {
+                Congestion::ours(choice, watch.map(), keep)
+            }
+        });
+        let congestion = congestion.collect::<Result<_, _>>()?;
+        let watch = Arc::new(watch);
+        let setup = Self {
+            scenario,
+            choices,
+            tunings,
+            pairs,
+            congestion,
+            watch,
+            processors,
+            _kept_off: kept_off,
+        };
+        setup.steer()?;
+        Ok(setup)
+    }
+
+    /// TCP-BPF: what flows ask for, and initial windows other than the kernel's.
+    fn steer(&self) -> Result<(), Error> {
+        for (index, flow) in self.scenario.flows.iter().enumerate() {
+            let Transport::Tcp(tcp) = &flow.transport else { continue };
+            let asked = self.tunings[self.choices.stack_of[index]].initial_window_segs;
+            let mut settings = tcp.tcp_bpf.unwrap_or_default();
+            if settings.initial_window_segs.is_none() && asked != INITIAL_WINDOW_SEGS {
+                settings.initial_window_segs = NonZeroU32::new(asked);
+            }
+            if settings != TcpBpf::default() {
+                self.watch.steer(port_of_flow(index), &settings)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How long before the beginning of the run the first connections must be made.
+    pub fn lead(&self) -> Span {
+        let flows = 0..self.scenario.flows.len();
+        flows.map(|flow| self.lead_of(flow)).max().unwrap_or(LEAD)
+    }
+
+    fn lead_of(&self, flow: usize) -> Span {
+        let flows = self.scenario.flows.len() as u64;
+        let crowd = flows * LEAD_PER_FLOW.0;
+        Span(LEAD.0 + crowd + 2 * self.base_rtt(&self.scenario.flows[flow]).0)
+    }
+
+    /// Propagation delay there and back.
+    fn base_rtt(&self, flow: &Flow) -> Span {
+        let links = &self.scenario.links;
+        let delay = |route| propagation(route, links, Time::ZERO).0;
+        Span(delay(&flow.forward) + delay(&flow.reverse))
+    }
+
+    /// The shortest base RTT of all flows.
+    pub fn shortest_rtt(&self) -> Span {
+        let rtts = self.scenario.flows.iter().map(|flow| self.base_rtt(flow));
+        rtts.min().unwrap_or(Span::ZERO)
+    }
+
+    /// All flows, ready to be started.
+    pub fn connections(&self) -> Vec<Connection<'_>> {
+        let connection = |(index, spec): (usize, &'a Flow)| {
+            let stack = self.choices.stack_of[index];
+            let pair = &self.pairs[stack];
+            Connection {
+                flow: index,
+                spec,
+                sender: &pair.sender.namespace,
+                receiver: &pair.receiver.namespace,
+                congestion: self.choices.algorithm_of[index]
+                    .map(|algorithm| self.congestion[algorithm].kernel_name().to_owned()),
+                tuning: self.socket_tuning(index),
+            }
+        };
+        self.scenario.flows.iter().enumerate().map(connection).collect()
+    }
+
+    fn socket_tuning(&self, flow: usize) -> SocketTuning {
+        let tuning = &self.tunings[self.choices.stack_of[flow]];
+        let algorithm = self.choices.algorithm_of[flow]
+            .map(|algorithm| self.choices.algorithms[algorithm].algorithm);
+        let paces = algorithm.is_some_and(|algorithm| algorithm.flags.contains(&Need::Pacing));
+        let clamp = tuning.receive_window_bytes;
+        SocketTuning {
+            window_clamp_bytes: clamp.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+            pace_all: tuning.pace_all,
+            paced: paces || tuning.pace_all,
+            backlog_bytes: self.backlog_bytes(flow),
+            lead: self.lead_of(flow),
+        }
+    }
+
+    /// A few milliseconds at the rate of the slowest link on the flow's way, shared by all.
+    fn backlog_bytes(&self, flow: usize) -> u32 {
+        let links = &self.scenario.links;
+        let hops = self.scenario.flows[flow].forward.hops.iter();
+        let rates = hops.filter_map(|hop| links[hop.link].rate.as_ref());
+        let packet_time = rates.map(|rate| rate.typical_time(PACKET_BYTES)).max();
+        let flows = self.scenario.flows.len() as u64;
+        let bytes = packet_time
+            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1) / flows);
+        bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
+    }
+
+    /// Looks at a flow's sending socket with the watch's eyes.
+    pub fn look(&self) -> Look {
+        let watch = Arc::clone(&self.watch);
+        let algorithm = |choice: Option<usize>| {
+            let choice = &self.choices.algorithms[choice?];
+            self.scenario.record.algorithm_state.then(|| choice.clone())
+        };
+        let choices: Vec<_> = self.choices.algorithm_of.iter().map(|c| algorithm(*c)).collect();
+        Box::new(move |flow: usize, socket: BorrowedFd<'_>| {
+            let seen = watch.flow(socket).ok()??;
+            let info = choices[flow].as_ref().map(|choice| {
+                Instance::with_state(choice.algorithm, &choice.values, &seen.state).info(&seen.conn)
+            });
+            Some(Seen {
+                rtt_us: seen.rtt.map(|rtt| rtt.latest_us),
+                congestion_events: seen.congestion_events,
+                timeouts: seen.timeouts,
+                spurious: seen.spurious,
+                rtt: seen.rtt.map(|rtt| SeenRtt {
+                    min_us: rtt.min_us,
+                    mean_us: rtt.sum_us / u64::from(rtt.samples),
+                    max_us: rtt.max_us,
+                }),
+                info,
+            })
+        })
+    }
+
+    /// What the flows' stacks ask for and the kernel has otherwise, each once.
+    pub fn not_offered(&self) -> Vec<String> {
+        let mut all: Vec<String> =
+            self.tunings.iter().flat_map(|tuning| tuning.not_offered.iter().cloned()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}

@@ -1,0 +1,35 @@
+//! Settings of a namespace.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// Settings by name, such as `net.ipv4.tcp_sack`; later ones win.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sysctls(Vec<(&'static str, String)>);
+
+impl Sysctls {
+    /// Sets one.
+    pub fn set(&mut self, name: &'static str, value: impl ToString) {
+        self.0.push((name, value.to_string()));
+    }
+
+    /// Writes them all, into the namespace of this thread.
+    ///
+    /// # Errors
+    /// The first that the kernel does not take.
+    pub fn write(&self) -> Result<(), Error> {
+        for (name, value) in &self.0 {
+            let path = Path::new("/proc/sys").join(name.replace('.', "/"));
+            fs::write(path, value).map_err(|error| {
+                Error::machine(
+                    &format!("cannot set {name} = {value} in a namespace"),
+                    &error,
+                    "this kernel is too old for the stack asked for, or /proc/sys is read-only",
+                )
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! What the application at the sending end of a connection wants to send, and when.
+
+use dumbbell_network::{Random, Time};
+use dumbbell_workload::{Bursts, Demand};
+
+/// Random streams of flows begin here, as in the simulator.
+const FLOW_STREAMS: u64 = 1 << 32;
+
+/// The randomness of a flow: the simulator's, so that both burst at the same times.
+pub fn random_of(seed: u64, flow: usize) -> Random {
+    Random::new(seed, FLOW_STREAMS + flow as u64)
+}
+
+/// The application at the sending end of a connection.
+#[derive(Debug)]
+pub struct App {
+    demand: Demand,
+    bursts: Option<Bursts>,
+    /// The message that is under way or was last, where data comes in messages.
+    message: Option<Message>,
+    /// It waits for the reply.
+    pub waits: bool,
+    /// When [`Self::act`] is to be called.
+    pub due: Time,
+    /// Bytes to be handed over.
+    pub unwritten: u64,
+}
+
+/// A request or a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// How many came before.
+    pub number: u64,
+    /// When it was issued.
+    pub issued: Time,
+    /// Its payload.
+    pub bytes: u64,
+}
+
+impl App {
+    /// An application that has done nothing.
+    pub fn new(demand: Demand, seed: u64, flow: usize) -> Self {
+        let bursts = match demand {
+            Demand::OnOff(pattern) => Some(Bursts::new(pattern, random_of(seed, flow).split())),
+            _ => None,
+        };
+        Self { demand, bursts, message: None, waits: false, due: Time::NEVER, unwritten: 0 }
+    }
+
+    /// Does what was due at `planned`, and at first what comes first.
+    pub fn act(&mut self, planned: Time, now: Time) {
+        self.due = Time::NEVER;
+        match self.demand {
+            Demand::Endless => self.unwritten = u64::MAX,
+            Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => {
+                self.issue(now, bytes.get());
+            }
+            Demand::OnOff(_) => {
+                let bursts = self.bursts.as_mut().expect("bursts of an on-off application");
+                self.due = planned + bursts.turn();
+                self.unwritten = if bursts.on { u64::MAX } else { 0 };
+            }
+        }
+    }
+
+    /// So many bytes were handed over.
+    pub fn wrote(&mut self, bytes: usize) {
+        if self.unwritten != u64::MAX {
+            self.unwritten -= bytes as u64;
+        }
+    }
+
+    /// The reply has come: gives the message that it completes, and whether it was the last.
+    pub fn complete(&mut self, now: Time) -> Option<(Message, bool)> {
+        let message = self.message.filter(|_| std::mem::take(&mut self.waits))?;
+        if let Demand::Requests { pause_ns, .. } = self.demand {
+            self.due = now + pause_ns;
+        }
+        Some((message, self.due == Time::NEVER))
+    }
+
+    /// Hands over nothing any more.
+    pub fn stop(&mut self) {
+        self.demand = Demand::Endless;
+        self.due = Time::NEVER;
+        self.unwritten = 0;
+    }
+
+    fn issue(&mut self, now: Time, bytes: u64) {
+        let number = self.message.map_or(0, |last| last.number + 1);
+        self.message = Some(Message { number, issued: now, bytes });
+        (self.waits, self.unwritten) = (true, bytes);
+    }
+}
+
+/// Payload of each message of a demand; none: data comes without end.
+pub fn message_bytes(demand: Demand) -> Option<u64> {
+    match demand {
+        Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes.get()),
+        Demand::Endless | Demand::OnOff(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dumbbell_network::Span;
+    use dumbbell_workload::OnOff;
+    use std::num::NonZeroU64;
+
+    fn app(demand: Demand) -> App {
+        App::new(demand, 1, 1)
+    }
+
+    #[test]
+    fn requests_follow_each_other_after_their_pause() {
+        let bytes = NonZeroU64::new(2_500).unwrap();
+        let mut app = app(Demand::Requests { bytes, pause_ns: Span(7) });
+        app.act(Time(10), Time(11));
+        assert_eq!((app.unwritten, app.due), (2_500, Time::NEVER));
+        app.wrote(2_500);
+        let (message, last) = app.complete(Time(30)).unwrap();
+        assert_eq!((message.number, message.issued, last), (0, Time(11), false));
+        assert_eq!((app.complete(Time(31)), app.due), (None, Time(37)));
+        app.act(Time(37), Time(37));
+        assert_eq!(app.complete(Time(50)).unwrap().0.number, 1);
+    }
+
+    #[test]
+    fn what_is_under_way_at_a_stop_may_still_be_answered_as_the_last() {
+        let bytes = NonZeroU64::new(10).unwrap();
+        let mut app = app(Demand::Requests { bytes, pause_ns: Span(7) });
+        app.act(Time(1), Time(1));
+        app.wrote(10);
+        app.stop();
+        assert!(app.complete(Time(5)).unwrap().1);
+        assert_eq!((app.due, app.unwritten), (Time::NEVER, 0));
+    }
+
+    #[test]
+    fn bursts_take_turns_at_their_planned_times() {
+        let (on, off) = (NonZeroU64::new(100).unwrap(), NonZeroU64::new(30).unwrap());
+        let mut app = app(Demand::OnOff(OnOff { on_ns: on, off_ns: off, random: false }));
+        app.act(Time(0), Time(3));
+        assert_eq!((app.unwritten, app.due), (u64::MAX, Time(100)));
+        app.act(Time(100), Time(109));
+        assert_eq!((app.unwritten, app.due), (0, Time(130)));
+    }
+}

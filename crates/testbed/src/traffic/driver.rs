@@ -1,0 +1,281 @@
+//! The applications' thread: waits for sockets and times, and lets flows act.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dumbbell_network::{Agenda, Span, Time};
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{
+    ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags,
+};
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::Pid;
+
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::traffic::flow::{Carrier, Common, End, FlowState};
+use crate::traffic::recorder::Recorder;
+use crate::traffic::stream::Progress;
+use crate::traffic::{Connection, DatagramCount, Plan, TrafficOutput, sockets};
+
+/// How often it looks whether the run was cancelled.
+const PATIENCE_MS: u16 = 50;
+/// Sockets heard of at once.
+const EVENTS: usize = 256;
+/// What epoll calls the alarm.
+const ALARM: u64 = u64::MAX;
+
+/// All flows, and what tells when they have something to do.
+pub struct Driver {
+    flows: Vec<FlowState>,
+    common: Common,
+    epoll: Epoll,
+    alarm: TimerFd,
+    /// For when the alarm is set.
+    rings: Option<Time>,
+    /// One leaf for each flow, then one for the samples, then one for the end.
+    agenda: Agenda,
+    /// What a turn was too short for.
+    unfinished: Vec<u64>,
+    interval: Option<Span>,
+    end: Time,
+    /// Known when it starts.
+    clock: Clock,
+    cancel: Arc<AtomicBool>,
+    processor: Option<usize>,
+}
+
+impl Driver {
+    /// Opens all sockets; nothing has been sent yet.
+    pub fn new(connections: &[Connection<'_>], plan: Plan<'_>) -> Result<Self, Error> {
+        let ends = sockets::open(connections)?;
+        let flows = connections.iter().zip(ends);
+        let flows: Vec<_> =
+            flows.map(|(connection, ends)| FlowState::new(connection, ends, plan.seed)).collect();
+        let mut agenda = Agenda::new(flows.len() + 2);
+        for (leaf, flow) in flows.iter().enumerate() {
+            agenda.set(leaf, flow.due());
+        }
+        let interval = plan.record.interval_ns.map(|interval| Span(interval.get()));
+        agenda.set(flows.len(), interval.map_or(Time::NEVER, |interval| Time::ZERO + interval));
+        agenda.set(flows.len() + 1, plan.end);
+        let (epoll, alarm) = watch(&flows).map_err(cannot_wait)?;
+        Ok(Self {
+            flows,
+            common: Common::new(Recorder::new(plan.record), plan.look),
+            epoll,
+            alarm,
+            rings: None,
+            agenda,
+            unfinished: Vec::new(),
+            interval,
+            end: plan.end,
+            clock: Clock::starting_in(Span::ZERO),
+            cancel: plan.cancel,
+            processor: plan.processor,
+        })
+    }
+
+    /// Works until the end of the run.
+    pub fn run(mut self, clock: Clock, abandoned: &AtomicBool) -> Result<TrafficOutput, Error> {
+        self.clock = clock;
+        self.settle()?;
+        for leaf in 0..self.flows.len() {
+            self.flows[leaf].connect_early()?;
+            self.plan(leaf);
+        }
+        let mut busy_before = None;
+        loop {
+            self.wait()?;
+            if self.cancel.load(Ordering::Relaxed) || abandoned.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
+            if self.clock.now().is_some() {
+                busy_before.get_or_insert_with(busy);
+            }
+            if self.do_what_is_due()? {
+                let busy = busy() - busy_before.unwrap_or_default();
+                return self.finish(busy);
+            }
+        }
+    }
+
+    /// Keeps to its processor.
+    fn settle(&self) -> Result<(), Error> {
+        let Some(processor) = self.processor else { return Ok(()) };
+        let mut set = CpuSet::new();
+        set.set(processor).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(
+            |error| {
+                let what = format!("cannot keep the applications on processor {processor}");
+                sockets::failed(what, &error.into())
+            },
+        )
+    }
+
+    /// Waits for sockets or the next time, and hears what sockets have to say.
+    fn wait(&mut self) -> Result<(), Error> {
+        self.set_alarm().map_err(cannot_wait)?;
+        let mut events = [EpollEvent::empty(); EVENTS];
+        let patience = if self.unfinished.is_empty() { PATIENCE_MS } else { 0 };
+        let count = match self.epoll.wait(&mut events, patience) {
+            Ok(count) => count,
+            Err(Errno::EINTR) => 0,
+            Err(error) => return Err(cannot_wait(error)),
+        };
+        for token in std::mem::take(&mut self.unfinished) {
+            self.hear(token)?;
+        }
+        for event in &events[..count] {
+            match event.data() {
+                ALARM => self.rings = None,
+                token => self.hear(token)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_alarm(&mut self) -> nix::Result<()> {
+        let (due, _) = self.agenda.earliest();
+        if self.rings == Some(due) {
+            return Ok(());
+        }
+        // A timer of nothing would never ring.
+        let wait_ns = (due.0 as i64).saturating_sub(self.clock.now_ns()).max(1);
+        let wait = TimeSpec::from_duration(Duration::from_nanos(wait_ns as u64));
+        self.alarm.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty())?;
+        self.rings = Some(due);
+        Ok(())
+    }
+
+    fn hear(&mut self, token: u64) -> Result<(), Error> {
+        let (leaf, end) = flow_of(token);
+        let now = self.clock.now().unwrap_or(Time::ZERO);
+        if now > self.end {
+            // The last counts are those of the end.
+            return Ok(());
+        }
+        let flow = &mut self.flows[leaf];
+        if end == End::Receiver && flow.accept()? {
+            watch_accepted(&self.epoll, leaf, flow).map_err(cannot_wait)?;
+        }
+        let progress = flow.hear(end, now, &mut self.common)?;
+        if progress == Progress::More {
+            self.unfinished.push(token);
+        }
+        self.plan(leaf);
+        Ok(())
+    }
+
+    /// Lets flows act and samples them, in order of time; gives whether the end has come.
+    fn do_what_is_due(&mut self) -> Result<bool, Error> {
+        let Some(now) = self.clock.now() else { return Ok(false) };
+        // Whoever looks too late does not find more than was due until the end.
+        let now = now.min(self.end);
+        loop {
+            let (due, leaf) = self.agenda.earliest();
+            if due > now {
+                return Ok(false);
+            }
+            if let Some(flow) = self.flows.get_mut(leaf) {
+                let progress = flow.act(now, &mut self.common)?;
+                if progress == Progress::More {
+                    self.unfinished.push(token_of(leaf, End::Sender));
+                }
+                self.plan(leaf);
+            } else if leaf == self.flows.len() {
+                self.sample(due)?;
+            } else {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn plan(&mut self, leaf: usize) {
+        self.agenda.set(leaf, self.flows[leaf].due());
+    }
+
+    fn sample(&mut self, time: Time) -> Result<(), Error> {
+        for flow in self.flows.iter().filter(|flow| flow.is_sampled()) {
+            flow.sample(time, &mut self.common)?;
+        }
+        let interval = self.interval.expect("the interval of a planned sample");
+        self.agenda.set(self.flows.len(), time + interval);
+        Ok(())
+    }
+
+    /// Takes the last counts, then resets all connections.
+    fn finish(mut self, busy: Duration) -> Result<TrafficOutput, Error> {
+        let look = &mut self.common.look;
+        let ends = self.flows.iter_mut().map(|flow| flow.end(look)).collect::<Result<_, _>>()?;
+        let counts: Vec<_> = self.flows.iter().filter_map(FlowState::datagrams).collect();
+        let Recorder { flows, internals, requests, events, .. } = self.common.recorder;
+        Ok(TrafficOutput {
+            flows,
+            internals,
+            requests,
+            events,
+            ends,
+            busy_permille: (busy.as_nanos() * 1_000 / u128::from(self.end.0.max(1))) as u32,
+            datagrams: (!counts.is_empty()).then(|| sum(&counts)),
+            late_connections: self.common.late,
+        })
+    }
+}
+
+fn sum(counts: &[DatagramCount]) -> DatagramCount {
+    counts.iter().fold(DatagramCount::default(), |total, count| DatagramCount {
+        asked: total.asked + count.asked,
+        sent: total.sent + count.sent,
+    })
+}
+
+/// Hears of all sockets when something changes about them.
+fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, TimerFd)> {
+    let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+    let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+    let alarm = TimerFd::new(TimerClock::CLOCK_MONOTONIC, flags)?;
+    let edge = EpollFlags::EPOLLET | EpollFlags::EPOLLIN;
+    epoll.add(&alarm, EpollEvent::new(edge, ALARM))?;
+    for (leaf, flow) in flows.iter().enumerate() {
+        let receiver = EpollEvent::new(edge, token_of(leaf, End::Receiver));
+        match &flow.transport {
+            Carrier::Datagrams(datagrams) => epoll.add(&datagrams.ends.receiver, receiver)?,
+            Carrier::Stream(stream) => {
+                let token = token_of(leaf, End::Sender);
+                epoll.add(&stream.sender, EpollEvent::new(edge | EpollFlags::EPOLLOUT, token))?;
+                epoll.add(&stream.listener, receiver)?;
+            }
+        }
+    }
+    Ok((epoll, alarm))
+}
+
+/// Hears of a receiving end that is there now.
+fn watch_accepted(epoll: &Epoll, leaf: usize, flow: &FlowState) -> nix::Result<()> {
+    let Carrier::Stream(stream) = &flow.transport else { return Ok(()) };
+    let Some(receiver) = &stream.receiver else { return Ok(()) };
+    let flags = EpollFlags::EPOLLET | EpollFlags::EPOLLIN;
+    epoll.add(&receiver.socket, EpollEvent::new(flags, token_of(leaf, End::Receiver)))
+}
+
+const fn token_of(leaf: usize, end: End) -> u64 {
+    2 * leaf as u64 + matches!(end, End::Receiver) as u64
+}
+
+const fn flow_of(token: u64) -> (usize, End) {
+    let end = if token % 2 == 0 { End::Sender } else { End::Receiver };
+    ((token / 2) as usize, end)
+}
+
+/// Processor time of this thread.
+fn busy() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("a thread's clock").into()
+}
+
+fn cannot_wait(error: Errno) -> Error {
+    sockets::failed("the applications' thread cannot wait for its sockets".into(), &error.into())
+}

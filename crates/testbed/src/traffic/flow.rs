@@ -1,0 +1,301 @@
+//! One flow at work: what its applications do, and when.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use dumbbell_network::Time;
+use dumbbell_record::EventKind;
+use dumbbell_workload::{Flow, Tcp, Transport};
+
+use crate::error::Error;
+use crate::traffic::app::App;
+use crate::traffic::datagrams::{Datagrams, Schedule};
+use crate::traffic::recorder::Recorder;
+use crate::traffic::sockets::{Ends, failed};
+use crate::traffic::stream::{CHUNK_BYTES, Progress, Stream};
+use crate::traffic::tcp_info::Moment;
+use crate::traffic::{Connection, DatagramCount, FlowEnd, Look};
+
+/// A flow and its sockets.
+#[derive(Debug)]
+pub struct FlowState {
+    pub index: usize,
+    pub spec: Flow,
+    pub transport: Carrier,
+    paced: bool,
+    stage: Stage,
+    /// When it connects, unless it has.
+    connects: Option<Time>,
+    stops: Option<Time>,
+    ended: Option<Time>,
+}
+
+/// What carries a flow's data.
+#[derive(Debug)]
+pub enum Carrier {
+    Stream(Stream),
+    Datagrams(Datagrams),
+}
+
+/// How far a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its time has not come.
+    Waiting,
+    /// Its time has come, but its connection is not there.
+    Late,
+    /// It has begun.
+    Begun,
+    /// It was stopped before it could begin.
+    Missed,
+}
+
+/// One end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Sender,
+    Receiver,
+}
+
+/// What flows share.
+pub struct Common {
+    pub recorder: Recorder,
+    pub look: Look,
+    pub late: Vec<usize>,
+    zeros: Vec<u8>,
+    /// Where payload is not copied to; it says how much may be read at once.
+    sink: Vec<u8>,
+}
+
+impl Common {
+    pub fn new(recorder: Recorder, look: Look) -> Self {
+        let (zeros, sink) = (vec![0; CHUNK_BYTES], Vec::with_capacity(CHUNK_BYTES));
+        Self { recorder, look, late: Vec::new(), zeros, sink }
+    }
+}
+
+impl FlowState {
+    /// A flow that has done nothing.
+    pub fn new(connection: &Connection<'_>, ends: Ends, seed: u64) -> Self {
+        let (index, spec) = (connection.flow, connection.spec.clone());
+        let transport = match &spec.transport {
+            Transport::Tcp(tcp) => {
+                let app = App::new(tcp.demand, seed, index);
+                let mss = spec.mss_bytes();
+                Carrier::Stream(Stream::new(index, ends, app, mss, &connection.tuning))
+            }
+            Transport::Udp(udp) => {
+                let schedule = Schedule::new(udp, spec.start_ns, seed, index);
+                let (packet, payload) = (spec.packet_bytes, spec.mss_bytes());
+                Carrier::Datagrams(Datagrams::new(ends, schedule, packet, payload))
+            }
+        };
+        let connects = match transport {
+            Carrier::Stream(_) => {
+                Some(Time(spec.start_ns.0.saturating_sub(connection.tuning.lead.0)))
+            }
+            Carrier::Datagrams(_) => None,
+        };
+        let (paced, stops) = (connection.tuning.paced, spec.stop_ns);
+        let stage = Stage::Waiting;
+        Self { index, spec, transport, paced, stage, connects, stops, ended: None }
+    }
+
+    /// When it next wants to act of itself.
+    pub fn due(&self) -> Time {
+        let own = match (self.stage, &self.transport) {
+            (Stage::Begun, Carrier::Stream(stream)) => stream.app.due,
+            (_, Carrier::Datagrams(datagrams)) => datagrams.schedule.due(),
+            (Stage::Waiting, _) => self.connects.unwrap_or(self.spec.start_ns),
+            (Stage::Late | Stage::Missed, _) => Time::NEVER,
+        };
+        own.min(self.stops.unwrap_or(Time::NEVER))
+    }
+
+    /// Whether it has a connection that has begun and is to be sampled.
+    pub fn is_sampled(&self) -> bool {
+        self.spec.sampled && self.has_begun()
+    }
+
+    fn has_begun(&self) -> bool {
+        matches!(self.transport, Carrier::Stream(_)) && self.stage == Stage::Begun
+    }
+
+    /// Connects before the run if that is early enough for it.
+    pub fn connect_early(&mut self) -> Result<(), Error> {
+        if self.connects == Some(Time::ZERO) { self.connect() } else { Ok(()) }
+    }
+
+    /// Does what is due.
+    pub fn act(&mut self, now: Time, common: &mut Common) -> Result<Progress, Error> {
+        if self.stops.is_some_and(|stops| stops <= now) {
+            self.stop(now, common)?;
+        }
+        if self.connects.is_some_and(|connects| connects <= now) {
+            self.connect()?;
+        }
+        if self.stage == Stage::Waiting && self.spec.start_ns <= now {
+            return self.begin(now, common);
+        }
+        let planned = match &mut self.transport {
+            Carrier::Datagrams(datagrams) => {
+                let sent = datagrams.send(now);
+                sent.map_err(|error| self.refused("send", &error))?;
+                return Ok(Progress::Done);
+            }
+            Carrier::Stream(stream) => stream.app.due,
+        };
+        if planned <= now { self.proceed(planned, now, common) } else { Ok(Progress::Done) }
+    }
+
+    /// Takes what a socket has to say.
+    pub fn hear(&mut self, end: End, now: Time, common: &mut Common) -> Result<Progress, Error> {
+        let heard = match (&mut self.transport, end) {
+            (Carrier::Datagrams(datagrams), _) => datagrams.receive().map(|()| Progress::Done),
+            (Carrier::Stream(stream), End::Receiver) => match &mut stream.receiver {
+                Some(receiver) => receiver.read(common.sink.spare_capacity_mut()),
+                None => Ok(Progress::Done),
+            },
+            (Carrier::Stream(_), End::Sender) => return self.sender_hears(now, common),
+        };
+        heard.map_err(|error| self.refused("receive", &error))
+    }
+
+    /// Whether the receiving end is there since this call.
+    pub fn accept(&mut self) -> Result<bool, Error> {
+        let (Carrier::Stream(stream), Transport::Tcp(Tcp { demand, .. })) =
+            (&mut self.transport, &self.spec.transport)
+        else {
+            return Ok(false);
+        };
+        stream.accept(*demand).map_err(|error| self.refused("accept its connection", &error))
+    }
+
+    /// Keeps a sample of it.
+    pub fn sample(&self, time: Time, common: &mut Common) -> Result<(), Error> {
+        let moment = self.moment(&mut common.look)?;
+        common.recorder.sample(time, self.index as u32, &moment, self.paced);
+        Ok(())
+    }
+
+    /// How it is in the end.
+    pub fn end(&mut self, look: &mut Look) -> Result<FlowEnd, Error> {
+        let ended = self.ended.map(|time| time.0);
+        if self.has_begun() {
+            return self.moment(look).map(|moment| moment.end(ended));
+        }
+        match &mut self.transport {
+            Carrier::Stream(_) => Ok(FlowEnd { end_ns: ended, ..FlowEnd::default() }),
+            Carrier::Datagrams(datagrams) => {
+                let received = datagrams.receive();
+                let end = datagrams.end(ended);
+                received.map(|()| end).map_err(|error| self.refused("receive", &error))
+            }
+        }
+    }
+
+    /// What it counted of datagrams.
+    pub fn datagrams(&self) -> Option<DatagramCount> {
+        match &self.transport {
+            Carrier::Datagrams(datagrams) => Some(datagrams.count),
+            Carrier::Stream(_) => None,
+        }
+    }
+
+    fn connect(&mut self) -> Result<(), Error> {
+        self.connects = None;
+        let Carrier::Stream(stream) = &self.transport else { return Ok(()) };
+        stream.connect().map_err(|error| self.refused("connect", &error))
+    }
+
+    fn begin(&mut self, now: Time, common: &mut Common) -> Result<Progress, Error> {
+        let start = self.spec.start_ns;
+        match &self.transport {
+            Carrier::Stream(stream) if !stream.established => {
+                common.late.push(self.index);
+                self.stage = Stage::Late;
+                return Ok(Progress::Done);
+            }
+            _ => self.stage = Stage::Begun,
+        }
+        match &self.transport {
+            Carrier::Stream(_) => {
+                self.event(now, EventKind::Start, common)?;
+                self.proceed(start, now, common)
+            }
+            Carrier::Datagrams(_) => self.act(now, common),
+        }
+    }
+
+    /// Lets the application do what was due at `planned`.
+    fn proceed(&mut self, planned: Time, now: Time, common: &Common) -> Result<Progress, Error> {
+        let Carrier::Stream(stream) = &mut self.transport else { return Ok(Progress::Done) };
+        stream.app.act(planned, now);
+        stream.write(&common.zeros).map_err(|error| self.refused("send", &error))
+    }
+
+    fn stop(&mut self, now: Time, common: &mut Common) -> Result<(), Error> {
+        self.ended = self.ended.or(self.stops);
+        self.stops = None;
+        match &mut self.transport {
+            Carrier::Datagrams(datagrams) => datagrams.schedule.stop(),
+            Carrier::Stream(stream) => stream.app.stop(),
+        }
+        if self.has_begun() {
+            self.event(now, EventKind::Stop, common)
+        } else {
+            (self.stage, self.connects) = (Stage::Missed, None);
+            Ok(())
+        }
+    }
+
+    fn sender_hears(&mut self, now: Time, common: &mut Common) -> Result<Progress, Error> {
+        let Carrier::Stream(stream) = &mut self.transport else { return Ok(Progress::Done) };
+        if !stream.established {
+            let error = stream.sender.take_error().unwrap_or_else(Some);
+            let established = error.map_or_else(|| stream.establish(), Err);
+            let established = established.map_err(|error| self.refused("connect", &error))?;
+            let is_late = established && self.stage == Stage::Late;
+            return if is_late { self.begin(now, common) } else { Ok(Progress::Done) };
+        }
+        let wrote = stream.write(&common.zeros);
+        let reply = stream.hear_reply();
+        let wrote = wrote.map_err(|error| self.refused("send", &error))?;
+        if reply.map_err(|error| self.refused("receive a reply", &error))? {
+            self.complete(now, common)?;
+        }
+        Ok(wrote)
+    }
+
+    fn complete(&mut self, now: Time, common: &mut Common) -> Result<(), Error> {
+        let Carrier::Stream(stream) = &mut self.transport else { return Ok(()) };
+        let Some((message, is_last)) = stream.app.complete(now) else { return Ok(()) };
+        common.recorder.request(now, self.index as u32, message);
+        if is_last {
+            self.ended.get_or_insert(now);
+            self.event(now, EventKind::Done, common)?;
+        }
+        Ok(())
+    }
+
+    fn event(&self, now: Time, kind: EventKind, common: &mut Common) -> Result<(), Error> {
+        let Carrier::Stream(stream) = &self.transport else { return Ok(()) };
+        let info = stream.sender_info().map_err(|error| self.refused("be sampled", &error))?;
+        common.recorder.event(now, kind, self.index as u32, &info);
+        Ok(())
+    }
+
+    fn moment(&self, look: &mut Look) -> Result<Moment, Error> {
+        let Carrier::Stream(stream) = &self.transport else { unreachable!("only TCP is sampled") };
+        let seen = look(self.index, stream.sender.as_fd());
+        let moment = || -> io::Result<Moment> {
+            let received_bytes = stream.received_bytes()?;
+            Ok(Moment { sender: stream.sender_info()?, received_bytes, seen })
+        };
+        moment().map_err(|error| self.refused("be sampled", &error))
+    }
+
+    fn refused(&self, what: &str, error: &io::Error) -> Error {
+        failed(format!("flow {} ({}) cannot {what}", self.index, self.spec.label), error)
+    }
+}

@@ -1,0 +1,140 @@
+//! Both ends of one TCP connection.
+
+use std::io::{self, ErrorKind};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+
+use dumbbell_workload::Demand;
+use socket2::Socket;
+
+use crate::traffic::app::{App, message_bytes};
+use crate::traffic::receiver::Receiver;
+use crate::traffic::sockets::{self, Ends};
+use crate::traffic::tcp_info::TcpInfo;
+use crate::traffic::{SocketTuning, options};
+
+/// Reads and writes of one turn, so that a fast connection leaves time for others.
+pub const TURN: usize = 8;
+/// What is handed over in one call.
+pub const CHUNK_BYTES: usize = 256 << 10;
+
+/// Both ends of one TCP connection.
+#[derive(Debug)]
+pub struct Stream {
+    flow: usize,
+    pub sender: Socket,
+    pub listener: Socket,
+    /// Absent until the connection is there.
+    pub receiver: Option<Receiver>,
+    pub app: App,
+    pub established: bool,
+    /// Retransmissions of its SYN.
+    syn_retrans: u32,
+    window_clamp_bytes: Option<u32>,
+    mss_bytes: u32,
+}
+
+/// Whether there may be more to do at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The kernel will tell when there is.
+    Done,
+    /// The turn was over.
+    More,
+}
+
+impl Stream {
+    /// A connection that is not connected.
+    pub fn new(flow: usize, ends: Ends, app: App, mss_bytes: u32, tuning: &SocketTuning) -> Self {
+        Self {
+            flow,
+            sender: ends.sender,
+            listener: ends.receiver,
+            receiver: None,
+            app,
+            established: false,
+            syn_retrans: 0,
+            window_clamp_bytes: tuning.window_clamp_bytes,
+            mss_bytes,
+        }
+    }
+
+    /// Begins to connect.
+    pub fn connect(&self) -> io::Result<()> {
+        match self.sender.connect(&sockets::receiver_of(self.flow).into()) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the connection at the receiving end; gives whether it is there since then.
+    pub fn accept(&mut self, demand: Demand) -> io::Result<bool> {
+        if self.receiver.is_some() {
+            return Ok(false);
+        }
+        let socket = match self.listener.accept() {
+            Ok((socket, _)) => socket,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let (message, clamp) = (message_bytes(demand), self.window_clamp_bytes);
+        self.receiver = Some(Receiver::new(socket, message, self.mss_bytes, clamp)?);
+        Ok(true)
+    }
+
+    /// Looks whether the connection is there.
+    pub fn establish(&mut self) -> io::Result<bool> {
+        self.established = self.sender.peer_addr().is_ok();
+        if self.established {
+            self.syn_retrans = self.sender_info()?.retransmitted_segs();
+        }
+        Ok(self.established)
+    }
+
+    /// Hands over what the application has.
+    pub fn write(&mut self, zeros: &[u8]) -> io::Result<Progress> {
+        // Whole segments, so that none in the middle of data is short.
+        let most = zeros.len() - zeros.len() % self.mss_bytes as usize;
+        for _ in 0..TURN {
+            if self.app.unwritten == 0 {
+                return Ok(Progress::Done);
+            }
+            let wanted = self.app.unwritten.min(most as u64) as usize;
+            let more = if wanted as u64 == self.app.unwritten { 0 } else { libc::MSG_MORE };
+            match self.sender.send_with_flags(&zeros[..wanted], more | libc::MSG_NOSIGNAL) {
+                Ok(bytes) => {
+                    self.app.wrote(bytes);
+                    if bytes < wanted {
+                        return Ok(Progress::Done);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Progress::Done),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// Takes the receiver's reply if the application waits for it and it is there.
+    pub fn hear_reply(&self) -> io::Result<bool> {
+        if !self.app.waits {
+            return Ok(false);
+        }
+        let mut reply = [MaybeUninit::uninit(); 1];
+        match self.sender.recv(&mut reply) {
+            Ok(bytes) => Ok(bytes > 0),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the kernel says of the sending end since it was established.
+    pub fn sender_info(&self) -> io::Result<TcpInfo> {
+        options::tcp_info(self.sender.as_fd()).map(|info| info.without(self.syn_retrans))
+    }
+
+    /// Payload that has reached the receiving end in order.
+    pub fn received_bytes(&self) -> io::Result<u64> {
+        self.receiver.as_ref().map_or(Ok(0), Receiver::received_bytes)
+    }
+}

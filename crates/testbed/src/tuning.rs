@@ -1,0 +1,170 @@
+//! A stack profile on the kernel at hand: what it can be told, and what it cannot do.
+
+use dumbbell_network::Span;
+use dumbbell_tcp::{Ecn, LossDetection, Pacing, ProbeRule, Stack, StackChoice};
+use serde_json::{Map, json};
+
+use crate::sysctls::Sysctls;
+
+/// Buffers of both ends: with them a window may be as large as TCP's scale allows, 1 GiB.
+const BUFFER_BYTES: i32 = i32::MAX;
+/// The kernel forgets its smallest round-trip time after a day at most.
+const MIN_RTT_WINDOW_MAX: Span = Span::from_millis(86_400_000);
+
+/// How a host is set up for a stack.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// Settings of its namespace.
+    pub sysctls: Sysctls,
+    /// Window of a new connection in segments.
+    pub initial_window_segs: u32,
+    /// Payload that a receiver lets be outstanding; none: no limit.
+    pub receive_window_bytes: Option<u64>,
+    /// All flows are paced.
+    pub pace_all: bool,
+    /// Hosts leave it to their devices to cut chunks into segments.
+    pub offload: bool,
+    /// Switches that the kernel has otherwise, in words.
+    pub not_offered: Vec<String>,
+}
+
+impl Tuning {
+    /// How to have `stack`.
+    #[must_use]
+    pub fn of(stack: &Stack) -> Self {
+        let mut sysctls = common();
+        let mut kernel = linux_6();
+        tune_loss_detection(stack, &mut kernel, &mut sysctls);
+        tune_timers(stack, &mut kernel, &mut sysctls);
+        tune_receiver(stack, &mut kernel, &mut sysctls);
+        tune_sender(stack, &mut kernel, &mut sysctls);
+        Self {
+            sysctls,
+            initial_window_segs: stack.initial_window_segs.get(),
+            receive_window_bytes: stack.receive_window_bytes.map(Into::into),
+            pace_all: stack.pacing == Pacing::Fq,
+            offload: stack.tso,
+            not_offered: differences(stack, &kernel),
+        }
+    }
+}
+
+/// The profile of kernels like the one at hand.
+pub fn linux_6() -> Stack {
+    StackChoice { profile: "linux-6".into(), switches: Map::new() }
+        .resolve()
+        .expect("a profile that exists")
+}
+
+/// What every host has: room, nothing remembered of earlier connections, no IPv6.
+fn common() -> Sysctls {
+    let mut sysctls = Sysctls::default();
+    sysctls.set("net.ipv6.conf.all.disable_ipv6", 1);
+    sysctls.set("net.ipv6.conf.default.disable_ipv6", 1);
+    sysctls.set("net.ipv4.tcp_no_metrics_save", 1);
+    sysctls.set("net.ipv4.tcp_syncookies", 0);
+    sysctls.set("net.ipv4.tcp_max_syn_backlog", 65_536);
+    sysctls.set("net.core.somaxconn", 65_535);
+    sysctls.set("net.ipv4.tcp_rmem", format!("4096 {BUFFER_BYTES} {BUFFER_BYTES}"));
+    sysctls.set("net.ipv4.tcp_wmem", format!("4096 16384 {BUFFER_BYTES}"));
+    sysctls
+}
+
+fn tune_loss_detection(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
+    kernel.sack = stack.sack;
+    sysctls.set("net.ipv4.tcp_sack", u8::from(stack.sack));
+    kernel.loss_detection = match stack.loss_detection {
+        _ if !stack.sack => LossDetection::NewReno,
+        LossDetection::Sacked => LossDetection::Sacked,
+        _ => LossDetection::Rack,
+    };
+    let rack = u8::from(kernel.loss_detection != LossDetection::Sacked);
+    sysctls.set("net.ipv4.tcp_recovery", rack);
+    kernel.reordering_segs = stack.reordering_segs;
+    sysctls.set("net.ipv4.tcp_reordering", stack.reordering_segs);
+    kernel.reordering_max_segs = stack.reordering_max_segs;
+    sysctls.set("net.ipv4.tcp_max_reordering", stack.reordering_max_segs);
+    kernel.frto = stack.frto;
+    sysctls.set("net.ipv4.tcp_frto", if stack.frto { 2 } else { 0 });
+    if stack.tail_probe == ProbeRule::Off {
+        kernel.tail_probe = ProbeRule::Off;
+    }
+    sysctls
+        .set("net.ipv4.tcp_early_retrans", if kernel.tail_probe == ProbeRule::Off { 0 } else { 3 });
+}
+
+fn tune_timers(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
+    kernel.rto_min_ns = stack.rto_min_ns;
+    sysctls.set("net.ipv4.tcp_rto_min_us", stack.rto_min_ns.0 / 1_000);
+    kernel.rto_max_ns = stack.rto_max_ns;
+    sysctls.set("net.ipv4.tcp_rto_max_ms", stack.rto_max_ns.0 / 1_000_000);
+    let window = stack.min_rtt_window_ns.unwrap_or(MIN_RTT_WINDOW_MAX);
+    if window <= MIN_RTT_WINDOW_MAX && window.0 % 1_000_000_000 == 0 {
+        kernel.min_rtt_window_ns = stack.min_rtt_window_ns;
+        sysctls.set("net.ipv4.tcp_min_rtt_wlen", window.0 / 1_000_000_000);
+    }
+}
+
+fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
+    kernel.dsack = stack.dsack;
+    sysctls.set("net.ipv4.tcp_dsack", u8::from(stack.dsack));
+    kernel.timestamps = stack.timestamps;
+    sysctls.set("net.ipv4.tcp_timestamps", u8::from(stack.timestamps));
+    kernel.sack_compression_ns = stack.sack_compression_ns;
+    sysctls.set("net.ipv4.tcp_comp_sack_delay_ns", stack.sack_compression_ns.0);
+    kernel.sack_compression_segs = stack.sack_compression_segs.min(255);
+    sysctls.set("net.ipv4.tcp_comp_sack_nr", kernel.sack_compression_segs);
+    kernel.receive_window_bytes = stack.receive_window_bytes;
+    kernel.ecn = if stack.ecn == Ecn::Off { Ecn::Off } else { Ecn::Classic };
+    sysctls.set("net.ipv4.tcp_ecn", u8::from(kernel.ecn != Ecn::Off));
+}
+
+fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
+    kernel.initial_window_segs = stack.initial_window_segs;
+    kernel.pacing = stack.pacing;
+    kernel.tso = stack.tso;
+    kernel.slow_start_after_idle = stack.slow_start_after_idle;
+    sysctls.set("net.ipv4.tcp_slow_start_after_idle", u8::from(stack.slow_start_after_idle));
+    // A device that hands on everything at once never lets a flow wait in its host.
+    kernel.tsq_bytes = stack.tsq_bytes;
+    let limit = stack.tsq_bytes.map_or(u64::MAX, Into::into).min(i32::MAX as u64);
+    sysctls.set("net.ipv4.tcp_limit_output_bytes", limit);
+}
+
+fn differences(asked: &Stack, kernel: &Stack) -> Vec<String> {
+    let (asked, kernel) = (json!(asked), json!(kernel));
+    let switches = asked.as_object().expect("switches by name");
+    let differing = switches.iter().filter(|(name, value)| kernel[name.as_str()] != **value);
+    differing.map(|(name, value)| format!("{name} = {value} (is {})", kernel[name])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tuning(profile: &str, switches: serde_json::Value) -> Tuning {
+        let switches = switches.as_object().unwrap().clone();
+        Tuning::of(&StackChoice { profile: profile.into(), switches }.resolve().unwrap())
+    }
+
+    #[test]
+    fn this_kernels_own_profile_is_offered_in_full() {
+        assert_eq!(tuning("linux-6", json!({})).not_offered, Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_an_older_kernel_did_is_named_where_it_cannot_be_had() {
+        let old = tuning("linux-2.6.6", json!({}));
+        let missing = |switch: &str| old.not_offered.iter().any(|text| text.starts_with(switch));
+        assert!(missing("reduction = \"rate-halving\""), "{:?}", old.not_offered);
+        assert!(missing("loss_detection = \"fack\" (is \"rack\")"), "{:?}", old.not_offered);
+        assert!(!missing("frto") && !missing("initial_window_segs") && !missing("dsack"));
+        assert_eq!(old.initial_window_segs, 3);
+    }
+
+    #[test]
+    fn without_sack_losses_are_found_by_new_reno() {
+        let none = tuning("linux-6", json!({"sack": false, "loss_detection": "new-reno"}));
+        assert_eq!(none.not_offered, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,90 @@
+//! `kill -9` at any moment leaves nothing behind: no process, namespace, device, BPF
+//! object or congestion control.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use dumbbell_testbed::{Options, run};
+use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
+
+mod scenarios;
+
+/// How long the child may live: from before its first namespace to the middle of its run.
+const LIVES_MS: [u64; 8] = [5, 20, 60, 150, 300, 600, 1_000, 2_000];
+/// The kernel clears up namespaces when it has time.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Everything of a run that could outlive it, as the whole machine sees it.
+#[derive(Debug, PartialEq, Eq)]
+struct Traces {
+    programs: BTreeSet<u32>,
+    maps: BTreeSet<u32>,
+    links: BTreeSet<u32>,
+    congestion_controls: String,
+    devices: String,
+    namespaces: u64,
+}
+
+impl Traces {
+    fn now() -> Self {
+        let devices = fs::read_to_string("/proc/net/dev").unwrap();
+        let names = devices.lines().filter_map(|line| line.split_once(':'));
+        Self {
+            programs: ProgInfoIter::default().map(|program| program.id).collect(),
+            maps: MapInfoIter::default().map(|map| map.id).collect(),
+            links: LinkInfoIter::default().map(|link| link.id).collect(),
+            congestion_controls: fs::read_to_string(
+                "/proc/sys/net/ipv4/tcp_available_congestion_control",
+            )
+            .unwrap(),
+            devices: names.map(|(name, _)| name.trim()).collect::<Vec<_>>().join(" "),
+            namespaces: namespaces(),
+        }
+    }
+}
+
+/// How many network namespaces the kernel has, with or without names.
+fn namespaces() -> u64 {
+    let slabs = fs::read_to_string("/proc/slabinfo").unwrap();
+    let line = slabs.lines().find(|line| line.starts_with("net_namespace ")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Not a test: what the test kills.
+#[test]
+#[ignore = "the other test starts it, to kill it"]
+fn a_run_to_be_killed() {
+    let scenario = scenarios::parsed(&scenarios::dumbbell(
+        50_000_000,
+        60_000,
+        &[scenarios::tcp("cubic", "endless".into()), scenarios::tcp("reno", "endless".into())],
+    ));
+    run(&scenario, Options::default(), &Arc::new(AtomicBool::new(false))).unwrap();
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_behind() {
+    let before = Traces::now();
+    for life_ms in LIVES_MS {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "a_run_to_be_killed"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_millis(life_ms));
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        while Traces::now() != before && Instant::now() < deadline {
+            sleep(Duration::from_millis(50));
+        }
+        assert_eq!(Traces::now(), before, "after a life of {life_ms} ms");
+    }
+}

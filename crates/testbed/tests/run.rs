@@ -1,0 +1,100 @@
+//! Whole runs on the real kernel. Whether the machine keeps up is not their business: the
+//! guards' is.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dumbbell_record::{EventKind, Output};
+use dumbbell_testbed::{Error, Options, parity, run};
+use serde_json::{Value, json};
+
+mod scenarios;
+use scenarios::{dumbbell, flow, parsed, tcp, with_loss};
+
+fn carried_out(scenario: &Value) -> Result<Output, Error> {
+    carried_out_with(scenario, Options::default(), false)
+}
+
+fn carried_out_with(scenario: &Value, options: Options, cancelled: bool) -> Result<Output, Error> {
+    run(&parsed(scenario), options, &Arc::new(AtomicBool::new(cancelled)))
+}
+
+fn count(output: &Output, kind: EventKind) -> usize {
+    output.events.kind.iter().filter(|code| **code == kind as u8).count()
+}
+
+#[test]
+fn every_algorithm_fills_a_link_is_sampled_and_loses_no_packet_untold() {
+    for algorithm in dumbbell_algorithm::registry() {
+        let flows = [tcp(algorithm.name, json!("endless"))];
+        let output = carried_out(&dumbbell(50_000_000, 2_000, &flows));
+        let output = output.unwrap_or_else(|error| panic!("{}: {error}", algorithm.name));
+        let flow = &output.summary.flows[0];
+        let goodput = flow.received_bytes as f64 * 8.0 / 2.0;
+        assert!((20e6..=48.3e6).contains(&goodput), "{}: {goodput}", algorithm.name);
+        assert!(flow.rtt_min_us.unwrap() >= 20_000, "{}: {flow:?}", algorithm.name);
+        assert_eq!((output.flows.time_ns.len(), output.internals.time_ns.len()), (20, 20));
+        let arrived = flow.received_packets + flow.dropped_packets + flow.lost_packets;
+        assert_eq!(flow.sent_segs, arrived + flow.in_flight_packets, "{}", algorithm.name);
+        assert_eq!(count(&output, EventKind::Start), 1);
+    }
+}
+
+#[test]
+fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
+    let names = dumbbell_algorithm::registry().iter().map(|algorithm| algorithm.name);
+    let flows: Vec<_> = names.map(|name| tcp(name, json!("endless"))).collect();
+    let scenario = with_loss(dumbbell(50_000_000, 3_000, &flows), 0.005);
+    let reports = parity(&parsed(&scenario), &Arc::new(AtomicBool::new(false))).unwrap();
+    assert_eq!(reports.len(), flows.len());
+    for report in reports {
+        let calls: u64 = report.callbacks.values().sum();
+        assert!(calls > 100, "{report:?}");
+        assert!(report.callbacks.contains_key("ssthresh"), "{report:?}");
+        assert_eq!((report.differing, report.lost_records), (0, 0), "{:?}", report.mismatches);
+    }
+}
+
+#[test]
+fn the_kernels_own_modules_can_be_asked_for() {
+    let with = |algorithm: &str| {
+        let scenario = dumbbell(20_000_000, 1_000, &[tcp(algorithm, json!("endless"))]);
+        carried_out_with(&scenario, Options { kernel_modules: true }, false)
+    };
+    assert!(with("cubic").unwrap().summary.flows[0].received_bytes > 500_000);
+    let refusal = with("scalable").unwrap_err().to_string();
+    assert!(refusal.contains("scalable") && refusal.contains("cubic"), "{refusal}");
+}
+
+#[test]
+fn requests_and_datagrams_share_a_link() {
+    let datagrams = flow(json!({"udp": {"rate_bps": 5_000_000, "on_off": null}}), 28);
+    let requests = tcp("cubic", json!({"requests": {"bytes": 10_000, "pause_ns": 0}}));
+    let output = carried_out(&dumbbell(20_000_000, 2_000, &[datagrams, requests])).unwrap();
+    let [datagrams, requests] = &output.summary.flows[..] else { panic!("two flows") };
+    let sent_bps = datagrams.sent_segs as f64 * 1_500.0 * 8.0 / 2.0;
+    assert!((4.9e6..=5.01e6).contains(&sent_bps), "{sent_bps}");
+    assert_eq!(datagrams.received_packets + datagrams.in_flight_packets, datagrams.sent_segs);
+    // Each takes a round trip and the sending of 10 kB.
+    assert!(output.requests.latency_ns.iter().all(|latency| *latency > 20_000_000));
+    assert!((40..=95).contains(&output.requests.number.len()), "{requests:?}");
+}
+
+#[test]
+fn what_is_stopped_stops_and_a_cancelled_run_ends() {
+    let mut first = tcp("reno", json!("endless"));
+    first["stop_ns"] = json!(500_000_000);
+    let mut second = tcp("reno", json!({"transfer": 100_000}));
+    second["start_ns"] = json!(800_000_000);
+    let output = carried_out(&dumbbell(20_000_000, 2_000, &[first, second])).unwrap();
+    let [first, second] = &output.summary.flows[..] else { panic!("two flows") };
+    assert_eq!(first.end_ns, 500_000_000);
+    assert!(first.received_bytes < 2_000_000, "{first:?}");
+    assert!((850_000_000..1_500_000_000).contains(&second.end_ns), "{second:?}");
+    assert_eq!((second.received_bytes, output.requests.bytes.clone()), (100_000, vec![100_000]));
+    assert_eq!((count(&output, EventKind::Stop), count(&output, EventKind::Done)), (1, 1));
+
+    let long = dumbbell(20_000_000, 60_000, &[tcp("reno", json!("endless"))]);
+    let ended = carried_out_with(&long, Options::default(), true);
+    assert!(matches!(ended, Err(Error::Cancelled)), "{:?}", ended.map(|output| output.summary));
+}

@@ -1,0 +1,57 @@
+"""The choice of an engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Final
+
+from dumbbell.errors import unknown
+from dumbbell.running.engine import Engine, SimulatorEngine
+from dumbbell.running.testbed import TestbedEngine
+
+
+class EngineName(StrEnum):
+    """What can run a scenario."""
+
+    SIMULATOR = "simulator"
+    TESTBED = "testbed"
+
+
+_ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
+    EngineName.SIMULATOR: SimulatorEngine,
+    EngineName.TESTBED: TestbedEngine,
+}
+
+
+def named(choice: Engine | str) -> Engine:
+    """Return the engine of a name, whether or not this machine can run it."""
+    if not isinstance(choice, str):
+        return choice
+    if choice not in _ENGINES:
+        raise unknown("engine", choice, _ENGINES)
+    return _ENGINES[choice]()
+
+
+def runnable(choice: Engine | str) -> Engine:
+    """Return the engine of a name; TestbedError if this machine cannot run it."""
+    engine = named(choice)
+    if isinstance(engine, TestbedEngine):
+        engine.check()
+    return engine
+
+
+def jobs(engine: Engine, wanted: int | None = None) -> int:
+    """Return how many runs go on at the same time.
+
+    By default it is one for each processor that this process may use; in real time, where runs
+    would disturb each other, it is one.
+    """
+    if wanted is not None:
+        return wanted
+    if engine.real_time:
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,68 @@
+"""What this machine can do of what the testbed needs."""
+
+from __future__ import annotations
+
+import platform
+
+from pydantic import BaseModel, ConfigDict
+
+from dumbbell import _core
+
+
+class Fact(BaseModel):
+    """Something about the machine; without a `required` one nothing runs on the testbed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    found: str
+    ok: bool
+    required: bool
+    needed_for: str
+    remedy: str | None
+
+
+class Machine(BaseModel):
+    """All that is known of the machine; its kernel's release only where the testbed is built in."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kernel: str | None
+    ready: bool
+    facts: tuple[Fact, ...]
+
+    @property
+    def lacking(self) -> tuple[Fact, ...]:
+        """What keeps the testbed from running."""
+        return tuple(fact for fact in self.facts if fact.required and not fact.ok)
+
+
+def look() -> Machine:
+    """Find out what this machine can do; nothing of that is left behind."""
+    found = Machine.model_validate_json(_core.testbed_facts())
+    if found.kernel is not None:
+        return found
+    linux = platform.system() == "Linux"
+    remedy = None if linux else "a Linux machine"
+    own = Fact(
+        name="system",
+        found=system(),
+        ok=linux,
+        required=True,
+        needed_for="everything",
+        remedy=remedy,
+    )
+    return found.model_copy(update={"facts": (own, *found.facts)})
+
+
+def system() -> str:
+    """Return the system and its release: ``Linux 6.18.44``."""
+    return f"{platform.system()} {platform.release()}".strip()
+
+
+def verdict(machine: Machine) -> str:
+    """Say whether the testbed is ready; if not, what is lacking and what the first remedy is."""
+    if machine.ready:
+        return "the testbed is ready"
+    lacks = ", ".join(f"{fact.name} ({fact.found})" for fact in machine.lacking)
+    return f"the testbed is not ready, because of {lacks}: {machine.lacking[0].remedy}"

@@ -1,0 +1,49 @@
+"""The testbed: real time, between hosts of this machine's own kernel."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from dumbbell import _core, catalogue
+from dumbbell._core import CancelToken
+from dumbbell.errors import InputError, TestbedError
+from dumbbell.running import machine
+from dumbbell.running.engine import Output, core_errors, unpacked
+from dumbbell.scenario.resolve import ResolvedScenario
+
+
+class TestbedEngine:
+    """Real time: network namespaces, their TCP that of this machine's kernel.
+
+    Parameters
+    ----------
+    kernel_modules
+        Use the kernel's own modules of the algorithms' names instead of our builds of them.
+    """
+
+    __test__ = False  # not a test, whatever pytest makes of its name
+    real_time: Final = True
+
+    def __init__(self, *, kernel_modules: bool = False) -> None:
+        self._options = json.dumps({"kernel_modules": kernel_modules})
+        modules = ", its own algorithms" if kernel_modules else ""
+        self._identity = f"testbed {catalogue.TESTBED_VERSION}, {machine.system()}{modules}"
+
+    @property
+    def identity(self) -> str:
+        """The hash of the testbed's sources, the kernel and the options."""
+        return self._identity
+
+    def check(self) -> None:
+        """Raise TestbedError if this machine cannot run anything on it."""
+        found = machine.look()
+        if not found.ready:
+            raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` says more")
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        """Run one scenario; it takes as long as it lasts, and about a second more."""
+        if scenario.data["record"]["capture"]:
+            raise InputError("only the simulator captures packets", key="capture", value=True)
+        with core_errors("testbed"):
+            return unpacked(_core.testbed_run(scenario.json, self._options, cancel))

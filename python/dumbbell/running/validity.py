@@ -1,0 +1,37 @@
+"""Runs that say nothing about their scenario: the testbed marks them, and they are repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dumbbell._core import CancelToken
+from dumbbell.running.engine import Engine, Output
+from dumbbell.scenario import facts
+from dumbbell.scenario.resolve import ResolvedScenario
+
+RETRIES: Final = 2
+"""How often an invalid run is repeated unless something else is asked for."""
+
+
+def reasons(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return why a run is invalid; nothing: it is valid."""
+    return tuple(summary.get("testbed", {}).get("invalid", ()))
+
+
+def attempts(
+    engine: Engine, scenario: ResolvedScenario, cancel: CancelToken | None, retries: int
+) -> Iterator[Output]:
+    """Run a scenario until its run is valid, but no more often than that."""
+    for _ in range(1 + retries):
+        output = engine.run(scenario, cancel)
+        yield output
+        if not reasons(output.summary):
+            return
+
+
+def described(scenario: ResolvedScenario, why: tuple[str, ...]) -> str:
+    """Name an invalid run for people, with its reasons."""
+    families = dict.fromkeys(facts.family(flow["label"]) for flow in scenario.data["flows"])
+    name = f"{', '.join(families)}, seed {scenario.data['seed']}"
+    return f"invalid run {scenario.key[:12]} ({name}): {'; '.join(why)}"

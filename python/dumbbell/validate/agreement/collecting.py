@@ -1,0 +1,89 @@
+"""Running the scenarios on an engine, and keeping apart what says nothing about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dumbbell.running import executor, validity
+from dumbbell.running.engine import Engine
+from dumbbell.running.executor import Progress
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.validate.agreement.scenarios import Case
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two engines that are compared.
+
+    Attributes
+    ----------
+    name
+        What tables call it.
+    engine, jobs
+        What runs the scenarios, and how many at the same time.
+    repetitions
+        Runs of each scenario, with the seeds 1, 2 and so on.
+    """
+
+    name: str
+    engine: Engine
+    repetitions: int
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A run that says nothing about its scenario, and why."""
+
+    scenario: str
+    side: str
+    repetition: int
+    reason: str
+    failed: bool
+    """Whether it did not come to its end, rather than missed its limits."""
+
+
+@dataclass
+class Collected:
+    """The runs of one engine, by scenario and repetition."""
+
+    runs: dict[str, dict[int, Run]] = field(default_factory=dict)
+    unusable: list[Unusable] = field(default_factory=list)
+
+    def kernels(self) -> set[str]:
+        """Return the releases of the kernels that ran."""
+        runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
+        told = [run.summary["testbed"] for run in runs if "testbed" in run.summary]
+        return {str(summary["kernel"]) for summary in told}
+
+
+def collect(
+    cases: Sequence[Case],
+    side: Side,
+    store: Store,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Collected:
+    """Run what the store does not hold."""
+    collected = Collected({case.name: {} for case in cases})
+    planned = [
+        (case.name, repetition, case.resolve(repetition).on(side.engine.identity))
+        for case in cases
+        for repetition in range(1, side.repetitions + 1)
+    ]
+    resolved = [scenario for _, _, scenario in planned]
+    outcome = executor.execute(resolved, store, side.engine, side.jobs, on_progress)
+    failed = dict(outcome.failed)
+    for name, repetition, scenario in planned:
+        if scenario in failed:
+            reason = str(failed[scenario]) or type(failed[scenario]).__name__
+            collected.unusable.append(Unusable(name, side.name, repetition, reason, True))
+            continue
+        run = store.get(scenario.key)
+        invalid = "; ".join(validity.reasons(run.summary))
+        if invalid:
+            collected.unusable.append(Unusable(name, side.name, repetition, invalid, False))
+        else:
+            collected.runs[name][repetition] = run
+    return collected

@@ -1,0 +1,60 @@
+"""How long algorithms take from one loss to the next: what a run must be long enough for.
+
+From the window laws that the fidelity checks use. What has no law here, such as algorithms that
+listen to delay or to rates, settles within some ten round trips and needs no such estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from dumbbell.analysis import responses
+from dumbbell.analysis.fluid import Path
+from dumbbell.validate.oracles import LAWS
+
+_CYCLES: Final = 8
+_ROUNDS_MAX: Final = 20_000
+_SETTLING_RTTS: Final = 10
+
+
+def _reno(p: float, _: float) -> float:
+    return responses.reno(p)
+
+
+RESPONSES: Final[Mapping[str, Callable[[float, float], float]]] = {
+    "highspeed": lambda p, _: responses.highspeed(p),
+    "scalable": lambda p, _: responses.scalable(p),
+    "bic": lambda p, _: responses.bic(p),
+    "cubic": responses.cubic,
+    "htcp": responses.htcp,
+}
+"""Windows under a loss probability and an RTT; what is not here is at least as fast as Reno."""
+
+
+def between_overflows_s(algorithm: str, path: Path) -> float:
+    """Return the mean time between two overflows of the queue by a flow alone."""
+    if algorithm not in LAWS:
+        return _SETTLING_RTTS * path.rtt_s
+    law = LAWS[algorithm]()
+    law.start(0.0)
+    window, now_s, ends = path.peak_packets, 0.0, []
+    for _ in range(_ROUNDS_MAX):
+        rtt_s = path.round_trip_s(window)
+        now_s += rtt_s
+        window += law.grow(window, rtt_s, now_s)
+        if window >= path.peak_packets:
+            ends.append(now_s)
+            # One round trip until the loss is known and one of recovery.
+            now_s += 2 * rtt_s
+            window = max(2.0, law.cut(window, rtt_s, now_s))
+        if len(ends) > _CYCLES:
+            break
+    return (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else now_s
+
+
+def between_losses_s(algorithm: str, path: Path, loss: float) -> float:
+    """Return the mean time between two random losses of a flow alone."""
+    response = RESPONSES.get(algorithm, _reno)
+    window = min(response(loss, path.rtt_s), path.bdp_packets)
+    return path.rtt_s / (loss * window)

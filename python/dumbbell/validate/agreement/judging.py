@@ -1,0 +1,294 @@
+"""Comparing the runs of two engines, scenario by scenario."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.figures import history
+from dumbbell.running.executor import Progress
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.validate.agreement import distance, statistics
+from dumbbell.validate.agreement.collecting import Collected, Side, Unusable, collect
+from dumbbell.validate.agreement.explanations import EXPLANATIONS, Explanation, reason_for, stale
+from dumbbell.validate.agreement.measures import DISTANCE, MEASURES, Measure
+from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.statistics import Estimate, Verdict
+
+OnProgress = Callable[[Side, Progress], None]
+"""Hears of each run that has come to its end, and on which engine."""
+
+WANTED_SHARE: Final = 0.9
+"""Of the scenarios, goodput and mean RTT are to be within their bands."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measure in a scenario on both engines.
+
+    Of the window distance, `reference` is the yardstick and `other` the distance across engines.
+    """
+
+    measure: Measure
+    reference: Estimate
+    other: Estimate
+    difference: Estimate
+    low: float
+    high: float
+    """Limits of the difference."""
+    reason: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the runs say."""
+        return statistics.verdict(self.difference, self.low, self.high)
+
+    @property
+    def within(self) -> bool:
+        """Whether the measured difference is within the band, whatever its interval."""
+        return self.low <= self.difference.mean <= self.high
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "kernel": self.reference.as_dict(),
+            "simulator": self.other.as_dict(),
+            "difference": self.difference.as_dict(),
+            "low": self.low if math.isfinite(self.low) else None,
+            "high": self.high,
+            "verdict": self.verdict.value,
+            "within": self.within,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A scenario on both engines.
+
+    Attributes
+    ----------
+    case
+        The scenario.
+    compared
+        Its measures; none if an engine has no valid run of it.
+    runs
+        How many runs there are of the reference and of the other engine.
+    windows
+        Windows of the first flow in the first run of both: ``engine``, ``time_s``, ``value``.
+    """
+
+    case: Case
+    compared: tuple[Compared, ...]
+    runs: tuple[int, int]
+    windows: pl.DataFrame = field(repr=False)
+
+    def of(self, name: str) -> Compared | None:
+        """Return a measure, if it has a value."""
+        return next((each for each in self.compared if each.measure.name == name), None)
+
+    @property
+    def goals(self) -> list[Compared]:
+        """What the headline counts."""
+        return [each for each in self.compared if each.measure.goal]
+
+    @property
+    def within(self) -> bool:
+        """Whether all of that is within its band."""
+        return bool(self.goals) and all(each.within for each in self.goals)
+
+    @property
+    def differing(self) -> list[Compared]:
+        """What differs, goals first."""
+        return [each for each in self.compared if each.verdict is Verdict.DIFFERS]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the runs say of goodput and mean RTT."""
+        found = {each.verdict for each in self.goals}
+        for verdict in (Verdict.DIFFERS, Verdict.UNDECIDABLE, Verdict.AGREES):
+            if verdict in found:
+                return verdict
+        return Verdict.NOT_MEASURED
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "scenario": self.case.name,
+            "verdict": self.verdict.value,
+            "within": self.within,
+            "runs": list(self.runs),
+            "measures": {each.measure.name: each.as_dict() for each in self.compared},
+        }
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All scenarios on both engines."""
+
+    names: tuple[str, str]
+    """Of the reference and the other engine."""
+    judged: tuple[Judged, ...]
+    unusable: tuple[Unusable, ...] = ()
+    kernels: tuple[str, ...] = ()
+    stale: tuple[Explanation, ...] = ()
+
+    @property
+    def within(self) -> int:
+        """In how many scenarios goodput and mean RTT are within their bands."""
+        return sum(each.within for each in self.judged)
+
+    @property
+    def unexplained(self) -> list[tuple[Judged, Compared]]:
+        """What differs for no known reason."""
+        return [
+            (judged, compared)
+            for judged in self.judged
+            for compared in judged.differing
+            if compared.reason is None
+        ]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was measured and what differs is explained."""
+        failed = any(each.failed for each in self.unusable)
+        unmeasured = any(each.verdict is Verdict.NOT_MEASURED for each in self.judged)
+        return not (failed or unmeasured or self.unexplained)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "kernels": list(self.kernels),
+            "scenarios": len(self.judged),
+            "within": self.within,
+            "wanted_share": WANTED_SHARE,
+            "judged": [each.as_dict() for each in self.judged],
+            "unusable": [vars(each) for each in self.unusable],
+            "stale": [vars(each) for each in self.stale],
+        }
+
+
+def measure(
+    cases: Sequence[Case],
+    reference: Side,
+    other: Side,
+    store: Store,
+    on_progress: OnProgress | None = None,
+) -> Agreement:
+    """Run the scenarios on both engines, the reference last, and compare."""
+
+    def collected(side: Side) -> Collected:
+        follow = None if on_progress is None else partial(on_progress, side)
+        return collect(cases, side, store, follow)
+
+    theirs = (other.name, collected(other))
+    return compare(cases, (reference.name, collected(reference)), theirs)
+
+
+def compare(
+    cases: Sequence[Case],
+    reference: tuple[str, Collected],
+    other: tuple[str, Collected],
+    explanations: Sequence[Explanation] = EXPLANATIONS,
+) -> Agreement:
+    """Compare what was collected; of each engine its name and its runs."""
+    names = (reference[0], other[0])
+    judged = tuple(
+        _judge(case, reference[1].runs[case.name], other[1].runs[case.name], names, explanations)
+        for case in cases
+    )
+    differing = [(each.case.name, part.measure.name) for each in judged for part in each.differing]
+    return Agreement(
+        names,
+        judged,
+        (*reference[1].unusable, *other[1].unusable),
+        tuple(sorted(reference[1].kernels())),
+        tuple(stale(explanations, [case.name for case in cases], differing)),
+    )
+
+
+Runs = Mapping[int, Run]
+"""Runs of a scenario by repetition."""
+
+
+def _judge(
+    case: Case,
+    reference: Runs,
+    other: Runs,
+    names: tuple[str, str],
+    explanations: Sequence[Explanation],
+) -> Judged:
+    compared = [
+        found
+        for measure in MEASURES
+        if (found := _compared(measure, case, reference, other)) is not None
+    ]
+    compared += _distances(reference, other)
+    return Judged(
+        case,
+        tuple(_explained(each, case, explanations) for each in compared),
+        (len(reference), len(other)),
+        pl.concat(_windows(names, reference, other)),
+    )
+
+
+def _explained(found: Compared, case: Case, explanations: Sequence[Explanation]) -> Compared:
+    if found.verdict is not Verdict.DIFFERS:
+        return found
+    reason = reason_for(case.name, found.measure.name, explanations)
+    return Compared(**{**vars(found), "reason": reason})
+
+
+def _values(measure: Measure, runs: Runs) -> dict[int, float]:
+    found = {repetition: measure.of(run) for repetition, run in runs.items()}
+    return {repetition: value for repetition, value in found.items() if value is not None}
+
+
+def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Compared | None:
+    """Compare a measure; with random loss run by run, as equal seeds lose equal packets."""
+    ours, theirs = _values(measure, other), _values(measure, reference)
+    both = sorted(set(ours) & set(theirs))
+    if not ours or not theirs:
+        return None
+    if case.loss and both:
+        difference = statistics.paired(
+            [ours[each] for each in both], [theirs[each] for each in both]
+        )
+    else:
+        difference = statistics.unpaired(list(ours.values()), list(theirs.values()))
+    on_reference = statistics.estimate(list(theirs.values()))
+    reach = measure.tolerance(on_reference.mean)
+    on_other = statistics.estimate(list(ours.values()))
+    return Compared(measure, on_reference, on_other, difference, -reach, reach)
+
+
+def _distances(reference: Runs, other: Runs) -> Iterator[Compared]:
+    one, two = ([distance.traces(run) for run in runs.values()] for runs in (reference, other))
+    found = distance.compare(one, two)
+    if found is not None:
+        yardstick = Estimate(sum(found.within) / 2, None)
+        across = Estimate(found.across, None)
+        # Runs of different engines may well be closer than runs with different seeds.
+        yield Compared(DISTANCE, yardstick, across, found.excess, -math.inf, DISTANCE.least)
+
+
+_NO_WINDOWS: Final = {"engine": pl.String, "time_s": pl.Float64, "value": pl.Float64}
+
+
+def _windows(names: tuple[str, str], *engines: Runs) -> Iterator[pl.DataFrame]:
+    yield pl.DataFrame(schema=_NO_WINDOWS)
+    common = sorted(set(engines[0]) & set(engines[1]))
+    for name, runs in zip(names, engines, strict=True):
+        if common:
+            run = runs[common[0]]
+            label = run.scenario["flows"][0]["label"]
+            lines = history.series(run, "cwnd_segs").filter(pl.col("label") == label)
+            yield lines.select(
+                pl.lit(name).alias("engine"), "time_s", pl.col("value").cast(pl.Float64)
+            )

@@ -1,0 +1,202 @@
+"""Agreement in words: the cells of its tables, and its page."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from dumbbell import catalogue
+from dumbbell.figures.labels import number
+from dumbbell.validate.agreement.judging import WANTED_SHARE, Agreement, Compared, Judged
+from dumbbell.validate.agreement.measures import DISTANCE, MEASURES, Measure
+from dumbbell.validate.agreement.parity import CALLBACKS_WANTED, Parity
+from dumbbell.validate.agreement.running import Found
+from dumbbell.validate.agreement.statistics import Estimate, Verdict
+
+_SHOWN: Final = ("goodput", "rtt", "retransmitted", "share", "queue", "windows")
+"""Columns of the table; the goodput of each flow of a pair is only in the JSON."""
+
+_BY_NAME: Final = {measure.name: measure for measure in (*MEASURES, DISTANCE)}
+
+
+def _heading(measure: Measure) -> str:
+    return f"{measure.title} ({measure.unit})" if measure.unit else measure.title
+
+
+COLUMNS: Final = ("scenario", *(_heading(_BY_NAME[name]) for name in _SHOWN), "verdict")
+
+PARITY_COLUMNS: Final = ("algorithm", "callbacks", "lost records", "mismatches", "verdict")
+
+
+def cells(judged: Judged) -> tuple[str, ...]:
+    """Return the cells of a scenario."""
+    compared = (judged.of(name) for name in _SHOWN)
+    return (judged.case.name, *map(_cell, compared), _verdict(judged))
+
+
+def _cell(compared: Compared | None) -> str:
+    """Say what a measure is on the reference engine, and by how much the other one exceeds it."""
+    if compared is None:
+        return "–"
+    measure, difference = compared.measure, compared.difference
+    mark = {Verdict.DIFFERS: " ✗", Verdict.UNDECIDABLE: " ?"}.get(compared.verdict, "")
+    value = number(compared.reference.mean * measure.scale)
+    if measure is DISTANCE:
+        return f"{compared.reference.mean:.3f} {_change(difference, 1, '')}{mark}"
+    if measure.share and compared.reference.mean:
+        return f"{value} {_change(difference, 100 / compared.reference.mean, ' %')}{mark}"
+    return f"{value} {_change(difference, measure.scale, '')}{mark}"
+
+
+def _change(difference: Estimate, scale: float, unit: str) -> str:
+    """Render a difference with half its interval; both to the same place."""
+    mean = difference.mean * scale
+    reach = None if difference.reach is None else difference.reach * scale
+    places = _places(reach if reach else mean)
+    spread = "" if reach is None else f"±{reach:.{places}f}"
+    return f"({mean + 0.0:+.{places}f}{spread}{unit})"
+
+
+def _places(value: float) -> int:
+    if not value:
+        return 1
+    return min(3, max(0, 1 - math.floor(math.log10(abs(value)))))
+
+
+def _verdict(judged: Judged) -> str:
+    word = judged.verdict.value
+    if judged.verdict is Verdict.UNDECIDABLE:
+        word += ", within" if judged.within else ", outside"
+    others = [each.measure.title for each in judged.differing if not each.measure.goal]
+    return word + (f"; differs in {', '.join(others)}" if others else "")
+
+
+_PLURAL: Final = {
+    Verdict.AGREES: "agree",
+    Verdict.DIFFERS: "differ",
+    Verdict.UNDECIDABLE: "undecidable",
+    Verdict.NOT_MEASURED: "not measured",
+}
+
+
+def headline(agreement: Agreement) -> str:
+    """Say in how many scenarios goodput and mean RTT agree."""
+    count = len(agreement.judged)
+    if not count:
+        return "no scenario"
+    verdicts = Counter(each.verdict for each in agreement.judged)
+    shown = ", ".join(f"{verdicts[each]} {_PLURAL[each]}" for each in Verdict if verdicts[each])
+    return (
+        f"Goodput within {_BY_NAME['goodput'].band} and mean RTT within {_BY_NAME['rtt'].band} in "
+        f"{agreement.within} of {count} scenarios ({100 * agreement.within / count:.0f} %; "
+        f"wanted {100 * WANTED_SHARE:.0f} %); by their intervals: {shown}"
+    )
+
+
+def remarks(agreement: Agreement) -> Iterator[str]:
+    """Yield what a reader must know besides: reasons, what has none, runs that do not count."""
+    for judged in agreement.judged:
+        for each in judged.differing:
+            reason = each.reason or "no reason is known"
+            yield f"{judged.case.name}: {each.measure.title} differs: {reason}"
+    for run in agreement.unusable:
+        what = "failed" if run.failed else "invalid, left out"
+        yield f"{run.scenario}: run {run.repetition} on the {run.side}: {what}: {run.reason}"
+    for entry in agreement.stale:
+        yield f"explains nothing any more: {entry.scenarios}: {entry.reason}"
+
+
+def parity_cells(parity: Parity) -> tuple[str, ...]:
+    """Return the cells of an algorithm's parity."""
+    passed = "equal" if parity.passed else f"not shown: {parity.remark}"
+    return (
+        parity.algorithm,
+        f"{parity.callbacks:,}",
+        f"{parity.lost_records:,}",
+        f"{parity.mismatches:,}",
+        passed,
+    )
+
+
+_HEADING = """\
+# Agreement with the kernel
+
+The same scenarios in Dumbbell's simulator and on the real Linux kernel, with the same algorithm
+source in both; `dumbbell validate --engine testbed` runs them and `--markdown` writes this page.
+
+**How to read the tables.** Each cell says what was measured on the {reference} and, in brackets,
+by how much the {other} is above or below it, with the 90 % interval of that difference. With
+random loss runs are compared seed by seed, as both engines lose the same packets. Two engines
+*agree* if the whole interval lies within the band, *differ* (✗) if all of it lies outside, and
+else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean RTT.
+*Window distance* is the area between the distributions of the sampled windows as a share of their
+mean: what two runs of one engine have between them, and in brackets by how much two runs of
+different engines have more.
+"""
+
+
+def markdown(found: Found) -> str:
+    """Return the page."""
+    agreement = found.agreement
+    parts = [
+        _HEADING.format(reference=agreement.names[0], other=agreement.names[1]),
+        _identity(agreement),
+        _bands(),
+        *_results(agreement),
+        *(_modules(found.modules) if found.modules else ()),
+        "## Parity",
+        f"Every callback of a run with losses, recorded in the kernel and replayed natively from "
+        f"the same file: results and state must be equal byte for byte, in at least "
+        f"{CALLBACKS_WANTED:,} callbacks of each algorithm.",
+        _table(PARITY_COLUMNS, [parity_cells(each) for each in found.parity]),
+    ]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def _results(agreement: Agreement) -> Iterator[str]:
+    yield f"**{headline(agreement)}.**"
+    yield _table(COLUMNS, [cells(each) for each in agreement.judged])
+    yield _list(remarks(agreement))
+
+
+def _modules(modules: Agreement) -> Iterator[str]:
+    yield "## Our builds and the kernel's own modules"
+    yield (
+        f"What the kernel has itself, beside our file compiled for it: the {modules.names[0]} and, "
+        f"in brackets, by how much {modules.names[1]} is above or below it."
+    )
+    yield from _results(modules)
+
+
+def _identity(agreement: Agreement) -> str:
+    counts = sorted({judged.runs for judged in agreement.judged})
+    runs = "; ".join(f"{one} and {two} runs" for one, two in counts)
+    kernels = ", ".join(agreement.kernels) or "unknown"
+    return (
+        f"Kernel {kernels}, simulator `{catalogue.ENGINE_VERSION}`; "
+        f"of each scenario {runs} on {agreement.names[0]} and {agreement.names[1]}."
+    )
+
+
+def _bands() -> str:
+    def row(measure: Measure) -> tuple[str, ...]:
+        return measure.title, measure.band, measure.why
+
+    return _table(("measure", "band", "why"), [row(each) for each in (*MEASURES, DISTANCE)])
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ("---",) * len(columns), *rows]
+    return (
+        "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines) if rows else ""
+    )
+
+
+def _escaped(cell: str) -> str:
+    return " ".join(cell.split()).replace("|", "\\|")
+
+
+def _list(lines: Iterator[str]) -> str:
+    return "\n".join(f"- {_escaped(line)}" for line in lines)

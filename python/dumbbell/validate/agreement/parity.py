@@ -1,0 +1,97 @@
+"""Parity: each callback of each algorithm in the kernel, replayed natively, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell.catalogue import Algorithm
+from dumbbell.validate.agreement.scenarios import Case, Path
+
+CALLBACKS_WANTED: Final = 100_000
+
+ROUNDS_MAX: Final = 8
+
+PATH: Final = Path(200, 10, 0.5, 2e-4)
+"""Many acknowledgements a second, and losses often enough for every hook."""
+
+SECONDS: Final = 15
+
+Replay = Callable[[str], Sequence[dict[str, Any]]]
+"""Runs a scenario on the testbed and tells of each algorithm's callbacks."""
+
+
+@dataclass(frozen=True)
+class Parity:
+    """What became of the callbacks of one algorithm.
+
+    Attributes
+    ----------
+    algorithm
+        Its name.
+    callbacks, lost_records
+        How many were replayed, and how many the kernel could not record.
+    mismatches
+        How many had another result natively.
+    first
+        The first of those.
+    error
+        What kept it from being run.
+    """
+
+    algorithm: str
+    callbacks: int = 0
+    lost_records: int = 0
+    mismatches: int = 0
+    first: str = ""
+    error: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether enough callbacks were replayed and all were equal."""
+        return not (self.error or self.mismatches) and self.callbacks >= CALLBACKS_WANTED
+
+    @property
+    def remark(self) -> str:
+        """What is wrong, in words."""
+        if self.error or self.mismatches:
+            return self.error or self.first
+        return "" if self.passed else f"fewer than {CALLBACKS_WANTED:,} callbacks"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {**vars(self), "passed": self.passed}
+
+
+def check(
+    algorithms: Iterable[Algorithm],
+    replay: Replay,
+    on_algorithm: Callable[[str], None] | None = None,
+) -> list[Parity]:
+    """Replay algorithm by algorithm, with new seeds until there are enough callbacks."""
+    found = []
+    for algorithm in algorithms:
+        if on_algorithm is not None:
+            on_algorithm(algorithm.name)
+        found.append(_of(algorithm, replay))
+    return found
+
+
+def _of(algorithm: Algorithm, replay: Replay) -> Parity:
+    case = Case((algorithm, algorithm), PATH, True, SECONDS)
+    callbacks = lost = differing = 0
+    first = ""
+    for seed in range(1, ROUNDS_MAX + 1):
+        if differing or callbacks >= CALLBACKS_WANTED:
+            break
+        try:
+            told = replay(case.resolve(seed).json)
+        except Exception as error:  # the other algorithms go on, whatever went wrong here
+            return Parity(algorithm.name, callbacks, lost, error=str(error) or type(error).__name__)
+        for each in told:
+            callbacks += sum(each["callbacks"].values())
+            lost += each["lost_records"]
+            differing += each["differing"]
+            first = first or "".join(each["mismatches"][:1])
+    return Parity(algorithm.name, callbacks, lost, differing, first)

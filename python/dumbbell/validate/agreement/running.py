@@ -1,0 +1,95 @@
+"""Everything that is compared on the testbed: with the simulator, with the kernel's own modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.store import Store
+from dumbbell.validate.agreement import judging, parity
+from dumbbell.validate.agreement.collecting import Side
+from dumbbell.validate.agreement.judging import Agreement, OnProgress
+from dumbbell.validate.agreement.parity import Parity
+from dumbbell.validate.agreement.scenarios import REPETITIONS, REPETITIONS_SIMULATED, Case
+from dumbbell.validate.agreement.testbed import Bed
+
+KERNEL = "kernel"
+SIMULATOR = "simulator"
+OWN_BUILD = "our build"
+MODULE = "kernel's module"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What validation on the testbed found.
+
+    Attributes
+    ----------
+    agreement
+        Simulator and kernel.
+    modules
+        Our builds and the kernel's own modules, where there are both; none: not compared.
+    parity
+        Callbacks replayed.
+    """
+
+    agreement: Agreement
+    modules: Agreement | None
+    parity: tuple[Parity, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is outside without an explanation."""
+        return (
+            self.agreement.passed
+            and (self.modules is None or self.modules.passed)
+            and all(each.passed for each in self.parity)
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "agreement": self.agreement.as_dict(),
+            "modules": self.modules.as_dict() if self.modules else None,
+            "parity": [each.as_dict() for each in self.parity],
+        }
+
+
+def validate(
+    cases: Sequence[Case],
+    bed: Bed,
+    store: Store,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
+    *,
+    modules: bool = True,
+    on_algorithm: Callable[[str], None] | None = None,
+) -> Found:
+    """Compare on the testbed whatever the scenarios concern; finished runs are used again.
+
+    Without `modules` the kernel's own are left out.
+    """
+    simulator = Side(SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs)
+    kernel = Side(KERNEL, bed.engine(False), REPETITIONS)
+    algorithms = {each.name: each for case in cases for each in case.algorithms}
+    return Found(
+        judging.measure(cases, kernel, simulator, store, on_progress),
+        _modules(cases, bed, store, on_progress) if modules else None,
+        tuple(parity.check(algorithms.values(), bed.replay, on_algorithm)),
+    )
+
+
+def _modules(
+    cases: Sequence[Case], bed: Bed, store: Store, on_progress: OnProgress | None
+) -> Agreement:
+    """Compare the two builds of what the kernel has itself: flows alone will do."""
+    both = [
+        case
+        for case in cases
+        if len(case.algorithms) == 1 and case.algorithms[0].name in bed.built_in
+    ]
+    own = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
+    module = Side(MODULE, bed.engine(True), REPETITIONS)
+    return judging.measure(both, module, own, store, on_progress)

@@ -1,0 +1,259 @@
+"""The scenarios in which simulator and kernel are compared, generated from the catalogue.
+
+Each round below gives every algorithm one scenario; rounds follow one another for as long as the
+time on the real kernel lasts, the first three always. A new algorithm is in the set by being in
+the catalogue. Of the paths, an algorithm gets those on which a run has enough cycles of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell import catalogue
+from dumbbell.analysis import fluid, theory
+from dumbbell.catalogue import Algorithm
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.units import NS_PER_S
+from dumbbell.validate.agreement import cycles
+
+STACK: Final = "linux-6"
+"""The stack profile that models the kernel of the testbed."""
+
+REPETITIONS: Final = 3
+"""On the real kernel, which runs in real time and one at a time."""
+
+REPETITIONS_SIMULATED: Final = 10
+
+REAL_TIME_S: Final = 1900
+"""What the set may take on the real kernel."""
+
+SETUP_S: Final = 1.5
+"""What a run takes beside its own time: namespaces, programs, connections."""
+
+DURATIONS_S: Final = (8, 15)
+"""Shortest and longest run; how long depends on the number of algorithms."""
+
+ROUNDS_ALWAYS: Final = 3
+
+CYCLES_MIN: Final = 4
+"""Reductions of the window in a run, of each flow."""
+
+SECOND_START_S: Final = (0.5, 1.0)
+"""When the second flow of a pair starts: after the first one's slow start."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """A bottleneck: its rate, the two-way propagation time, its buffer and a loss probability."""
+
+    rate_mbit: int
+    rtt_ms: int
+    buffer_bdp: float
+    loss: float
+
+    def shared_by(self, flows: int) -> fluid.Path:
+        """Return what one of some flows has of it."""
+        bdp = theory.bdp_packets(self.rate_mbit, self.rtt_ms)
+        return fluid.Path(bdp / flows, self.rtt_ms / 1000, self.buffer_bdp)
+
+    def __str__(self) -> str:
+        """Say it as the names of scenarios do."""
+        return f"{self.rate_mbit} Mbit/s, {self.rtt_ms} ms, {self.buffer_bdp:g} BDP"
+
+
+PATHS: Final = (
+    Path(10, 40, 1.0, 5e-3),
+    Path(50, 20, 1.0, 2e-3),
+    Path(100, 10, 0.5, 1e-3),
+    Path(10, 160, 0.5, 3e-3),
+    Path(100, 40, 0.5, 5e-4),
+    Path(500, 10, 0.25, 2e-4),
+    Path(200, 80, 0.25, 2e-4),
+    Path(500, 40, 0.2, 1e-4),
+    Path(500, 160, 0.1, 5e-5),
+)
+"""From small bandwidth-delay products to large ones."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario of the set.
+
+    Attributes
+    ----------
+    algorithms
+        Those of its flows.
+    path, loss
+        Where they run, and whether packets are lost at random.
+    seconds
+        Length of the run.
+    """
+
+    algorithms: tuple[Algorithm, ...]
+    path: Path
+    loss: bool
+    seconds: int
+
+    @property
+    def flows(self) -> str:
+        """Its algorithms in words."""
+        return " + ".join(algorithm.name for algorithm in self.algorithms)
+
+    @property
+    def name(self) -> str:
+        """What runs where; unique."""
+        return f"{self.flows}, {self.path}" + (f", loss {self.path.loss:g}" if self.loss else "")
+
+    def table(self) -> dict[str, Any]:
+        """Return the scenario as its file would say it."""
+        path = self.path
+        ecn = any(_needs_ecn(algorithm) for algorithm in self.algorithms)
+        limit = f"{path.buffer_bdp:g}bdp"
+        service_ns = round(1.2e7 / path.rate_mbit)
+        return {
+            "title": self.name,
+            "duration": f"{self.seconds}s",
+            "stack": STACK,
+            "network": {
+                "rate": f"{path.rate_mbit}mbit",
+                "rtt": f"{path.rtt_ms}ms",
+                # A third of the buffer is well above the bursts that ECN must not answer.
+                "queue": {
+                    "discipline": "step",
+                    "limit": limit,
+                    "threshold": f"{path.buffer_bdp / 3:.3f}bdp",
+                }
+                if ecn
+                else limit,
+                "edge_jitter": f"{min(service_ns, NS_PER_S // 1000)}ns",
+                "loss": [{"place": "receiver", "probability": path.loss}] if self.loss else [],
+            },
+            "flow": list(self._flows()),
+            "record": {"interval": "20ms", "events": ["congestion", "timeout"]},
+        }
+
+    def _flows(self) -> Iterator[dict[str, Any]]:
+        for number, algorithm in enumerate(self.algorithms):
+            flow: dict[str, Any] = {"algorithm": algorithm.name, "label": f"flow {number + 1}"}
+            if _needs_ecn(algorithm):
+                flow["switches"] = {"ecn": "dctcp"}
+            if number:
+                flow["start"] = dict(
+                    zip(("from", "to"), map(_seconds, SECOND_START_S), strict=True)
+                )
+            yield flow
+
+    def resolve(self, repetition: int) -> ResolvedScenario:
+        """Return what both engines run; a repetition has the same seed in both."""
+        return Scenario.parse({**self.table(), "seed": repetition}, self.name).resolve()
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:g}s"
+
+
+def _needs_ecn(algorithm: Algorithm) -> bool:
+    return algorithm.family == "ecn" or "ecn" in algorithm.flags
+
+
+def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]:
+    """Return the set, by default of all algorithms of the catalogue."""
+    known = list(catalogue.algorithms().values() if algorithms is None else algorithms)
+    seconds = _run_seconds(len(known))
+    most = int(REAL_TIME_S / (seconds + SETUP_S) / REPETITIONS)
+    found: dict[str, Case] = {}
+    for number, each in enumerate(_ROUNDS):
+        for algorithm in known:
+            if number < ROUNDS_ALWAYS or len(found) < most:
+                case = each.deal(algorithm, known, seconds)
+                found.setdefault(case.name, case)
+    return tuple(found.values())
+
+
+def _run_seconds(algorithms: int) -> int:
+    """Return the length of runs with which the first rounds fit into the time."""
+    per_run_s = REAL_TIME_S / (ROUNDS_ALWAYS * REPETITIONS * max(1, algorithms))
+    shortest, longest = DURATIONS_S
+    return max(shortest, min(longest, int(per_run_s - SETUP_S)))
+
+
+def real_time_s(cases: Sequence[Case], repetitions: int = REPETITIONS) -> float:
+    """Return about how long some scenarios take on the real kernel."""
+    return repetitions * sum(case.seconds + SETUP_S for case in cases)
+
+
+_QUICK: Final = (("reno", False), ("cubic", True), ("reno + cubic", False))
+"""Flows, and whether with loss; of each the first scenario."""
+
+
+def selected(cases: Sequence[Case], only: str | None, quick: bool) -> list[Case]:
+    """Return the scenarios, or those of the short set, whose name has a text in it, in any case."""
+    wanted = (only or "").lower()
+    if quick:
+        first = {(case.flows, case.loss): case for case in reversed(cases)}
+        cases = [first[kind] for kind in _QUICK if kind in first]
+    return [case for case in cases if wanted in case.name.lower()]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """A scenario for each algorithm: alone, with another one or with itself, with loss or without.
+
+    `place` says which of the paths that fit: the largest, or by lot the first or the second.
+    """
+
+    partner: str | None
+    loss: bool
+    place: int | None = None
+
+    def deal(self, algorithm: Algorithm, known: Sequence[Algorithm], seconds: int) -> Case:
+        flows = (algorithm, *self._partners(algorithm, known))
+        fitting = [
+            path
+            for path in PATHS
+            if all(_fits(each, path, self.loss, seconds, len(flows)) for each in flows)
+        ] or [PATHS[0]]
+        if self.place is not None:
+            fitting.sort(key=lambda path: _lot(path, flows, self.loss))
+        place = -1 if self.place is None else self.place % len(fitting)
+        return Case(flows, fitting[place], self.loss, seconds)
+
+    def _partners(self, algorithm: Algorithm, known: Sequence[Algorithm]) -> tuple[Algorithm, ...]:
+        if self.partner is None:
+            return ()
+        return (next((each for each in known if each.name == self.partner), algorithm),)
+
+
+_ITSELF: Final = ""
+
+_ROUNDS: Final = (
+    _Round(None, loss=False),
+    _Round(None, loss=True, place=0),
+    _Round("cubic", loss=False, place=0),
+    _Round(_ITSELF, loss=True, place=0),
+    _Round(None, loss=False, place=0),
+    _Round("cubic", loss=True, place=0),
+    _Round(_ITSELF, loss=False, place=1),
+    _Round(None, loss=True, place=1),
+)
+
+
+def _lot(path: Path, flows: Sequence[Algorithm], loss: bool) -> bytes:
+    """Draw from names alone, so that a new algorithm or path moves no other scenario."""
+    names = " ".join(algorithm.name for algorithm in flows)
+    return hashlib.sha256(f"{names} {path} {loss}".encode()).digest()
+
+
+def _fits(algorithm: Algorithm, path: Path, loss: bool, seconds: int, flows: int) -> bool:
+    """Tell whether a run has enough cycles of one of some flows."""
+    share = path.shared_by(flows)
+    cycle_s = (
+        cycles.between_losses_s(algorithm.name, share, path.loss)
+        if loss
+        else cycles.between_overflows_s(algorithm.name, share)
+    )
+    return CYCLES_MIN * cycle_s <= seconds

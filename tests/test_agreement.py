@@ -1,0 +1,353 @@
+"""Agreement of two engines: the set of scenarios, the table, the page, the figure, the command."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import catalogue
+from dumbbell._core import CancelToken
+from dumbbell.cli import commands, validate_command
+from dumbbell.errors import EngineError
+from dumbbell.figures import drawing
+from dumbbell.running import machine
+from dumbbell.running.engine import Engine, Output, SimulatorEngine
+from dumbbell.running.machine import Fact, Machine
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.validate.agreement import figure, judging, page, parity, running, scenarios, testbed
+from dumbbell.validate.agreement.collecting import Collected, Side, collect
+from dumbbell.validate.agreement.explanations import Explanation
+from dumbbell.validate.agreement.measures import DISTANCE, MEASURES
+from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.scenarios import Path as Bottleneck
+from dumbbell.validate.agreement.statistics import Verdict
+from dumbbell.validate.agreement.testbed import Bed
+
+ALGORITHMS = catalogue.algorithms()
+PATH = Bottleneck(10, 20, 1.0, 0.01)
+ALONE = Case((ALGORITHMS["reno"],), PATH, False, 3)
+PAIR = Case((ALGORITHMS["cubic"], ALGORITHMS["reno"]), PATH, True, 3)
+CASES = (ALONE, PAIR)
+
+
+class Kernel:
+    """A simulator that passes for a kernel; what it does otherwise is a change of the scenario."""
+
+    identity = "kernel"
+    real_time = True
+
+    def __init__(
+        self, changes: Mapping[str, Any] | None = None, invalid: Sequence[int] = (), broken: int = 0
+    ) -> None:
+        self.changes = changes or {}
+        self.invalid = invalid
+        self.broken = broken
+        self.runs = 0
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        self.runs += 1
+        data = json.loads(scenario.json)
+        if data["seed"] == self.broken:
+            raise EngineError("no such device")
+        for flow in data["flows"]:
+            flow["transport"]["tcp"]["stack"]["switches"].update(self.changes)
+        output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
+        why = ["the emulator was late"] if data["seed"] in self.invalid else []
+        told = {"kernel": "6.18.0", "invalid": why}
+        return dataclasses.replace(output, summary={**output.summary, "testbed": told})
+
+
+def side(engine: Engine, repetitions: int = 3) -> Side:
+    return Side("kernel", engine, repetitions)
+
+
+def agreement(
+    root: Path,
+    kernel: Kernel | None = None,
+    explanations: Sequence[Explanation] = (),
+    cases: Sequence[Case] = CASES,
+) -> judging.Agreement:
+    store = Store(root / "results")
+    ours = collect(cases, Side("simulator", SimulatorEngine(), 4), store)
+    theirs = collect(cases, side(kernel or Kernel()), store)
+    return judging.compare(cases, ("kernel", theirs), ("simulator", ours), explanations)
+
+
+def bed(kernel: Kernel | None = None, replay: parity.Replay | None = None) -> Bed:
+    return Bed(lambda _: kernel or Kernel(), replay or replayed(), ["reno", "bbr"])
+
+
+def replayed(**changes: Any) -> parity.Replay:
+    told = {"callbacks": {"cong_avoid": 59_000, "ssthresh": 1000}, "lost_records": 0}
+    return lambda _: [{**told, "differing": 0, "mismatches": [], **changes}]
+
+
+# The set
+
+
+def test_the_set_covers_every_algorithm_both_ways() -> None:
+    cases = scenarios.all_cases()
+    assert len({case.name for case in cases}) == len(cases)
+    for name in ALGORITHMS:
+        own = [case for case in cases if name in {each.name for each in case.algorithms}]
+        kinds = {(len(case.algorithms), case.loss) for case in own}
+        assert kinds >= {(1, False), (1, True), (2, False), (2, True)}, name
+    assert {10, 500} <= {case.path.rate_mbit for case in cases}
+    assert {10, 160} <= {case.path.rtt_ms for case in cases}
+    assert all(0 < case.path.buffer_bdp <= 1 for case in cases)
+
+
+@pytest.mark.parametrize("case", scenarios.all_cases(), ids=lambda case: case.name)
+def test_every_scenario_is_one(case: Case) -> None:
+    resolved = case.resolve(1)
+    assert resolved.data["duration_ns"] == case.seconds * 10**9
+    assert len(resolved.data["flows"]) == len(case.algorithms)
+    assert case.resolve(2).key != resolved.key
+
+
+@pytest.mark.parametrize("count", [1, 7, 16, 25])
+def test_the_set_takes_no_more_time_than_it_may(count: int) -> None:
+    reno = ALGORITHMS["reno"]
+    known = [reno.model_copy(update={"name": f"reno{number}"}) for number in range(count)]
+    cases = scenarios.all_cases(known)
+    assert scenarios.real_time_s(cases) <= 40 * 60
+    assert {case.algorithms[0].name for case in cases} == {each.name for each in known}
+    quick = scenarios.selected(scenarios.all_cases(), None, quick=True)
+    assert scenarios.real_time_s(quick) <= 3 * 60
+    assert len(quick) == 3
+
+
+def test_a_new_algorithm_moves_no_scenario_of_the_others() -> None:
+    known = [ALGORITHMS[name] for name in ("reno", "cubic", "bic")]
+    before = {case.name for case in scenarios.all_cases(known)}
+    more = [*known, ALGORITHMS["reno"].model_copy(update={"name": "newreno"})]
+    after = {case.name for case in scenarios.all_cases(more) if "newreno" not in case.name}
+    assert after <= before
+
+
+def test_what_listens_to_marks_gets_some() -> None:
+    marked = ALGORITHMS["reno"].model_copy(update={"family": "ecn"})
+    pair = Case((marked, ALGORITHMS["cubic"]), PATH, False, 3)
+    flows = pair.resolve(1).data["flows"]
+    switches = [flow["transport"]["tcp"]["stack"]["switches"] for flow in flows]
+    assert [each.get("ecn", "off") for each in switches] == ["dctcp", "off"]
+    assert pair.table()["network"]["queue"]["discipline"] == "step"
+    assert Case((marked,), PATH, False, 3).resolve(1).data["links"]
+
+
+# Comparing
+
+
+def test_an_engine_agrees_with_itself(tmp_path: Path) -> None:
+    found = agreement(tmp_path)
+    assert (found.within, found.passed, found.kernels) == (2, True, ("6.18.0",))
+    for judged in found.judged:
+        assert judged.verdict is Verdict.AGREES
+        assert judged.runs == (3, 4)
+        assert {each.measure.name for each in judged.goals} == {"goodput", "rtt"}
+        assert set(judged.windows["engine"].unique()) == {"kernel", "simulator"}
+    # Seed by seed, and both engines lose the same packets.
+    pair = found.judged[1].of("goodput")
+    assert pair is not None
+    assert (pair.difference.mean, pair.difference.reach) == (0, 0)
+    assert found.judged[0].of("share") is None
+    assert found.judged[1].of("share") is not None
+
+
+def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
+    slow = Kernel({"receive_window_bytes": 6000})
+    names = tuple(each.name for each in (*MEASURES, DISTANCE))
+    known = (
+        Explanation("reno,*", names, "its window is small"),
+        Explanation("*", names, "and the other's"),
+    )
+    unexplained = agreement(tmp_path, slow)
+    assert unexplained.within == 0
+    assert not unexplained.passed
+    assert unexplained.judged[0].verdict is Verdict.DIFFERS
+    explained = agreement(tmp_path, slow, known)
+    assert explained.passed
+    assert not explained.stale
+    assert [each.reason for each in explained.judged[0].differing][:1] == ["its window is small"]
+    assert any("and the other's" in remark for remark in page.remarks(explained))
+
+
+def test_an_explanation_without_a_difference_is_stale(tmp_path: Path) -> None:
+    known = [
+        Explanation("reno,*", ("rtt",), "it was slow once"),
+        Explanation("htcp,*", ("rtt",), "not in these scenarios"),
+    ]
+    found = agreement(tmp_path, explanations=known)
+    assert found.stale == (known[0],)
+    assert "explains nothing any more: reno,*: it was slow once" in page.remarks(found)
+
+
+def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
+    found = agreement(tmp_path, Kernel(invalid=[2]))
+    assert [judged.runs for judged in found.judged] == [(2, 4), (2, 4)]
+    assert [(each.repetition, each.failed) for each in found.unusable] == [(2, False)] * 2
+    assert found.passed
+    assert any("invalid, left out: the emulator was late" in each for each in page.remarks(found))
+    nothing = agreement(tmp_path / "none", Kernel(invalid=[1, 2, 3]))
+    assert {judged.verdict for judged in nothing.judged} == {Verdict.NOT_MEASURED}
+    assert not nothing.passed
+    assert "not measured" in page.headline(nothing)
+
+
+def test_a_run_that_breaks_fails_the_validation(tmp_path: Path) -> None:
+    found = agreement(tmp_path, Kernel(broken=3))
+    assert [each.reason for each in found.unusable] == ["no such device"] * 2
+    assert all(each.failed for each in found.unusable)
+    assert not found.passed
+
+
+def test_runs_of_different_engines_have_different_keys(tmp_path: Path) -> None:
+    kernel = Kernel()
+    store = Store(tmp_path / "results")
+    collect(CASES, side(kernel), store)
+    collect(CASES, Side("simulator", SimulatorEngine(), 3), store)
+    assert len(list(store.keys())) == 12
+    collect(CASES, side(kernel), store)
+    assert kernel.runs == 6
+
+
+# Parity
+
+
+def test_parity_runs_until_there_are_enough_callbacks() -> None:
+    (found,) = parity.check([ALGORITHMS["bic"]], replayed())
+    assert (found.callbacks, found.passed) == (120_000, True)
+    (few,) = parity.check([ALGORITHMS["bic"]], replayed(callbacks={"cong_avoid": 10}))
+    assert (few.callbacks, few.passed) == (80, False)
+    assert few.remark == "fewer than 100,000 callbacks"
+
+
+def test_parity_names_the_first_mismatch_and_what_fails() -> None:
+    (found,) = parity.check(
+        [ALGORITHMS["bic"]], replayed(differing=3, mismatches=["ssthresh: 5, not 6", "more"])
+    )
+    assert (found.mismatches, found.passed, found.callbacks) == (3, False, 60_000)
+    assert found.remark == "ssthresh: 5, not 6"
+    assert found.remark in page.parity_cells(found)[-1]
+
+    def broken(_: str) -> list[dict[str, Any]]:
+        raise EngineError("the verifier refused it")
+
+    bic, reno = parity.check([ALGORITHMS["bic"], ALGORITHMS["reno"]], broken)
+    assert bic.remark == reno.remark == "the verifier refused it"
+
+
+# Tables, page, figure
+
+
+def test_the_page_tells_it_all(tmp_path: Path) -> None:
+    found = running.validate(CASES, bed(), Store(tmp_path / "results"))
+    assert found.passed
+    text = page.markdown(found)
+    assert "Kernel 6.18.0, simulator" in text
+    assert "2 of 2 scenarios (100 %; wanted 90 %)" in text
+    rows = [line for line in text.splitlines() if line.startswith("| reno, 10 Mbit/s, 20 ms")]
+    assert len(rows) == 2, "once against the simulator, once against the kernel's module"
+    assert all(row.endswith("| agrees |") for row in rows)
+    assert "| cubic | 120,000 | 0 | 0 | equal |" in text
+    assert page.markdown(found) == text
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_the_figure_has_a_panel_for_each_measure(tmp_path: Path) -> None:
+    chart = figure.draw(agreement(tmp_path))
+    svg = drawing.rendered(chart.to_dict(), ".svg").decode()
+    for title in ("goodput", "mean RTT", "retransmitted", "mean queue", "window distance"):
+        assert f">{title}<" in svg
+    assert ">cwnd (segments)<" in svg
+    assert ">reno, 10 Mbit/s, 20 ms, 1 BDP<" in svg
+
+
+def test_the_figure_of_nothing_can_be_drawn() -> None:
+    empty = Collected({case.name: {} for case in CASES})
+    found = judging.compare(CASES, ("kernel", empty), ("simulator", empty))
+    assert drawing.rendered(figure.draw(found).to_dict(), ".svg")
+
+
+# The command
+
+
+def _command(monkeypatch: pytest.MonkeyPatch, root: Path, *arguments: str) -> int | str | None:
+    options = ("--engine", "testbed", "--results", str(root / "results"), "--jobs", "1")
+    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", *options, *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        commands.main()
+    return stopped.value.code
+
+
+@pytest.fixture
+def ready(monkeypatch: pytest.MonkeyPatch) -> Kernel:
+    """Put a small set and a ready testbed in the command's way."""
+    kernel = Kernel()
+    monkeypatch.setattr(machine, "look", lambda: Machine(kernel="6.18.0", ready=True, facts=()))
+    monkeypatch.setattr(testbed, "real", lambda: bed(kernel))
+    monkeypatch.setattr(scenarios, "all_cases", lambda: CASES)
+    return kernel
+
+
+def test_the_command_compares_and_goes_on(
+    ready: Kernel,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    written, drawn = tmp_path / "page.md", tmp_path / "agreement.svg"
+    assert not _command(monkeypatch, tmp_path, "--markdown", str(written), "--figure", str(drawn))
+    told = capsys.readouterr().out
+    assert "2 of 2 scenarios" in told
+    assert "equal" in told
+    assert written.read_text().startswith("# Agreement with the kernel")
+    assert drawn.read_text().startswith("<svg")
+    runs = ready.runs
+    assert not _command(monkeypatch, tmp_path, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["testbed"]["agreement"]["within"] == 2
+    assert found["checks"] == []
+    assert ready.runs == runs, "finished runs are used again"
+
+
+def test_the_command_fails_where_something_is_outside(
+    ready: Kernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ready.broken = 1
+    assert _command(monkeypatch, tmp_path, "--only", "RENO, 10") == 1
+
+
+def test_the_command_says_why_the_testbed_is_not_ready(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    root = Fact(
+        name="root",
+        found="no",
+        ok=False,
+        required=True,
+        needed_for="everything",
+        remedy="run it with sudo",
+    )
+    monkeypatch.setattr(
+        machine, "look", lambda: Machine(kernel="6.18.0", ready=False, facts=(root,))
+    )
+    assert _command(monkeypatch, tmp_path) == 2
+    assert "run it with sudo" in capsys.readouterr().err
+    assert _command(monkeypatch, tmp_path, "--only", "no such thing") == 2
+    assert "--only" in capsys.readouterr().err
+    # The checks against theory do not need it.
+    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", "--only", "reno, 10"])
+    monkeypatch.setattr(validate_command, "all_checks", tuple)
+    monkeypatch.setattr(scenarios, "all_cases", lambda: CASES)
+    with pytest.raises(SystemExit) as stopped:
+        commands.main()
+    assert not stopped.value.code
+    assert "simulator and kernel are not compared" in capsys.readouterr().err
