@@ -87,7 +87,7 @@ struct cc_conn {
 	u8 cwnd_limited; /* the window, not the application, held sending back */
 	u8 stack;	 /* enum cc_stack */
 	u8 reserved;
-	u32 base_rtt_us; /* RTT of the empty path, as somebody told (TCP-BPF); 0: nobody did */
+	u32 base_rtt_us; /* RTT of the empty path as told by TCP-BPF; 0: not told */
 };
 
 /* What one ACK told (pkts_acked). */
@@ -398,28 +398,26 @@ struct cc_algorithm {
  * One entry function per hook: it turns the untyped memory of a connection into the
  * algorithm's types.
  */
-#define CC_HOOK_PLAIN(type, NAME, hook, constant)                              \
-	static type dumbbell_##NAME##_##hook(const void * params,    \
-					       void * state,      \
-					       constant struct cc_conn * conn) \
-	{                                                                      \
-		return NAME##_##hook(params, state, conn);                     \
+#define CC_HOOK_PLAIN(type, NAME, hook, constant)                             \
+	static type dumbbell_##NAME##_##hook(const void *params, void *state, \
+					     constant struct cc_conn *conn)   \
+	{                                                                     \
+		return NAME##_##hook(params, state, conn);                    \
 	}
-#define CC_HOOK_TOLD(NAME, hook, argument_type)                         \
-	static void dumbbell_##NAME##_##hook(                         \
-		const void * params, void * state, \
-		struct cc_conn * conn, argument_type argument)          \
-	{                                                               \
-		NAME##_##hook(params, state, conn, argument);           \
+#define CC_HOOK_TOLD(NAME, hook, argument_type)                               \
+	static void dumbbell_##NAME##_##hook(const void *params, void *state, \
+					     struct cc_conn *conn,            \
+					     argument_type argument)          \
+	{                                                                     \
+		NAME##_##hook(params, state, conn, argument);                 \
 	}
 
 #define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
-#define CC_HOOK_init(NAME)                                                \
-	static void dumbbell_##NAME##_init(const void * params, \
-					     void * state,   \
-					     struct cc_conn * conn)       \
-	{                                                                 \
-		NAME##_init(params, state, conn);                         \
+#define CC_HOOK_init(NAME)                                                  \
+	static void dumbbell_##NAME##_init(const void *params, void *state, \
+					   struct cc_conn *conn)            \
+	{                                                                   \
+		NAME##_init(params, state, conn);                           \
 	}
 #define CC_HOOK_ssthresh(NAME) CC_HOOK_PLAIN(u32, NAME, ssthresh, const)
 #define CC_HOOK_undo_cwnd(NAME) CC_HOOK_PLAIN(u32, NAME, undo_cwnd, const)
@@ -431,12 +429,12 @@ struct cc_algorithm {
 #define CC_HOOK_in_ack_event(NAME) CC_HOOK_TOLD(NAME, in_ack_event, u32)
 #define CC_HOOK_cong_control(NAME) \
 	CC_HOOK_TOLD(NAME, cong_control, const struct cc_rate_sample *)
-#define CC_HOOK_info(NAME)                                                    \
-	static void dumbbell_##NAME##_info(                                 \
-		const void * params, const void * state, \
-		const struct cc_conn *conn, struct cc_info *info)             \
-	{                                                                     \
-		NAME##_info(params, state, conn, info);                       \
+#define CC_HOOK_info(NAME)                                                        \
+	static void dumbbell_##NAME##_info(const void *params, const void *state, \
+					   const struct cc_conn *conn,            \
+					   struct cc_info *info)                  \
+	{                                                                         \
+		NAME##_info(params, state, conn, info);                           \
 	}
 
 #define CC_CHECK(NAME)                                                                  \
@@ -470,21 +468,21 @@ struct cc_algorithm {
 	{.name = name_, .source = source_, .settings = {__VA_ARGS__}},
 #define CC_SLOT(NAME, hook) .hook = dumbbell_##NAME##_##hook,
 
-#define CC_ALGORITHM(NAME, ...)                                                        \
-	CC_CHECK(NAME);                                                                \
-	NAME##_hooks(                                                                  \
-		CC_HOOK) static const struct cc_parameter NAME##_parameter_rows[] = {  \
-		NAME##_parameters(CC_PARAMETER_ROW)};                                  \
-	static const struct cc_preset NAME##_preset_rows[] = {                         \
-		NAME##_presets(CC_PRESET_ROW)};                                        \
-	CC_TABLE(NAME) = {                                                             \
-		.abi = CC_ABI,                                                         \
-		.name = #NAME,                                                         \
-		.parameter_count = sizeof(struct NAME##_params) / sizeof(u32),         \
-		.parameters = NAME##_parameter_rows,                                   \
-		.preset_count = sizeof(NAME##_preset_rows) / sizeof(struct cc_preset), \
-		.presets = NAME##_preset_rows,                                         \
-		NAME##_hooks(CC_SLOT) __VA_ARGS__};                                    \
+#define CC_ALGORITHM(NAME, ...)                                                          \
+	CC_CHECK(NAME);                                                                  \
+	NAME##_hooks(                                                                    \
+		CC_HOOK) static const struct cc_parameter NAME##_parameter_rows[] = {    \
+		NAME##_parameters(CC_PARAMETER_ROW)};                                    \
+	static const struct cc_preset NAME##_preset_rows[] = {                           \
+		NAME##_presets(CC_PRESET_ROW)};                                          \
+	CC_TABLE(NAME) = {.abi = CC_ABI,                                                 \
+			  .name = #NAME,                                                 \
+			  .parameter_count = sizeof(struct NAME##_params) / sizeof(u32), \
+			  .parameters = NAME##_parameter_rows,                           \
+			  .preset_count =                                                \
+				  sizeof(NAME##_preset_rows) / sizeof(struct cc_preset), \
+			  .presets = NAME##_preset_rows,                                 \
+			  NAME##_hooks(CC_SLOT) __VA_ARGS__};                            \
 	CC_STRUCT_OPS(NAME, __VA_ARGS__)
 
 #endif

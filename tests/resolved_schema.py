@@ -41,6 +41,7 @@ FLAG: Json = {"type": "boolean"}
 WHOLE: Json = {"type": "integer", "minimum": 0, "maximum": 2**64 - 1}
 POSITIVE: Json = {**WHOLE, "minimum": 1}
 U16: Json = {**WHOLE, "maximum": 2**16 - 1}
+U32: Json = {**POSITIVE, "maximum": 2**32 - 1}
 NUMBER: Json = {"type": "number", "minimum": 0}
 SHARE: Json = {**NUMBER, "maximum": 1}
 CHANCE: Json = {**NUMBER, "exclusiveMaximum": 1}
@@ -121,6 +122,14 @@ DEMAND = one_of(
     table(on_off=ON_OFF),
 )
 
+TCP_BPF = table(
+    cwnd_clamp_segs=or_null(U32),
+    initial_window_segs=or_null(U32),
+    send_buffer_bytes=or_null(U32),
+    receive_buffer_bytes=or_null(U32),
+    base_rtt_us=or_null(U32),
+)
+
 TRANSPORT = one_of(
     table(
         tcp=table(
@@ -129,6 +138,7 @@ TRANSPORT = one_of(
             parameters={"type": "object", "additionalProperties": WHOLE},
             stack=table(profile=TEXT, switches={"type": "object"}),
             demand=DEMAND,
+            tcp_bpf=or_null(TCP_BPF),
         )
     ),
     table(udp=table(rate_bps=POSITIVE, on_off=or_null(ON_OFF))),

@@ -74,6 +74,7 @@ def test_defaults() -> None:
                         "parameters": {},
                         "stack": {"profile": "linux-6", "switches": {}},
                         "demand": "endless",
+                        "tcp_bpf": None,
                     }
                 },
             }

@@ -50,6 +50,17 @@ losses = st.one_of(
     ),
     st.just({"drops": [{"flow": "a 1", "number": 3}]}),
 )
+packets = st.sampled_from(["1p", "10p", "4000p"])
+settings_of_sockets = st.fixed_dictionaries(
+    {},
+    optional={
+        "cwnd_clamp": packets,
+        "initial_window": packets,
+        "send_buffer": st.sampled_from(["3kb", "1mb"]),
+        "receive_buffer": st.sampled_from(["3kb", "1mb"]),
+        "base_rtt": st.just("80us"),
+    },
+)
 IMPAIRMENTS: dict[str, st.SearchStrategy[Any]] = {
     "policer": st.just({"rate": "1mbit", "burst": "70kb"}),
     "duplicate": shares,
@@ -135,7 +146,11 @@ TRAFFIC: dict[str, st.SearchStrategy[Any]] = {
 transports = st.one_of(
     st.fixed_dictionaries(
         {"algorithm": st.sampled_from(["reno", "htcp@li2007"])},
-        optional={"switches": st.just({"quick_acks": 0}), "workload": workloads},
+        optional={
+            "switches": st.just({"quick_acks": 0}),
+            "workload": workloads,
+            "tcp_bpf": settings_of_sockets,
+        },
     ),
     st.fixed_dictionaries({"algorithm": st.just("cubic"), "bytes": st.just("1mb")}),
     st.fixed_dictionaries({"transport": st.just("udp"), "rate": constant_rates}),

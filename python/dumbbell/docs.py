@@ -204,6 +204,7 @@ except `kib`, `mib` and `gib`.
 | rate | {joined(iter(RATE_UNITS))} | bit/s |
 | time | {joined(iter(TIME_UNITS))} (`m`: minutes) | nanosecond |
 | size | {joined(iter(BYTE_UNITS))}, or a whole number | byte |
+| packets | {joined(iter(PACKET_UNITS))} | packet |
 | queue | {joined(iter(PACKET_UNITS))}, those of size and time, `bdp`, `%bdp` | packet or byte |
 | probability | none, or `%` | |
 """
@@ -277,7 +278,11 @@ the engine, the schema and the sources of the algorithms. In it are
 - one Parquet file for each of the tables below that has rows.
 
 A run's folder appears as a whole or not at all, and is verified before it is used. The same run
-gives the same bytes wherever and whenever it runs. In frames, 4294967295 in a 32-bit column is
+gives the same bytes wherever and whenever the simulator runs it. The engine of a run is either the
+hash of the simulator's sources, or `testbed` with the hash of its sources, the kernel's release and
+its options; results of both lie in one folder and never mix. A run on the testbed says in
+`summary.testbed` how the machine kept up; if `invalid` in it names a reason, nothing rests on the
+run, and it is repeated when it is asked for again. In frames, 4294967295 in a 32-bit column is
 null, and tables with a `flow` column have its `label` and its `algorithm`, too. Connections that
 are not sampled, such as those of `[[arrivals]]`, and datagrams have no rows in `flows`; what became
 of them is in the summary.

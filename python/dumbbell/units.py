@@ -244,6 +244,11 @@ def parse_queue(value: Any) -> QueueSize:
     raise _unit_error("a queue size", value, unit, units)
 
 
+def parse_packets(value: Any) -> int:
+    """Parse a number of packets such as ``100p``."""
+    return _parse(value, "a number of packets", dict.fromkeys(PACKET_UNITS, 1), "1 packet")
+
+
 def parse_limit(value: Any) -> QueueSize | None:
     """Parse what may wait in a queue; ``unlimited`` is None."""
     if value is None or (isinstance(value, str) and value.strip().lower() == "unlimited"):
@@ -368,6 +373,15 @@ Queue = Annotated[
     _text("queue", _QUEUE_PATTERN),
 ]
 """The limit of a queue."""
+
+Packets = Annotated[
+    int,
+    BeforeValidator(parse_packets),
+    AfterValidator(_countable),
+    PlainSerializer(lambda count: f"{count}p"),
+    _text("packets", rf"^{_NUMBER_PATTERN}({'|'.join(PACKET_UNITS)})$"),
+]
+"""A number of packets, more than 0."""
 
 Limit = Annotated[
     QueueSize | None,

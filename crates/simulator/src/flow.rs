@@ -170,6 +170,7 @@ impl Connection {
             packet_bytes: u32::from(spec.packet_bytes),
             overhead_bytes: self.host.overhead_bytes,
             host_rate_bps: self.host.rate_bps,
+            tcp_bpf: tcp.tcp_bpf,
         };
         let algorithm = algorithm(tcp).expect("a checked algorithm");
         let seed = self.random.next_u64();

@@ -31,6 +31,7 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
         packet_bytes: 1500,
         overhead_bytes: 0,
         host_rate_bps: None,
+        tcp_bpf: None,
     };
     let stack = (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)();
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();

@@ -32,6 +32,7 @@ mod shaping;
 mod slow_start;
 mod stack;
 mod tail_probe;
+mod tcp_bpf;
 mod transmission;
 mod undo;
 mod usage;
@@ -50,3 +51,4 @@ pub use stack::{
     AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, Profile, Reduction, RtoRule,
     SWITCHES, SlowStart, Stack, StackChoice, describe_profiles,
 };
+pub use tcp_bpf::TcpBpf;

@@ -24,6 +24,7 @@ use crate::shaping::Shaper;
 use crate::slow_start::SlowStart;
 use crate::stack::Stack;
 use crate::tail_probe::TailProbe;
+use crate::tcp_bpf::{Limits, TcpBpf};
 use crate::undo::Undo;
 use crate::usage::WindowUsage;
 
@@ -93,6 +94,8 @@ pub struct SenderConfig {
     pub overhead_bytes: u32,
     /// Rate of that link, where it is the flow's alone; none: it never queues.
     pub host_rate_bps: Option<NonZeroU64>,
+    /// What was set of it while it was set up; none: nothing.
+    pub tcp_bpf: Option<TcpBpf>,
 }
 
 /// The sender of one connection.
@@ -125,8 +128,9 @@ pub struct Sender {
     ecn: EcnSender,
     /// Timeouts since the cumulative acknowledgement last moved.
     timeouts_in_row: u32,
-    /// Segments that the receiver lets be outstanding.
-    pub(crate) receive_window_segs: u64,
+    /// Segments that buffers let be outstanding, and the least of them.
+    pub(crate) limits: Limits,
+    pub(crate) outstanding_max_segs: u64,
     /// When the window was last restarted or a segment sent again.
     pub(crate) idle_since: Time,
     pub(crate) usage: WindowUsage,
@@ -150,6 +154,8 @@ impl Sender {
     ) -> Self {
         let ecn = EcnSender::new(stack, &algorithm);
         let algorithm = Controller::new(algorithm, seed);
+        let tcp_bpf = config.tcp_bpf.unwrap_or_default();
+        let limits = tcp_bpf.limits(stack, config.mss_bytes);
         let mut sender = Self {
             conn: Conn {
                 cwnd_segs: stack.initial_window_segs.get(),
@@ -177,12 +183,14 @@ impl Sender {
             undo: Undo::default(),
             ecn,
             timeouts_in_row: 0,
-            receive_window_segs: receive_window_segs(stack, &config),
+            limits,
+            outstanding_max_segs: limits.receiver_segs.min(limits.sender_segs),
             idle_since: now,
             usage: WindowUsage::default(),
             slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
         };
+        tcp_bpf.apply(&mut sender.conn);
         sender.equip();
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
@@ -359,7 +367,7 @@ impl Sender {
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
     }
 
-    /// There is new data that the receiver has room for.
+    /// There is new data that buffers have room for.
     #[inline]
     pub(crate) fn has_new_data(&self) -> bool {
         self.board.next() < self.sendable_end()
@@ -412,12 +420,4 @@ impl Sender {
             && matches!(self.slow_start, SlowStart::Standard);
         self.settle();
     }
-}
-
-/// The receive window in whole segments, one at least.
-fn receive_window_segs(stack: &Stack, config: &SenderConfig) -> u64 {
-    // So large that no sum with a segment number overflows.
-    const UNLIMITED: u64 = u64::MAX / 2;
-    let segs = |bytes: NonZeroU64| bytes.get() / u64::from(config.mss_bytes);
-    stack.receive_window_bytes.map_or(UNLIMITED, |bytes| segs(bytes).clamp(1, UNLIMITED))
 }

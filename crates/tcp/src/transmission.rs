@@ -29,7 +29,12 @@ impl Sender {
     /// The first segment that must not be sent yet.
     #[inline]
     pub(crate) fn sendable_end(&self) -> u64 {
-        self.end.min(self.board.una() + self.receive_window_segs)
+        self.end.min(self.board.una() + self.outstanding_max_segs)
+    }
+
+    /// The first segment that the application has no data for, or no room.
+    fn written_end(&self) -> u64 {
+        self.end.min(self.board.una() + self.limits.sender_segs)
     }
 
     /// The window stopped the transmission.
@@ -38,11 +43,11 @@ impl Sender {
         self.usage.note_full(self.board.next());
     }
 
-    /// There is nothing to send, or the receiver has no room for it.
+    /// There is nothing to send, or a buffer has no room for it.
     #[inline(never)]
     pub(crate) fn note_no_data(&mut self, now: Time, in_flight: u32) {
         self.note_room(now);
-        if self.board.next() < self.end {
+        if self.board.next() < self.written_end() {
             return;
         }
         if let Some(rates) = &mut self.rates {
@@ -102,12 +107,12 @@ impl Sender {
         let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
         let room = Room {
             window_segs: cwnd - u64::from(in_flight),
-            receiver_segs: (self.board.una() + self.receive_window_segs).saturating_sub(next),
-            data_segs: self.end.saturating_sub(next),
+            receiver_segs: (self.board.una() + self.limits.receiver_segs).saturating_sub(next),
+            data_segs: self.written_end().saturating_sub(next),
         };
         let request = Request {
             room,
-            whole_segs: cwnd.min(self.receive_window_segs),
+            whole_segs: cwnd.min(self.limits.receiver_segs),
             is_retransmission,
             sent_segs: self.counters.sent_segs,
         };
@@ -253,6 +258,7 @@ mod tests {
             packet_bytes: 1500,
             overhead_bytes: 0,
             host_rate_bps: None,
+            tcp_bpf: None,
         };
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
         let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);

@@ -119,8 +119,13 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     Outcome { finished: now, received, sent_segs, reductions: reductions.0 }
 }
 
-const CONFIG: SenderConfig =
-    SenderConfig { mss_bytes: 1448, packet_bytes: 1500, overhead_bytes: 0, host_rate_bps: None };
+const CONFIG: SenderConfig = SenderConfig {
+    mss_bytes: 1448,
+    packet_bytes: 1500,
+    overhead_bytes: 0,
+    host_rate_bps: None,
+    tcp_bpf: None,
+};
 
 const CLEAN: Trouble =
     Trouble { lost_per_mille: 0, duplicated_per_mille: 0, reordered_per_mille: 0 };

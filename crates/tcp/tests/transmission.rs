@@ -55,6 +55,7 @@ impl Bench {
             packet_bytes: PACKET_BYTES,
             overhead_bytes: 0,
             host_rate_bps: host_bps.map(rate),
+            tcp_bpf: None,
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
         Self {

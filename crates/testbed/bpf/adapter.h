@@ -128,12 +128,13 @@ enum cc_pacing_status { CC_PACING_NONE, CC_PACING_NEEDED };
 #define CC_FIELD_RSHIFT_U64 5
 
 /* A bit field, wherever the kernel at hand has it. */
-#define CC_BITS(object, field)                                                          \
-	(cc_load((object),                                                              \
-		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_OFFSET),  \
-		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_SIZE))    \
-		 << __builtin_preserve_field_info((object)->field, CC_FIELD_LSHIFT_U64) \
-	 >> __builtin_preserve_field_info((object)->field, CC_FIELD_RSHIFT_U64))
+#define CC_BITS(object, field)                                                         \
+	(cc_load((object),                                                             \
+		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_OFFSET), \
+		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_SIZE))   \
+		 << __builtin_preserve_field_info((object)->field,                     \
+						  CC_FIELD_LSHIFT_U64) >>              \
+	 __builtin_preserve_field_info((object)->field, CC_FIELD_RSHIFT_U64))
 
 CC_INLINE u64 cc_load(const void *object, u32 offset, u32 bytes)
 {
@@ -391,7 +392,7 @@ CC_INLINE void cc_submit(struct cc_call *call, u32 result)
 /*
  * The programs' bodies. The first argument of each of the kernel's hooks is the socket.
  */
-#define CC_CALLED(call, socket, context)                      \
+#define CC_CALLED(call, socket, context)                       \
 	struct tcp_sock *socket = (struct tcp_sock *)*context; \
 	struct cc_call call = {0}
 
@@ -418,7 +419,8 @@ CC_INLINE u64 cc_on_ssthresh(const u64 *context)
 	return segs;
 }
 
-/* The kernel demands this hook; without one of its own an algorithm does what Reno does. */
+/* The kernel demands this hook; without one of its own an algorithm does what Reno does.
+ */
 CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 {
 	CC_CALLED(call, tp, context);
@@ -436,19 +438,18 @@ CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 }
 
 /* Hooks that are told a number. */
-#define CC_ON_NUMBER(hook, number_, index)                                       \
-	CC_INLINE u64 cc_on_##hook(const u64 *context)                           \
-	{                                                                        \
-		CC_CALLED(call, tp, context);                                    \
-		u32 number = (u32)context[index];                                \
-										 \
-		call.argument.number = number;                                   \
-		cc_begin(&call, tp, number_);                                    \
-		cc_this.hook(cc_params(), call.memory.state, &call.memory.conn,  \
-			     number);                                            \
-		cc_submit(&call, 0);                                             \
-		cc_end(&call, tp, 1);                                            \
-		return 0;                                                        \
+#define CC_ON_NUMBER(hook, number_, index)                                               \
+	CC_INLINE u64 cc_on_##hook(const u64 *context)                                   \
+	{                                                                                \
+		CC_CALLED(call, tp, context);                                            \
+		u32 number = (u32)context[index];                                        \
+                                                                                         \
+		call.argument.number = number;                                           \
+		cc_begin(&call, tp, number_);                                            \
+		cc_this.hook(cc_params(), call.memory.state, &call.memory.conn, number); \
+		cc_submit(&call, 0);                                                     \
+		cc_end(&call, tp, 1);                                                    \
+		return 0;                                                                \
 	}
 
 CC_ON_NUMBER(cong_avoid, CC_ON_CONG_AVOID, 2)
@@ -501,10 +502,10 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 /*
  * What CC_ALGORITHM(NAME) adds to the algorithm's table.
  */
-#define CC_PROGRAM_OF(hook)                                   \
-	CC_SECTION("struct_ops") u64 on_##hook(u64 *context)  \
-	{                                                     \
-		return cc_on_##hook(context);                 \
+#define CC_PROGRAM_OF(hook)                                  \
+	CC_SECTION("struct_ops") u64 on_##hook(u64 *context) \
+	{                                                    \
+		return cc_on_##hook(context);                \
 	}
 #define CC_PROGRAM(NAME, hook) CC_PROGRAM_##hook
 #define CC_PROGRAM_init CC_PROGRAM_OF(init)
@@ -538,11 +539,11 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	const volatile struct cc_settings cc_settings = {                                \
 		.params = {NAME##_parameters(CC_INITIAL)}};                              \
 	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(undo_cwnd)                                \
-	CC_SECTION(".struct_ops.link") struct tcp_congestion_ops cc_ops = {              \
-		NAME##_hooks(CC_MEMBER).undo_cwnd = on_undo_cwnd,                \
-		.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN         \
-				 ? CC_TCP_CONG_NEEDS_ECN                                 \
-				 : 0};                                                   \
+		CC_SECTION(".struct_ops.link") struct tcp_congestion_ops cc_ops = {      \
+			NAME##_hooks(CC_MEMBER).undo_cwnd = on_undo_cwnd,                \
+			.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN \
+					 ? CC_TCP_CONG_NEEDS_ECN                         \
+					 : 0};                                           \
 	CC_SECTION("license") char cc_license[] = "Dual BSD/GPL"
 
 #endif

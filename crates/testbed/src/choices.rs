@@ -2,12 +2,12 @@
 //! choice is set up once, however many flows share it.
 
 use dumbbell_algorithm::{Algorithm, find};
-use dumbbell_tcp::{Stack, StackChoice};
+use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
-use serde_json::Map;
 
 use crate::error::Error;
 use crate::ports::FLOWS_MAX;
+use crate::tuning::linux_6;
 
 /// An algorithm with a value for each of its parameters.
 #[derive(Clone, Debug)]
@@ -69,7 +69,8 @@ impl Choices {
             Transport::Udp(_) => {
                 check_header(flow, DATAGRAM_HEADER_BYTES)?;
                 self.algorithm_of.push(None);
-                datagrams_stack()
+                // Datagrams need nothing of a stack.
+                linux_6()
             }
         };
         let known = self.stacks.iter().position(|other| *other == stack);
@@ -122,13 +123,6 @@ fn check_header(flow: &Flow, expected: u16) -> Result<(), (String, String)> {
         flow.header_bytes
     );
     Err(("header_bytes".into(), problem))
-}
-
-/// Datagrams need nothing of a stack.
-fn datagrams_stack() -> Stack {
-    StackChoice { profile: "linux-6".into(), switches: Map::new() }
-        .resolve()
-        .expect("a profile that exists")
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ mod tests {
     fn a_run_is_invalid_for_each_limit_that_it_breaks() {
         let limits = Limits::for_paths(40_000_000);
         let good = TestbedSummary { datagrams_sent_permille: Some(1_000), ..Default::default() };
-        assert_eq!(limits.reasons(&good), [String::new(); 0]);
+        assert_eq!(limits.reasons(&good), Vec::<String>::new());
         let broken = [
             TestbedSummary { lateness_p99_ns: 100_001, ..good.clone() },
             TestbedSummary { lateness_max_ns: 20_000_001, ..good.clone() },

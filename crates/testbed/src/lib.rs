@@ -8,6 +8,7 @@ mod choices;
 mod clang;
 mod clock;
 mod congestion;
+mod device;
 mod emulator;
 mod error;
 mod facts;
@@ -24,6 +25,7 @@ mod setup;
 mod sysctls;
 pub mod traffic;
 mod tuning;
+mod turn;
 mod watch;
 
 pub use clock::Clock;

@@ -15,6 +15,7 @@ use crate::kernel::Keep;
 use crate::kernel::parity::replay;
 use crate::run::carry_out;
 use crate::setup::Setup;
+use crate::turn::Turn;
 
 /// How the callbacks of one algorithm in the kernel compare with the same calls natively.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +40,7 @@ pub struct ParityReport {
 /// # Errors
 /// As [`crate::run`].
 pub fn parity(scenario: &Scenario, cancel: &Arc<AtomicBool>) -> Result<Vec<ParityReport>, Error> {
+    let _turn = Turn::wait(cancel)?;
     let setup = Setup::new(scenario, false, Keep { state: false, callbacks: true })?;
     carry_out(&setup, cancel)?;
     setup.choices.algorithms.iter().zip(&setup.congestion).map(compared).collect()

@@ -17,7 +17,8 @@ use crate::kernel::Keep;
 use crate::processors::MachineTime;
 use crate::report::{Measured, report};
 use crate::setup::Setup;
-use crate::traffic::{Plan, Traffic, TrafficOutput};
+use crate::traffic::{Plan, Prepared, TrafficOutput};
+use crate::turn::Turn;
 use crate::watch::KernelEvent;
 
 /// How a scenario is to be run.
@@ -28,7 +29,7 @@ pub struct Options {
     pub kernel_modules: bool,
 }
 
-/// Runs a scenario in real time.
+/// Runs a scenario in real time, as soon as no other run is under way on this machine.
 ///
 /// # Errors
 /// A scenario that cannot be run, a machine that cannot run it, or cancellation.
@@ -37,6 +38,7 @@ pub fn run(
     options: Options,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Output, Error> {
+    let _turn = Turn::wait(cancel)?;
     let keep = Keep { state: scenario.record.algorithm_state, callbacks: false };
     let setup = Setup::new(scenario, options.kernel_modules, keep)?;
     carry_out(&setup, cancel)
@@ -44,8 +46,9 @@ pub fn run(
 
 /// Runs what was set up.
 pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Output, Error> {
-    let clock = Clock::starting_in(setup.lead());
+    let applications = Prepared::new(&setup.connections(), plan(setup, cancel))?;
     let before = MachineTime::now();
+    let clock = Clock::starting_in(setup.lead());
     let stop = Arc::new(AtomicBool::new(false));
     let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
     let (emulated, traffic) = thread::scope(|scope| {
@@ -56,7 +59,7 @@ pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<O
                 emulator.run(&stop)
             })
             .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
-        let traffic = drive(setup, clock, cancel);
+        let traffic = drive(setup, applications, clock);
         if traffic.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -69,22 +72,24 @@ pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<O
     report(setup, Measured { clock, emulated, traffic, events, stolen_permille })
 }
 
-/// The applications, from the first connection to the end of the run.
-fn drive(
-    setup: &Setup<'_>,
-    clock: Clock,
-    cancel: &Arc<AtomicBool>,
-) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
-    let plan = Plan {
+fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
+    Plan {
         record: &setup.scenario.record,
         seed: setup.scenario.seed,
         end: Time::ZERO + setup.scenario.duration_ns,
-        clock,
         cancel: Arc::clone(cancel),
         look: setup.look(),
         processor: Some(setup.processors.applications()),
-    };
-    let traffic = Traffic::start(&setup.connections(), plan)?;
+    }
+}
+
+/// The applications, from the first connection to the end of the run.
+fn drive(
+    setup: &Setup<'_>,
+    applications: Prepared,
+    clock: Clock,
+) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
+    let traffic = applications.start(clock)?;
     let mut events = Vec::new();
     while !traffic.is_over() {
         thread::sleep(LOOK);

@@ -20,12 +20,14 @@ use crate::traffic::{Connection, Look, Seen, SeenRtt, SocketTuning};
 use crate::tuning::Tuning;
 use crate::watch::Watch;
 
-/// How long connections may take beyond two round trips.
+/// How long connections may take beyond two round trips, ...
 const LEAD: Span = Span::from_millis(200);
+/// ... and for each flow, as all may begin at once.
+const LEAD_PER_FLOW: Span = Span::from_micros(200);
 /// What an application hands over ahead of what is sent: this time's worth, ...
 const BACKLOG: Span = Span::from_millis(5);
 /// ... within these bounds.
-const BACKLOG_BYTES_MIN: u64 = 1 << 16;
+const BACKLOG_BYTES_MIN: u64 = 1 << 15;
 const BACKLOG_BYTES_MAX: u64 = 1 << 26;
 const PACKET_BYTES: u32 = 1_500;
 /// The kernel's own initial window.
@@ -62,7 +64,7 @@ impl<'a> Setup<'a> {
         let tunings: Vec<Tuning> = choices.stacks.iter().map(Tuning::of).collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
-            let host = |address| Host::new(address, mtu, &tuning.sysctls);
+            let host = |address| Host::new(address, mtu, tuning);
             Ok(Pair { sender: host(SENDER)?, receiver: host(RECEIVER)? })
         };
         let pairs = tunings.iter().map(pair).collect::<Result<Vec<_>, Error>>()?;
@@ -115,7 +117,9 @@ impl<'a> Setup<'a> {
     }
 
     fn lead_of(&self, flow: usize) -> Span {
-        Span(LEAD.0 + 2 * self.base_rtt(&self.scenario.flows[flow]).0)
+        let flows = self.scenario.flows.len() as u64;
+        let crowd = flows * LEAD_PER_FLOW.0;
+        Span(LEAD.0 + crowd + 2 * self.base_rtt(&self.scenario.flows[flow]).0)
     }
 
     /// Propagation delay there and back.
@@ -164,14 +168,15 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// A few milliseconds at the rate of the slowest link on the flow's way.
+    /// A few milliseconds at the rate of the slowest link on the flow's way, shared by all.
     fn backlog_bytes(&self, flow: usize) -> u32 {
         let links = &self.scenario.links;
         let hops = self.scenario.flows[flow].forward.hops.iter();
         let rates = hops.filter_map(|hop| links[hop.link].rate.as_ref());
         let packet_time = rates.map(|rate| rate.typical_time(PACKET_BYTES)).max();
+        let flows = self.scenario.flows.len() as u64;
         let bytes = packet_time
-            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1));
+            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1) / flows);
         bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
     }
 

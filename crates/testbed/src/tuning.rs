@@ -22,6 +22,8 @@ pub struct Tuning {
     pub receive_window_bytes: Option<u64>,
     /// All flows are paced.
     pub pace_all: bool,
+    /// Hosts leave it to their devices to cut chunks into segments.
+    pub offload: bool,
     /// Switches that the kernel has otherwise, in words.
     pub not_offered: Vec<String>,
 }
@@ -31,9 +33,7 @@ impl Tuning {
     #[must_use]
     pub fn of(stack: &Stack) -> Self {
         let mut sysctls = common();
-        let mut kernel = StackChoice { profile: "linux-6".into(), switches: Map::new() }
-            .resolve()
-            .expect("a profile that exists");
+        let mut kernel = linux_6();
         tune_loss_detection(stack, &mut kernel, &mut sysctls);
         tune_timers(stack, &mut kernel, &mut sysctls);
         tune_receiver(stack, &mut kernel, &mut sysctls);
@@ -43,9 +43,17 @@ impl Tuning {
             initial_window_segs: stack.initial_window_segs.get(),
             receive_window_bytes: stack.receive_window_bytes.map(Into::into),
             pace_all: stack.pacing == Pacing::Fq,
+            offload: stack.tso,
             not_offered: differences(stack, &kernel),
         }
     }
+}
+
+/// The profile of kernels like the one at hand.
+pub fn linux_6() -> Stack {
+    StackChoice { profile: "linux-6".into(), switches: Map::new() }
+        .resolve()
+        .expect("a profile that exists")
 }
 
 /// What every host has: room, nothing remembered of earlier connections, no IPv6.
@@ -114,6 +122,7 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
 fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.initial_window_segs = stack.initial_window_segs;
     kernel.pacing = stack.pacing;
+    kernel.tso = stack.tso;
     kernel.slow_start_after_idle = stack.slow_start_after_idle;
     sysctls.set("net.ipv4.tcp_slow_start_after_idle", u8::from(stack.slow_start_after_idle));
     // A device that hands on everything at once never lets a flow wait in its host.
@@ -140,7 +149,7 @@ mod tests {
 
     #[test]
     fn this_kernels_own_profile_is_offered_in_full() {
-        assert_eq!(tuning("linux-6", json!({})).not_offered, [String::new(); 0]);
+        assert_eq!(tuning("linux-6", json!({})).not_offered, Vec::<String>::new());
     }
 
     #[test]
@@ -156,6 +165,6 @@ mod tests {
     #[test]
     fn without_sack_losses_are_found_by_new_reno() {
         let none = tuning("linux-6", json!({"sack": false, "loss_detection": "new-reno"}));
-        assert_eq!(none.not_offered, [String::new(); 0]);
+        assert_eq!(none.not_offered, Vec::<String>::new());
     }
 }

@@ -3,75 +3,89 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "kernel/flows.rs"]
+mod flows;
 #[path = "kernel/path.rs"]
 mod path;
 #[path = "kernel/transfer.rs"]
 mod transfer;
 
-use std::fs;
 use std::time::Duration;
 
-use dumbbell_algorithm::{Algorithm, registry};
+use dumbbell_algorithm::{Algorithm, Need, STATE_BYTES, find, registry};
 use dumbbell_testbed::kernel::parity::{self, Parity};
-use dumbbell_testbed::kernel::{Hook, Keep, Registered, compile};
+use dumbbell_testbed::kernel::{Hook, Keep, Records, Registered, compile};
 
+use flows::{Flows, available, is_root};
 use path::Path;
-use transfer::{Flows, send};
+use transfer::{BASE_RTT_US, send};
 
-/// Long enough for several timeouts and hundreds of losses.
+/// Long enough for timeouts, spurious ones too, and a hundred losses.
 const DURATION: Duration = Duration::from_millis(4_800);
-
-fn is_root() -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("not run: only root can register algorithms in the kernel");
-    }
-    root
-}
-
-fn available() -> Vec<String> {
-    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    fs::read_to_string(path).unwrap().split_whitespace().map(str::to_owned).collect()
-}
 
 fn initial(algorithm: &Algorithm) -> Vec<u32> {
     algorithm.parameters.iter().map(|row| row.initial).collect()
 }
 
-/// A troubled transfer under one algorithm, every callback of it done again here.
-fn compare(algorithm: &'static Algorithm, flows: &Flows) -> Parity {
-    let values = initial(algorithm);
+/// The callbacks of a troubled transfer under one algorithm.
+fn recorded(algorithm: &'static Algorithm, values: &[u32], flows: &Flows) -> Records {
     let object = compile(algorithm).unwrap();
     let keep = Keep { state: true, callbacks: true };
-    let registered = Registered::new(&object, &values, flows.map(), keep).unwrap();
+    let registered = Registered::new(&object, values, flows.map(), keep).unwrap();
     let name = registered.kernel_name().to_owned();
     assert!(available().contains(&name));
 
-    let sent = send(&Path::new(true), &name, flows, DURATION);
+    let sent = send(&Path::new(), &name, flows, DURATION);
     let (largest, smallest) = sent.cwnd_segs;
     assert!(largest >= 2 * smallest, "{name}: the window moves: {smallest} to {largest}");
     let records = registered.records().unwrap();
-    let last = records.records.last().expect("callbacks");
-    let kept = &sent.flow[sent.flow.len() - 104..];
+    let kept = &sent.flow[sent.flow.len() - STATE_BYTES..];
     assert!(
-        records.records.iter().any(|record| record.after.state == kept)
-            && !last.after.state.is_empty(),
+        records.records.iter().any(|record| record.after.state == kept),
         "{name}: the state that is kept of a flow is one that it was in"
     );
     drop(registered);
     assert!(!available().contains(&name), "{name} is gone");
-    parity::replay(algorithm, &values, &records)
+    records
 }
 
-/// Hooks that this trouble calls, of those that an algorithm has.
+/// What the adapters hand to an algorithm hangs together.
+fn assert_plausible(algorithm: &Algorithm, records: &Records) {
+    for pair in records.records.windows(2) {
+        let (earlier, later) = (&pair[0].after.conn, &pair[1].before.conn);
+        assert!(later.now_us >= earlier.now_us && later.delivered_segs >= earlier.delivered_segs);
+        assert_eq!((later.base_rtt_us, later.mss_bytes), (BASE_RTT_US, 1_448));
+        let outstanding_bytes = later.snd_nxt.wrapping_sub(later.snd_una);
+        let most_segs = 2 * (outstanding_bytes / later.mss_bytes + 2);
+        assert!(later.in_flight_segs <= most_segs && later.srtt_us > 2_000, "{later:?}");
+        if algorithm.flags.contains(&Need::Pacing) {
+            let (set, found) = (earlier.pacing_rate_bytes_per_s, later.pacing_rate_bytes_per_s);
+            assert_eq!(set, found, "the rate that was set is the rate");
+        }
+    }
+}
+
+/// The hooks that such a path calls, of those that an algorithm has.
 fn assert_reached(algorithm: &Algorithm, parity: &Parity) {
-    let hooks = [Hook::Ssthresh, Hook::UndoCwnd, Hook::PktsAcked, Hook::SetState, Hook::CwndEvent];
+    let hooks = [Hook::Init, Hook::Ssthresh, Hook::UndoCwnd, Hook::PktsAcked, Hook::SetState];
     for hook in hooks {
         let listed = format!("H({}, {})", algorithm.name, hook.name());
         let is_there = hook == Hook::UndoCwnd || algorithm.code.contains(&listed);
         let called = parity.callbacks.get(&hook).copied().unwrap_or(0);
-        assert_eq!(called > 0, is_there, "{}: {} calls of {}", algorithm.name, called, hook.name());
+        assert_eq!(called > 0, is_there, "{}: {called} calls of {}", algorithm.name, hook.name());
     }
+}
+
+/// One algorithm on a path of its own.
+fn compare(algorithm: &'static Algorithm, flows: &Flows) {
+    let values = initial(algorithm);
+    let records = recorded(algorithm, &values, flows);
+    assert_plausible(algorithm, &records);
+    let parity = parity::replay(algorithm, &values, &records);
+    println!("{}: {} callbacks {:?}", algorithm.name, parity.total(), parity.callbacks);
+    let told: String = parity.mismatches.iter().map(ToString::to_string).collect();
+    assert_eq!((parity.differing, parity.lost_records), (0, 0), "{}: {told}", algorithm.name);
+    assert_reached(algorithm, &parity);
 }
 
 #[test]
@@ -80,13 +94,36 @@ fn every_algorithm_does_in_the_kernel_what_it_does_here() {
         return;
     }
     let flows = Flows::new();
-    for algorithm in registry().iter().filter(|a| std::env::var("ONLY").is_ok_and(|o| o.contains(a.name))) {
-        let parity = compare(algorithm, &flows);
-        println!("{}: {} callbacks {:?}", algorithm.name, parity.total(), parity.callbacks);
-        for mismatch in &parity.mismatches {
-            println!("{mismatch}");
+    std::thread::scope(|scope| {
+        for algorithm in registry() {
+            scope.spawn(|| compare(algorithm, &flows));
         }
-        assert_eq!((parity.differing, parity.lost_records), (0, 0), "{}", algorithm.name);
-        assert_reached(algorithm, &parity);
+    });
+}
+
+#[test]
+fn two_parameterisations_live_side_by_side() {
+    if !is_root() {
+        return;
     }
+    let flows = Flows::new();
+    let cubic = find("cubic").unwrap();
+    let kept = cubic.parameters.iter().position(|row| row.name == "kept").unwrap();
+    let [gentle, harsh] = [1_000, 512].map(|value| {
+        let mut values = initial(cubic);
+        values[kept] = value;
+        values
+    });
+    let [of_gentle, of_harsh] = std::thread::scope(|scope| {
+        [&gentle, &harsh]
+            .map(|values| scope.spawn(|| recorded(cubic, values, &flows)))
+            .map(|run| run.join().unwrap())
+    });
+    let differing = |values, records| parity::replay(cubic, values, records).differing;
+    assert_eq!((differing(&gentle, &of_gentle), differing(&harsh, &of_harsh)), (0, 0));
+    // Held to the other's parameters, each differs: the comparison can fail.
+    let crossed = parity::replay(cubic, &harsh, &of_gentle);
+    assert!(crossed.differing > 0 && differing(&gentle, &of_harsh) > 0);
+    let told = crossed.mismatches[0].to_string();
+    assert!(told.contains("kernel answered") && told.contains("port"), "{told}");
 }

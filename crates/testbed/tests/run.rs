@@ -1,8 +1,8 @@
 //! Whole runs on the real kernel. Whether the machine keeps up is not their business: the
 //! guards' is.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dumbbell_record::{EventKind, Output};
 use dumbbell_testbed::{Error, Options, parity, run};
@@ -11,18 +11,11 @@ use serde_json::{Value, json};
 mod scenarios;
 use scenarios::{dumbbell, flow, parsed, tcp, with_loss};
 
-/// Runs in real time are not to disturb each other.
-fn alone() -> MutexGuard<'static, ()> {
-    static RUNNING: Mutex<()> = Mutex::new(());
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn carried_out(scenario: &Value) -> Result<Output, Error> {
     carried_out_with(scenario, Options::default(), false)
 }
 
 fn carried_out_with(scenario: &Value, options: Options, cancelled: bool) -> Result<Output, Error> {
-    let _alone = alone();
     run(&parsed(scenario), options, &Arc::new(AtomicBool::new(cancelled)))
 }
 
@@ -52,7 +45,6 @@ fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
     let names = dumbbell_algorithm::registry().iter().map(|algorithm| algorithm.name);
     let flows: Vec<_> = names.map(|name| tcp(name, json!("endless"))).collect();
     let scenario = with_loss(dumbbell(50_000_000, 3_000, &flows), 0.005);
-    let _alone = alone();
     let reports = parity(&parsed(&scenario), &Arc::new(AtomicBool::new(false))).unwrap();
     assert_eq!(reports.len(), flows.len());
     for report in reports {

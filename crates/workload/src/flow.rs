@@ -1,10 +1,10 @@
 //! One flow: its path, its transport and what it has to send.
 
 use std::collections::BTreeMap;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 
 use dumbbell_network::{LinkConfig, Rate, Route, Span, Time};
-use dumbbell_tcp::StackChoice;
+use dumbbell_tcp::{StackChoice, TcpBpf};
 use serde::Deserialize;
 
 /// One flow between two hosts.
@@ -57,22 +57,6 @@ pub struct Tcp {
     pub demand: Demand,
     /// What a program sets of it while it is set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
-}
-
-/// TCP-BPF: what a program sets of a connection while it is set up (Brakmo 2017).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TcpBpf {
-    /// Largest window that growth may reach; slow start ends there.
-    pub cwnd_clamp_segs: Option<NonZeroU32>,
-    /// The window to begin with.
-    pub initial_window_segs: Option<NonZeroU32>,
-    /// Size of the sender's buffer, as SO_SNDBUF is told.
-    pub send_buffer_bytes: Option<NonZeroU32>,
-    /// Size of the receiver's buffer, as SO_RCVBUF is told.
-    pub receive_buffer_bytes: Option<NonZeroU32>,
-    /// Round-trip time of the empty path.
-    pub base_rtt_us: Option<NonZeroU32>,
 }
 
 /// What an application has to send over a connection.

@@ -13,7 +13,8 @@ use dumbbell_record::RecordConfig;
 use serde::Deserialize;
 
 pub use bursts::Bursts;
-pub use flow::{Demand, Flow, OnOff, Tcp, TcpBpf, Transport, Udp};
+pub use dumbbell_tcp::TcpBpf;
+pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
 pub use queues::{queue_samples, summarise_queue};
 
 /// One run, in full.

@@ -11,6 +11,7 @@ from dumbbell import catalogue
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_sizes import SizeSpec
 from dumbbell.scenario.model_stack import Stack, Switches
+from dumbbell.scenario.model_tcp_bpf import TcpBpf
 from dumbbell.scenario.model_workloads import Bulk, OnOff, Start, WorkloadSpec
 from dumbbell.scenario.tables import Table
 from dumbbell.units import (
@@ -58,6 +59,9 @@ class Traffic(Table):
     switches: Switches = Field({}, examples=[{"quick_acks": 0}])
     """Switches that differ from its stack."""
 
+    tcp_bpf: TcpBpf | None = Field(None, examples=[{"cwnd_clamp": "100p"}])
+    """What a program sets of its connection while it is set up; by default nothing."""
+
     label: str | None = Field(None, min_length=1, examples=["late flow"])
     """Name of the flow in tables and figures, numbered if there are several; by default the
     algorithm and a number."""
@@ -95,6 +99,12 @@ class Traffic(Table):
                 valid=f"{HEADER_BYTES + 1} to 65535",
             )
         return packet
+
+    @model_validator(mode="after")
+    def _buffers_hold_a_packet(self) -> Self:
+        if self.tcp_bpf is not None:
+            self.tcp_bpf.check_packet(self.packet)
+        return self
 
 
 def _check_algorithm(choice: str, parameters: Mapping[str, int]) -> None:
@@ -190,7 +200,7 @@ class Flow(Traffic, _FlowKind):
     def _check_udp(self) -> None:
         if self.rate is None:
             raise InputError("is missing", key="rate", valid='for example "200mbit"')
-        for key in ("algorithm", "bytes", "parameters", "stack", "switches"):
+        for key in ("algorithm", "bytes", "parameters", "stack", "switches", "tcp_bpf"):
             if getattr(self, key):
                 raise InputError("not for UDP", key=key, valid="no such key here")
         if not isinstance(self.workload, Bulk | OnOff | None):

@@ -175,6 +175,7 @@ def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
         "parameters": dict(traffic.parameters),
         "stack": _stack(traffic.stack or stack, traffic, source.key),
         "demand": _demand(workload, source.bytes),
+        "tcp_bpf": traffic.tcp_bpf and traffic.tcp_bpf.resolve(),
     }
     return {"tcp": tcp}
 

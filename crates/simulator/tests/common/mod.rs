@@ -16,7 +16,7 @@ pub fn flow(algorithm: &str, preset: Option<&str>, rtt_ns: u64) -> Value {
     json!({
         "label": algorithm, "algorithm": algorithm, "preset": preset,
         "rtt_ns": rtt_ns, "start_ns": 0, "stop_ns": null, "demand": "endless",
-        "packet_bytes": 1500, "switches": {},
+        "packet_bytes": 1500, "switches": {}, "tcp_bpf": null,
     })
 }
 
@@ -114,6 +114,7 @@ pub fn resolve(short: &Value) -> Value {
         let transport = flow.get("transport").cloned().unwrap_or_else(|| json!({"tcp": {
             "algorithm": flow["algorithm"], "preset": flow["preset"], "parameters": {},
             "stack": {"profile": short["profile"], "switches": flow["switches"]}, "demand": flow["demand"],
+            "tcp_bpf": flow["tcp_bpf"],
         }}));
         let data = json!({"hops": hops, "delay_ns": 0});
         let acks = json!({"hops": [{"link": 1, "delay_ns": 0}], "delay_ns": edges - edges / 2});

@@ -152,6 +152,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             packet_bytes: 1500,
             overhead_bytes: 0,
             host_rate_bps: None,
+            tcp_bpf: None,
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).expect("an algorithm");
         let established = || {

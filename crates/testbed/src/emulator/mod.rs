@@ -191,7 +191,7 @@ impl<'a> Emulator<'a> {
     /// Takes a packet from a host into the network.
     fn take(&mut self, device: usize) -> bool {
         let slot = self.slots.vacant();
-        let bytes = self.host(device).take(self.slots.space(slot));
+        let bytes = self.host(device).device.take(self.slots.space(slot));
         let now_ns = self.clock.now_ns();
         let Some(bytes) = bytes else {
             self.empty_ns[device] = now_ns;
@@ -323,7 +323,7 @@ impl<'a> Emulator<'a> {
     }
 
     fn give(&mut self, device: usize, slot: u32) {
-        let taken = self.host(device).give(self.slots.packet(slot));
+        let taken = self.host(device).device.give(self.slots.packet(slot));
         self.refused += u64::from(!taken);
         self.slots.release(slot);
     }
@@ -353,7 +353,7 @@ impl<'a> Emulator<'a> {
     /// Counts what a host has sent and the network will not carry any more.
     fn drain(&mut self, device: usize) {
         let slot = self.slots.vacant();
-        while let Some(bytes) = self.host(device).take(self.slots.space(slot)) {
+        while let Some(bytes) = self.host(device).device.take(self.slots.space(slot)) {
             let Some((flow, headers)) = self.read(slot, bytes).filter(|_| device % 2 == 0) else {
                 continue;
             };

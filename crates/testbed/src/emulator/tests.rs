@@ -11,7 +11,7 @@ use socket2::{Domain, Socket, Type};
 use super::*;
 use crate::host::{RECEIVER, SENDER};
 use crate::ports::port_of_flow;
-use crate::tuning::Tuning;
+use crate::tuning::{Tuning, linux_6};
 
 /// One flow over a link of `rate_bps` with `delay_ms` each way.
 fn scenario(rate_bps: u64, delay_ms: u64, packets: u32, loss: f64) -> Scenario {
@@ -45,11 +45,9 @@ fn scenario(rate_bps: u64, delay_ms: u64, packets: u32, loss: f64) -> Scenario {
     Scenario::from_json(&text.to_string()).unwrap()
 }
 
-fn pair() -> Pair {
-    let stack =
-        dumbbell_tcp::StackChoice { profile: "linux-6".into(), switches: Default::default() };
-    let sysctls = Tuning::of(&stack.resolve().unwrap()).sysctls;
-    let host = |address| Host::new(address, 1_500, &sysctls).unwrap();
+fn pair(offload: bool) -> Pair {
+    let tuning = Tuning { offload, ..Tuning::of(&linux_6()) };
+    let host = |address| Host::new(address, 1_500, &tuning).unwrap();
     Pair { sender: host(SENDER), receiver: host(RECEIVER) }
 }
 
@@ -68,9 +66,9 @@ fn connected(pair: &Pair) -> TcpStream {
     })
 }
 
-/// A bulk transfer that goes on until the emulator stops: what it saw.
-fn bulk(scenario: &Scenario) -> Emulated {
-    let pairs = [pair()];
+/// A bulk transfer that goes on until the emulator stops: what it saw. One at a time.
+fn bulk(scenario: &Scenario, offload: bool) -> Emulated {
+    let pairs = [pair(offload)];
     let clock = Clock::starting_in(Span::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
@@ -94,7 +92,7 @@ fn bulk(scenario: &Scenario) -> Emulated {
 
 #[test]
 fn a_bulk_transfer_gets_the_rate_of_the_link_and_every_packet_is_accounted_for() {
-    let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0));
+    let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0), false);
     let flow = emulated.flows[0];
     let carried = flow.received_packets + flow.dropped_packets + flow.lost_packets;
     assert_eq!(flow.sent_packets, carried + flow.in_flight_packets);
@@ -107,7 +105,7 @@ fn a_bulk_transfer_gets_the_rate_of_the_link_and_every_packet_is_accounted_for()
 
 #[test]
 fn losses_and_retransmissions_are_seen() {
-    let emulated = bulk(&scenario(100_000_000, 10, 200, 0.01));
+    let emulated = bulk(&scenario(100_000_000, 10, 200, 0.01), false);
     let (flow, events) = (emulated.flows[0], &emulated.events);
     let count = |kind: EventKind| events.iter().filter(|event| event.kind == kind as u8).count();
     assert!(flow.lost_packets > 5, "{flow:?}");
@@ -123,24 +121,13 @@ fn losses_and_retransmissions_are_seen() {
 }
 
 #[test]
-#[ignore]
-fn speed() {
-    for rate in [1_000_000_000u64, 2_000_000_000, 3_000_000_000] {
-        let e = bulk(&scenario(rate, 10, 4000, 0.0));
-        let (l, _) = &e.links[0];
-        println!(
-            "{rate}: util {:.3} mean {:.0} p50 {} p99 {} p999 {} max {} waiting p99 {} max {} busy {} drops {} rx {}",
-            l.departed_bytes as f64 * 8.0 / 2.0 / rate as f64,
-            e.lateness.mean(),
-            e.lateness.value_at_quantile(0.5),
-            e.lateness.value_at_quantile(0.99),
-            e.lateness.value_at_quantile(0.999),
-            e.lateness.max(),
-            e.waiting.value_at_quantile(0.99),
-            e.waiting.max(),
-            e.busy_permille,
-            l.dropped_packets,
-            e.flows[0].received_packets
-        );
-    }
+fn chunks_of_offloading_hosts_are_cut_into_the_same_packets() {
+    let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0), true);
+    let flow = emulated.flows[0];
+    assert!(flow.received_packets > 10_000, "{flow:?}");
+    // What is left over at the end of a chunk may be short.
+    let payload = flow.sent_bytes as f64 / flow.sent_packets as f64;
+    assert!((1_400.0..=1_448.0).contains(&payload), "{payload}");
+    let carried = flow.received_packets + flow.dropped_packets + flow.lost_packets;
+    assert_eq!(flow.sent_packets, carried + flow.in_flight_packets);
 }

@@ -2,7 +2,6 @@
 //! on the thread that called it.
 
 use std::cell::RefCell;
-use std::sync::Once;
 
 use libbpf_rs::{PrintLevel, set_print};
 
@@ -12,10 +11,7 @@ thread_local! {
 
 /// Does `work` and returns what libbpf said meanwhile; nothing is printed.
 pub(crate) fn of<T>(work: impl FnOnce() -> T) -> (T, String) {
-    static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| {
-        set_print(Some((PrintLevel::Info, note)));
-    });
+    set_print(Some((PrintLevel::Info, note)));
     HEARD.set(Some(String::new()));
     let done = work();
     (done, HEARD.take().unwrap_or_default())

@@ -271,3 +271,51 @@ impl Drop for Recorder {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Compiler, compile};
+    use libbpf_rs::{MapHandle, ObjectBuilder};
+    use std::fs;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn names_are_short_and_of_one_process() {
+        let names = [new_name("reno"), new_name("an_algorithm_with_a_long_name")];
+        let process = format!("db{}_", base_36(process::id()));
+        assert!(names.iter().all(|name| name.starts_with(&process) && name.len() <= NAME_MAX));
+        assert_ne!(names[0], names[1]);
+        assert_eq!((base_36(0), base_36(35), base_36(36)), ("0".into(), "z".into(), "10".into()));
+    }
+
+    fn flows() -> MapHandle {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("flows.c");
+        fs::write(&source, "char cc_license[] CC_SECTION(\"license\") = \"GPL\";\n").unwrap();
+        let bytes = Compiler::find().unwrap().compile(&source, "flows.c").unwrap();
+        let object = ObjectBuilder::default().open_memory(&bytes).unwrap().load().unwrap();
+        let map = object.maps().find(|map| map.name() == "cc_flows").unwrap();
+        MapHandle::try_from(&map).unwrap()
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_told_and_stays_with_its_owner() {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("not run: only root can register algorithms in the kernel");
+            return;
+        }
+        let flows = flows();
+        let reno = compile(dumbbell_algorithm::find("reno").unwrap()).unwrap();
+        let register =
+            |name: &str| Registered::named(name.into(), &reno, &[], flows.as_fd(), Keep::default());
+        let first = register("dbtaken").unwrap();
+        let message = register("dbtaken").unwrap_err().to_string();
+        assert!(
+            message.contains("there is a congestion control named 'dbtaken' already"),
+            "{message}"
+        );
+        drop(first);
+        register("dbtaken").expect("a name that is free again");
+    }
+}

@@ -1,19 +1,13 @@
 //! Datagrams at a constant rate.
 
-use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsRawFd, RawFd};
+use std::io::{self, ErrorKind};
 
 use dumbbell_network::{Rate, Span, Time};
 use dumbbell_workload::{Bursts, Udp};
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, MultiHeaders, recvmmsg, sendmmsg};
 
 use crate::traffic::app::random_of;
 use crate::traffic::sockets::Ends;
 use crate::traffic::{DatagramCount, FlowEnd};
-
-/// Most datagrams of one call.
-const BATCH: usize = 64;
 
 /// Both ends of a flow of datagrams.
 #[derive(Debug)]
@@ -97,26 +91,26 @@ impl Datagrams {
     pub fn send(&mut self, now: Time) -> io::Result<()> {
         let due = self.schedule.take(now, self.packet_bytes);
         self.count.asked += due;
-        let mut left = due as usize;
-        while left > 0 {
-            let sent = send_some(self.ends.sender.as_raw_fd(), &self.payload, left.min(BATCH))?;
-            if sent == 0 {
+        for _ in 0..due {
+            match self.ends.sender.send_with_flags(&self.payload, libc::MSG_NOSIGNAL) {
+                Ok(_) => self.count.sent += 1,
                 // The host's buffers are full: what was due now is not sent at all.
-                break;
+                Err(error) if is_full(&error) => break,
+                Err(error) => return Err(error),
             }
-            self.count.sent += sent as u64;
-            left -= sent;
         }
         Ok(())
     }
 
     /// Takes what has arrived.
     pub fn receive(&mut self) -> io::Result<()> {
+        // Payload is not needed: with MSG_TRUNC its length comes without it.
+        let mut nothing = [];
         loop {
-            let (count, bytes) = receive_some(self.ends.receiver.as_raw_fd())?;
-            self.received_bytes += bytes as u64;
-            if count < BATCH {
-                return Ok(());
+            match self.ends.receiver.recv_with_flags(&mut nothing, libc::MSG_TRUNC) {
+                Ok(bytes) => self.received_bytes += bytes as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -133,34 +127,8 @@ impl Datagrams {
     }
 }
 
-/// Sends the payload `count` times; gives how often the host took it.
-fn send_some(socket: RawFd, payload: &[u8], count: usize) -> io::Result<usize> {
-    let slices = vec![[IoSlice::new(payload)]; count];
-    let mut headers = MultiHeaders::<()>::preallocate(count, None);
-    let nowhere_else = vec![None; count];
-    let flags = MsgFlags::MSG_DONTWAIT;
-    match sendmmsg(socket, &mut headers, &slices, &nowhere_else, [], flags) {
-        Ok(sent) => Ok(sent.count()),
-        Err(Errno::EAGAIN | Errno::ENOBUFS) => Ok(0),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Takes datagrams; gives how many, and their payload.
-fn receive_some(socket: RawFd) -> io::Result<(usize, usize)> {
-    // Payload is not needed: with MSG_TRUNC the lengths come without it.
-    let mut nothing = [[0u8; 1]; BATCH];
-    let mut slices: Vec<_> = nothing.iter_mut().map(|byte| [IoSliceMut::new(byte)]).collect();
-    let mut headers = MultiHeaders::<()>::preallocate(BATCH, None);
-    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_TRUNC;
-    match recvmmsg(socket, &mut headers, &mut slices, flags, None) {
-        Ok(datagrams) => {
-            Ok(datagrams
-                .fold((0, 0), |(count, bytes), datagram| (count + 1, bytes + datagram.bytes)))
-        }
-        Err(Errno::EAGAIN) => Ok((0, 0)),
-        Err(error) => Err(error.into()),
-    }
+fn is_full(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 #[cfg(test)]

@@ -43,19 +43,15 @@ pub struct Driver {
     unfinished: Vec<u64>,
     interval: Option<Span>,
     end: Time,
+    /// Known when it starts.
     clock: Clock,
     cancel: Arc<AtomicBool>,
-    abandoned: Arc<AtomicBool>,
     processor: Option<usize>,
 }
 
 impl Driver {
     /// Opens all sockets; nothing has been sent yet.
-    pub fn new(
-        connections: &[Connection<'_>],
-        plan: Plan<'_>,
-        abandoned: Arc<AtomicBool>,
-    ) -> Result<Self, Error> {
+    pub fn new(connections: &[Connection<'_>], plan: Plan<'_>) -> Result<Self, Error> {
         let ends = sockets::open(connections)?;
         let flows = connections.iter().zip(ends);
         let flows: Vec<_> =
@@ -78,15 +74,15 @@ impl Driver {
             unfinished: Vec::new(),
             interval,
             end: plan.end,
-            clock: plan.clock,
+            clock: Clock::starting_in(Span::ZERO),
             cancel: plan.cancel,
-            abandoned,
             processor: plan.processor,
         })
     }
 
     /// Works until the end of the run.
-    pub fn run(mut self) -> Result<TrafficOutput, Error> {
+    pub fn run(mut self, clock: Clock, abandoned: &AtomicBool) -> Result<TrafficOutput, Error> {
+        self.clock = clock;
         self.settle()?;
         for leaf in 0..self.flows.len() {
             self.flows[leaf].connect_early()?;
@@ -95,7 +91,7 @@ impl Driver {
         let mut busy_before = None;
         loop {
             self.wait()?;
-            if self.cancel.load(Ordering::Relaxed) || self.abandoned.load(Ordering::Relaxed) {
+            if self.cancel.load(Ordering::Relaxed) || abandoned.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
             if self.clock.now().is_some() {
@@ -158,6 +154,10 @@ impl Driver {
     fn hear(&mut self, token: u64) -> Result<(), Error> {
         let (leaf, end) = flow_of(token);
         let now = self.clock.now().unwrap_or(Time::ZERO);
+        if now > self.end {
+            // The last counts are those of the end.
+            return Ok(());
+        }
         let flow = &mut self.flows[leaf];
         if end == End::Receiver && flow.accept()? {
             watch_accepted(&self.epoll, leaf, flow).map_err(cannot_wait)?;
@@ -173,6 +173,8 @@ impl Driver {
     /// Lets flows act and samples them, in order of time; gives whether the end has come.
     fn do_what_is_due(&mut self) -> Result<bool, Error> {
         let Some(now) = self.clock.now() else { return Ok(false) };
+        // Whoever looks too late does not find more than was due until the end.
+        let now = now.min(self.end);
         loop {
             let (due, leaf) = self.agenda.earliest();
             if due > now {

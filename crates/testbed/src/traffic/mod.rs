@@ -71,8 +71,6 @@ pub struct Plan<'a> {
     pub seed: u64,
     /// When it ends.
     pub end: Time,
-    /// Its clock.
-    pub clock: Clock,
     /// Set by whoever wants it to stop.
     pub cancel: Arc<AtomicBool>,
     /// Tells what the kernel keeps of a flow beside TCP_INFO.
@@ -174,6 +172,11 @@ pub struct Limits {
     pub buffer_us: u64,
 }
 
+/// Applications whose sockets are open, and which have sent nothing yet.
+pub struct Prepared {
+    driver: Driver,
+}
+
 /// The applications at work.
 #[derive(Debug)]
 pub struct Traffic {
@@ -181,21 +184,32 @@ pub struct Traffic {
     abandoned: Arc<AtomicBool>,
 }
 
-impl Traffic {
-    /// Opens the sockets of all flows and sets their applications to work.
+impl Prepared {
+    /// Opens the sockets of all flows. That takes time, so the clock is better set
+    /// afterwards.
     ///
     /// # Errors
     /// If the system refuses a socket or one of its options.
-    pub fn start(connections: &[Connection<'_>], plan: Plan<'_>) -> Result<Self, Error> {
-        let abandoned = Arc::new(AtomicBool::new(false));
-        let driver = Driver::new(connections, plan, Arc::clone(&abandoned))?;
-        let thread = std::thread::Builder::new().name("dumbbell-traffic".into());
-        let thread = thread.spawn(|| driver.run()).map_err(|error| {
-            sockets::failed("cannot start the applications' thread".into(), &error)
-        })?;
-        Ok(Self { thread: Some(thread), abandoned })
+    pub fn new(connections: &[Connection<'_>], plan: Plan<'_>) -> Result<Self, Error> {
+        Driver::new(connections, plan).map(|driver| Self { driver })
     }
 
+    /// Sets the applications to work. Those that start soon connect at once.
+    ///
+    /// # Errors
+    /// If the system refuses a thread.
+    pub fn start(self, clock: Clock) -> Result<Traffic, Error> {
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let (driver, flag) = (self.driver, Arc::clone(&abandoned));
+        let thread = std::thread::Builder::new().name("dumbbell-apps".into());
+        let thread = thread.spawn(move || driver.run(clock, &flag)).map_err(|error| {
+            sockets::failed("cannot start the applications' thread".into(), &error)
+        })?;
+        Ok(Traffic { thread: Some(thread), abandoned })
+    }
+}
+
+impl Traffic {
     /// Whether there is nothing left to wait for: the end has come, or an error.
     #[must_use]
     pub fn is_over(&self) -> bool {

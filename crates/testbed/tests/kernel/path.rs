@@ -32,12 +32,12 @@ pub struct Path {
 }
 
 impl Path {
-    pub fn new(troubled: bool) -> Self {
+    pub fn new() -> Self {
         let (sender, receiver) = (Namespace::new().unwrap(), Namespace::new().unwrap());
         let devices = [device(&sender, "10.0.0.1"), device(&receiver, "10.0.0.2")];
         let ends = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&ends);
-        let thread = thread::spawn(move || forward(&devices, troubled, &stop));
+        let thread = thread::spawn(move || forward(&devices, &stop));
         Self { sender, receiver, ends, thread: Some(thread) }
     }
 }
@@ -63,7 +63,7 @@ struct Travelling {
     bytes: Vec<u8>,
 }
 
-fn forward(devices: &[SyncDevice; 2], troubled: bool, ends: &AtomicBool) {
+fn forward(devices: &[SyncDevice; 2], ends: &AtomicBool) {
     let mut lines = [VecDeque::<Travelling>::new(), VecDeque::new()];
     let mut random = 88_172_645_463_325_252_u64;
     let begin = Instant::now();
@@ -75,7 +75,7 @@ fn forward(devices: &[SyncDevice; 2], troubled: bool, ends: &AtomicBool) {
             let mut buffer = [0; 2_048];
             while let Ok(length) = devices[from].recv(&mut buffer) {
                 // Only data meets with trouble: acknowledgements are short.
-                let troubled = troubled && length > 200;
+                let troubled = length > 200;
                 if let Some(due) = fate(&mut random, begin.elapsed(), line.len(), troubled) {
                     insert(line, Travelling { due, bytes: buffer[..length].to_vec() });
                 }

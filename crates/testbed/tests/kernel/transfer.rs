@@ -2,16 +2,18 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use dumbbell_testbed::kernel::Compiler;
-use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, ObjectBuilder};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::flows::Flows;
 use crate::path::Path;
 
 const RECEIVER: ([u8; 4], u16) = ([10, 0, 0, 2], 4_242);
+/// What each flow is told of its path (TCP-BPF).
+pub const BASE_RTT_US: u32 = 4_321;
 
 /// What a sender saw.
 pub struct Sent {
@@ -22,10 +24,10 @@ pub struct Sent {
     pub bytes: u64,
 }
 
-/// Sends for some time, in turns long enough to leave the connection idle now and then.
+/// Sends for some time.
 pub fn send(path: &Path, kernel_name: &str, flows: &Flows, duration: Duration) -> Sent {
     let listener = path.receiver.run(|| TcpListener::bind(SocketAddr::from(RECEIVER)).unwrap());
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let received = scope.spawn(|| receive(&listener));
         let socket = connect(path, kernel_name, flows);
         let mut sent = Sent { cwnd_segs: (0, u32::MAX), flow: vec![], bytes: 0 };
@@ -68,7 +70,7 @@ fn connect(path: &Path, kernel_name: &str, flows: &Flows) -> TcpStream {
     let socket = path.sender.run(|| Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)));
     let socket = socket.unwrap();
     socket.set_tcp_congestion(kernel_name.as_bytes()).unwrap();
-    flows.keep(socket.as_fd());
+    flows.keep(socket.as_fd(), BASE_RTT_US);
     socket.connect(&SocketAddr::from(RECEIVER).into()).unwrap();
     socket.into()
 }
@@ -78,9 +80,8 @@ fn cwnd_segs(socket: &TcpStream) -> u32 {
     unsafe {
         let mut info: libc::tcp_info = std::mem::zeroed();
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        let descriptor = std::os::fd::AsRawFd::as_raw_fd(socket);
         let answer = libc::getsockopt(
-            descriptor,
+            socket.as_raw_fd(),
             libc::IPPROTO_TCP,
             libc::TCP_INFO,
             (&raw mut info).cast(),
@@ -89,40 +90,4 @@ fn cwnd_segs(socket: &TcpStream) -> u32 {
         assert_eq!(answer, 0);
         info.tcpi_snd_cwnd
     }
-}
-
-/// Socket storage of `struct cc_flow`, as a run has it.
-pub struct Flows {
-    map: MapHandle,
-    _object: Object,
-}
-
-impl Flows {
-    pub fn new() -> Self {
-        // adapter.h defines the map; no algorithm is needed for it.
-        let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("flows.c");
-        std::fs::write(&source, "char cc_license[] CC_SECTION(\"license\") = \"GPL\";\n").unwrap();
-        let bytes = Compiler::find().unwrap().compile(&source, "flows.c").unwrap();
-        let object = ObjectBuilder::default().open_memory(&bytes).unwrap().load().unwrap();
-        let map = object.maps().find(|map| map.name() == "cc_flows").unwrap();
-        Self { map: MapHandle::try_from(&map).unwrap(), _object: object }
-    }
-
-    pub fn map(&self) -> BorrowedFd<'_> {
-        self.map.as_fd()
-    }
-
-    fn keep(&self, socket: BorrowedFd<'_>) {
-        let flow = vec![0; self.map.value_size() as usize];
-        self.map.update(&key(socket), &flow, MapFlags::ANY).unwrap();
-    }
-
-    fn of(&self, socket: BorrowedFd<'_>) -> Vec<u8> {
-        self.map.lookup(&key(socket), MapFlags::ANY).unwrap().expect("a flow that is kept")
-    }
-}
-
-fn key(socket: BorrowedFd<'_>) -> [u8; 4] {
-    std::os::fd::AsRawFd::as_raw_fd(&socket).to_ne_bytes()
 }

@@ -10,22 +10,28 @@ use crate::setup::{MS, alone, run, scenario, tcp, times};
 
 const DISTANT: Conditions = Conditions { delay: Duration::from_millis(20), ..FREE };
 
+fn median(times: impl Iterator<Item = u64>) -> u64 {
+    let mut times: Vec<_> = times.collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
 #[test]
 fn requests_take_a_round_trip_and_follow_after_their_pause() {
     let _alone = alone();
     let demand = json!({"requests": {"bytes": 3_000, "pause_ns": 60 * MS}});
     let output = run(&Path::new(DISTANT), &scenario(1_030, 100, &[tcp(0, None, demand)]));
     let rows = &output.requests;
-    // One every 100 ms, somewhat later each time.
-    assert!((9..=10).contains(&rows.len()), "{rows:?}");
+    // One every 100 ms, somewhat later each time; later still on a busy machine.
+    assert!((5..=10).contains(&rows.len()), "{rows:?}");
     for (number, row) in (0..).zip(rows) {
         assert_eq!((row.number, row.bytes, row.flow), (number, 3_000, 0));
-        assert!((40 * MS..60 * MS).contains(&row.latency_ns), "{row:?}");
+        assert!(row.latency_ns >= 40 * MS, "{row:?}");
     }
-    for two in rows.windows(2) {
-        let paused = two[1].time_ns - two[0].time_ns - two[0].latency_ns;
-        assert!((60 * MS..70 * MS).contains(&paused), "{two:?}");
-    }
+    assert!(median(rows.iter().map(|row| row.latency_ns)) < 60 * MS, "{rows:?}");
+    let pauses = rows.windows(2).map(|two| two[1].time_ns - two[0].time_ns - two[0].latency_ns);
+    assert!(pauses.clone().all(|pause| pause >= 60 * MS), "{rows:?}");
+    assert!(median(pauses) < 70 * MS, "{rows:?}");
     assert_eq!(output.ends[0].end_ns, None);
     assert!(times(&output, EventKind::Done).is_empty());
     assert_eq!(output.ends[0].received_bytes % 3_000, 0);
@@ -48,7 +54,7 @@ fn a_transfer_is_exactly_its_bytes_and_is_done() {
         assert_eq!((end.acked_bytes, end.received_bytes), (bytes, bytes));
         assert_eq!(end.end_ns, Some(row.time_ns + row.latency_ns));
         let expected = trips * 40 * MS;
-        assert!((expected..2 * expected).contains(&row.latency_ns), "{row:?}");
+        assert!((expected..3 * expected).contains(&row.latency_ns), "{row:?}");
     }
     assert_eq!(times(&output, EventKind::Done).len(), sizes.len());
 }

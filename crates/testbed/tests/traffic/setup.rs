@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dumbbell_network::{Span, Time};
 use dumbbell_record::{EventKind, RecordConfig};
-use dumbbell_testbed::traffic::{Connection, Plan, SocketTuning, Traffic, TrafficOutput};
+use dumbbell_testbed::traffic::{Connection, Plan, Prepared, SocketTuning, Traffic, TrafficOutput};
 use dumbbell_testbed::{Clock, Error, Namespace};
-use dumbbell_workload::Scenario;
+use dumbbell_workload::{Scenario, Transport};
 use serde_json::{Value, json};
 
 use crate::path::Path;
@@ -90,10 +90,33 @@ pub fn start(path: &Path, scenario: &Scenario) -> Result<Traffic, Error> {
 
 /// The applications of a scenario, with sockets and a switch of one's own.
 pub fn start_with(
-    [sender, receiver]: [&Namespace; 2],
+    hosts: [&Namespace; 2],
     scenario: &Scenario,
     tuning: SocketTuning,
     cancel: &Arc<AtomicBool>,
+) -> Result<Traffic, Error> {
+    let plan = Plan { cancel: Arc::clone(cancel), ..plan_of(scenario) };
+    start_as_planned(hosts, scenario, tuning, plan)
+}
+
+/// How a scenario is conducted where nothing is special.
+pub fn plan_of(scenario: &Scenario) -> Plan<'_> {
+    Plan {
+        record: &scenario.record,
+        seed: scenario.seed,
+        end: Time::ZERO + scenario.duration_ns,
+        cancel: Arc::default(),
+        look: Box::new(|_, _| None),
+        processor: None,
+    }
+}
+
+/// The applications of a scenario, conducted in a way of one's own.
+pub fn start_as_planned(
+    [sender, receiver]: [&Namespace; 2],
+    scenario: &Scenario,
+    tuning: SocketTuning,
+    plan: Plan<'_>,
 ) -> Result<Traffic, Error> {
     let connections: Vec<_> = scenario
         .flows
@@ -104,20 +127,14 @@ pub fn start_with(
             spec,
             sender,
             receiver,
-            congestion: (spec.header_bytes != 28).then(|| "reno".into()),
+            congestion: match &spec.transport {
+                Transport::Tcp(tcp) => Some(tcp.algorithm.clone()),
+                Transport::Udp(_) => None,
+            },
             tuning,
         })
         .collect();
-    let plan = Plan {
-        record: &scenario.record,
-        seed: scenario.seed,
-        end: Time::ZERO + scenario.duration_ns,
-        clock: Clock::starting_in(tuning.lead),
-        cancel: Arc::clone(cancel),
-        look: Box::new(|_, _| None),
-        processor: None,
-    };
-    Traffic::start(&connections, plan)
+    Prepared::new(&connections, plan)?.start(Clock::starting_in(tuning.lead))
 }
 
 /// What the applications of a scenario did.

@@ -1,0 +1,112 @@
+//! TCP-BPF: what a program sets of a connection while it is set up (Brakmo 2017), with
+//! the effect that it has on Linux.
+
+use std::num::NonZeroU32;
+
+use dumbbell_algorithm::Conn;
+use serde::Deserialize;
+
+use crate::stack::Stack;
+
+/// So large that no sum with a segment number overflows.
+const UNLIMITED: u64 = u64::MAX / 2;
+
+/// The settings; those that are none are the kernel's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpBpf {
+    /// Largest window that growth may reach; slow start ends there.
+    pub cwnd_clamp_segs: Option<NonZeroU32>,
+    /// The window to begin with.
+    pub initial_window_segs: Option<NonZeroU32>,
+    /// Size of the sender's buffer, as SO_SNDBUF is told.
+    pub send_buffer_bytes: Option<NonZeroU32>,
+    /// Size of the receiver's buffer, as SO_RCVBUF is told.
+    pub receive_buffer_bytes: Option<NonZeroU32>,
+    /// Round-trip time of the empty path, which some algorithms look at.
+    pub base_rtt_us: Option<NonZeroU32>,
+}
+
+/// How many segments may be outstanding, whatever the window says.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// As the receiver has room for.
+    pub receiver_segs: u64,
+    /// As the sender's buffer holds.
+    pub sender_segs: u64,
+}
+
+impl TcpBpf {
+    /// Sets what concerns the window of a new connection.
+    pub fn apply(&self, conn: &mut Conn) {
+        if let Some(clamp) = self.cwnd_clamp_segs {
+            (conn.cwnd_clamp_segs, conn.ssthresh_segs) = (clamp.get(), clamp.get());
+        }
+        let initial = self.initial_window_segs.map_or(conn.cwnd_segs, NonZeroU32::get);
+        conn.cwnd_segs = initial.min(conn.cwnd_clamp_segs);
+        conn.base_rtt_us = self.base_rtt_us.map_or(0, NonZeroU32::get);
+    }
+
+    /// What buffers let be outstanding, at least a segment each.
+    ///
+    /// The kernel doubles both sizes, for what packets take of memory beside their
+    /// payload. A receiver grants half of that; a sender, whose segments wait in large
+    /// chunks without much beside, fills all of it.
+    pub fn limits(&self, stack: &Stack, mss_bytes: u32) -> Limits {
+        let segs = |bytes: u64| (bytes / u64::from(mss_bytes)).clamp(1, UNLIMITED);
+        let buffer = self.receive_buffer_bytes.map(u64_of);
+        let window = stack.receive_window_bytes.map(std::num::NonZeroU64::get);
+        let receiver = buffer.into_iter().chain(window).min();
+        let sender = self.send_buffer_bytes.map(|bytes| 2 * u64_of(bytes));
+        Limits {
+            receiver_segs: receiver.map_or(UNLIMITED, segs),
+            sender_segs: sender.map_or(UNLIMITED, segs),
+        }
+    }
+}
+
+fn u64_of(bytes: NonZeroU32) -> u64 {
+    bytes.get().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::PROFILES;
+
+    fn some(value: u32) -> Option<NonZeroU32> {
+        NonZeroU32::new(value)
+    }
+
+    #[test]
+    fn the_clamp_holds_the_initial_window_and_ends_slow_start() {
+        let settings =
+            TcpBpf { cwnd_clamp_segs: some(4), base_rtt_us: some(80), ..TcpBpf::default() };
+        let mut conn = Conn::default();
+        settings.apply(&mut conn);
+        assert_eq!((conn.cwnd_segs, conn.ssthresh_segs, conn.cwnd_clamp_segs), (4, 4, 4));
+        assert_eq!(conn.base_rtt_us, 80);
+        let mut conn = Conn::default();
+        TcpBpf { initial_window_segs: some(32), ..TcpBpf::default() }.apply(&mut conn);
+        assert_eq!(conn, Conn { cwnd_segs: 32, ..Conn::default() });
+    }
+
+    #[test]
+    fn the_smaller_of_two_receive_windows_counts() {
+        let stack = |bytes: Option<u64>| Stack {
+            receive_window_bytes: bytes.and_then(std::num::NonZeroU64::new),
+            ..(PROFILES[4].stack)()
+        };
+        let settings = TcpBpf {
+            send_buffer_bytes: some(15_000),
+            receive_buffer_bytes: some(20_999),
+            ..TcpBpf::default()
+        };
+        for (window, expected) in [(None, 20), (Some(30_000), 20), (Some(10_000), 10), (Some(1), 1)]
+        {
+            let limits = settings.limits(&stack(window), 1_000);
+            assert_eq!((limits.receiver_segs, limits.sender_segs), (expected, 30));
+        }
+        assert_eq!(TcpBpf::default().limits(&stack(None), 1_000).sender_segs, UNLIMITED);
+    }
+}

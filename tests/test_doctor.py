@@ -1,0 +1,98 @@
+"""``dumbbell doctor``: what this machine can do, wherever it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dumbbell import _core
+from dumbbell.cli import commands
+from dumbbell.running import machine
+from dumbbell.running.machine import Machine
+
+WITHOUT = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+
+ABSENT = {
+    "name": "this build",
+    "found": "without the testbed",
+    "ok": False,
+    "required": True,
+    "needed_for": "everything",
+    "remedy": "install libelf-dev",
+}
+
+
+def doctor(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str]:
+    monkeypatch.setattr(sys, "argv", ["dumbbell", "doctor", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        commands.main()
+    return int(stopped.value.code or 0), capsys.readouterr().out
+
+
+def test_every_fact_is_told_and_what_is_lacking_has_a_remedy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = doctor(monkeypatch, capsys, "--json")
+    found = Machine.model_validate_json(out)
+    assert code == (0 if found.ready else 1)
+    assert found.ready == (not found.lacking)
+    assert all(fact.remedy for fact in found.facts if not fact.ok)
+    code, text = doctor(monkeypatch, capsys)
+    assert all(fact.name in text for fact in found.facts)
+    assert f"The simulator works fully; {machine.verdict(found)}." in text
+
+
+@pytest.mark.skipif(not _core.TESTBED, reason="this build has no testbed")
+def test_the_facts_are_those_that_the_testbed_needs() -> None:
+    names = {fact.name for fact in machine.look().facts}
+    assert names >= {"system", "privileges", "clang", "TUN devices", "network namespaces"}
+    assert machine.look().kernel == os.uname().release
+
+
+def test_a_build_without_the_testbed_still_tells(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = json.dumps({"kernel": None, "ready": False, "facts": [ABSENT]})
+    monkeypatch.setattr(_core, "testbed_facts", lambda: facts)
+    code, out = doctor(monkeypatch, capsys)
+    assert code == 1
+    assert machine.system() in out
+    assert "not ready, because of this build (without the testbed): install libelf-dev." in out
+
+
+def test_another_system_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = json.dumps({"kernel": None, "ready": False, "facts": [ABSENT]})
+    monkeypatch.setattr(_core, "testbed_facts", lambda: facts)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    assert "because of system (Darwin" in machine.verdict(machine.look())
+    assert "a Linux machine" in machine.verdict(machine.look())
+
+
+@pytest.mark.skipif(
+    not _core.TESTBED or os.geteuid() != 0 or shutil.which("setpriv") is None,
+    reason="needs the testbed, and root with setpriv to give its privileges up",
+)
+def test_without_privileges_the_way_out_is_named(tmp_path: Path) -> None:
+    """Root without capabilities may still read this Python, wherever it lies."""
+    done = subprocess.run(
+        [*WITHOUT, sys.executable, "-m", "dumbbell.cli", "doctor", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    found = Machine.model_validate_json(done.stdout)
+    lacking = {fact.name: fact for fact in found.lacking}
+    assert {"privileges", "network namespaces"} <= lacking.keys()
+    assert "CAP_SYS_ADMIN" in lacking["privileges"].found
+    assert "root" in machine.verdict(found)
