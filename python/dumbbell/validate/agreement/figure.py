@@ -95,7 +95,7 @@ def _relative(
     share = {name: 100 * pl.col(name) / pl.col("x") for name in ("difference", "reach")}
     marks = _bars(marks.with_columns(**share), pl.col("difference"))
     band = 100 * measure.share
-    far = max(2 * band, *marks["low"].abs().to_list(), *marks["high"].abs().to_list())
+    far = 1.1 * max(2 * band, *marks["low"].abs().to_list(), *marks["high"].abs().to_list())
     ends = (float(marks["x"].to_numpy().min()) / 1.6, float(marks["x"].to_numpy().max()) * 1.6)
     edges = pl.DataFrame(
         {"x": list(ends), "lower": [-band] * 2, "upper": [band] * 2, "even": [0.0] * 2}
