@@ -255,6 +255,32 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(tmp_path: Path) -> No
     assert "2 run" in again.stderr
 
 
+ENDLESS = """
+import dumbbell
+endless = dumbbell.Scenario.load("endless.toml")
+print("ready", flush=True)
+dumbbell.simulate(endless)
+"""
+
+
+def test_ctrl_c_stops_a_single_scenario_at_once(tmp_path: Path) -> None:
+    text = SCENARIO.replace('"5s"', '"100000h"')
+    text += '[record]\ninterval = "none"\nevents = []\n'
+    (tmp_path / "endless.toml").write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert err.endswith(b"KeyboardInterrupt\n")
+
+
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     end = time.monotonic() + 60
     while not condition():

@@ -9,6 +9,7 @@ from dumbbell.analysis.latency import latencies
 from dumbbell.running import engines, validity
 from dumbbell.running.engine import Engine, Output
 from dumbbell.running.engines import EngineName
+from dumbbell.running.executor import in_order_of_completion
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -46,7 +47,8 @@ def simulate(
     with ThreadPoolExecutor(max_workers=1) as pool:
         running = pool.submit(last)
         try:
-            return Run.of(resolved, running.result())
+            (output,) = in_order_of_completion([running])
         except KeyboardInterrupt:
             cancel.cancel()
             raise
+    return Run.of(resolved, output)

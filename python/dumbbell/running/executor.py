@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, TypeVar
 
 from dumbbell._core import CancelToken
 from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, StoreError
@@ -16,6 +16,8 @@ from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _SIGNAL_LATENCY_S: Final = 0.2
+
+T = TypeVar("T")
 
 
 class Fate(Enum):
@@ -109,7 +111,7 @@ def execute(
             pool.submit(_run, scenario, store, engine, cancel, retries) for scenario in unique
         ]
         try:
-            for result in _in_order_of_completion(futures):
+            for result in in_order_of_completion(futures):
                 packets += result.packets
                 _count(outcome, result)
                 if on_progress is not None:
@@ -123,8 +125,11 @@ def execute(
     return outcome
 
 
-def _in_order_of_completion(futures: Sequence[Future[_Finished]]) -> Iterator[_Finished]:
-    """Yield results as they come, and never be deaf to a signal for long."""
+def in_order_of_completion(futures: Sequence[Future[T]]) -> Iterator[T]:
+    """Yield results as they come, and never be deaf to a signal for long.
+
+    Libraries have handlers of their own for Ctrl-C, after which a plain wait would go on.
+    """
     pending = set(futures)
     while pending:
         done, pending = wait(pending, timeout=_SIGNAL_LATENCY_S, return_when=FIRST_COMPLETED)

@@ -95,7 +95,7 @@ impl Watch {
         Ok(bytes.map(|bytes| FlowWatch::read(&bytes)))
     }
 
-    /// What happened since this was last asked, the earliest first.
+    /// What happened at the connecting ends since this was last asked, the earliest first.
     ///
     /// # Errors
     /// If the kernel does not tell.
@@ -181,5 +181,16 @@ fn refused(error: impl std::fmt::Display) -> Error {
         what: "cannot watch the sockets of a run".into(),
         cause: error.to_string(),
         remedy: "root is needed, and Linux 5.19 or later with BTF: see dumbbell doctor".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_may_share_it() {
+        const fn shared<T: Send + Sync>() {}
+        shared::<Watch>();
     }
 }
