@@ -10,6 +10,7 @@ mod path;
 #[path = "kernel/transfer.rs"]
 mod transfer;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dumbbell_algorithm::{Algorithm, Need, STATE_BYTES, find, registry};
@@ -102,6 +103,26 @@ fn every_algorithm_does_in_the_kernel_what_it_does_here() {
             scope.spawn(|| compare(algorithm, &flows));
         }
     });
+}
+
+/// The verifier knows the parameters, so each set of them is another program to it.
+#[test]
+fn every_preset_and_every_bound_is_taken_by_the_verifier() {
+    if !is_root() {
+        return;
+    }
+    let flows = Flows::new();
+    for algorithm in registry() {
+        let object = compile(algorithm).unwrap();
+        let presets = algorithm.presets.iter().map(|preset| Some(preset.name));
+        let values = presets.map(|preset| algorithm.values(preset, &BTreeMap::new()).unwrap());
+        let lowest = algorithm.parameters.iter().map(|row| row.low).collect();
+        let highest = algorithm.parameters.iter().map(|row| row.high).collect();
+        for values in values.chain([lowest, highest]) {
+            let registered = Registered::new(&object, &values, flows.map(), Keep::default());
+            registered.unwrap_or_else(|error| panic!("{values:?}: {error}"));
+        }
+    }
 }
 
 #[test]
