@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers docs validate clean testbed-packages bpf-compiler packet-analyser iperf valgrind peers
+  bench-peers docs validate agreement clean testbed-packages bpf-compiler packet-analyser iperf valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -25,6 +25,7 @@ help:
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/'
 	@echo 'make validate   hold the engine to theory: docs/validation.md'
+	@echo 'make agreement  hold simulator and kernel to each other, in 40 minutes: docs/agreement.md'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make clean   remove everything that make made, results excepted'
 
@@ -123,7 +124,12 @@ docs: build
 
 # Outside or not, the page is written; the exit code tells.
 validate: build
-	$(BIN)/dumbbell validate --markdown docs/validation.md
+	$(BIN)/dumbbell validate --engine simulator --markdown docs/validation.md
+
+# In real time: leave the machine alone meanwhile. Finished runs are kept, the same command goes on.
+agreement: build
+	$(BIN)/dumbbell validate --engine testbed --results results/agreement --markdown docs/agreement.md \
+	  --figure docs/images/agreement.svg
 
 clean:
 	rm -rf $(VENV) target report python/dumbbell/*.so

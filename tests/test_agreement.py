@@ -49,6 +49,7 @@ class Kernel:
         self.changes = changes or {}
         self.invalid = invalid
         self.broken = broken
+        self.not_offered: list[str] = []
         self.runs = 0
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
@@ -60,7 +61,7 @@ class Kernel:
             flow["transport"]["tcp"]["stack"]["switches"].update(self.changes)
         output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
         why = ["the emulator was late"] if data["seed"] in self.invalid else []
-        told = {"kernel": "6.18.0", "invalid": why}
+        told = {"kernel": "6.18.0", "invalid": why, "not_offered": self.not_offered}
         return dataclasses.replace(output, summary={**output.summary, "testbed": told})
 
 
@@ -199,6 +200,13 @@ def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
     assert {judged.verdict for judged in nothing.judged} == {Verdict.NOT_MEASURED}
     assert not nothing.passed
     assert "not measured" in page.headline(nothing)
+
+
+def test_what_the_kernel_does_not_offer_is_told(tmp_path: Path) -> None:
+    kernel = Kernel()
+    kernel.not_offered = ["dsack"]
+    found = agreement(tmp_path, kernel)
+    assert list(page.remarks(found)) == ["not offered by the kernel: dsack"]
 
 
 def test_a_run_that_breaks_fails_the_validation(tmp_path: Path) -> None:

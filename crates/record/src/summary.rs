@@ -42,6 +42,12 @@ pub struct TestbedSummary {
     pub emulator_busy_permille: u32,
     /// Share of the time in which the applications' thread had work to do, in 1/1000.
     pub traffic_busy_permille: u32,
+    /// Share of the time in which flows with data without end waited for their application to
+    /// hand it over, in 1/1000.
+    pub starved_permille: u32,
+    /// Share of the time in which flows waited for their receiver's window that was not
+    /// asked to be small, in 1/1000.
+    pub window_limited_permille: u32,
     /// Share of the machine's time that its host gave to others, in 1/1000.
     pub stolen_permille: u32,
     /// Packets that got lost between a host and the emulator.

@@ -117,6 +117,8 @@ enum cc_pacing_status { CC_PACING_NONE, CC_PACING_NEEDED };
 /* rtt_min before the first sample, sk_pacing_rate of a flow that is not paced. */
 #define CC_RTT_MIN_NONE 0xffffffffu
 #define CC_PACING_RATE_NONE (~0ul)
+/* A socket option sets the limit of the rate in 32 bits, all of them meaning none. */
+#define CC_PACING_LIMIT_MAX 0xfffffffeu
 
 #define CC_SOL_SOCKET 1
 #define CC_SO_MAX_PACING_RATE 47
@@ -275,8 +277,10 @@ CC_INLINE u64 cc_pacing_rate(struct sock *sk)
 
 	if (sk->sk_pacing_status == CC_PACING_NONE)
 		return 0;
-	if (cc_this.flags & CC_NEEDS_PACING && !cc_this.cong_control)
+	if (cc_this.flags & CC_NEEDS_PACING && !cc_this.cong_control) {
 		rate = sk->sk_max_pacing_rate;
+		return rate <= CC_PACING_LIMIT_MAX ? rate : 0;
+	}
 	return rate == CC_PACING_RATE_NONE ? 0 : rate;
 }
 
@@ -309,10 +313,11 @@ CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 
 CC_INLINE void cc_pace(struct sock *sk, u64 rate)
 {
-	u32 limit = rate < 0xfffffffe ? (u32)rate : 0xfffffffe;
+	u32 limit = rate < CC_PACING_LIMIT_MAX ? (u32)rate : CC_PACING_LIMIT_MAX;
 
 	if (!rate) {
-		if (sk->sk_pacing_status == CC_PACING_NEEDED)
+		/* Who did not begin to pace does not end it. */
+		if (cc_pacing_rate(sk) && sk->sk_pacing_status == CC_PACING_NEEDED)
 			sk->sk_pacing_status = CC_PACING_NONE;
 		return;
 	}

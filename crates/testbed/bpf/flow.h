@@ -30,7 +30,9 @@ struct cc_flow {
 	u8 ca_state;
 	/* The kernel may still find the last reduction spurious. */
 	u8 may_undo;
-	u8 reserved[2];
+	/* This end made the connection: it is the one that sends data. */
+	u8 connected;
+	u8 reserved;
 	/* Kept by the algorithm's adapters, after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];

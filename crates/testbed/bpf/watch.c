@@ -33,7 +33,8 @@ enum sock_ops {
 enum { CALL_AT_TIMEOUT = 1 };
 
 enum { LEVEL_SOCKET = 1, LEVEL_TCP = 6 };
-enum { OPTION_SNDBUF = 7, OPTION_RCVBUF = 8, OPTION_IW = 1001, OPTION_CWND_CLAMP = 1002 };
+enum { OPTION_SNDBUF = 7, OPTION_RCVBUF = 8 };
+enum { OPTION_NODELAY = 1, OPTION_IW = 1001, OPTION_CWND_CLAMP = 1002 };
 
 struct bpf_sock;
 struct sock;
@@ -170,6 +171,8 @@ static void tell(const struct cc_flow *flow, u32 kind, u32 cwnd_segs, u32 ssthre
 	u32 only = 0;
 	u64 *lost;
 
+	if (!flow->connected)
+		return;
 	if (ring_output(&events, &event, sizeof(event), 0) == 0)
 		return;
 	lost = map_lookup(&lost_events, &only);
@@ -311,6 +314,11 @@ static void steer_buffers(struct bpf_sock_ops *ops)
 	if (!steering)
 		return;
 	set(ops, LEVEL_SOCKET, OPTION_SNDBUF, steering->send_buffer_bytes);
+	/*
+	 * Nagle's algorithm keeps a last segment that is not full, and what is added to
+	 * that is never held back for want of room: the buffer would be no limit.
+	 */
+	set(ops, LEVEL_TCP, OPTION_NODELAY, steering->send_buffer_bytes != 0);
 	set(ops, LEVEL_SOCKET, OPTION_RCVBUF, steering->receive_buffer_bytes);
 }
 
@@ -321,7 +329,7 @@ static void steer_window(struct bpf_sock_ops *ops, const struct steering *steeri
 
 	set(ops, LEVEL_TCP, OPTION_CWND_CLAMP, clamp);
 	/* The kernel holds only growth to the clamp. */
-	if (clamp && !initial && ops->snd_cwnd > clamp)
+	if (clamp && (initial ? initial : ops->snd_cwnd) > clamp)
 		initial = clamp;
 	set(ops, LEVEL_TCP, OPTION_IW, initial);
 }
@@ -355,6 +363,7 @@ static void begin(struct bpf_sock_ops *ops)
 	if (!flow || !tcp)
 		return;
 	flow->port = ops->local_port;
+	flow->connected = ops->op == OPS_ESTABLISHED;
 	/* The handshake's is no sample. */
 	flow->delivered_segs = tcp->delivered;
 	if (steering) {

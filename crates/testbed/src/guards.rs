@@ -13,6 +13,8 @@ pub struct Limits {
     pub waiting_p99_ns: u64,
     /// Share of the time in which a thread may have work to do, in 1/1000.
     pub busy_permille: u32,
+    /// Share of the time in which flows may wait for applications or receivers, in 1/1000.
+    pub starved_permille: u32,
     /// Share of the machine's time that its host may give to others, in 1/1000.
     pub stolen_permille: u32,
     /// Share of the datagrams asked for that must be sent, in 1/1000.
@@ -29,6 +31,7 @@ impl Limits {
             lateness_max_ns: (rtt_ns / 2).max(10_000_000),
             waiting_p99_ns: (rtt_ns / 10).max(1_000_000),
             busy_permille: 900,
+            starved_permille: 20,
             stolen_permille: 50,
             datagrams_sent_permille: 990,
         }
@@ -82,6 +85,20 @@ impl Limits {
                 ),
             );
         }
+        for (whom, share) in [
+            ("applications", run.starved_permille),
+            ("receivers' windows", run.window_limited_permille),
+        ] {
+            hold(
+                share <= self.starved_permille,
+                format!(
+                    "flows waited for their {whom} for {:.1} % of the time (limit {:.1} %); leave \
+                     the machine alone",
+                    f64::from(share) / 10.0,
+                    f64::from(self.starved_permille) / 10.0,
+                ),
+            );
+        }
         hold(
             run.stolen_permille <= self.stolen_permille,
             format!(
@@ -125,6 +142,8 @@ mod tests {
             TestbedSummary { waiting_p99_ns: 4_000_001, ..good.clone() },
             TestbedSummary { emulator_busy_permille: 901, ..good.clone() },
             TestbedSummary { traffic_busy_permille: 901, ..good.clone() },
+            TestbedSummary { starved_permille: 21, ..good.clone() },
+            TestbedSummary { window_limited_permille: 21, ..good.clone() },
             TestbedSummary { stolen_permille: 51, ..good.clone() },
             TestbedSummary { local_drops: 1, ..good.clone() },
             TestbedSummary { datagrams_sent_permille: Some(989), ..good.clone() },

@@ -5,7 +5,6 @@
 //! have no names and BPF programs no pins: everything vanishes with the process.
 
 mod choices;
-mod clang;
 mod clock;
 mod congestion;
 mod device;

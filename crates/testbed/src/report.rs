@@ -8,7 +8,8 @@ use dumbbell_record::{
     Event, EventKind, Events, FlowSamples, FlowSummary, Internals, Output, QueueSamples,
     QueueSummary, Requests, Summary, TestbedSummary,
 };
-use dumbbell_workload::{Transport, queue_samples, summarise_queue};
+use dumbbell_tcp::Stack;
+use dumbbell_workload::{Demand, Tcp, Transport, queue_samples, summarise_queue};
 
 use crate::clock::Clock;
 use crate::emulator::{Emulated, WireCounters};
@@ -83,12 +84,49 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
         waiting_p99_ns: emulated.waiting.value_at_quantile(0.99),
         emulator_busy_permille: emulated.busy_permille,
         traffic_busy_permille: traffic.busy_permille,
+        starved_permille: limited_permille(setup, traffic, is_endless, |end| end.limits.buffer_us),
+        window_limited_permille: limited_permille(
+            setup,
+            traffic,
+            |tcp, stack| is_endless(tcp, stack) && has_open_window(tcp, stack),
+            |end| end.limits.window_us,
+        ),
         stolen_permille: measured.stolen_permille,
         local_drops,
         datagrams_sent_permille: traffic
             .datagrams
             .map(|count| (1_000 * count.sent / count.asked.max(1)) as u32),
     })
+}
+
+/// Share of the time in which some connections were limited otherwise than by the network.
+fn limited_permille(
+    setup: &Setup<'_>,
+    traffic: &TrafficOutput,
+    counts: impl Fn(&Tcp, &Stack) -> bool,
+    limited_us: impl Fn(&FlowEnd) -> u64,
+) -> u32 {
+    let (mut limited, mut busy) = (0, 0);
+    for (flow, end) in traffic.ends.iter().enumerate() {
+        let Transport::Tcp(tcp) = &setup.scenario.flows[flow].transport else { continue };
+        if counts(tcp, setup.stack(flow)) {
+            limited += limited_us(end);
+            busy += end.limits.busy_us;
+        }
+    }
+    (1_000 * limited / busy.max(1)) as u32
+}
+
+/// The application never waits for anything itself, and its buffer was not asked to be small.
+fn is_endless(tcp: &Tcp, _: &Stack) -> bool {
+    let small = tcp.tcp_bpf.is_some_and(|settings| settings.send_buffer_bytes.is_some());
+    matches!(tcp.demand, Demand::Endless) && !small
+}
+
+/// Nothing asks the receiver for a small window.
+fn has_open_window(tcp: &Tcp, stack: &Stack) -> bool {
+    let small = tcp.tcp_bpf.is_some_and(|settings| settings.receive_buffer_bytes.is_some());
+    stack.receive_window_bytes.is_none() && !small
 }
 
 /// Why the run says nothing.

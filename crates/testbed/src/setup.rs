@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dumbbell_algorithm::{Instance, Need};
 use dumbbell_network::{Span, Time};
+use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, TcpBpf, Transport};
 
 use crate::choices::Choices;
@@ -215,5 +216,10 @@ impl<'a> Setup<'a> {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// The stack of a flow.
+    pub fn stack(&self, flow: usize) -> &Stack {
+        &self.choices.stacks[self.choices.stack_of[flow]]
     }
 }

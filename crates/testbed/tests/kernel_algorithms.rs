@@ -10,6 +10,7 @@ mod path;
 #[path = "kernel/transfer.rs"]
 mod transfer;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dumbbell_algorithm::{Algorithm, Need, STATE_BYTES, find, registry};
@@ -18,7 +19,7 @@ use dumbbell_testbed::kernel::{Hook, Keep, Records, Registered, compile};
 
 use flows::{Flows, available, is_root};
 use path::Path;
-use transfer::{BASE_RTT_US, send};
+use transfer::{BASE_RTT_US, RECEIVER_PORT, send};
 
 /// Long enough for timeouts, spurious ones too, and a hundred losses.
 const DURATION: Duration = Duration::from_millis(4_800);
@@ -36,6 +37,7 @@ fn recorded(algorithm: &'static Algorithm, values: &[u32], flows: &Flows) -> Rec
     assert!(available().contains(&name));
 
     let sent = send(&Path::new(), &name, flows, DURATION);
+    assert_eq!(sent.ecn, algorithm.flags.contains(&Need::Ecn), "{name}: congestion marks");
     let (largest, smallest) = sent.cwnd_segs;
     assert!(largest >= 2 * smallest, "{name}: the window moves: {smallest} to {largest}");
     let records = registered.records().unwrap();
@@ -51,7 +53,9 @@ fn recorded(algorithm: &'static Algorithm, values: &[u32], flows: &Flows) -> Rec
 
 /// What the adapters hand to an algorithm hangs together.
 fn assert_plausible(algorithm: &Algorithm, records: &Records) {
-    for pair in records.records.windows(2) {
+    let sender: Vec<_> =
+        records.records.iter().filter(|record| record.port != RECEIVER_PORT).collect();
+    for pair in sender.windows(2) {
         let (earlier, later) = (&pair[0].after.conn, &pair[1].before.conn);
         assert!(later.now_us >= earlier.now_us && later.delivered_segs >= earlier.delivered_segs);
         assert_eq!((later.base_rtt_us, later.mss_bytes), (BASE_RTT_US, 1_448));
@@ -99,6 +103,26 @@ fn every_algorithm_does_in_the_kernel_what_it_does_here() {
             scope.spawn(|| compare(algorithm, &flows));
         }
     });
+}
+
+/// The verifier knows the parameters, so each set of them is another program to it.
+#[test]
+fn every_preset_and_every_bound_is_taken_by_the_verifier() {
+    if !is_root() {
+        return;
+    }
+    let flows = Flows::new();
+    for algorithm in registry() {
+        let object = compile(algorithm).unwrap();
+        let presets = algorithm.presets.iter().map(|preset| Some(preset.name));
+        let values = presets.map(|preset| algorithm.values(preset, &BTreeMap::new()).unwrap());
+        let lowest = algorithm.parameters.iter().map(|row| row.low).collect();
+        let highest = algorithm.parameters.iter().map(|row| row.high).collect();
+        for values in values.chain([lowest, highest]) {
+            let registered = Registered::new(&object, &values, flows.map(), Keep::default());
+            registered.unwrap_or_else(|error| panic!("{values:?}: {error}"));
+        }
+    }
 }
 
 #[test]

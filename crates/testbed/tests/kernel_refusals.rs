@@ -76,9 +76,15 @@ fn assert_refused(file: &File, line: Option<u32>, cause: &str) {
     assert_eq!(told, line, "{message}");
     assert!(told_cause.contains(cause), "{message}");
     assert!(message.len() < 400 && message.lines().count() == 1, "{message}");
-    let log = PathBuf::from(message.rsplit_once("all of it is in ").expect("the log's place").1);
-    assert!(fs::read_to_string(&log).unwrap().contains("odd.c"), "{message}");
-    fs::remove_file(log).unwrap();
+    assert!(log_of(&message).contains("odd.c"), "{message}");
+}
+
+/// What is in the log that a message names; the log is removed.
+fn log_of(message: &str) -> String {
+    let path = message.rsplit_once("all of it is in ").expect("the log's place").1;
+    let log = fs::read_to_string(path).unwrap();
+    fs::remove_file(path).unwrap();
+    log
 }
 
 const GROW_LINE: u32 = 15;
@@ -133,7 +139,7 @@ fn a_refusal_leaves_other_algorithms_alone() {
     let reno = compile(dumbbell_algorithm::find("reno").unwrap()).unwrap();
     let registered = Registered::new(&reno, &[], flows.map(), Keep::default()).unwrap();
     let file = File { grow: "conn->cwnd_segs += ;", ..REFERENCE };
-    file.registered().expect_err("a refusal");
+    log_of(&file.registered().expect_err("a refusal").to_string());
     assert!(flows::available().contains(&registered.kernel_name().to_owned()));
     REFERENCE.registered().expect("what is not wrong");
 }

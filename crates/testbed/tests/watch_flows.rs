@@ -4,10 +4,12 @@ mod common;
 
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use common::{Path, bulk, tcp_info};
+use common::{Path, alone, bulk, tcp_info};
 use dumbbell_testbed::{KernelEvent, KernelEventKind as Kind, Namespace, Watch};
+use libbpf_rs::MapInfo;
+use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions};
 use socket2::Socket;
 
 const DELAY: Duration = Duration::from_millis(10);
@@ -30,6 +32,7 @@ fn kinds(events: &[KernelEvent]) -> Vec<Kind> {
 
 #[test]
 fn round_trips_are_counted_and_plausible() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -48,6 +51,7 @@ fn round_trips_are_counted_and_plausible() {
 
 #[test]
 fn sockets_elsewhere_are_left_alone() {
+    let _alone = alone();
     let (path, other) = (Path::new(DELAY), Path::new(DELAY));
     let watch = Watch::load(&[&path.sender]).unwrap();
     let clamp = std::num::NonZeroU32::new(4);
@@ -67,6 +71,7 @@ fn sockets_elsewhere_are_left_alone() {
 
 #[test]
 fn a_loss_is_one_reduction_that_recovers() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -90,7 +95,47 @@ fn a_loss_is_one_reduction_that_recovers() {
 }
 
 #[test]
+fn a_tail_loss_that_a_probe_repairs_is_a_reduction() {
+    let _alone = alone();
+    let path = Path::new(DELAY);
+    let watch = watch(&path);
+    let ends = path.connect(PORT);
+    path.faults.drop_each.store(5, Relaxed);
+    ends.0.send(&[0; 5 * 1_448]).unwrap();
+    // Two round trips, and 200 ms lest the acknowledgement is only delayed.
+    std::thread::sleep(Duration::from_millis(600));
+    // The kernel knows once something later is acknowledged.
+    path.faults.drop_each.store(0, Relaxed);
+    ends.0.send(&[0; 1_448]).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
+    let events = watch.events().unwrap();
+    assert_eq!((flow.congestion_events, flow.timeouts, flow.spurious), (1, 0, 0), "{events:?}");
+    assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered]);
+}
+
+#[test]
+fn a_congestion_mark_is_a_reduction() {
+    let _alone = alone();
+    let path = Path::new(DELAY);
+    for host in [&path.sender, &path.receiver] {
+        host.run(|| std::fs::write("/proc/sys/net/ipv4/tcp_ecn", "1").unwrap());
+    }
+    let watch = watch(&path);
+    let ends = connect(&path);
+    bulk(&ends, Duration::from_millis(100), || ());
+    path.faults.mark_next.store(2, Relaxed);
+    bulk(&ends, Duration::from_millis(300), || ());
+    let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
+    let events = watch.events().unwrap();
+    assert_eq!((flow.congestion_events, flow.timeouts, flow.spurious), (1, 0, 0), "{events:?}");
+    assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered]);
+    assert_eq!(events[1].cwnd_segs, events[0].ssthresh_segs);
+}
+
+#[test]
 fn a_timeout_reduces_once_however_often_it_is_repeated() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -115,6 +160,7 @@ fn a_timeout_reduces_once_however_often_it_is_repeated() {
 
 #[test]
 fn a_timeout_that_was_only_a_delay_is_undone() {
+    let _alone = alone();
     let path = Path::new(DELAY);
     let watch = watch(&path);
     let ends = connect(&path);
@@ -146,35 +192,48 @@ fn after_reordering(late_ms: u32) -> Vec<KernelEvent> {
 
 #[test]
 fn a_recovery_that_was_only_reordering_is_undone() {
+    let _alone = alone();
     let events = after_reordering(15);
     assert_eq!(kinds(&events), [Kind::Congestion, Kind::Undone, Kind::Recovered]);
 }
 
 #[test]
 fn a_recovery_is_undone_when_its_duplicate_is_reported_long_after() {
+    let _alone = alone();
     let events = after_reordering(100);
     assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered, Kind::Undone]);
 }
 
+/// The programs and links that use a map, by number.
+fn users(map: u32) -> (Vec<u32>, Vec<u32>) {
+    let with_maps = ProgInfoQueryOptions::default().include_map_ids(true);
+    let programs: Vec<_> = ProgInfoIter::with_query_opts(with_maps)
+        .filter(|program| program.map_ids.contains(&map))
+        .map(|program| program.id)
+        .collect();
+    let links = LinkInfoIter::default().filter(|link| programs.contains(&link.prog_id));
+    let links = links.map(|link| link.id).collect();
+    (programs, links)
+}
+
 #[test]
 fn nothing_of_it_is_left() {
-    let programs = || {
-        libbpf_rs::query::ProgInfoIter::default()
-            .filter(|program| program.name.to_string_lossy().starts_with("watch_"))
-            .map(|program| program.id)
-            .collect::<Vec<_>>()
-    };
-    let before = programs();
+    let _alone = alone();
     let namespace = Namespace::new().unwrap();
     let watch = Watch::load(&[&namespace]).unwrap();
-    let ours: Vec<_> = programs().into_iter().filter(|id| !before.contains(id)).collect();
-    assert!(ours.len() >= 3, "{ours:?}");
+    let map = MapInfo::new(watch.map()).unwrap().info.id;
+    let (programs, links) = users(map);
+    assert_eq!((programs.len(), links.len()), (3, 3));
     drop(watch);
     // The kernel frees them a moment later.
-    let gone = || !programs().iter().any(|id| ours.contains(id));
-    let patience = std::time::Instant::now() + Duration::from_secs(5);
-    while !gone() && std::time::Instant::now() < patience {
+    let is_left = || {
+        let maps = MapInfoIter::default().any(|other| other.id == map);
+        let programs = ProgInfoIter::default().any(|other| programs.contains(&other.id));
+        maps || programs || LinkInfoIter::default().any(|other| links.contains(&other.id))
+    };
+    let patience = Instant::now() + Duration::from_secs(5);
+    while is_left() && Instant::now() < patience {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert!(gone(), "programs {ours:?} are still there");
+    assert!(!is_left(), "map {map}, programs {programs:?} and links {links:?}, or some of them");
 }

@@ -134,7 +134,8 @@ def _theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
 
 
 def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bool) -> Found:
-    whole_s = scenarios.real_time_s(cases)
+    bed = testbed.real()
+    whole_s = running.real_time_s(cases, bed, modules=not quick)
     say.print(
         f"{len(cases)} scenarios on the kernel, in real time: up to {progress.duration(whole_s)}"
     )
@@ -147,7 +148,7 @@ def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bo
 
         return running.validate(
             cases,
-            testbed.real(),
+            bed,
             Store(results),
             engines.jobs(SimulatorEngine(), jobs),
             follow,

@@ -14,7 +14,7 @@ use super::complaint;
 use super::object::Object;
 use crate::error::Error;
 
-/// What algorithms are compiled with beyond their own source.
+/// What programs are compiled with beyond their own source.
 const HEADERS: [(&str, &str); 3] = [
     ("cc.h", INTERFACE),
     ("flow.h", include_str!("../../bpf/flow.h")),
@@ -75,19 +75,34 @@ impl Compiler {
         (version >= OLDEST).then_some(Self { path, version })
     }
 
-    /// Compiles one file; `shown` is what messages call it.
+    /// Compiles an algorithm's file; `shown` is what messages call it.
     ///
     /// # Errors
     /// If it does not compile, or the compiler cannot be run.
     pub fn compile(&self, source: &Path, shown: &str) -> Result<Vec<u8>, Error> {
+        self.run(source, shown, &["-include", "adapter.h"])
+    }
+
+    /// Compiles a program of our own, which is no algorithm.
+    ///
+    /// # Errors
+    /// If it does not compile, or the compiler cannot be run.
+    pub(crate) fn compile_text(&self, name: &str, text: &str) -> Result<Vec<u8>, Error> {
+        let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+        let source = folder.path().join(name);
+        fs::write(&source, text).map_err(|error| no_space(&error))?;
+        self.run(&source, name, &[])
+    }
+
+    fn run(&self, source: &Path, shown: &str, options: &[&str]) -> Result<Vec<u8>, Error> {
         let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
         for (name, text) in HEADERS {
             fs::write(folder.path().join(name), text).map_err(|error| no_space(&error))?;
         }
-        let object = folder.path().join("algorithm.o");
+        let object = folder.path().join("object");
         let mut command = Command::new(&self.path);
         command.args(["-target", "bpf"]).args(OPTIONS).arg("-I").arg(folder.path());
-        command.args(["-include", "adapter.h", "-c"]).arg(source).arg("-o").arg(&object);
+        command.args(options).arg("-c").arg(source).arg("-o").arg(&object);
         let output = command.output().map_err(|error| Error::Machine {
             what: format!("cannot run {}", self.path.display()),
             cause: error.to_string(),

@@ -189,3 +189,61 @@ fn bytes(f: &mut fmt::Formatter<'_>, whose: &str, state: &[u8], other: &[u8]) ->
     }
     writeln!(f)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dumbbell_algorithm::{Conn, find};
+
+    /// What a faithful kernel would record of one call.
+    fn ssthresh(algorithm: &'static Algorithm, cwnd_segs: u32, state: [u8; STATE_BYTES]) -> Record {
+        let conn = Conn { cwnd_segs, ..Conn::default() };
+        let values = algorithm.values(None, &BTreeMap::new()).unwrap();
+        let mut instance = Instance::with_state(algorithm, &values, &state);
+        let result = instance.ssthresh(&conn);
+        Record {
+            socket: 1,
+            port: 1_024,
+            hook: Hook::Ssthresh,
+            result,
+            argument: Argument::None,
+            before: Memory { conn, state },
+            after: Memory { conn, state: instance.state() },
+        }
+    }
+
+    fn replayed(records: Vec<Record>, lost: u64) -> Parity {
+        let cubic = find("cubic").unwrap();
+        let values = cubic.values(None, &BTreeMap::new()).unwrap();
+        replay(cubic, &values, &Records { records, lost })
+    }
+
+    #[test]
+    fn what_is_the_same_is_counted() {
+        let first = ssthresh(find("cubic").unwrap(), 100, [0; STATE_BYTES]);
+        let second = ssthresh(find("cubic").unwrap(), 70, first.after.state);
+        let parity = replayed(vec![first, second], 0);
+        assert_eq!((parity.total(), parity.differing), (2, 0));
+    }
+
+    #[test]
+    fn another_answer_is_told() {
+        let mut record = ssthresh(find("cubic").unwrap(), 100, [0; STATE_BYTES]);
+        record.result += 1;
+        let parity = replayed(vec![record], 0);
+        let told = parity.mismatches[0].to_string();
+        assert!(told.contains("kernel answered 71, native code 70"), "{told}");
+    }
+
+    #[test]
+    fn a_state_that_changed_between_two_calls_is_told() {
+        let first = ssthresh(find("cubic").unwrap(), 100, [0; STATE_BYTES]);
+        let mut other = first.after.state;
+        other[0] ^= 1;
+        let second = ssthresh(find("cubic").unwrap(), 70, other);
+        let parity = replayed(vec![first.clone(), second.clone()], 0);
+        assert_eq!(parity.differing, 1);
+        assert!(parity.mismatches[0].to_string().contains("another state"));
+        assert_eq!(replayed(vec![first, second], 1).differing, 0, "a lost call may have done it");
+    }
+}

@@ -217,3 +217,41 @@ impl Reader<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record whose every byte is zero but for its hook.
+    fn bytes(hook: u32) -> Vec<u8> {
+        let mut bytes = vec![0; Record::BYTES];
+        bytes[8..12].copy_from_slice(&hook.to_ne_bytes());
+        bytes
+    }
+
+    #[test]
+    fn each_field_is_where_adapter_h_puts_it() {
+        // _Static_assert of adapter.h
+        assert_eq!(Record::BYTES, 432);
+        let mut bytes = bytes(2);
+        bytes[12..16].copy_from_slice(&77_u32.to_ne_bytes());
+        bytes[16..24].copy_from_slice(&1_024_u64.to_ne_bytes());
+        bytes[24..28].copy_from_slice(&10_u32.to_ne_bytes());
+        bytes[24 + CONN_BYTES] = 5;
+        let argument_at = 24 + MEMORY_BYTES;
+        bytes[argument_at..argument_at + 4].copy_from_slice(&3_u32.to_ne_bytes());
+        *bytes.last_mut().unwrap() = 9;
+        let record = Record::read(&bytes).unwrap();
+        assert_eq!((record.hook, record.result, record.port), (Hook::CongAvoid, 77, 1_024));
+        assert_eq!(record.argument, Argument::Number(3));
+        assert_eq!((record.before.conn.cwnd_segs, record.before.state[0]), (10, 5));
+        assert_eq!(record.after.state[STATE_BYTES - 1], 9);
+    }
+
+    #[test]
+    fn what_is_no_record_is_not_read() {
+        assert!((0..9).all(|hook| Record::read(&bytes(hook)).is_some()));
+        assert!(Record::read(&bytes(9)).is_none());
+        assert!(Record::read(&bytes(0)[1..]).is_none());
+    }
+}

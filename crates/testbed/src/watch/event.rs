@@ -52,3 +52,26 @@ impl KernelEvent {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_event_is_none() {
+        let bytes = |kind: u32| {
+            let fields = [80u32, kind, 20, 10].into_iter().flat_map(u32::to_ne_bytes);
+            7u64.to_ne_bytes().into_iter().chain(fields).collect::<Vec<_>>()
+        };
+        let expected = KernelEvent {
+            monotonic_ns: 7,
+            port: 80,
+            kind: KernelEventKind::Recovered,
+            cwnd_segs: 20,
+            ssthresh_segs: 10,
+        };
+        assert_eq!(KernelEvent::read(&bytes(2)), Some(expected));
+        assert_eq!(KernelEvent::read(&bytes(4)), None);
+        assert_eq!(KernelEvent::read(&bytes(2)[..20]), None);
+    }
+}

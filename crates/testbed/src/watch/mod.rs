@@ -18,16 +18,14 @@ use dumbbell_workload::TcpBpf;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder};
 use libbpf_rs::{RingBuffer, RingBufferBuilder};
 
-use crate::clang::{self, Failure, Text};
 use crate::error::Error;
+use crate::kernel::Compiler;
 use crate::namespace::Namespace;
 
 pub use event::{KernelEvent, KernelEventKind};
 pub use flow::{FlowWatch, RttWatch};
 
-const CC_H: Text<'_> = Text { name: "cc.h", text: include_str!("../../../../algorithms/cc.h") };
-const FLOW_H: Text<'_> = Text { name: "flow.h", text: include_str!("../../bpf/flow.h") };
-const WATCH_C: Text<'_> = Text { name: "watch.c", text: include_str!("../../bpf/watch.c") };
+const WATCH_C: &str = include_str!("../../bpf/watch.c");
 
 /// Sees what becomes of the windows and round-trip times of a run's sockets.
 #[derive(Debug)]
@@ -97,7 +95,7 @@ impl Watch {
         Ok(bytes.map(|bytes| FlowWatch::read(&bytes)))
     }
 
-    /// What happened since this was last asked, the earliest first.
+    /// What happened at the connecting ends since this was last asked, the earliest first.
     ///
     /// # Errors
     /// If the kernel does not tell.
@@ -125,23 +123,11 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Compiles and loads the programs.
 fn open() -> Result<Object, Error> {
-    let object = clang::compile(WATCH_C, &[CC_H, FLOW_H]).map_err(|failure| {
-        let (cause, remedy) = match failure {
-            Failure::Absent => ("there is no clang".into(), "install clang, 16 or later"),
-            Failure::System(error) => (error.to_string(), "is there room for temporary files?"),
-            Failure::Rejected(words) => (first_line(&words), "clang 19 is known to compile it"),
-        };
-        let what = "cannot compile watch.c, which watches sockets".into();
-        Error::Machine { what, cause, remedy: format!("{remedy}: see dumbbell doctor") }
-    })?;
+    let object = Compiler::find()?.compile_text("watch.c", WATCH_C)?;
     let opened = ObjectBuilder::default()
         .name("dumbbell_watch")
         .and_then(|builder| builder.open_memory(&object));
     opened.and_then(libbpf_rs::OpenObject::load).map_err(refused)
-}
-
-fn first_line(words: &str) -> String {
-    words.lines().next().unwrap_or("no reason given").to_owned()
 }
 
 fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {
@@ -195,5 +181,16 @@ fn refused(error: impl std::fmt::Display) -> Error {
         what: "cannot watch the sockets of a run".into(),
         cause: error.to_string(),
         remedy: "root is needed, and Linux 5.19 or later with BTF: see dumbbell doctor".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_may_share_it() {
+        const fn shared<T: Send + Sync>() {}
+        shared::<Watch>();
     }
 }

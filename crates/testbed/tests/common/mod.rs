@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,12 @@ pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 /// Smaller packets carry no data worth dropping.
 const DATA_BYTES: usize = 200;
+
+/// Lets a test's packets be on time: tests that hold this run one after the other.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Two hosts and what lies between them.
 pub struct Path {
@@ -41,6 +47,8 @@ pub struct Faults {
     /// So many are overtaken by all that are sent within this many ms after them.
     pub overtaken: AtomicU32,
     pub overtaken_ms: AtomicU32,
+    /// So many are marked for congestion (ECN), if they may be.
+    pub mark_next: AtomicU32,
 }
 
 impl Path {
@@ -92,15 +100,15 @@ impl Drop for Path {
 /// Gives the bytes that arrived.
 pub fn bulk(ends: &(Socket, Socket), time: Duration, mut look: impl FnMut()) -> u64 {
     let (sender, receiver) = ends;
-    sender.set_write_timeout(Some(Duration::from_millis(1))).unwrap();
+    sender.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
     receiver.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let reading = scope.spawn(|| read_all(receiver, &done));
         let end = Instant::now() + time;
         while Instant::now() < end {
-            // Full buffers are the normal case.
-            let _ = sender.send(&[0; 65_536]);
+            // Full buffers are no error.
+            let _ = sender.send(&[0; 16_384]);
             look();
         }
         done.store(true, Relaxed);
@@ -164,6 +172,9 @@ fn forward(devices: &[SyncDevice; 2], delay: Duration, faults: &Faults, stop: &A
                 let is_data = from == 0 && bytes > DATA_BYTES;
                 number += u32::from(is_data);
                 if !is_data || !faults.drop(number) {
+                    if is_data {
+                        faults.mark(&mut buffer);
+                    }
                     let late = if is_data { faults.late() } else { Duration::ZERO };
                     insert(
                         line,
@@ -202,6 +213,17 @@ impl Faults {
         let each = self.drop_each.load(Relaxed);
         (each > 0 && number % each == 0)
             || self.drop_next.fetch_update(Relaxed, Relaxed, take).is_ok()
+    }
+
+    /// Changes ECT(0) to CE in an IPv4 header, whose checksum then falls by as much.
+    fn mark(&self, packet: &mut [u8]) {
+        let take = |left: u32| left.checked_sub(1);
+        if packet[1] & 3 == 2 && self.mark_next.fetch_update(Relaxed, Relaxed, take).is_ok() {
+            packet[1] |= 3;
+            let sum = u16::from_be_bytes([packet[10], packet[11]]);
+            let sum = sum.checked_sub(1).unwrap_or(u16::MAX - 1);
+            packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
     }
 
     fn late(&self) -> Duration {

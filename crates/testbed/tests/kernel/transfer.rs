@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::flows::Flows;
 use crate::path::Path;
 
-const RECEIVER: ([u8; 4], u16) = ([10, 0, 0, 2], 4_242);
+const RECEIVER: ([u8; 4], u16) = ([10, 0, 0, 2], RECEIVER_PORT);
+pub const RECEIVER_PORT: u16 = 4_242;
 /// What each flow is told of its path (TCP-BPF).
 pub const BASE_RTT_US: u32 = 4_321;
 
@@ -22,15 +23,22 @@ pub struct Sent {
     /// `struct cc_flow` of its socket, at the end.
     pub flow: Vec<u8>,
     pub bytes: u64,
+    /// Both ends agreed on ECN.
+    pub ecn: bool,
 }
 
-/// Sends for some time.
+/// Bit of `tcpi_options`.
+const OPTION_ECN: u8 = 8;
+
+/// Sends for some time. The receiver's end has the algorithm, too: Linux grants ECN to one
+/// that needs it only so.
 pub fn send(path: &Path, kernel_name: &str, flows: &Flows, duration: Duration) -> Sent {
     let listener = path.receiver.run(|| TcpListener::bind(SocketAddr::from(RECEIVER)).unwrap());
+    SockRef::from(&listener).set_tcp_congestion(kernel_name.as_bytes()).unwrap();
     thread::scope(|scope| {
         let received = scope.spawn(|| receive(&listener));
         let socket = connect(path, kernel_name, flows);
-        let mut sent = Sent { cwnd_segs: (0, u32::MAX), flow: vec![], bytes: 0 };
+        let mut sent = Sent { cwnd_segs: (0, u32::MAX), flow: vec![], bytes: 0, ecn: false };
         let end = Instant::now() + duration;
         while Instant::now() < end {
             sent.turn(&socket);
@@ -49,7 +57,9 @@ impl Sent {
         for _ in 0..40 {
             socket.write_all(&block).unwrap();
             self.bytes += block.len() as u64;
-            let cwnd = cwnd_segs(socket);
+            let info = tcp_info(socket);
+            self.ecn = info.tcpi_options & OPTION_ECN != 0;
+            let cwnd = info.tcpi_snd_cwnd;
             self.cwnd_segs = (self.cwnd_segs.0.max(cwnd), self.cwnd_segs.1.min(cwnd));
         }
     }
@@ -75,7 +85,7 @@ fn connect(path: &Path, kernel_name: &str, flows: &Flows) -> TcpStream {
     socket.into()
 }
 
-fn cwnd_segs(socket: &TcpStream) -> u32 {
+fn tcp_info(socket: &TcpStream) -> libc::tcp_info {
     // SAFETY: tcp_info is plain numbers, filled in up to `length` by the kernel.
     unsafe {
         let mut info: libc::tcp_info = std::mem::zeroed();
@@ -88,6 +98,6 @@ fn cwnd_segs(socket: &TcpStream) -> u32 {
             &raw mut length,
         );
         assert_eq!(answer, 0);
-        info.tcpi_snd_cwnd
+        info
     }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from dumbbell.running import executor, validity
 from dumbbell.running.engine import Engine
@@ -52,11 +53,10 @@ class Collected:
     runs: dict[str, dict[int, Run]] = field(default_factory=dict)
     unusable: list[Unusable] = field(default_factory=list)
 
-    def kernels(self) -> set[str]:
-        """Return the releases of the kernels that ran."""
+    def told(self, key: str) -> list[Any]:
+        """Return what the testbed told of each run, such as its kernel."""
         runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
-        told = [run.summary["testbed"] for run in runs if "testbed" in run.summary]
-        return {str(summary["kernel"]) for summary in told}
+        return [run.summary["testbed"][key] for run in runs if "testbed" in run.summary]
 
 
 def collect(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final
 
 import altair as alt
 import polars as pl
@@ -22,8 +22,8 @@ _TRACE_HEIGHT: Final = 120
 _TRACES: Final = 6
 _STEPS: Final = 60
 _SHOWN: Final = ("goodput", "rtt", "retransmitted", "queue", "share")
-_LOGARITHMIC: Final = ("goodput", "rtt")
-"""The others are small or zero in many scenarios: their axes go by the square root."""
+_RELATIVE: Final = ("goodput", "rtt")
+"""Measures that range over orders of magnitude: their differences are shown as shares."""
 
 _COLOURS: Final = {
     Verdict.AGREES.value: "#0072b2",
@@ -65,83 +65,103 @@ def draw(agreement: Agreement) -> alt.VConcatChart:
 def _panel(agreement: Agreement, measure: Measure) -> alt.LayerChart | alt.FacetChart | None:
     compared = ((judged, judged.of(measure.name)) for judged in agreement.judged)
     found = [_mark(judged, each) for judged, each in compared if each is not None]
-    if not found:
+    relative = measure.name in _RELATIVE
+    marks = pl.DataFrame([mark for mark in found if mark["x"] or not relative])
+    if marks.is_empty():
         return None
-    marks = pl.DataFrame(found)
-    ends = _ends(marks, measure)
-    kind: Literal["log", "sqrt"] = "log" if measure.name in _LOGARITHMIC else "sqrt"
-    scale = alt.Scale(type=kind, domain=list(ends), nice=False)
-    axis = alt.Axis(tickCount=4 if kind == "log" else 5, format="~r")
-    titles = _titles(measure, agreement.names)
-    x = alt.X("x:Q", title=titles[0], scale=scale, axis=axis)
-    y = alt.Y("y:Q", title=titles[1], scale=scale, axis=axis)
-    base = alt.Chart(inline(marks)).encode(x=x, tooltip=_tooltip(titles))
-    layers = alt.layer(
-        *_band(measure, ends, scale),
-        base.mark_rule(strokeWidth=1.5, clip=True).encode(
-            y=alt.Y("low:Q", scale=scale), y2="high:Q", color=_colour()
-        ),
-        base.mark_point(filled=True, size=45, opacity=0.9).encode(
-            y=y, color=_colour(), shape=_shape()
-        ),
-    )
+    draw_panel = _relative if relative else _against
+    layers = draw_panel(marks, measure, agreement.names)
     return layers.properties(
         title=alt.TitleParams(measure.title, frame="group"), width=_SIZE, height=_SIZE
     )
 
 
-def _titles(measure: Measure, names: tuple[str, str]) -> tuple[str, str]:
-    if measure is DISTANCE:
-        return "between runs of one engine", "between engines"
-    unit = f" ({measure.unit})" if measure.unit else ""
-    return f"{names[0]}{unit}", f"{names[1]}{unit}"
-
-
 def _mark(judged: Judged, compared: Compared) -> dict[str, float | str]:
-    """Return a mark: how high it stands above the diagonal is the difference that was judged."""
+    """Return a mark: its distance from the diagonal is the difference that was judged."""
     scale = compared.measure.scale
-    x, difference = compared.reference.mean, compared.difference
-    reach = difference.reach or 0.0
-    y = x + difference.mean
     return {
         "scenario": judged.case.name,
-        "x": x * scale,
-        "y": y * scale,
-        "low": (y - reach) * scale,
-        "high": (y + reach) * scale,
+        "x": compared.reference.mean * scale,
+        "difference": compared.difference.mean * scale,
+        "reach": (compared.difference.reach or 0.0) * scale,
         "verdict": compared.verdict.value,
     }
 
 
-def _ends(marks: pl.DataFrame, measure: Measure) -> tuple[float, float]:
-    """Return the ends of both axes: they are the same, so that equality is the diagonal."""
-    values = [*marks["x"].to_list(), *marks["y"].to_list()]
-    if measure.name not in _LOGARITHMIC:
-        return 0.0, 1.15 * max(*values, 1e-3)
-    positive = [value for value in values if value > 0] or [1.0]
-    return min(positive) / 1.6, max(positive) * 1.6
+def _relative(
+    marks: pl.DataFrame, measure: Measure, names: tuple[str, str]
+) -> alt.LayerChart | alt.FacetChart:
+    """Draw by what share of the value on the reference engine the other one is off."""
+    share = {name: 100 * pl.col(name) / pl.col("x") for name in ("difference", "reach")}
+    marks = _bars(marks.with_columns(**share), pl.col("difference"))
+    band = 100 * measure.share
+    far = 1.1 * max(2 * band, *marks["low"].abs().to_list(), *marks["high"].abs().to_list())
+    ends = (float(marks["x"].to_numpy().min()) / 1.6, float(marks["x"].to_numpy().max()) * 1.6)
+    edges = pl.DataFrame(
+        {"x": list(ends), "lower": [-band] * 2, "upper": [band] * 2, "even": [0.0] * 2}
+    )
+    across = alt.Scale(type="log", domain=list(ends), nice=False)
+    up = alt.Scale(domain=[-far, far], nice=False)
+    titles = (_with_unit(names[0], measure), f"{names[1]} is above it by (%)")
+    return alt.layer(*_band(edges, across, up), *_marks(marks, titles, across, up))
 
 
-def _band(measure: Measure, ends: tuple[float, float], scale: alt.Scale) -> list[alt.Chart]:
-    """Draw where the engines may differ, and the diagonal."""
-    low, high = ends
-    steps = [step / _STEPS for step in range(_STEPS + 1)]
-    places = [low * (high / low) ** step if low else high * step**2 for step in steps]
+def _against(
+    marks: pl.DataFrame, measure: Measure, names: tuple[str, str]
+) -> alt.LayerChart | alt.FacetChart:
+    """Draw one engine against the other; small values are spread by the square root."""
+    marks = _bars(marks, pl.col("x") + pl.col("difference"))
+    high = 1.15 * max(1e-3, *marks["x"].to_list(), *marks["y"].to_list())
+    places = [high * (step / _STEPS) ** 2 for step in range(_STEPS + 1)]
     reaches = [measure.tolerance(place / measure.scale) * measure.scale for place in places]
     band = list(zip(places, reaches, strict=True))
-    frame = pl.DataFrame(
+    edges = pl.DataFrame(
         {
             "x": places,
-            "lower": [low if measure is DISTANCE else max(low, x - reach) for x, reach in band],
+            "lower": [0.0 if measure is DISTANCE else max(0.0, x - reach) for x, reach in band],
             "upper": [min(high, x + reach) for x, reach in band],
+            "even": places,
         }
     )
-    data = alt.Chart(inline(frame)).encode(x=alt.X("x:Q", scale=scale))
-    area = data.mark_area(color="#d9d9d9", opacity=0.7).encode(
-        y=alt.Y("lower:Q", scale=scale), y2="upper:Q"
-    )
-    diagonal = data.mark_line(color=FAINT, strokeWidth=0.8).encode(y=alt.Y("x:Q", scale=scale))
-    return [area, diagonal]
+    scale = alt.Scale(type="sqrt", domain=[0, high], nice=False)
+    titles = (_with_unit(names[0], measure), _with_unit(names[1], measure))
+    if measure is DISTANCE:
+        titles = ("between runs of one engine", "between engines")
+    return alt.layer(*_band(edges, scale, scale), *_marks(marks, titles, scale, scale))
+
+
+def _with_unit(name: str, measure: Measure) -> str:
+    return f"{name} ({measure.unit})" if measure.unit else name
+
+
+def _bars(marks: pl.DataFrame, y: pl.Expr) -> pl.DataFrame:
+    reach = pl.col("reach")
+    return marks.with_columns(y=y, low=y - reach, high=y + reach)
+
+
+def _marks(
+    marks: pl.DataFrame, titles: tuple[str, str], across: alt.Scale, up: alt.Scale
+) -> list[alt.Chart]:
+    """Draw the scenarios, each with the interval of its difference."""
+    axis = alt.Axis(tickCount=5, format="~r")
+    x = alt.X("x:Q", title=titles[0], scale=across, axis=axis)
+    y = alt.Y("y:Q", title=titles[1], scale=up, axis=axis)
+    base = alt.Chart(inline(marks)).encode(x=x, color=_colour(), tooltip=_tooltip(titles))
+    rules = base.mark_rule(strokeWidth=1.5, clip=True)
+    points = base.mark_point(filled=True, size=45, opacity=0.9)
+    low = alt.Y("low:Q", title=titles[1], scale=up)
+    return [rules.encode(y=low, y2="high:Q"), points.encode(y=y, shape=_shape())]
+
+
+def _band(edges: pl.DataFrame, across: alt.Scale, up: alt.Scale) -> list[alt.Chart]:
+    """Draw where the engines may differ, and where they are even."""
+    data = alt.Chart(inline(edges)).encode(x=alt.X("x:Q", scale=across))
+    area = data.mark_area(color="#d9d9d9", opacity=0.7, clip=True)
+    even = data.mark_line(color=FAINT, strokeWidth=0.8)
+    return [
+        area.encode(y=alt.Y("lower:Q", scale=up), y2="upper:Q"),
+        even.encode(y=alt.Y("even:Q", scale=up)),
+    ]
 
 
 def _colour() -> alt.Color:

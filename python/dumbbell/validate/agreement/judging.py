@@ -137,6 +137,8 @@ class Agreement:
     judged: tuple[Judged, ...]
     unusable: tuple[Unusable, ...] = ()
     kernels: tuple[str, ...] = ()
+    not_offered: tuple[str, ...] = ()
+    """What scenarios ask of the stack and the kernel does not have."""
     stale: tuple[Explanation, ...] = ()
 
     @property
@@ -165,6 +167,7 @@ class Agreement:
         """Return plain data for JSON."""
         return {
             "kernels": list(self.kernels),
+            "not_offered": list(self.not_offered),
             "scenarios": len(self.judged),
             "within": self.within,
             "wanted_share": WANTED_SHARE,
@@ -208,7 +211,8 @@ def compare(
         names,
         judged,
         (*reference[1].unusable, *other[1].unusable),
-        tuple(sorted(reference[1].kernels())),
+        tuple(sorted(set(reference[1].told("kernel")))),
+        tuple(sorted({each for absent in reference[1].told("not_offered") for each in absent})),
         tuple(stale(explanations, [case.name for case in cases], differing)),
     )
 

@@ -101,6 +101,8 @@ def remarks(agreement: Agreement) -> Iterator[str]:
         for each in judged.differing:
             reason = each.reason or "no reason is known"
             yield f"{judged.case.name}: {each.measure.title} differs: {reason}"
+    for absent in agreement.not_offered:
+        yield f"not offered by the {agreement.names[0]}: {absent}"
     for run in agreement.unusable:
         what = "failed" if run.failed else "invalid, left out"
         yield f"{run.scenario}: run {run.repetition} on the {run.side}: {what}: {run.reason}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.catalogue import Algorithm
-from dumbbell.validate.agreement.scenarios import Case, Path
+from dumbbell.validate.agreement.scenarios import SETUP_S, Case, Path
 
 CALLBACKS_WANTED: Final = 100_000
 
@@ -17,6 +17,9 @@ PATH: Final = Path(200, 10, 0.5, 2e-4)
 """Many acknowledgements a second, and losses often enough for every hook."""
 
 SECONDS: Final = 15
+
+RUN_S: Final = SECONDS + SETUP_S
+"""About what an algorithm takes: one run is usually enough."""
 
 Replay = Callable[[str], Sequence[dict[str, Any]]]
 """Runs a scenario on the testbed and tells of each algorithm's callbacks."""

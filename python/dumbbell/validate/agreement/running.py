@@ -8,7 +8,7 @@ from typing import Any
 
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement import judging, parity
+from dumbbell.validate.agreement import judging, parity, scenarios
 from dumbbell.validate.agreement.collecting import Side
 from dumbbell.validate.agreement.judging import Agreement, OnProgress
 from dumbbell.validate.agreement.parity import Parity
@@ -84,12 +84,21 @@ def validate(
 def _modules(
     cases: Sequence[Case], bed: Bed, store: Store, on_progress: OnProgress | None
 ) -> Agreement:
-    """Compare the two builds of what the kernel has itself: flows alone will do."""
-    both = [
-        case
-        for case in cases
-        if len(case.algorithms) == 1 and case.algorithms[0].name in bed.built_in
-    ]
+    """Compare the two builds of what the kernel has itself."""
+    both = _built_twice(cases, bed)
     own = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
     module = Side(MODULE, bed.engine(True), REPETITIONS)
     return judging.measure(both, module, own, store, on_progress)
+
+
+def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
+    """Return the scenarios of what the kernel has itself; flows alone will do."""
+    alone = (case for case in cases if len(case.algorithms) == 1)
+    return [case for case in alone if case.algorithms[0].name in bed.built_in]
+
+
+def real_time_s(cases: Sequence[Case], bed: Bed, *, modules: bool = True) -> float:
+    """Return about how long all of it takes if nothing is there yet."""
+    twice = _built_twice(cases, bed) if modules else []
+    algorithms = {each.name for case in cases for each in case.algorithms}
+    return scenarios.real_time_s([*cases, *twice]) + len(algorithms) * parity.RUN_S
