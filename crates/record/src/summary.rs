@@ -27,9 +27,14 @@ pub struct TestbedSummary {
     pub invalid: Vec<String>,
     /// What the scenario asks of the hosts' stack and this kernel cannot offer.
     pub not_offered: Vec<String>,
+    /// Share of the time for which the emulator, and with it network and hosts, was held up, in
+    /// 1/1000.
+    pub held_permille: u32,
+    /// For how long it was held up at most, in ns.
+    pub held_max_ns: u64,
     /// Packets that the emulator delivered.
     pub delivered_packets: u64,
-    /// By how much it delivered them too late, in ns: on average, ...
+    /// By how much it delivered them too late otherwise, in ns: on average, ...
     pub lateness_mean_ns: u64,
     /// ... exceeded by one packet in a hundred ...
     pub lateness_p99_ns: u64,

@@ -5,6 +5,10 @@ use dumbbell_record::TestbedSummary;
 /// What a run may show at most, or it is invalid.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// Share of the time for which the emulator may be held up, in 1/1000.
+    pub held_permille: u32,
+    /// For how long it may be at most, in ns.
+    pub held_max_ns: u64,
     /// One packet in a hundred may be delivered later than this, in ns.
     pub lateness_p99_ns: u64,
     /// No packet may be, in ns.
@@ -27,6 +31,8 @@ impl Limits {
     #[must_use]
     pub fn for_paths(rtt_ns: u64) -> Self {
         Self {
+            held_permille: 10,
+            held_max_ns: (rtt_ns / 2).max(10_000_000),
             lateness_p99_ns: 100_000,
             lateness_max_ns: (rtt_ns / 2).max(10_000_000),
             waiting_p99_ns: (rtt_ns / 10).max(1_000_000),
@@ -47,6 +53,23 @@ impl Limits {
             }
         };
         hold(
+            run.held_permille <= self.held_permille,
+            format!(
+                "the emulator was held up for {:.1} % of the time (limit {:.1} %); leave the machine \
+                 alone",
+                f64::from(run.held_permille) / 10.0,
+                f64::from(self.held_permille) / 10.0,
+            ),
+        );
+        hold(
+            run.held_max_ns <= self.held_max_ns,
+            format!(
+                "the emulator was held up for {} ms at once (limit {} ms); leave the machine alone",
+                run.held_max_ns / 1_000_000,
+                self.held_max_ns / 1_000_000,
+            ),
+        );
+        hold(
             run.lateness_p99_ns <= self.lateness_p99_ns,
             format!(
                 "the emulator was late: 1 % of all packets by more than {} us (limit {} us); \
@@ -58,8 +81,7 @@ impl Limits {
         hold(
             run.lateness_max_ns <= self.lateness_max_ns,
             format!(
-                "the emulator was held up: a packet was late by {} ms (limit {} ms); leave the \
-                 machine alone",
+                "a packet was late by {} ms (limit {} ms); lower the rates",
                 run.lateness_max_ns / 1_000_000,
                 self.lateness_max_ns / 1_000_000,
             ),
@@ -137,6 +159,8 @@ mod tests {
         let good = TestbedSummary { datagrams_sent_permille: Some(1_000), ..Default::default() };
         assert_eq!(limits.reasons(&good), Vec::<String>::new());
         let broken = [
+            TestbedSummary { held_permille: 11, ..good.clone() },
+            TestbedSummary { held_max_ns: 20_000_001, ..good.clone() },
             TestbedSummary { lateness_p99_ns: 100_001, ..good.clone() },
             TestbedSummary { lateness_max_ns: 20_000_001, ..good.clone() },
             TestbedSummary { waiting_p99_ns: 4_000_001, ..good.clone() },

@@ -77,6 +77,8 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
         kernel: kernel.trim().to_owned(),
         invalid: Vec::new(),
         not_offered: setup.not_offered(),
+        held_permille: (1_000 * emulated.held_ns / setup.scenario.duration_ns.0) as u32,
+        held_max_ns: emulated.held_max_ns,
         delivered_packets: lateness.len(),
         lateness_mean_ns: lateness.mean() as u64,
         lateness_p99_ns: lateness.value_at_quantile(0.99),

@@ -11,6 +11,9 @@ const BUFFER_BYTES: i32 = i32::MAX;
 /// The kernel forgets its smallest round-trip time after a day at most.
 const MIN_RTT_WINDOW_MAX: Span = Span::from_millis(86_400_000);
 
+/// The stack's pacing rate relative to a window per round trip, in percent.
+const PACING_RATIO_MAX: u32 = 1_000;
+
 /// How a host is set up for a stack.
 #[derive(Clone, Debug)]
 pub struct Tuning {
@@ -123,6 +126,11 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.initial_window_segs = stack.initial_window_segs;
     kernel.pacing = stack.pacing;
     kernel.tso = stack.tso;
+    if stack.pacing == Pacing::Off && !stack.tso {
+        // Algorithms that pace are not to be held to the stack's own rates.
+        sysctls.set("net.ipv4.tcp_pacing_ss_ratio", PACING_RATIO_MAX);
+        sysctls.set("net.ipv4.tcp_pacing_ca_ratio", PACING_RATIO_MAX);
+    }
     kernel.slow_start_after_idle = stack.slow_start_after_idle;
     sysctls.set("net.ipv4.tcp_slow_start_after_idle", u8::from(stack.slow_start_after_idle));
     // A device that hands on everything at once never lets a flow wait in its host.

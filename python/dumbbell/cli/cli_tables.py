@@ -181,9 +181,16 @@ def testbed(told: Mapping[str, Any]) -> Table:
     for place, name in (("mean", "mean"), ("p99", "99 %"), ("max", "at most")):
         late_us = told[f"lateness_{place}_ns"] / 1000
         result.add_row(f"packets too late, {name}", f"{number(late_us)} us")
-    for whose, name in (("emulator", "emulator busy"), ("traffic", "applications busy")):
-        result.add_row(name, f"{number(told[f'{whose}_busy_permille'] / 10)} %")
-    result.add_row("time lost to others", f"{number(told['stolen_permille'] / 10)} %")
+    result.add_row("emulator held up, at most", f"{number(told['held_max_ns'] / 1000)} us")
+    for share, name in (
+        ("held", "emulator held up"),
+        ("emulator_busy", "emulator busy"),
+        ("traffic_busy", "applications busy"),
+        ("starved", "flows waiting for applications"),
+        ("window_limited", "flows waiting for receivers' windows"),
+        ("stolen", "time lost to others"),
+    ):
+        result.add_row(name, f"{number(told[f'{share}_permille'] / 10)} %")
     result.add_row("packets lost on the way to the emulator", str(told["local_drops"]))
     if told["datagrams_sent_permille"] is not None:
         result.add_row("datagrams sent", f"{number(told['datagrams_sent_permille'] / 10)} %")

@@ -3,10 +3,12 @@
 //! It never sleeps during a run, because waking up takes longer than a packet may be late.
 //! A packet is stamped when it is taken from its host's device, after everything that was
 //! due before, so the network sees what the simulator's would; only the delivery can be
-//! late, and by how much is measured for every packet.
+//! late, and by how much is measured for every packet. While the emulator is held up, the
+//! network's time stands still.
 
 mod greetings;
 mod headers;
+mod network_clock;
 mod slots;
 mod wire;
 
@@ -25,6 +27,7 @@ use hdrhistogram::Histogram;
 
 use self::greetings::Greetings;
 use self::headers::Headers;
+use self::network_clock::NetworkClock;
 use self::slots::Slots;
 use self::wire::{Sent, Wire};
 use crate::clock::Clock;
@@ -60,6 +63,10 @@ pub struct Emulated {
     pub waiting: Histogram<u64>,
     /// Share of the time in which there was something to do, in 1/1000.
     pub busy_permille: u32,
+    /// For how long the emulator was held up in all, in ns, ...
+    pub held_ns: u64,
+    /// ... and at most.
+    pub held_max_ns: u64,
     /// Packets that a host did not take.
     pub refused: u64,
 }
@@ -71,7 +78,7 @@ pub struct Emulator<'a> {
     pairs: &'a [Pair],
     /// Which pair of hosts each flow runs between.
     pair_of: &'a [usize],
-    clock: Clock,
+    clock: NetworkClock,
     network: Network,
     greetings: Greetings,
     slots: Slots,
@@ -122,7 +129,7 @@ impl<'a> Emulator<'a> {
             paths,
             pairs,
             pair_of,
-            clock,
+            clock: NetworkClock::new(clock),
             network,
             greetings: Greetings::default(),
             slots: Slots::new(mtu(scenario)),
@@ -149,7 +156,8 @@ impl<'a> Emulator<'a> {
             }
             round_ns = now_ns;
             let look = round % ROUNDS_PER_LOOK == 0;
-            if now_ns > end_ns || look && stop.load(Ordering::Relaxed) {
+            if now_ns + self.clock.held_ns() as i64 > end_ns || look && stop.load(Ordering::Relaxed)
+            {
                 break;
             }
         }
@@ -159,7 +167,8 @@ impl<'a> Emulator<'a> {
 
     /// Delivers what is due and takes one packet of each host; false if there was nothing.
     fn round(&mut self) -> bool {
-        let mut worked = self.deliver(self.clock.now_ns());
+        let now_ns = self.clock.now_ns();
+        let mut worked = self.deliver(now_ns);
         for device in 0..2 * self.pairs.len() {
             worked |= self.take(device);
         }
@@ -346,6 +355,8 @@ impl<'a> Emulator<'a> {
             lateness: self.lateness,
             waiting: self.waiting,
             busy_permille,
+            held_ns: self.clock.held_ns(),
+            held_max_ns: self.clock.longest_ns(),
             refused: self.refused,
         }
     }

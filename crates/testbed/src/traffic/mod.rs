@@ -42,6 +42,8 @@ pub struct Connection<'a> {
     pub receiver: &'a Namespace,
     /// The kernel's name of its congestion control; none: datagrams.
     pub congestion: Option<String>,
+    /// Its receiver must have it, too, or the kernel grants no ECN.
+    pub at_both_ends: bool,
     /// How its sockets are set up.
     pub tuning: SocketTuning,
 }

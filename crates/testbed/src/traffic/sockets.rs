@@ -122,6 +122,9 @@ fn receiver(connection: &Connection<'_>) -> io::Result<Socket> {
         options::set(socket.as_fd(), options::RECEIVE_BUFFER_FORCE, buffer)?;
         clamp_window(&socket, bytes)?;
     }
+    if let Some(name) = connection.congestion.as_ref().filter(|_| connection.at_both_ends) {
+        socket.set_tcp_congestion(name.as_bytes())?;
+    }
     socket.bind(&receiver_of(connection.flow).into())?;
     match connection.spec.transport {
         Transport::Tcp(_) => socket.listen(1)?,

@@ -127,6 +127,7 @@ pub fn start_as_planned(
             spec,
             sender,
             receiver,
+            at_both_ends: false,
             congestion: match &spec.transport {
                 Transport::Tcp(tcp) => Some(tcp.algorithm.clone()),
                 Transport::Udp(_) => None,

@@ -1,0 +1,77 @@
+//! The network's time: it stands still while the emulator is held up.
+//!
+//! Whatever takes the emulator's processor away for a while also stops the hosts, whose
+//! packets it hands over. Were the clock to go on meanwhile, everything that was due would
+//! be delivered at once, and senders would answer with bursts that overflow queues. So what
+//! is held up goes on where it was, as late as it was held up; how long that was in all is
+//! a guard of the run.
+
+use crate::clock::Clock;
+
+/// Nothing that the emulator does takes as long as this.
+const HELD_UP_NS: i64 = 100_000;
+
+/// Time of the network, as it is read again and again.
+#[derive(Clone, Debug)]
+pub struct NetworkClock {
+    clock: Clock,
+    last_ns: i64,
+    held_ns: i64,
+    longest_ns: i64,
+}
+
+impl NetworkClock {
+    /// The clock of a run, from now on.
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, last_ns: clock.now_ns(), held_ns: 0, longest_ns: 0 }
+    }
+
+    /// Time since the run began without that for which it was held up, in ns; negative before.
+    #[inline]
+    pub fn now_ns(&mut self) -> i64 {
+        self.at(self.clock.now_ns())
+    }
+
+    #[inline]
+    fn at(&mut self, real_ns: i64) -> i64 {
+        let gap_ns = real_ns - self.last_ns;
+        self.last_ns = real_ns;
+        if gap_ns > HELD_UP_NS && real_ns > 0 {
+            self.hold(gap_ns.min(real_ns));
+        }
+        real_ns - self.held_ns
+    }
+
+    #[cold]
+    fn hold(&mut self, gap_ns: i64) {
+        self.held_ns += gap_ns;
+        self.longest_ns = self.longest_ns.max(gap_ns);
+    }
+
+    /// For how long it was held up in all, in ns.
+    pub fn held_ns(&self) -> u64 {
+        self.held_ns as u64
+    }
+
+    /// For how long it was held up at most, in ns.
+    pub fn longest_ns(&self) -> u64 {
+        self.longest_ns as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dumbbell_network::Span;
+
+    #[test]
+    fn time_stands_still_while_nobody_looks_for_long() {
+        let mut clock = NetworkClock::new(Clock::starting_in(Span::from_millis(1_000)));
+        clock.last_ns = -50_000_000;
+        assert_eq!(clock.at(-20_000_000), -20_000_000);
+        assert_eq!(clock.at(3_000_000), 0);
+        assert_eq!((clock.at(3_050_000), clock.at(3_150_000)), (50_000, 150_000));
+        assert_eq!(clock.at(5_150_000), 150_000);
+        assert_eq!((clock.held_ns(), clock.longest_ns()), (5_000_000, 3_000_000));
+    }
+}
