@@ -4,6 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::segmentation;
 use tun_rs::{DeviceBuilder, IDEAL_BATCH_SIZE, SyncDevice, VIRTIO_NET_HDR_LEN};
 
 /// Its name in its namespace.
@@ -51,6 +52,9 @@ impl Device {
             })
             .build_sync()?;
         device.set_nonblocking(true)?;
+        if !segments {
+            segmentation::turn_off(NAME)?;
+        }
         let offload = segments.then(|| Mutex::new(Offload::new(mtu)));
         Ok(Self { device, offload })
     }

@@ -41,9 +41,13 @@ impl Processors {
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, HIGHEST_PRIORITY) };
     }
 
-    /// One for the applications.
-    pub fn applications(&self) -> usize {
-        self.others[0]
+    /// Keeps the calling thread, which is that of the applications, on one of the others,
+    /// before everything else there: while it has a socket locked, no packet gets through.
+    pub fn keep_applications(&self) {
+        keep(&self.others[..1]);
+        let priority = libc::sched_param { sched_priority: 1 };
+        // SAFETY: a system call on a structure that outlives it; 0 is the calling thread.
+        unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority) };
     }
 
     /// Keeps the calling thread and those that it starts off the emulator's processor, until

@@ -79,7 +79,7 @@ fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
         end: Time::ZERO + setup.scenario.duration_ns,
         cancel: Arc::clone(cancel),
         look: setup.look(),
-        processor: Some(setup.processors.applications()),
+        processors: Some(setup.processors.clone()),
     }
 }
 

@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use dumbbell_network::{Agenda, Span, Time};
 use nix::errno::Errno;
-use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{
     ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags,
 };
 use nix::time::{ClockId, clock_gettime};
-use nix::unistd::Pid;
 
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::processors::Processors;
 use crate::traffic::flow::{Carrier, Common, End, FlowState};
 use crate::traffic::recorder::Recorder;
 use crate::traffic::stream::Progress;
@@ -46,7 +45,7 @@ pub struct Driver {
     /// Known when it starts.
     clock: Clock,
     cancel: Arc<AtomicBool>,
-    processor: Option<usize>,
+    processors: Option<Processors>,
 }
 
 impl Driver {
@@ -76,14 +75,16 @@ impl Driver {
             end: plan.end,
             clock: Clock::starting_in(Span::ZERO),
             cancel: plan.cancel,
-            processor: plan.processor,
+            processors: plan.processors,
         })
     }
 
     /// Works until the end of the run.
     pub fn run(mut self, clock: Clock, abandoned: &AtomicBool) -> Result<TrafficOutput, Error> {
         self.clock = clock;
-        self.settle()?;
+        if let Some(processors) = &self.processors {
+            processors.keep_applications();
+        }
         for leaf in 0..self.flows.len() {
             self.flows[leaf].connect_early()?;
             self.plan(leaf);
@@ -102,18 +103,6 @@ impl Driver {
                 return self.finish(busy);
             }
         }
-    }
-
-    /// Keeps to its processor.
-    fn settle(&self) -> Result<(), Error> {
-        let Some(processor) = self.processor else { return Ok(()) };
-        let mut set = CpuSet::new();
-        set.set(processor).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set)).map_err(
-            |error| {
-                let what = format!("cannot keep the applications on processor {processor}");
-                sockets::failed(what, &error.into())
-            },
-        )
     }
 
     /// Waits for sockets or the next time, and hears what sockets have to say.

@@ -27,6 +27,7 @@ use dumbbell_workload::Flow;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::namespace::Namespace;
+use crate::processors::Processors;
 use driver::Driver;
 
 /// One flow, where it runs and how its sockets are set up.
@@ -77,8 +78,8 @@ pub struct Plan<'a> {
     pub cancel: Arc<AtomicBool>,
     /// Tells what the kernel keeps of a flow beside TCP_INFO.
     pub look: Look,
-    /// The processor that the applications keep to.
-    pub processor: Option<usize>,
+    /// The processors, where the applications keep to one of them.
+    pub processors: Option<Processors>,
 }
 
 /// Looks at the sending socket of a flow.

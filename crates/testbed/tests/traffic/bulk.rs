@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use dumbbell_network::Span;
 use dumbbell_record::{EventKind, Table};
+use dumbbell_testbed::Processors;
 use dumbbell_testbed::traffic::{Plan, Seen, SocketTuning};
 use dumbbell_testbed::{Error, Namespace};
 use nix::sys::socket::SockaddrIn;
@@ -207,7 +208,8 @@ fn what_others_see_of_a_socket_is_in_its_samples_and_the_thread_keeps_to_its_pro
         *notes.lock().unwrap() = fs::read_to_string("/proc/thread-self/status").unwrap();
         Some(seen)
     };
-    let plan = Plan { look: Box::new(look), processor: Some(0), ..plan_of(&scenario) };
+    let processors = Some(Processors::divided().unwrap());
+    let plan = Plan { look: Box::new(look), processors, ..plan_of(&scenario) };
     let output = start_as_planned(path.hosts(), &scenario, PLAIN, plan).unwrap().finish().unwrap();
     assert_eq!(output.flows.len(), 3);
     assert!(output.flows.iter().all(|row| (row.rtt_us, row.congestion_events) == (123, 4)));

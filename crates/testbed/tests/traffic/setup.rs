@@ -107,7 +107,7 @@ pub fn plan_of(scenario: &Scenario) -> Plan<'_> {
         end: Time::ZERO + scenario.duration_ns,
         cancel: Arc::default(),
         look: Box::new(|_, _| None),
-        processor: None,
+        processors: None,
     }
 }
 
