@@ -139,8 +139,9 @@ class Case:
     def _flows(self) -> Iterator[dict[str, Any]]:
         for number, algorithm in enumerate(self.algorithms):
             flow: dict[str, Any] = {"algorithm": algorithm.name, "label": f"flow {number + 1}"}
-            if _needs_ecn(algorithm):
-                flow["switches"] = {"ecn": "dctcp"}
+            switches = _switches(algorithm)
+            if switches:
+                flow["switches"] = switches
             if number:
                 flow["start"] = dict(
                     zip(("from", "to"), map(_seconds, SECOND_START_S), strict=True)
@@ -154,6 +155,18 @@ class Case:
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:g}s"
+
+
+def _switches(algorithm: Algorithm) -> dict[str, Any]:
+    """Return what an algorithm needs of its stack."""
+    switches: dict[str, Any] = {}
+    if _needs_ecn(algorithm):
+        switches["ecn"] = "dctcp"
+    if "pacing" in algorithm.flags:
+        # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so
+        # paced hosts leave segmentation to their devices, as all do outside of laboratories.
+        switches["tso"] = True
+    return switches
 
 
 def _needs_ecn(algorithm: Algorithm) -> bool:
