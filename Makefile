@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers docs validate agreement clean testbed-packages bpf-compiler packet-analyser iperf valgrind peers
+  bench-peers bench-testbed docs validate agreement clean testbed-packages bpf-compiler packet-analyser iperf valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -21,6 +21,7 @@ help:
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell'
 	@echo 'make bench   speed of the simulator, beside that of a bare loop'
+	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if left alone'
 	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/'
@@ -101,6 +102,9 @@ format: setup
 
 bench:
 	cargo bench $(WORKSPACE) --locked --bench speed
+
+bench-testbed: testbed-packages bpf-compiler
+	cargo bench -p dumbbell-testbed --locked --bench rates
 
 bench-instructions: valgrind
 	cargo bench -p dumbbell-simulator --locked --bench instructions -- $(if $(ACCEPT),--accept)

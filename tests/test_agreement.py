@@ -146,6 +146,14 @@ def test_what_listens_to_marks_gets_some() -> None:
 # Comparing
 
 
+def test_what_is_paced_leaves_segmentation_to_its_device() -> None:
+    paced = ALGORITHMS["reno"].model_copy(update={"flags": ("pacing",)})
+    case = Case((paced, ALGORITHMS["cubic"]), PATH, False, 3)
+    flows = case.resolve(1).data["flows"]
+    switches = [flow["transport"]["tcp"]["stack"]["switches"] for flow in flows]
+    assert [each.get("tso", False) for each in switches] == [True, False]
+
+
 def test_an_engine_agrees_with_itself(tmp_path: Path) -> None:
     found = agreement(tmp_path)
     assert (found.within, found.passed, found.kernels) == (2, True, ("6.18.0",))
