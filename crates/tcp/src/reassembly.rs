@@ -9,6 +9,9 @@ use crate::ranges::RangeSet;
 /// many that may be acknowledged meanwhile.
 const REPORTED_MAX: usize = 8;
 
+/// Blocks that Linux remembers: more than fit beside timestamps, fewer than there may be.
+const REMEMBERED_MAX: usize = 4;
+
 /// What has arrived above the next segment expected.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
@@ -37,6 +40,12 @@ impl Reassembly {
     /// What of `span` is here already: the first piece of it.
     pub fn duplicate(&self, span: Range<u64>) -> Option<Range<u64>> {
         self.above.first_common(span)
+    }
+
+    /// Whether `span` would make Linux forget a block that it remembers.
+    pub fn displaces(&self, span: &Range<u64>) -> bool {
+        let extends = |block: &Range<u64>| block.start <= span.end && span.start <= block.end;
+        self.recent.len() >= REMEMBERED_MAX && !self.recent.iter().any(extends)
     }
 
     /// Adds `span`, and puts its block before all others (RFC 2018, section 4).

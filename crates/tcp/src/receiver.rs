@@ -247,8 +247,12 @@ impl Receiver {
         (!at_once && !self.is_ack_due()).then(|| self.delay.wait())
     }
 
-    /// Takes data above a hole; how long its acknowledgement may wait.
+    /// Takes data above a hole; how long its acknowledgement may wait. What is held back goes
+    /// first where there would be no room to report it later.
     fn receive_out_of_order(&mut self, run: &Run) -> Option<Span> {
+        if self.unusual.compression.is_holding() && self.unusual.reassembly.displaces(&run.span) {
+            self.send(None);
+        }
         let Unusual { reassembly, compression, .. } = &mut *self.unusual;
         reassembly.insert(run.span.clone());
         let held = !self.delay.is_quick() && compression.hold();

@@ -271,6 +271,20 @@ fn at_most_so_many_duplicates_wait_and_none_when_switched_off_or_the_round_trip_
 }
 
 #[test]
+fn a_held_duplicate_goes_before_a_block_that_would_displace_what_it_reports() {
+    let mut receiver = receiver(&plain());
+    assert_eq!(at_once(&mut receiver, 1..2), [true]);
+    assert_eq!(at_once(&mut receiver, 3..4), [true]);
+    assert_eq!(at_once(&mut receiver, 5..6), [true]);
+    assert_eq!(at_once(&mut receiver, 7..8), [false], "there is room for a fourth block");
+    assert_eq!(at_once(&mut receiver, 9..10), [true], "of the fourth block, not of the fifth");
+    assert_eq!(receiver.blocks().as_slice(), [7..8, 5..6, 3..4]);
+    assert_eq!(at_once(&mut receiver, 10..11), [false], "it extends a block");
+    assert_eq!(at_once(&mut receiver, 12..13), [true]);
+    assert_eq!(receiver.blocks().as_slice(), [9..11, 7..8, 5..6]);
+}
+
+#[test]
 fn a_held_duplicate_is_sent_under_its_own_mark() {
     let mut receiver = receiver(&Stack { ecn: Ecn::Dctcp, ..plain() });
     at_once(&mut receiver, 1..5);

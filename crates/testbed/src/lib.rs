@@ -27,6 +27,7 @@ pub mod traffic;
 mod tuning;
 mod turn;
 mod watch;
+mod windows;
 
 pub use clock::Clock;
 pub use error::Error;

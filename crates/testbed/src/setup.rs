@@ -20,6 +20,7 @@ use crate::processors::{KeptOff, Processors};
 use crate::traffic::{Connection, Look, Seen, SeenRtt, SocketTuning};
 use crate::tuning::Tuning;
 use crate::watch::Watch;
+use crate::windows::buffer_bytes;
 
 /// How long connections may take beyond two round trips, ...
 const LEAD: Span = Span::from_millis(200);
@@ -62,7 +63,9 @@ impl<'a> Setup<'a> {
         let choices = Choices::of(scenario)?;
         let processors = Processors::divided()?;
         let kept_off = processors.keep_off();
-        let tunings: Vec<Tuning> = choices.stacks.iter().map(Tuning::of).collect();
+        let buffer = buffer_bytes(scenario);
+        let tunings: Vec<Tuning> =
+            choices.stacks.iter().map(|stack| Tuning::of(stack, buffer)).collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
             let host = |address| Host::new(address, mtu, tuning);

@@ -6,8 +6,9 @@ use serde_json::{Map, json};
 
 use crate::sysctls::Sysctls;
 
-/// Buffers of both ends: with them a window may be as large as TCP's scale allows, 1 GiB.
-const BUFFER_BYTES: i32 = i32::MAX;
+/// Send buffers grow by themselves, up to this: with it a window may be as large as TCP's
+/// scale allows, 1 GiB.
+const SEND_BUFFER_BYTES_MAX: i32 = i32::MAX;
 /// The kernel forgets its smallest round-trip time after a day at most.
 const MIN_RTT_WINDOW_MAX: Span = Span::from_millis(86_400_000);
 
@@ -32,10 +33,10 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// How to have `stack`.
+    /// How to have `stack`, with receive buffers of so many bytes.
     #[must_use]
-    pub fn of(stack: &Stack) -> Self {
-        let mut sysctls = common();
+    pub fn of(stack: &Stack, receive_bytes: u64) -> Self {
+        let mut sysctls = common(receive_bytes);
         let mut kernel = linux_6();
         tune_loss_detection(stack, &mut kernel, &mut sysctls);
         tune_timers(stack, &mut kernel, &mut sysctls);
@@ -60,7 +61,7 @@ pub fn linux_6() -> Stack {
 }
 
 /// What every host has: room, nothing remembered of earlier connections, no IPv6.
-fn common() -> Sysctls {
+fn common(receive_bytes: u64) -> Sysctls {
     let mut sysctls = Sysctls::default();
     sysctls.set("net.ipv6.conf.all.disable_ipv6", 1);
     sysctls.set("net.ipv6.conf.default.disable_ipv6", 1);
@@ -68,8 +69,8 @@ fn common() -> Sysctls {
     sysctls.set("net.ipv4.tcp_syncookies", 0);
     sysctls.set("net.ipv4.tcp_max_syn_backlog", 65_536);
     sysctls.set("net.core.somaxconn", 65_535);
-    sysctls.set("net.ipv4.tcp_rmem", format!("4096 {BUFFER_BYTES} {BUFFER_BYTES}"));
-    sysctls.set("net.ipv4.tcp_wmem", format!("4096 16384 {BUFFER_BYTES}"));
+    sysctls.set("net.ipv4.tcp_rmem", format!("4096 {receive_bytes} {receive_bytes}"));
+    sysctls.set("net.ipv4.tcp_wmem", format!("4096 16384 {SEND_BUFFER_BYTES_MAX}"));
     sysctls
 }
 
@@ -152,7 +153,7 @@ mod tests {
 
     fn tuning(profile: &str, switches: serde_json::Value) -> Tuning {
         let switches = switches.as_object().unwrap().clone();
-        Tuning::of(&StackChoice { profile: profile.into(), switches }.resolve().unwrap())
+        Tuning::of(&StackChoice { profile: profile.into(), switches }.resolve().unwrap(), 1 << 20)
     }
 
     #[test]

@@ -98,3 +98,46 @@ fn what_is_stopped_stops_and_a_cancelled_run_ends() {
     let ended = carried_out_with(&long, Options::default(), true);
     assert!(matches!(ended, Err(Error::Cancelled)), "{:?}", ended.map(|output| output.summary));
 }
+
+/// Two bottlenecks in a row, the second with a fair queue that marks; one flow passes both,
+/// one enters at the second, from further away, and one goes the other way.
+#[test]
+fn any_network_of_the_simulator_is_there() {
+    let mut scenario = dumbbell(20_000_000, 2_000, &[]);
+    let mut second = scenario["links"][0].clone();
+    second["name"] = json!("second");
+    second["rate"] = json!({"constant": 15_000_000});
+    second["queue"]["discipline"] = json!({
+        "kind": "fq-codel", "target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": true,
+        "queues": 64, "quantum_bytes": 1514,
+    });
+    scenario["links"].as_array_mut().unwrap().push(second);
+    let route = |hops: &[(usize, u64)]| {
+        let hops = hops.iter().map(|(link, delay)| json!({"link": link, "delay_ns": delay}));
+        json!({"hops": hops.collect::<Vec<_>>(), "delay_ns": 0})
+    };
+    let mut long = tcp("cubic", json!("endless"));
+    long["forward"] = route(&[(0, 0), (2, 1_000_000)]);
+    long["transport"]["tcp"]["stack"]["switches"] = json!({"ecn": "classic"});
+    let mut short = tcp("reno", json!("endless"));
+    short["forward"] = route(&[(2, 7_000_000)]);
+    let mut back = tcp("bic", json!("endless"));
+    (back["forward"], back["reverse"]) = (route(&[(1, 0)]), route(&[(0, 0)]));
+    scenario["flows"] = json!([long, short, back]);
+    let output = carried_out(&scenario).unwrap();
+    let [long, short, back] = &output.summary.flows[..] else { panic!("three flows") };
+    let rate_bps = |flow: &dumbbell_record::FlowSummary| flow.received_bytes as f64 * 4.0;
+    // Fair shares of the second link; the way back has a link of its own.
+    for flow in [long, short] {
+        assert!((4e6..11e6).contains(&rate_bps(flow)), "{flow:?}");
+    }
+    assert!(rate_bps(back) > 10e6, "{back:?}");
+    assert!(long.marked_packets > 0 && short.marked_packets == 0, "{long:?}");
+    let [base, base_short] = [long, short].map(|flow| flow.rtt_min_us.unwrap());
+    assert!((31_000..40_000).contains(&base), "{base}");
+    assert!((27_000..36_000).contains(&base_short), "{base_short}");
+    for flow in &output.summary.flows {
+        let arrived = flow.received_packets + flow.dropped_packets + flow.lost_packets;
+        assert_eq!(flow.sent_segs, arrived + flow.in_flight_packets, "{flow:?}");
+    }
+}

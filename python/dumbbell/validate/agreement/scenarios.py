@@ -28,13 +28,13 @@ REPETITIONS: Final = 3
 
 REPETITIONS_SIMULATED: Final = 10
 
-REAL_TIME_S: Final = 1900
+REAL_TIME_S: Final = 1000
 """What the set may take on the real kernel."""
 
 SETUP_S: Final = 1.5
 """What a run takes beside its own time: namespaces, programs, connections."""
 
-DURATIONS_S: Final = (8, 15)
+DURATIONS_S: Final = (8, 10)
 """Shortest and longest run; how long depends on the number of algorithms."""
 
 ROUNDS_ALWAYS: Final = 3

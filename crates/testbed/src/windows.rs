@@ -1,0 +1,114 @@
+//! How large windows may get, and the buffers for that.
+//!
+//! A Linux receiver acknowledges every segment as long as the window that it offers grows
+//! towards its buffer's size. So a buffer is as large as the scenario needs, with room to
+//! spare, and no larger, or delayed acknowledgements would never begin.
+
+use dumbbell_network::{Limit, LinkConfig, RateConfig, Route};
+use dumbbell_workload::{Flow, Scenario};
+
+/// Largest buffer: the window may be 1 GiB, as TCP's scale allows.
+const BUFFER_BYTES_MAX: u64 = i32::MAX as u64;
+/// Smallest, Linux's own.
+const BUFFER_BYTES_MIN: u64 = 1 << 17;
+/// Windows overshoot what the path holds by its double, and a segment takes about half as
+/// much memory again as it has payload; and there is to be room.
+const ROOM: u64 = 6;
+const PACKET_BYTES: u32 = 1_500;
+
+/// Size of the receive buffers in which no flow of the scenario misses room.
+#[must_use]
+pub fn buffer_bytes(scenario: &Scenario) -> u64 {
+    let flows = scenario.flows.iter();
+    let window = flows.map(|flow| window_bytes(flow, &scenario.links)).max().unwrap_or(0);
+    window.saturating_mul(ROOM).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
+}
+
+/// What a flow alone can have under way: on its path and in its queues.
+fn window_bytes(flow: &Flow, links: &[LinkConfig]) -> u64 {
+    let on_way = || flow.forward.hops.iter().map(|hop| &links[hop.link]);
+    let queued: u64 =
+        on_way().map(|link| queue_bytes(link, flow.packet_bytes)).fold(0, u64::saturating_add);
+    let delay_ns = delay_ns(&flow.forward, links) + delay_ns(&flow.reverse, links);
+    let on_path = on_way().filter_map(|link| bytes_in(link.rate.as_ref()?, delay_ns)).min();
+    queued.saturating_add(on_path.unwrap_or(BUFFER_BYTES_MAX))
+}
+
+fn queue_bytes(link: &LinkConfig, packet_bytes: u16) -> u64 {
+    match (link.rate.as_ref(), link.queue.limit) {
+        (None, _) => 0,
+        (_, Some(Limit::Packets(packets))) => u64::from(packets) * u64::from(packet_bytes),
+        (_, Some(Limit::Bytes(bytes))) => bytes,
+        (_, None) => BUFFER_BYTES_MAX,
+    }
+}
+
+/// The longest propagation delay along a route.
+fn delay_ns(route: &Route, links: &[LinkConfig]) -> u64 {
+    let hop_ns = |hop: &dumbbell_network::Hop| {
+        let longest = links[hop.link].delay.values().max();
+        hop.delay.0 + longest.map_or(0, |delay| delay.0)
+    };
+    route.delay.0 + route.hops.iter().map(hop_ns).sum::<u64>()
+}
+
+/// What a link sends in a time; none if that is not known in advance.
+fn bytes_in(rate: &RateConfig, time_ns: u64) -> Option<u64> {
+    let packet_ns = match rate {
+        RateConfig::Steps(steps) => {
+            let highest = steps.values().max().filter(|rate| *rate > 0)?;
+            u64::from(PACKET_BYTES) * 8_000_000_000 / highest
+        }
+        _ => rate.typical_time(PACKET_BYTES).0,
+    };
+    Some(u64::from(PACKET_BYTES).saturating_mul(time_ns) / packet_ns.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn buffer(rate: Value, limit: Value, delay_ms: u64) -> u64 {
+        let route = json!({"hops": [{"link": 0, "delay_ns": 0}], "delay_ns": 0});
+        let scenario = json!({
+            "seed": 1, "duration_ns": 1_000_000_000,
+            "links": [{
+                "name": "both", "rate": rate, "delay": [[0, delay_ms * 1_000_000]],
+                "overhead_bytes": 0, "queue": {"limit": limit, "discipline": {"kind": "fifo"}},
+                "policer": null, "loss": [], "duplicate": 0.0, "reorder": null, "jitter_ns": 0,
+                "batch_ns": 0, "sampled": true,
+            }],
+            "flows": [{
+                "label": "a", "start_ns": 0, "stop_ns": null, "packet_bytes": 1500,
+                "header_bytes": 52, "forward": route, "reverse": route, "sampled": true,
+                "transport": {"tcp": {
+                    "algorithm": "reno", "preset": null, "parameters": {},
+                    "stack": {"profile": "linux-6", "switches": {}}, "demand": "endless",
+                }},
+            }],
+            "record":
+                {"interval_ns": null, "events": [], "algorithm_state": false, "capture": false},
+        });
+        buffer_bytes(&Scenario::from_json(&scenario.to_string()).unwrap())
+    }
+
+    #[test]
+    fn a_buffer_holds_several_times_what_path_and_queue_do() {
+        let path_and_queue = 2_500_000 + 150_000;
+        let buffer_for = |rate| buffer(rate, json!({"packets": 100}), 100);
+        assert_eq!(buffer_for(json!({"constant": 100_000_000})), 6 * path_and_queue);
+        let steps = json!({"steps": [[0, 0], [5, 100_000_000], [9, 1_000_000]]});
+        assert_eq!(buffer_for(steps), 6 * path_and_queue);
+    }
+
+    #[test]
+    fn buffers_are_never_tiny_and_end_where_windows_do() {
+        let slow = json!({"constant": 1_000_000});
+        assert_eq!(buffer(slow.clone(), json!({"bytes": 3_000}), 1), BUFFER_BYTES_MIN);
+        assert_eq!(buffer(slow, Value::Null, 1), BUFFER_BYTES_MAX);
+        let fast = json!({"constant": 100_000_000_000u64});
+        assert_eq!(buffer(fast, json!({"packets": 1}), 1_000), BUFFER_BYTES_MAX);
+        assert_eq!(buffer(Value::Null, json!({"packets": 1}), 1), BUFFER_BYTES_MAX);
+    }
+}
