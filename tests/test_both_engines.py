@@ -1,0 +1,84 @@
+"""One scenario, two engines: they tell the same things in the same words."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from dumbbell import _core, api
+from dumbbell.running.result import Run
+from dumbbell.scenario.model import Scenario
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0 or not _core.TESTBED,
+    reason="the testbed needs Linux, root and libelf",
+)
+
+SCENARIO = {
+    "duration": "2s",
+    "network": {
+        "rate": "20mbit",
+        "rtt": "20ms",
+        "queue": "0.5bdp",
+        "loss": [{"place": "receiver", "probability": 2e-3}],
+    },
+    "flow": [
+        {"algorithm": "cubic"},
+        {"algorithm": "reno", "workload": {"kind": "rpc", "bytes": "20kb", "pause": "0s"}},
+    ],
+    "record": {
+        "interval": "100ms",
+        "algorithm_state": True,
+        "events": ["start", "congestion", "drop", "loss", "retransmit"],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return Scenario.parse(SCENARIO, "both.toml")
+
+
+@pytest.fixture(scope="module")
+def runs(scenario: Scenario) -> tuple[Run, Run]:
+    """Return the scenario's runs on the simulator and on the testbed, kept up with or not."""
+    simulated, real = (
+        api.simulate(scenario, engine=engine, retries=0) for engine in ("simulator", "testbed")
+    )
+    return simulated, real
+
+
+@pytest.mark.parametrize("table", ["flows", "queues", "events", "internals", "requests"])
+def test_tables_have_the_same_columns_and_rows_in_both(table: str, runs: tuple[Run, Run]) -> None:
+    simulated, real = (run.scan(table).collect() for run in runs)
+    assert real.schema == simulated.schema
+    assert real.height > 0
+    if table in {"flows", "internals", "queues"}:
+        assert real["time_ns"].to_list() == simulated["time_ns"].to_list()
+
+
+def test_summaries_have_the_same_keys_and_like_numbers(runs: tuple[Run, Run]) -> None:
+    simulated, real = (run.summary for run in runs)
+    assert set(real) - set(simulated) == {"testbed"}
+    for one, other in zip(simulated["flows"], real["flows"], strict=True):
+        assert set(one) == set(other)
+        assert 0.3 < other["received_bytes"] / one["received_bytes"] < 3
+        assert other["rtt_min_us"] >= 20_000
+    assert simulated["queues"][0]["name"] == real["queues"][0]["name"]
+
+
+def test_a_run_on_the_kernel_is_another_result(runs: tuple[Run, Run]) -> None:
+    simulated, real = runs
+    assert simulated.key != real.key
+    assert simulated.scenario == real.scenario
+
+
+def test_both_worlds_do_the_same_in_every_callback(scenario: Scenario) -> None:
+    reports = json.loads(_core.testbed_parity(scenario.resolve().json))
+    assert [report["algorithm"] for report in reports] == ["cubic", "reno"]
+    for report in reports:
+        assert sum(report["callbacks"].values()) > 100
+        assert (report["differing"], report["lost_records"], report["mismatches"]) == (0, 0, [])
