@@ -63,7 +63,7 @@ fn privileges() -> Vec<Fact> {
                 .map(|release| format!("Linux {release}"))
                 .ok_or("unknown".into()),
             "everything",
-            "Linux 6.0 or later",
+            "Linux 6.10 or later",
         ),
         required("privileges", read::privileges(), "everything", ROOT),
     ]
@@ -88,7 +88,7 @@ fn kernel(btf: &Result<Vec<u8>, String>) -> Vec<Fact> {
             "congestion events",
             read::named_in(btf, "btf_trace_tcp_cong_state_set"),
             "counting reductions of windows",
-            "Linux 6.0 or later, built with tracepoints",
+            "Linux 6.10 or later, built with tracepoints",
         ),
         advised(
             "BPF compiled (JIT)",

@@ -98,10 +98,14 @@ fn tune_loss_detection(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls)
 }
 
 fn tune_timers(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
-    kernel.rto_min_ns = stack.rto_min_ns;
-    sysctls.set("net.ipv4.tcp_rto_min_us", stack.rto_min_ns.0 / 1_000);
-    kernel.rto_max_ns = stack.rto_max_ns;
-    sysctls.set("net.ipv4.tcp_rto_max_ms", stack.rto_max_ns.0 / 1_000_000);
+    // Kernels know these settings since 6.11 and 6.15 only.
+    if stack.rto_min_ns != kernel.rto_min_ns {
+        sysctls.set("net.ipv4.tcp_rto_min_us", stack.rto_min_ns.0 / 1_000);
+    }
+    if stack.rto_max_ns != kernel.rto_max_ns {
+        sysctls.set("net.ipv4.tcp_rto_max_ms", stack.rto_max_ns.0 / 1_000_000);
+    }
+    (kernel.rto_min_ns, kernel.rto_max_ns) = (stack.rto_min_ns, stack.rto_max_ns);
     let window = stack.min_rtt_window_ns.unwrap_or(MIN_RTT_WINDOW_MAX);
     if window <= MIN_RTT_WINDOW_MAX && window.0 % 1_000_000_000 == 0 {
         kernel.min_rtt_window_ns = stack.min_rtt_window_ns;
@@ -169,6 +173,15 @@ mod tests {
         assert!(missing("loss_detection = \"fack\" (is \"rack\")"), "{:?}", old.not_offered);
         assert!(!missing("frto") && !missing("initial_window_segs") && !missing("dsack"));
         assert_eq!(old.initial_window_segs, 3);
+    }
+
+    #[test]
+    fn timeouts_other_than_linuxs_own_are_set() {
+        let written = |tuning: &Tuning| format!("{:?}", tuning.sysctls);
+        assert!(!written(&tuning("linux-6", json!({}))).contains("tcp_rto"));
+        let short = tuning("linux-6", json!({"rto_min_ns": 5_000_000}));
+        assert!(written(&short).contains(r#""net.ipv4.tcp_rto_min_us", "5000""#));
+        assert_eq!(short.not_offered, Vec::<String>::new());
     }
 
     #[test]
