@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -22,9 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Everything of a run that could outlive it, as the whole machine sees it.
 #[derive(Debug)]
 struct Traces {
-    /// BPF objects, congestion controls and devices.
+    /// BPF objects, congestion controls, devices and network namespaces.
     things: BTreeSet<String>,
-    namespaces: u64,
 }
 
 impl Traces {
@@ -39,25 +39,32 @@ impl Traces {
         let devices = fs::read_to_string("/proc/net/dev").unwrap();
         let names = devices.lines().filter_map(|line| line.split_once(':'));
         things.extend(names.map(|(name, _)| format!("device {}", name.trim())));
-        Self { things, namespaces: namespaces() }
+        things.extend(namespaces());
+        Self { things }
     }
 
     /// What was not there before. What was there may have gone: the kernel clears up after
     /// earlier tests, too.
     fn since(&self, before: &Self) -> Vec<String> {
-        let mut new: Vec<_> = self.things.difference(&before.things).cloned().collect();
-        if self.namespaces > before.namespaces {
-            new.push(format!("{} namespaces", self.namespaces - before.namespaces));
-        }
-        new
+        self.things.difference(&before.things).cloned().collect()
     }
 }
 
-/// How many network namespaces the kernel has, with or without names.
-fn namespaces() -> u64 {
-    let slabs = fs::read_to_string("/proc/slabinfo").unwrap();
-    let line = slabs.lines().find(|line| line.starts_with("net_namespace ")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+/// The network namespaces that anything holds: a thread, a descriptor or a mount. The kernel
+/// frees all others.
+fn namespaces() -> BTreeSet<String> {
+    let links = |folder: PathBuf| {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.filter_map(|entry| fs::read_link(entry.path()).ok())
+    };
+    let children = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+    let tasks = children("/proc".into()).flat_map(|process| children(process.path().join("task")));
+    let held =
+        tasks.flat_map(|task| links(task.path().join("ns")).chain(links(task.path().join("fd"))));
+    let held = held.filter_map(|link| link.to_str().map(str::to_owned));
+    let mounts = fs::read_to_string("/proc/mounts").unwrap();
+    let mounts = mounts.lines().filter(|line| line.starts_with("nsfs ")).map(str::to_owned);
+    held.filter(|link| link.starts_with("net:[")).chain(mounts).collect()
 }
 
 /// Not a test: what the test kills.
