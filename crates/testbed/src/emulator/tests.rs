@@ -12,6 +12,7 @@ use super::*;
 use crate::host::{RECEIVER, SENDER};
 use crate::ports::port_of_flow;
 use crate::tuning::{Tuning, linux_6};
+use crate::turn::Turn;
 
 /// One flow over a link of `rate_bps` with `delay_ms` each way.
 fn scenario(rate_bps: u64, delay_ms: u64, packets: u32, loss: f64) -> Scenario {
@@ -68,6 +69,7 @@ fn connected(pair: &Pair) -> TcpStream {
 
 /// A bulk transfer that goes on until the emulator stops: what it saw. One at a time.
 fn bulk(scenario: &Scenario, offload: bool) -> Emulated {
+    let _turn = Turn::wait(&AtomicBool::new(false)).unwrap();
     let pairs = [pair(offload)];
     let clock = Clock::starting_in(Span::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
