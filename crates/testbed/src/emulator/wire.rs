@@ -57,19 +57,14 @@ pub enum Sent {
 
 impl Wire {
     /// A flow that has sent nothing.
-    pub const fn new(mss_bytes: u32) -> Self {
-        let counters = WireCounters {
-            sent_packets: 0,
-            sent_bytes: 0,
-            retransmitted_packets: 0,
-            received_packets: 0,
-            dropped_packets: 0,
-            lost_packets: 0,
-            duplicated_packets: 0,
-            marked_packets: 0,
-            in_flight_packets: 0,
-        };
-        Self { counters, mss_bytes: mss_bytes as u64, first: 0, sent_to: 0, in_use: false }
+    pub fn new(mss_bytes: u32) -> Self {
+        Self {
+            counters: WireCounters::default(),
+            mss_bytes: u64::from(mss_bytes),
+            first: 0,
+            sent_to: 0,
+            in_use: false,
+        }
     }
 
     /// The sender sent a packet of `bytes`.
