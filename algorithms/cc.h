@@ -29,7 +29,7 @@ typedef int s32;
 typedef long long s64;
 
 /* Version of this interface; a file built against another one is refused. */
-#define CC_ABI 1
+#define CC_ABI 2
 
 #define CC_STATE_BYTES 104
 #define CC_SSTHRESH_INFINITE 0x7fffffffu
@@ -54,9 +54,8 @@ enum cc_ack_flag {
 	CC_ACK_SLOWPATH = 1,   /* it carries SACK blocks or ECE, or advances nothing */
 	CC_ACK_WIN_UPDATE = 2, /* it advances and says nothing else */
 	/*
-	 * It carries ECN-Echo and the connection negotiated ECN. conn->delivered_segs
-	 * counts what this ACK delivered already, so that the difference to the last
-	 * call is what was delivered with ECE: DCTCP's delivered_ce.
+	 * It carries ECN-Echo and the connection negotiated ECN; what it delivered is
+	 * in conn->delivered_ce_segs already.
 	 */
 	CC_ACK_ECE = 4,
 };
@@ -76,10 +75,18 @@ struct cc_conn {
 	u32 ssthresh_segs;
 	u32 cwnd_clamp_segs;
 	u64 pacing_rate_bytes_per_s; /* 0: not paced; the stack may pace instead */
+	/*
+	 * Segments sent until more than so many are delivered (modulo 2^32) have rate
+	 * samples that say that the application was the limit. 0: it is not.
+	 */
+	u32 app_limited_segs;
 
-	u64 now_us;
-	u64 delivered_segs;
 	u32 prior_cwnd_segs; /* cwnd before the current or last reduction */
+	u64 now_us;
+	u64 delivered_segs;    /* acknowledged or SACKed since the connection began */
+	u64 delivered_ce_segs; /* those whose ACK carried ECN-Echo */
+	u64 lost_segs;	       /* times that a segment was taken for lost */
+	u32 resent_segs;       /* retransmissions */
 	u32 in_flight_segs;
 	u32 srtt_us;	/* CC_NO_RTT until the first sample */
 	u32 min_rtt_us; /* CC_NO_RTT until the first sample */
@@ -91,7 +98,15 @@ struct cc_conn {
 	u8 cwnd_limited; /* the window, not the application, held sending back */
 	u8 stack;	 /* enum cc_stack */
 	u8 reserved;
-	u32 base_rtt_us; /* RTT of the empty path as told by TCP-BPF; 0: not told */
+	u32 base_rtt_us;    /* RTT of the empty path as told by TCP-BPF; 0: not told */
+	u32 pacing_wait_us; /* until pacing lets the next segment leave */
+	/*
+	 * Timestamp of the latest ACK less the one that it echoes (RFC 7323), in ticks
+	 * of about a millisecond: the time of the way there and at the receiver, plus
+	 * what is between two clocks. Only differences mean anything, modulo 2^32. 0
+	 * without timestamps and without CC_NEEDS_ONE_WAY.
+	 */
+	u32 one_way_ticks;
 };
 
 /* What one ACK told (pkts_acked). */
@@ -313,6 +328,7 @@ enum cc_flag {
 	CC_NEEDS_RANDOM = 2,
 	CC_NEEDS_ECN = 4,
 	CC_NEEDS_RATES = 8, /* cc_ack_sample.in_flight_bytes; implied by cong_control */
+	CC_NEEDS_ONE_WAY = 16, /* cc_conn.one_way_ticks */
 };
 
 #define CC_PARAMETERS_MAX 24

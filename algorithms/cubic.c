@@ -320,9 +320,12 @@ static u8 cubic_hystart_delay(const struct cubic_params *params,
 static void cubic_hystart(const struct cubic_params *params, struct cubic_state *cubic,
 			  struct cc_conn *conn, u32 rtt_us)
 {
+	/* Since 5.16 rounds also begin while the window is too small to be judged. */
 	if (params->hystart == CUBIC_HYSTART_US &&
 	    cc_seq_after(conn->snd_una, cubic->round_end_seq))
 		cubic_hystart_new_round(params, cubic, conn);
+	if (conn->cwnd_segs < params->hystart_low_window)
+		return;
 	if (params->hystart_detect & 1 && cubic_hystart_train(params, cubic, conn))
 		cubic->found |= 1;
 	if (params->hystart_detect & 2 && cubic_hystart_delay(params, cubic, rtt_us))
@@ -354,7 +357,7 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 	if (!cubic->rtt_min_us || rtt_us < cubic->rtt_min_us)
 		cubic->rtt_min_us = rtt_us;
 	if (params->hystart != CUBIC_HYSTART_OFF && !cubic->found &&
-	    cc_in_slow_start(conn) && conn->cwnd_segs >= params->hystart_low_window)
+	    cc_in_slow_start(conn))
 		cubic_hystart(params, cubic, conn, rtt_us);
 }
 

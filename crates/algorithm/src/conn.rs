@@ -52,7 +52,7 @@ pub enum CwndEvent {
     EcnIsCe,
 }
 
-/// The connection: the first five fields are the algorithm's to write.
+/// The connection: the first six fields are the algorithm's to write.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conn {
@@ -67,13 +67,22 @@ pub struct Conn {
     /// Rate at which to send, payload bytes per second; 0: not paced. Where the
     /// algorithm leaves it alone, the stack may pace and set it.
     pub pacing_rate_bytes_per_s: u64,
+    /// Segments sent until more than so many are delivered, modulo 2^32, have rate samples
+    /// that say that the application was the limit; 0: it is not.
+    pub app_limited_segs: u32,
 
+    /// Window before the current or last reduction, segments.
+    pub prior_cwnd_segs: u32,
     /// Time now, microseconds.
     pub now_us: u64,
     /// Segments delivered to the receiver so far, acknowledged or SACKed.
     pub delivered_segs: u64,
-    /// Window before the current or last reduction, segments.
-    pub prior_cwnd_segs: u32,
+    /// Those whose acknowledgement carried ECN-Echo.
+    pub delivered_ce_segs: u64,
+    /// Times that a segment was taken for lost.
+    pub lost_segs: u64,
+    /// Retransmissions.
+    pub resent_segs: u32,
     /// Segments in flight.
     pub in_flight_segs: u32,
     /// Smoothed RTT, microseconds; [`NO_RTT`] until the first sample.
@@ -98,6 +107,12 @@ pub struct Conn {
     pub reserved: u8,
     /// RTT of the empty path as somebody told (TCP-BPF), microseconds; 0: nobody did.
     pub base_rtt_us: u32,
+    /// Time until pacing lets the next segment leave, microseconds.
+    pub pacing_wait_us: u32,
+    /// Timestamp of the latest acknowledgement less the one that it echoes, in ticks of
+    /// about a millisecond, modulo 2^32; 0 without timestamps and without
+    /// [`crate::Need::OneWay`].
+    pub one_way_ticks: u32,
 }
 
 impl Default for Conn {
@@ -109,9 +124,13 @@ impl Default for Conn {
             ssthresh_segs: SSTHRESH_INFINITE,
             cwnd_clamp_segs: u32::MAX,
             pacing_rate_bytes_per_s: 0,
+            app_limited_segs: 0,
+            prior_cwnd_segs: 0,
             now_us: 0,
             delivered_segs: 0,
-            prior_cwnd_segs: 0,
+            delivered_ce_segs: 0,
+            lost_segs: 0,
+            resent_segs: 0,
             in_flight_segs: 0,
             srtt_us: NO_RTT,
             min_rtt_us: NO_RTT,
@@ -124,6 +143,8 @@ impl Default for Conn {
             stack: 0,
             reserved: 0,
             base_rtt_us: 0,
+            pacing_wait_us: 0,
+            one_way_ticks: 0,
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const PARAMETERS_MAX: usize = 24;
 const SETTINGS_MAX: usize = 12;
 /// `CC_INFO_MAX`
 pub(crate) const INFO_MAX: usize = 4;
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// Memory of an algorithm's parameters, in the order of their rows.
 pub(crate) type Params = [u32; PARAMETERS_MAX];
@@ -88,15 +88,18 @@ unsafe extern "C" {
 }
 
 /// The numbers of `layout.c`, from this side.
-const LAYOUT: [usize; 24] = [
+const LAYOUT: [usize; 27] = [
     size_of::<Conn>(),
     offset_of!(Conn, pacing_rate_bytes_per_s),
-    offset_of!(Conn, prior_cwnd_segs),
+    offset_of!(Conn, app_limited_segs),
+    offset_of!(Conn, now_us),
+    offset_of!(Conn, lost_segs),
     offset_of!(Conn, random),
     offset_of!(Conn, state),
     offset_of!(Conn, cwnd_limited),
     offset_of!(Conn, stack),
-    offset_of!(Conn, base_rtt_us),
+    offset_of!(Conn, one_way_ticks),
+    offset_of!(Conn, in_flight_segs),
     size_of::<AckSample>(),
     offset_of!(AckSample, in_flight_bytes),
     size_of::<RateSample>(),

@@ -25,7 +25,7 @@ pub enum Family {
 
 /// What an algorithm needs of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Need {
     /// Sending at the rate that it sets.
     Pacing,
@@ -35,6 +35,8 @@ pub enum Need {
     Ecn,
     /// What was delivered while a segment was in flight.
     Rates,
+    /// What timestamps tell of the way there alone.
+    OneWay,
 }
 
 /// One number that can be set in an algorithm.
@@ -233,7 +235,7 @@ fn family(code: u32) -> Family {
 }
 
 fn needs(flags: u32) -> Vec<Need> {
-    [(1, Need::Pacing), (2, Need::Random), (4, Need::Ecn), (8, Need::Rates)]
+    [(1, Need::Pacing), (2, Need::Random), (4, Need::Ecn), (8, Need::Rates), (16, Need::OneWay)]
         .into_iter()
         .filter(|(bit, _)| flags & bit != 0)
         .map(|(_, need)| need)

@@ -19,9 +19,6 @@ pub struct RateSampler {
     first_sent: Time,
     /// When anything was last delivered.
     delivered_at: Time,
-    /// Until more than so many segments are delivered the application is the limit;
-    /// none: it is not.
-    app_limited_until: Option<u64>,
     /// The latest sent of the segments that this ACK delivered.
     newest: Option<Sent>,
     rate: Option<DeliveryRate>,
@@ -35,6 +32,25 @@ struct Sent {
     delivered_at: Time,
     delivered_segs: u64,
     is_app_limited: bool,
+}
+
+/// At the beginning of a connection, until its first segment is delivered, what limits is
+/// that there was nothing to send.
+pub const fn begin(conn: &mut Conn) {
+    conn.app_limited_segs = u32::MAX;
+}
+
+/// The application has nothing to send although the window has room.
+pub fn mark_app_limited(conn: &mut Conn, in_flight_segs: u32) {
+    conn.app_limited_segs = (conn.delivered_segs as u32).wrapping_add(in_flight_segs).max(1);
+}
+
+/// Ends the application's being the limit once all that it left in flight is delivered.
+const fn end_app_limit(conn: &mut Conn) {
+    let left = conn.app_limited_segs.wrapping_sub(conn.delivered_segs as u32);
+    if conn.app_limited_segs > 0 && (left as i32) < 0 {
+        conn.app_limited_segs = 0;
+    }
 }
 
 /// A rate of delivery.
@@ -73,21 +89,19 @@ pub struct Acknowledged {
 }
 
 impl RateSampler {
-    /// At the beginning of a connection: until its first segment is delivered, what
-    /// limits is that there was nothing to send.
+    /// At the beginning of a connection.
     pub fn new(now: Time) -> Self {
         Self {
             sent: SegmentRing::new(),
             first_sent: now,
             delivered_at: now,
-            app_limited_until: Some(0),
             newest: None,
             rate: None,
         }
     }
 
     /// Remembers the moment at which a segment is sent, for the first time or again.
-    pub fn on_sent(&mut self, now: Time, sending: Sending, delivered_segs: u64) {
+    pub fn on_sent(&mut self, now: Time, sending: Sending, conn: &Conn) {
         if sending.is_alone {
             self.first_sent = now;
             self.delivered_at = now;
@@ -97,8 +111,8 @@ impl RateSampler {
             at: now,
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
-            delivered_segs,
-            is_app_limited: self.app_limited_until.is_some(),
+            delivered_segs: conn.delivered_segs,
+            is_app_limited: conn.app_limited_segs > 0,
         };
     }
 
@@ -118,21 +132,9 @@ impl RateSampler {
         self.newest.map(|newest| delivered_segs - newest.delivered_segs)
     }
 
-    /// The application has nothing to send although the window has room.
-    pub fn mark_app_limited(&mut self, conn: &Conn, in_flight_segs: u32) {
-        self.app_limited_until = Some(conn.delivered_segs + u64::from(in_flight_segs));
-    }
-
-    /// Whether segments sent now are marked as limited by the application.
-    pub const fn is_app_limited(&self) -> bool {
-        self.app_limited_until.is_some()
-    }
-
     /// The sample of an ACK, after all that it delivered has been noted.
-    pub fn sample(&mut self, now: Time, conn: &Conn, ack: Acknowledged) -> RateSample {
-        if self.app_limited_until.is_some_and(|until| conn.delivered_segs > until) {
-            self.app_limited_until = None;
-        }
+    pub fn sample(&mut self, now: Time, conn: &mut Conn, ack: Acknowledged) -> RateSample {
+        end_app_limit(conn);
         let mut sample = RateSample {
             interval_us: -1,
             delivered_segs: -1,
@@ -198,7 +200,8 @@ mod tests {
 
     impl Flight {
         fn new() -> Self {
-            let conn = Conn { min_rtt_us: 10, ..Conn::default() };
+            let mut conn = Conn { min_rtt_us: 10, ..Conn::default() };
+            begin(&mut conn);
             Self { rates: RateSampler::new(Time::ZERO), conn, next: 0 }
         }
 
@@ -206,7 +209,7 @@ mod tests {
             let is_alone = self.conn.delivered_segs == self.next;
             let window = (self.conn.delivered_segs, self.next.max(segment + 1));
             let sending = Sending { segment, window, is_alone };
-            self.rates.on_sent(Time(at_us * 1_000), sending, self.conn.delivered_segs);
+            self.rates.on_sent(Time(at_us * 1_000), sending, &self.conn);
             self.next = self.next.max(segment + 1);
         }
 
@@ -220,7 +223,7 @@ mod tests {
                 prior_in_flight_segs: 0,
                 rtt_us: None,
             };
-            self.rates.sample(Time(at_us * 1_000), &self.conn, ack)
+            self.rates.sample(Time(at_us * 1_000), &mut self.conn, ack)
         }
     }
 
@@ -283,12 +286,12 @@ mod tests {
         flight.send(100, 1);
         flight.send(100, 2);
         assert!(!flight.deliver(200, 1..2).is_app_limited);
-        flight.rates.mark_app_limited(&flight.conn, 1);
+        mark_app_limited(&mut flight.conn, 1);
         flight.send(300, 3);
         assert!(!flight.deliver(400, 2..3).is_app_limited, "sent before the mark");
-        assert!(flight.rates.is_app_limited(), "as many delivered as there were, not more");
+        assert!(flight.conn.app_limited_segs > 0, "as many delivered as there were, not more");
         assert!(flight.deliver(500, 3..4).is_app_limited);
-        assert!(!flight.rates.is_app_limited());
+        assert!(flight.conn.app_limited_segs == 0);
         flight.send(600, 4);
         assert!(!flight.deliver(700, 4..5).is_app_limited);
     }
@@ -325,7 +328,7 @@ mod tests {
                     arrivals.push_back((free + DELAY_US, segment));
                 }
                 let in_flight = arrivals.len() as u32;
-                flight.rates.mark_app_limited(&flight.conn, in_flight);
+                mark_app_limited(&mut flight.conn, in_flight);
                 now += pause;
                 while arrivals.front().is_some_and(|&(at, _)| at <= now) {
                     let (at, segment) = arrivals.pop_front().unwrap();

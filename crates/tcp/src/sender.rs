@@ -16,7 +16,7 @@ use dumbbell_network::Time;
 use crate::controller::Controller;
 use crate::ecn::EcnSender;
 use crate::frto::Frto;
-use crate::rate::RateSampler;
+use crate::rate::{self, RateSampler};
 use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -79,8 +79,6 @@ pub struct SenderCounters {
     pub spurious_recoveries: u32,
     /// Tail loss probes sent.
     pub tail_probes: u32,
-    /// Segments whose acknowledgement carried ECN-Echo.
-    pub delivered_ce_segs: u64,
 }
 
 /// What is fixed about a connection.
@@ -191,6 +189,9 @@ impl Sender {
             counters: SenderCounters::default(),
         };
         tcp_bpf.apply(&mut sender.conn);
+        if sender.rates.is_some() {
+            rate::begin(&mut sender.conn);
+        }
         sender.equip();
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
@@ -343,6 +344,8 @@ impl Sender {
     pub(crate) fn look(&mut self, now: Time) {
         self.look_plainly(now);
         self.conn.in_flight_segs = self.in_flight();
+        self.conn.resent_segs = self.counters.retransmitted_segs as u32;
+        self.conn.pacing_wait_us = self.shaper.pacing_wait(now).as_micros() as u32;
     }
 
     /// As [`Self::look`], where all that is outstanding is in flight.

@@ -3,7 +3,7 @@
 //! The order in which a chunk is held to them is Linux's: pacing, size, queue.
 
 use dumbbell_algorithm::{CaState, Conn};
-use dumbbell_network::Time;
+use dumbbell_network::{Span, Time};
 
 use crate::chunks::{Room, expects_ack, goal_segs};
 use crate::host_queue::HostQueue;
@@ -89,6 +89,12 @@ impl Shaper {
     #[inline]
     pub const fn wake(&self) -> Time {
         self.wake
+    }
+
+    /// How long the next segment has to wait for the pacer.
+    #[inline]
+    pub fn pacing_wait(&self, now: Time) -> Span {
+        self.pacer.earliest().max(now).since(now)
     }
 
     /// A new look at what may be sent begins.

@@ -5,7 +5,7 @@ use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
 
 use crate::chunks::Room;
-use crate::rate::{Acknowledged, DeliveryRate, Sending};
+use crate::rate::{self, Acknowledged, DeliveryRate, Sending};
 use crate::scoreboard::{Delivery, Losses};
 use crate::sender::Sender;
 use crate::shaping::{Request, Verdict};
@@ -23,7 +23,7 @@ impl Sender {
     /// algorithm looks at rates.
     #[must_use]
     pub fn is_app_limited(&self) -> Option<bool> {
-        self.rates.as_ref().map(|rates| rates.is_app_limited())
+        self.rates.as_ref().map(|_| self.conn.app_limited_segs > 0)
     }
 
     /// The first segment that must not be sent yet.
@@ -50,10 +50,8 @@ impl Sender {
         if self.board.next() < self.written_end() {
             return;
         }
-        if let Some(rates) = &mut self.rates {
-            if self.shaper.is_host_empty(now) {
-                rates.mark_app_limited(&self.conn, in_flight);
-            }
+        if self.rates.is_some() && self.shaper.is_host_empty(now) {
+            rate::mark_app_limited(&mut self.conn, in_flight);
         }
     }
 
@@ -130,7 +128,7 @@ impl Sender {
         let Some(rates) = &mut self.rates else { return };
         let window = (self.board.una(), self.board.next());
         let is_alone = !is_retransmission && window.1 - window.0 == 1;
-        rates.on_sent(now, Sending { segment, window, is_alone }, self.conn.delivered_segs);
+        rates.on_sent(now, Sending { segment, window, is_alone }, &self.conn);
     }
 
     /// Tells the rate sampler what an ACK delivered.
@@ -178,7 +176,7 @@ impl Sender {
         let rtt_us = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
         let (delivered_segs, lost_segs) = (delivery.delivered_segs, losses.segs);
         let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
-        let sample = rates.sample(now, &self.conn, ack);
+        let sample = rates.sample(now, &mut self.conn, ack);
         if self.algorithm.has_cong_control() {
             self.conn.cwnd_limited = self.is_cwnd_limited();
             self.algorithm.cong_control(&mut self.conn, &sample);

@@ -233,7 +233,7 @@ fn a_mark_reduces_once_and_is_answered_once() {
     let answers = wire.sent.iter().filter(|(_, segment)| segment.cwr).count();
     assert_eq!(answers, 1);
     assert!(wire.retransmitted().is_empty());
-    assert!(wire.sender.counters().delivered_ce_segs > 0);
+    assert!(wire.sender.conn().delivered_ce_segs > 0);
 }
 
 #[test]

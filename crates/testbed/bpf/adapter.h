@@ -10,6 +10,9 @@
  * out when the object is loaded (CO-RE), by its name: the structs below hold nothing
  * but the fields in use.
  *
+ * An algorithm that needs ECN also receives as one: each acknowledgement says whether the
+ * segments that it is for were marked (RFC 8257, section 3.2).
+ *
  * What BPF cannot do: cwnd_clamp_segs cannot be written, and the kernel does not ask a
  * BPF algorithm for its info; struct cc_flow holds the state instead.
  */
@@ -38,8 +41,13 @@ struct sock {
 	u32 sk_pacing_status;
 };
 
+struct ack_state {
+	u8 pending;
+};
+
 struct inet_connection_sock {
 	u8 icsk_ca_state : 5;
+	struct ack_state icsk_ack;
 	u64 icsk_ca_priv[CC_STATE_BYTES / sizeof(u64)];
 };
 
@@ -51,15 +59,28 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+struct tcp_options_received {
+	u8 saw_tstamp : 1;
+	u32 rcv_tsval;
+	u32 rcv_tsecr;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
-	u64 tcp_mstamp; /* us */
+	struct tcp_options_received rx_opt;
+	u64 tcp_clock_cache; /* ns */
+	u64 tcp_wstamp_ns;   /* when pacing lets the next segment leave */
+	u64 tcp_mstamp;	     /* us */
 	u32 snd_cwnd;
 	u32 snd_cwnd_cnt;
 	u32 snd_ssthresh;
 	u32 snd_cwnd_clamp;
 	u32 prior_cwnd;
 	u32 delivered;
+	u32 delivered_ce;
+	u32 lost;
+	u32 total_retrans;
+	u32 app_limited;
 	u32 packets_out;
 	u32 sacked_out;
 	u32 lost_out;
@@ -70,6 +91,8 @@ struct tcp_sock {
 	u32 mss_cache;
 	u32 snd_una;
 	u32 snd_nxt;
+	u32 rcv_nxt;
+	u8 ecn_flags;
 	u8 is_cwnd_limited : 1;
 };
 
@@ -111,6 +134,11 @@ struct tcp_congestion_ops {
 };
 
 #define CC_TCP_CONG_NEEDS_ECN 2
+
+/* Bits of ecn_flags and of icsk_ack.pending. */
+#define CC_ECN_DEMAND_CWR 4
+#define CC_ACK_PENDING_TIMER 2
+#define CC_ACK_PENDING_NOW 16
 
 enum cc_pacing_status { CC_PACING_NONE, CC_PACING_NEEDED };
 
@@ -160,6 +188,7 @@ CC_INLINE u64 cc_load(const void *object, u32 offset, u32 bytes)
  * The kernel's functions, by their numbers, and its kinds of maps.
  */
 static u32 (*const cc_random)(void) = (void *)7;
+static long (*const cc_send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 static long (*const cc_setsockopt)(void *sk, int level, int name, void *value,
 				   int bytes) = (void *)49;
 static void *(*const cc_storage_get)(void *map, void *sk, void *value,
@@ -170,6 +199,7 @@ static void (*const cc_ring_submit)(void *data, u64 flags) = (void *)132;
 #define CC_MAP_SK_STORAGE 24
 #define CC_MAP_RINGBUF 27
 #define CC_MAP_NO_PREALLOC 1
+#define CC_STORAGE_CREATE 1
 #define CC_RING_NO_WAKEUP 1
 
 /* Socket storage of the whole run; every object of it uses one map. */
@@ -251,7 +281,7 @@ struct cc_record {
 	struct cc_memory after;
 };
 
-_Static_assert(sizeof(struct cc_record) == 432, "not what kernel/record.rs reads");
+_Static_assert(sizeof(struct cc_record) == 496, "not what kernel/record.rs reads");
 
 struct cc_call {
 	struct cc_memory memory;
@@ -284,6 +314,21 @@ CC_INLINE u64 cc_pacing_rate(struct sock *sk)
 	return rate == CC_PACING_RATE_NONE ? 0 : rate;
 }
 
+CC_INLINE u32 cc_pacing_wait_us(struct tcp_sock *tp)
+{
+	u64 now = tp->tcp_clock_cache;
+	u64 next = tp->tcp_wstamp_ns;
+
+	return next > now ? cc_saturate((next - now) / 1000) : 0;
+}
+
+CC_INLINE u32 cc_one_way_ticks(struct tcp_sock *tp)
+{
+	struct tcp_options_received *options = &tp->rx_opt;
+
+	return CC_BITS(options, saw_tstamp) ? options->rcv_tsval - options->rcv_tsecr : 0;
+}
+
 CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 {
 	u32 min_rtt_us = tp->rtt_min.s[0].v;
@@ -294,9 +339,13 @@ CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 	conn->ssthresh_segs = tp->snd_ssthresh;
 	conn->cwnd_clamp_segs = tp->snd_cwnd_clamp;
 	conn->pacing_rate_bytes_per_s = cc_pacing_rate((struct sock *)tp);
+	conn->app_limited_segs = tp->app_limited;
+	conn->prior_cwnd_segs = tp->prior_cwnd;
 	conn->now_us = tp->tcp_mstamp;
 	conn->delivered_segs = tp->delivered;
-	conn->prior_cwnd_segs = tp->prior_cwnd;
+	conn->delivered_ce_segs = tp->delivered_ce;
+	conn->lost_segs = tp->lost;
+	conn->resent_segs = tp->total_retrans;
 	conn->in_flight_segs =
 		tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
 	conn->srtt_us = srtt_us ? srtt_us >> 3 : CC_NO_RTT;
@@ -309,6 +358,8 @@ CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 	conn->cwnd_limited = cc_is_cwnd_limited(tp);
 	conn->stack = 0;
 	conn->reserved = 0;
+	conn->pacing_wait_us = cc_pacing_wait_us(tp);
+	conn->one_way_ticks = cc_this.flags & CC_NEEDS_ONE_WAY ? cc_one_way_ticks(tp) : 0;
 }
 
 CC_INLINE void cc_pace(struct sock *sk, u64 rate)
@@ -336,6 +387,8 @@ CC_INLINE void cc_write_conn(struct tcp_sock *tp, const struct cc_conn *conn)
 	tp->snd_cwnd = cc_max(conn->cwnd_segs, 1);
 	tp->snd_cwnd_cnt = conn->cwnd_cnt;
 	tp->snd_ssthresh = conn->ssthresh_segs;
+	if (cc_this.cong_control)
+		tp->app_limited = conn->app_limited_segs;
 	if (cc_this.flags & CC_NEEDS_PACING)
 		cc_pace((struct sock *)tp, conn->pacing_rate_bytes_per_s);
 }
@@ -458,9 +511,52 @@ CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 	}
 
 CC_ON_NUMBER(cong_avoid, CC_ON_CONG_AVOID, 2)
-CC_ON_NUMBER(cwnd_event, CC_ON_CWND_EVENT, 1)
 CC_ON_NUMBER(set_state, CC_ON_SET_STATE, 1)
 CC_ON_NUMBER(in_ack_event, CC_ON_IN_ACK_EVENT, 1)
+
+/*
+ * A segment has arrived, marked or not. Where that differs from the one before, what was
+ * not acknowledged yet is acknowledged with the old state, and this one at once.
+ */
+CC_INLINE void cc_echo_mark(struct tcp_sock *tp, u8 is_marked)
+{
+	struct cc_flow *flow = cc_storage_get(&cc_flows, tp, 0, CC_STORAGE_CREATE);
+	u8 flags = tp->ecn_flags & ~CC_ECN_DEMAND_CWR;
+	u8 pending = tp->inet_conn.icsk_ack.pending;
+
+	if (!flow)
+		return;
+	if (flow->ce_state != is_marked) {
+		if (pending & CC_ACK_PENDING_TIMER) {
+			tp->ecn_flags =
+				flow->ce_state ? flags | CC_ECN_DEMAND_CWR : flags;
+			cc_send_ack(tp, flow->ce_rcv_nxt);
+		}
+		pending = tp->inet_conn.icsk_ack.pending;
+		tp->inet_conn.icsk_ack.pending = pending | CC_ACK_PENDING_NOW;
+	}
+	flow->ce_state = is_marked;
+	flow->ce_rcv_nxt = tp->rcv_nxt;
+	tp->ecn_flags = is_marked ? flags | CC_ECN_DEMAND_CWR : flags;
+}
+
+CC_INLINE u64 cc_on_cwnd_event(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+	u32 event = (u32)context[1];
+
+	if (cc_this.flags & CC_NEEDS_ECN &&
+	    (event == CC_EVENT_ECN_IS_CE || event == CC_EVENT_ECN_NO_CE))
+		cc_echo_mark(tp, event == CC_EVENT_ECN_IS_CE);
+	if (!cc_this.cwnd_event)
+		return 0;
+	call.argument.number = event;
+	cc_begin(&call, tp, CC_ON_CWND_EVENT);
+	cc_this.cwnd_event(cc_params(), call.memory.state, &call.memory.conn, event);
+	cc_submit(&call, 0);
+	cc_end(&call, tp, 1);
+	return 0;
+}
 
 CC_INLINE u64 cc_on_pkts_acked(const u64 *context)
 {
@@ -517,7 +613,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 #define CC_PROGRAM_ssthresh CC_PROGRAM_OF(ssthresh)
 #define CC_PROGRAM_cong_avoid CC_PROGRAM_OF(cong_avoid)
 #define CC_PROGRAM_pkts_acked CC_PROGRAM_OF(pkts_acked)
-#define CC_PROGRAM_cwnd_event CC_PROGRAM_OF(cwnd_event)
+#define CC_PROGRAM_cwnd_event
 #define CC_PROGRAM_set_state CC_PROGRAM_OF(set_state)
 #define CC_PROGRAM_in_ack_event CC_PROGRAM_OF(in_ack_event)
 #define CC_PROGRAM_undo_cwnd
@@ -529,7 +625,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 #define CC_MEMBER_ssthresh .ssthresh = on_ssthresh,
 #define CC_MEMBER_cong_avoid .cong_avoid = on_cong_avoid,
 #define CC_MEMBER_pkts_acked .pkts_acked = on_pkts_acked,
-#define CC_MEMBER_cwnd_event .cwnd_event = on_cwnd_event,
+#define CC_MEMBER_cwnd_event
 #define CC_MEMBER_set_state .set_state = on_set_state,
 #define CC_MEMBER_in_ack_event .in_ack_event = on_in_ack_event,
 #define CC_MEMBER_undo_cwnd
@@ -543,9 +639,10 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	CC_SECTION(".rodata.dumbbell")                                                   \
 	const volatile struct cc_settings cc_settings = {                                \
 		.params = {NAME##_parameters(CC_INITIAL)}};                              \
-	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(undo_cwnd)                                \
+	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(cwnd_event) CC_PROGRAM_OF(undo_cwnd)      \
 		CC_SECTION(".struct_ops.link") struct tcp_congestion_ops cc_ops = {      \
-			NAME##_hooks(CC_MEMBER).undo_cwnd = on_undo_cwnd,                \
+			NAME##_hooks(CC_MEMBER).cwnd_event = on_cwnd_event,              \
+			.undo_cwnd = on_undo_cwnd,                                       \
 			.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN \
 					 ? CC_TCP_CONG_NEEDS_ECN                         \
 					 : 0};                                           \

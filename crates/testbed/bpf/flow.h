@@ -32,15 +32,18 @@ struct cc_flow {
 	u8 may_undo;
 	/* This end made the connection: it is the one that sends data. */
 	u8 connected;
-	u8 reserved;
+	/* The last segment that arrived was marked, and what was expected after it. */
+	u8 ce_state;
+	u32 ce_rcv_nxt;
+	u32 reserved;
 	/* Kept by the algorithm's adapters, after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];
 };
 
 /* The mirror in src/watch/flow.rs reads it field by field. */
-_Static_assert(sizeof(struct cc_conn) == 80, "struct cc_conn is not what is mirrored");
-_Static_assert(sizeof(struct cc_flow) == 56 + 80 + CC_STATE_BYTES,
+_Static_assert(sizeof(struct cc_conn) == 112, "struct cc_conn is not what is mirrored");
+_Static_assert(sizeof(struct cc_flow) == 64 + 112 + CC_STATE_BYTES,
 	       "struct cc_flow is not what is mirrored");
 
 #endif

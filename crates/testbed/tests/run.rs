@@ -134,8 +134,9 @@ fn any_network_of_the_simulator_is_there() {
     assert!(rate_bps(back) > 10e6, "{back:?}");
     assert!(long.marked_packets > 0 && short.marked_packets == 0, "{long:?}");
     let [base, base_short] = [long, short].map(|flow| flow.rtt_min_us.unwrap());
-    assert!((31_000..40_000).contains(&base), "{base}");
-    assert!((27_000..36_000).contains(&base_short), "{base_short}");
+    // A loaded machine may hold up even the first of them.
+    assert!((31_000..60_000).contains(&base), "{base}");
+    assert!((27_000..60_000).contains(&base_short), "{base_short}");
     for flow in &output.summary.flows {
         let arrived = flow.received_packets + flow.dropped_packets + flow.lost_packets;
         assert_eq!(flow.sent_segs, arrived + flow.in_flight_packets, "{flow:?}");

@@ -148,10 +148,10 @@ impl Sender {
             (_, true) => ACK_SLOWPATH | ACK_ECE,
         };
         self.conn.delivered_segs += delivery.delivered_segs;
-        self.algorithm.in_ack_event(&mut self.conn, flags);
         if ece {
-            self.counters.delivered_ce_segs += delivery.delivered_segs;
+            self.conn.delivered_ce_segs += delivery.delivered_segs;
         }
+        self.algorithm.in_ack_event(&mut self.conn, flags);
     }
 
     fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) {

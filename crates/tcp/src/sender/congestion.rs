@@ -162,6 +162,7 @@ impl Sender {
 
     pub(super) fn infer_losses(&mut self, now: Time) -> Losses {
         let losses = self.board.infer_losses(&self.moment(now));
+        self.conn.lost_segs += losses.segs;
         self.reorder_deadline = self.board.recheck();
         losses
     }

@@ -140,6 +140,7 @@ impl Sender {
         observer.timeout(cwnd_segs, self.conn.ssthresh_segs);
         self.recovery = None;
         self.tail_probe.abandon();
+        self.conn.lost_segs += u64::from(self.in_flight());
         self.board.lose_all();
         self.reorder_deadline = Time::NEVER;
         self.frto = if self.stack.frto && unrepaired { Frto::Suspects } else { Frto::Idle };

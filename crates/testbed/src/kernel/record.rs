@@ -184,9 +184,13 @@ impl Reader<'_> {
             ssthresh_segs: self.u32()?,
             cwnd_clamp_segs: self.u32()?,
             pacing_rate_bytes_per_s: self.u64()?,
+            app_limited_segs: self.u32()?,
+            prior_cwnd_segs: self.u32()?,
             now_us: self.u64()?,
             delivered_segs: self.u64()?,
-            prior_cwnd_segs: self.u32()?,
+            delivered_ce_segs: self.u64()?,
+            lost_segs: self.u64()?,
+            resent_segs: self.u32()?,
             in_flight_segs: self.u32()?,
             srtt_us: self.u32()?,
             min_rtt_us: self.u32()?,
@@ -199,6 +203,8 @@ impl Reader<'_> {
             stack: self.u8()?,
             reserved: self.u8()?,
             base_rtt_us: self.u32()?,
+            pacing_wait_us: self.u32()?,
+            one_way_ticks: self.u32()?,
         })
     }
 
@@ -232,7 +238,7 @@ mod tests {
     #[test]
     fn each_field_is_where_adapter_h_puts_it() {
         // _Static_assert of adapter.h
-        assert_eq!(Record::BYTES, 432);
+        assert_eq!(Record::BYTES, 496);
         let mut bytes = bytes(2);
         bytes[12..16].copy_from_slice(&77_u32.to_ne_bytes());
         bytes[16..24].copy_from_slice(&1_024_u64.to_ne_bytes());

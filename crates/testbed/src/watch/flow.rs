@@ -5,7 +5,7 @@ use dumbbell_algorithm::{CaState, Conn};
 /// Bytes of an algorithm's own state (`CC_STATE_BYTES`).
 pub const STATE_BYTES: usize = 104;
 /// Size of `struct cc_flow`.
-pub const FLOW_BYTES: usize = 56 + size_of::<Conn>() + STATE_BYTES;
+pub const FLOW_BYTES: usize = 64 + size_of::<Conn>() + STATE_BYTES;
 
 /// What was seen of a socket since its connection was established.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +56,7 @@ impl FlowWatch {
         let [congestion_events, timeouts, spurious, base_rtt_us] = fields.u32s();
         // Of use to the kernel's side only.
         let [_port, _timeout_cwnd_segs, _delivered_segs, _state] = fields.u32s();
+        let [_ce_rcv_nxt, _reserved] = fields.u32s();
         Self {
             rtt: (samples > 0).then_some(RttWatch { samples, latest_us, min_us, max_us, sum_us }),
             congestion_events,
@@ -70,20 +71,26 @@ impl FlowWatch {
 
 fn read_conn(fields: &mut Fields<'_>) -> Conn {
     let [cwnd_segs, cwnd_cnt, ssthresh_segs, cwnd_clamp_segs] = fields.u32s();
-    let [pacing_rate_bytes_per_s, now_us, delivered_segs] = [(); 3].map(|()| fields.u64());
-    let [prior_cwnd_segs, in_flight_segs, srtt_us, min_rtt_us] = fields.u32s();
+    let pacing_rate_bytes_per_s = fields.u64();
+    let [app_limited_segs, prior_cwnd_segs] = fields.u32s();
+    let [now_us, delivered_segs, delivered_ce_segs, lost_segs] = [(); 4].map(|()| fields.u64());
+    let [resent_segs, in_flight_segs, srtt_us, min_rtt_us] = fields.u32s();
     let [mss_bytes, snd_una, snd_nxt, random] = fields.u32s();
     let [state, cwnd_limited, stack, reserved] = fields.take();
-    let [base_rtt_us] = fields.u32s();
+    let [base_rtt_us, pacing_wait_us, one_way_ticks] = fields.u32s();
     Conn {
         cwnd_segs,
         cwnd_cnt,
         ssthresh_segs,
         cwnd_clamp_segs,
         pacing_rate_bytes_per_s,
+        app_limited_segs,
+        prior_cwnd_segs,
         now_us,
         delivered_segs,
-        prior_cwnd_segs,
+        delivered_ce_segs,
+        lost_segs,
+        resent_segs,
         in_flight_segs,
         srtt_us,
         min_rtt_us,
@@ -96,6 +103,8 @@ fn read_conn(fields: &mut Fields<'_>) -> Conn {
         stack,
         reserved,
         base_rtt_us,
+        pacing_wait_us,
+        one_way_ticks,
     }
 }
 
@@ -132,11 +141,11 @@ mod tests {
     fn every_field_is_read_and_nothing_is_left() {
         let mut bytes = vec![0; FLOW_BYTES];
         bytes[..8].copy_from_slice(&70u64.to_ne_bytes());
-        for (index, field) in bytes[8..56].chunks_exact_mut(4).enumerate() {
+        for (index, field) in bytes[8..64].chunks_exact_mut(4).enumerate() {
             field.copy_from_slice(&(index as u32 + 1).to_ne_bytes());
         }
-        bytes[56..60].copy_from_slice(&9u32.to_ne_bytes());
-        bytes[56 + size_of::<Conn>() - 8] = CaState::Loss as u8;
+        bytes[64..68].copy_from_slice(&9u32.to_ne_bytes());
+        bytes[64 + size_of::<Conn>() - 16] = CaState::Loss as u8;
         bytes[FLOW_BYTES - 1] = 5;
         let flow = FlowWatch::read(&bytes);
         let rtt = RttWatch { samples: 1, latest_us: 2, min_us: 3, max_us: 4, sum_us: 70 };
