@@ -134,18 +134,17 @@ fn no_space(error: &io::Error) -> Error {
 ///
 /// # Errors
 /// If there is no compiler, or the algorithm does not compile.
-///
 pub fn compile(algorithm: &'static Algorithm) -> Result<Object, Error> {
-    static COMPILED: Mutex<BTreeMap<&'static str, Object>> = Mutex::new(BTreeMap::new());
+    static COMPILED: Mutex<BTreeMap<&str, Object>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(object) = compiled.get(algorithm.name) {
+    if let Some(object) = compiled.get(algorithm.source_hash) {
         return Ok(object.clone());
     }
     let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
     let source = folder.path().join(format!("{}.c", algorithm.name));
     fs::write(&source, algorithm.code).map_err(|error| no_space(&error))?;
     let object = object(algorithm.name, &source, &format!("algorithms/{}.c", algorithm.name))?;
-    compiled.insert(algorithm.name, object.clone());
+    compiled.insert(algorithm.source_hash, object.clone());
     Ok(object)
 }
 

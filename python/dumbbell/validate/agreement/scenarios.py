@@ -159,14 +159,9 @@ def _seconds(seconds: float) -> str:
 
 def _switches(algorithm: Algorithm) -> dict[str, Any]:
     """Return what an algorithm needs of its stack."""
-    switches: dict[str, Any] = {}
-    if _needs_ecn(algorithm):
-        switches["ecn"] = "dctcp"
-    if "pacing" in algorithm.flags:
-        # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so
-        # paced hosts leave segmentation to their devices, as all do outside of laboratories.
-        switches["tso"] = True
-    return switches
+    # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so paced
+    # hosts leave segmentation to their devices, as all do outside of laboratories.
+    return {"tso": True} if "pacing" in algorithm.flags else {}
 
 
 def _needs_ecn(algorithm: Algorithm) -> bool:
