@@ -111,7 +111,7 @@ class Case:
     def table(self) -> dict[str, Any]:
         """Return the scenario as its file would say it."""
         path = self.path
-        ecn = any(_needs_ecn(algorithm) for algorithm in self.algorithms)
+        ecn = any(algorithm.needs_ecn for algorithm in self.algorithms)
         limit = f"{path.buffer_bdp:g}bdp"
         service_ns = round(1.2e7 / path.rate_mbit)
         return {
@@ -160,17 +160,13 @@ def _seconds(seconds: float) -> str:
 def _switches(algorithm: Algorithm) -> dict[str, Any]:
     """Return what an algorithm needs of its stack."""
     switches: dict[str, Any] = {}
-    if _needs_ecn(algorithm):
+    if algorithm.needs_ecn:
         switches["ecn"] = "dctcp"
     if "pacing" in algorithm.flags:
         # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so
         # paced hosts leave segmentation to their devices, as all do outside of laboratories.
         switches["tso"] = True
     return switches
-
-
-def _needs_ecn(algorithm: Algorithm) -> bool:
-    return algorithm.family == "ecn" or "ecn" in algorithm.flags
 
 
 def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]:
