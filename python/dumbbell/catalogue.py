@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from dumbbell import _core
+from dumbbell import _core, head_comments
 from dumbbell.errors import InputError, listed, unknown
+from dumbbell.head_comments import HeadComment
 
 ENGINE_VERSION: str = _core.ENGINE_VERSION
 """Hash of the simulator's sources; results of another engine are other results."""
 
 TESTBED_VERSION: str = _core.TESTBED_VERSION
 """Hash of the testbed's sources, whether or not it is built in."""
+
+KERNEL_HOOKS: Final = frozenset(
+    (
+        *("init", "ssthresh", "cong_avoid", "pkts_acked", "cwnd_event", "set_state"),
+        *("in_ack_event", "undo_cwnd", "cong_control", "info"),
+    )
+)
+"""The hooks for which the kernel has adapters (crates/testbed/bpf/adapter.h)."""
 
 
 class _Entry(BaseModel):
@@ -64,6 +75,30 @@ class Algorithm(_Entry):
     presets: tuple[Preset, ...]
     info: tuple[str, ...]
     source_hash: str
+    code: str = Field(repr=False)
+
+    @property
+    def comment(self) -> HeadComment:
+        """What its file says of it."""
+        return head_comments.parse(self.code, frozenset(each.name for each in self.parameters))
+
+    @property
+    def hooks(self) -> frozenset[str]:
+        """The hooks that its file registers."""
+        return frozenset(re.findall(rf"\bH\(\s*{self.name},\s*(\w+)\)", self.code))
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """Where it runs: in the simulator, and in the kernel if that has adapters for its hooks.
+
+        Whether the kernel of this machine can load it is what `running.machine` finds out.
+        """
+        return ("simulator", "kernel") if self.hooks <= KERNEL_HOOKS else ("simulator",)
+
+    @property
+    def needs_ecn(self) -> bool:
+        """Whether it has nothing to listen to without congestion marks."""
+        return self.family == "ecn" or "ecn" in self.flags
 
     @property
     def preset_names(self) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ class Case:
     def table(self) -> dict[str, Any]:
         """Return the scenario as its file would say it."""
         path = self.path
-        ecn = any(_needs_ecn(algorithm) for algorithm in self.algorithms)
+        ecn = any(algorithm.needs_ecn for algorithm in self.algorithms)
         limit = f"{path.buffer_bdp:g}bdp"
         service_ns = round(1.2e7 / path.rate_mbit)
         return {
@@ -162,10 +162,6 @@ def _switches(algorithm: Algorithm) -> dict[str, Any]:
     # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so paced
     # hosts leave segmentation to their devices, as all do outside of laboratories.
     return {"tso": True} if "pacing" in algorithm.flags else {}
-
-
-def _needs_ecn(algorithm: Algorithm) -> bool:
-    return algorithm.family == "ecn" or "ecn" in algorithm.flags
 
 
 def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]:
