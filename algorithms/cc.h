@@ -311,6 +311,52 @@ static inline u32 cc_half_window(const struct cc_conn *conn)
 }
 
 /*
+ * Rates of delivery, for algorithms that send by them: segments per microsecond
+ * << CC_BW_SHIFT. Their gains count in 1/256.
+ */
+#define CC_BW_SHIFT 24
+#define CC_GAIN_ONE 256u
+/* Largest gain that the arithmetic below is good for. */
+#define CC_GAIN_MAX 2047u
+
+/* The rate of some segments in some time, which is not 0. */
+static inline u32 cc_bw_of(u32 segs, u64 us)
+{
+	return cc_saturate(((u64)segs << CC_BW_SHIFT) / us);
+}
+
+/* What a rate brings in some time, segments, rounded down. */
+static inline u32 cc_bw_segs(u32 bw, u32 us)
+{
+	return cc_saturate((u64)bw * us >> CC_BW_SHIFT);
+}
+
+/* The bandwidth-delay product times a gain, segments, rounded up. */
+static inline u32 cc_bw_product(u32 bw, u32 rtt_us, u32 gain)
+{
+	u64 product = (u64)bw * rtt_us;
+
+	/* 2^52 times a gain is what 64 bits hold. */
+	if (product >> 52)
+		return cc_saturate((product >> CC_BW_SHIFT) * gain / CC_GAIN_ONE + 1);
+	product = product * gain / CC_GAIN_ONE;
+	return cc_saturate((product + (1u << CC_BW_SHIFT) - 1) >> CC_BW_SHIFT);
+}
+
+/* Payload bytes per second at a rate times a gain, of which `percent` / 100. */
+static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain,
+				    u32 percent)
+{
+	u64 rate = (u64)bw * cc_min(conn->mss_bytes, 0xffff) * gain / CC_GAIN_ONE;
+	u64 second = CC_USEC_PER_SEC / 100 * percent;
+
+	/* 2^43 times the 2^20 of a second is what 64 bits hold. */
+	if (rate >> 43)
+		return (rate >> CC_BW_SHIFT) * second;
+	return rate * second >> CC_BW_SHIFT;
+}
+
+/*
  * What an algorithm is and can be told.
  */
 
