@@ -168,13 +168,8 @@ static void bic_update(const struct bic_params *params, struct bic_state *bic,
 static void bic_cong_avoid(const struct bic_params *params, struct bic_state *bic,
 			   struct cc_conn *conn, u32 acked)
 {
-	if (!cc_may_grow(conn))
+	if (!cc_reaches_avoidance(conn, &acked))
 		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
 	bic_update(params, bic, conn);
 	cc_additive_increase(conn, bic->divisor, acked);
 }

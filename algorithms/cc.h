@@ -304,6 +304,39 @@ static inline void cc_additive_increase(struct cc_conn *conn, u32 per, u32 acked
 	}
 }
 
+/*
+ * How an ACK begins that may raise the window: nothing unless growth is earned, then
+ * slow start. Returns whether congestion avoidance follows, with what is left of *acked.
+ */
+static inline u8 cc_reaches_avoidance(struct cc_conn *conn, u32 *acked)
+{
+	if (!cc_may_grow(conn))
+		return 0;
+	if (!cc_in_slow_start(conn))
+		return 1;
+	*acked = cc_slow_start(conn, *acked);
+	return *acked > 0;
+}
+
+/* Growth of standard TCP (RFC 5681) for one ACK. */
+static inline void cc_standard_growth(struct cc_conn *conn, u32 acked)
+{
+	if (cc_reaches_avoidance(conn, &acked))
+		cc_additive_increase(conn, conn->cwnd_segs, acked);
+}
+
+/*
+ * A window that does not depend on the last one, within the clamp. What it gives up is
+ * not regained in slow start.
+ */
+static inline void cc_set_window(struct cc_conn *conn, u32 segs)
+{
+	u32 inclusive = conn->stack & CC_STACK_SLOW_START_INCLUSIVE ? 1 : 0;
+
+	conn->cwnd_segs = cc_max(cc_min(segs, conn->cwnd_clamp_segs), 1);
+	conn->ssthresh_segs = cc_min(conn->ssthresh_segs, conn->cwnd_segs - inclusive);
+}
+
 /* Half the window (RFC 5681, equation 4). */
 static inline u32 cc_half_window(const struct cc_conn *conn)
 {
@@ -354,6 +387,89 @@ static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain
 	if (rate >> 43)
 		return (rate >> CC_BW_SHIFT) * second;
 	return rate * second >> CC_BW_SHIFT;
+}
+
+/*
+ * The RTT as Vegas watches it, for algorithms that tell their backlog by it: the
+ * smallest ever, taken for that of the empty path, and the smallest of a round trip.
+ */
+
+/* A round trip tells something with so many samples: the receiver may delay two ACKs. */
+#define CC_WATCH_SAMPLES 3u
+
+struct cc_watch {
+	u32 base_us;  /* smallest ever; CC_NO_RTT: none */
+	u32 round_us; /* smallest of this round trip; CC_NO_RTT: none */
+	u32 round_end_seq;
+	u32 samples; /* of this round trip, up to CC_WATCH_SAMPLES */
+	u32 is_on;   /* what is sampled outside of state Open tells nothing */
+};
+
+static inline void cc_watch_round(struct cc_watch *watch, const struct cc_conn *conn)
+{
+	watch->round_us = CC_NO_RTT;
+	watch->round_end_seq = conn->snd_nxt;
+	watch->samples = 0;
+}
+
+static inline void cc_watch_start(struct cc_watch *watch, const struct cc_conn *conn)
+{
+	watch->base_us = CC_NO_RTT;
+	watch->is_on = 1;
+	cc_watch_round(watch, conn);
+}
+
+/* For set_state. */
+static inline void cc_watch_state(struct cc_watch *watch, const struct cc_conn *conn,
+				  u32 new_state)
+{
+	watch->is_on = new_state == CC_OPEN;
+	if (watch->is_on)
+		cc_watch_round(watch, conn);
+}
+
+/* For cwnd_event: after idle the path may be another. */
+static inline void cc_watch_event(struct cc_watch *watch, const struct cc_conn *conn,
+				  u32 event)
+{
+	if (event == CC_EVENT_TX_START || event == CC_EVENT_CWND_RESTART)
+		cc_watch_start(watch, conn);
+}
+
+/* For pkts_acked. As in Linux a microsecond is added, so that no RTT is 0. */
+static inline void cc_watch_rtt(struct cc_watch *watch,
+				const struct cc_ack_sample *sample)
+{
+	u32 rtt_us = (u32)sample->rtt_us + 1;
+
+	if (sample->rtt_us < 0)
+		return;
+	watch->base_us = cc_min(watch->base_us, rtt_us);
+	watch->round_us = cc_min(watch->round_us, rtt_us);
+	watch->samples = cc_min(watch->samples + 1, CC_WATCH_SAMPLES);
+}
+
+static inline u8 cc_watch_round_is_over(const struct cc_watch *watch,
+					const struct cc_conn *conn)
+{
+	return watch->is_on && cc_seq_after(conn->snd_una, watch->round_end_seq);
+}
+
+static inline u8 cc_watch_can_tell(const struct cc_watch *watch)
+{
+	return watch->samples >= CC_WATCH_SAMPLES;
+}
+
+/* For info: 0 while there is none. */
+static inline u32 cc_watch_base_us(const struct cc_watch *watch)
+{
+	return watch->base_us == CC_NO_RTT ? 0 : watch->base_us;
+}
+
+/* Those segments of a window that wait in queues if an RTT is that long. */
+static inline u32 cc_backlog(u32 segs, u32 base_us, u32 rtt_us)
+{
+	return rtt_us > base_us ? cc_scale(segs, rtt_us - base_us, rtt_us) : 0;
 }
 
 /*

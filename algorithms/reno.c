@@ -50,14 +50,7 @@ static u32 reno_ssthresh(const struct reno_params *params, struct reno_state *st
 static void reno_cong_avoid(const struct reno_params *params, struct reno_state *state,
 			    struct cc_conn *conn, u32 acked)
 {
-	if (!cc_may_grow(conn))
-		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
-	cc_additive_increase(conn, conn->cwnd_segs, acked);
+	cc_standard_growth(conn, acked);
 }
 
 CC_ALGORITHM(

@@ -88,13 +88,8 @@ static void scalable_cong_avoid(const struct scalable_params *params,
 {
 	u32 per = params->segs_per_increase;
 
-	if (!cc_may_grow(conn))
+	if (!cc_reaches_avoidance(conn, &acked))
 		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
 	if (conn->cwnd_segs < params->low_window)
 		per = conn->cwnd_segs;
 	cc_additive_increase(conn, per, params->count_acks ? 1 : acked);

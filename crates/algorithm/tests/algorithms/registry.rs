@@ -7,7 +7,23 @@ use std::collections::BTreeMap;
 #[test]
 fn names_are_linux_s_and_in_order() {
     let names: Vec<_> = registry().iter().map(|algorithm| algorithm.name).collect();
-    assert_eq!(names, ["bic", "cubic", "fast", "highspeed", "htcp", "reno", "scalable"]);
+    assert_eq!(
+        names,
+        [
+            "bic",
+            "compound",
+            "cubic",
+            "fast",
+            "highspeed",
+            "htcp",
+            "illinois",
+            "reno",
+            "scalable",
+            "vegas",
+            "veno",
+            "yeah"
+        ]
+    );
 }
 
 #[test]
@@ -107,8 +123,13 @@ fn describes_itself_as_json() {
 #[test]
 fn families_and_needs() {
     for algorithm in registry() {
+        let family = match algorithm.name {
+            "fast" | "vegas" => Family::Delay,
+            "compound" | "illinois" | "veno" | "yeah" => Family::Hybrid,
+            _ => Family::Loss,
+        };
+        assert_eq!(algorithm.family, family, "{}", algorithm.name);
         let is_fast = algorithm.name == "fast";
-        assert_eq!(algorithm.family, if is_fast { Family::Delay } else { Family::Loss });
         assert_eq!(algorithm.flags, if is_fast { vec![Need::Pacing] } else { vec![] });
         assert!(!algorithm.has_cong_control());
     }
