@@ -7,7 +7,22 @@ use std::collections::BTreeMap;
 #[test]
 fn names_are_linux_s_and_in_order() {
     let names: Vec<_> = registry().iter().map(|algorithm| algorithm.name).collect();
-    assert_eq!(names, ["bic", "cubic", "fast", "highspeed", "htcp", "reno", "scalable"]);
+    let expected = [
+        "bic",
+        "ccp",
+        "ccpd",
+        "cubic",
+        "dctcp",
+        "fast",
+        "highspeed",
+        "htcp",
+        "ledbatpp",
+        "nv",
+        "prague",
+        "reno",
+        "scalable",
+    ];
+    assert_eq!(names, expected);
 }
 
 #[test]
@@ -107,9 +122,15 @@ fn describes_itself_as_json() {
 #[test]
 fn families_and_needs() {
     for algorithm in registry() {
-        let is_fast = algorithm.name == "fast";
-        assert_eq!(algorithm.family, if is_fast { Family::Delay } else { Family::Loss });
-        assert_eq!(algorithm.flags, if is_fast { vec![Need::Pacing] } else { vec![] });
-        assert!(!algorithm.has_cong_control());
+        let (family, needs): (_, &[Need]) = match algorithm.name {
+            "ccp" | "ccpd" | "ledbatpp" => (Family::Delay, &[]),
+            "dctcp" => (Family::Ecn, &[Need::Ecn]),
+            "fast" => (Family::Delay, &[Need::Pacing]),
+            "nv" => (Family::Delay, &[Need::Random, Need::Rates]),
+            "prague" => (Family::Ecn, &[Need::Pacing, Need::Ecn]),
+            _ => (Family::Loss, &[]),
+        };
+        assert_eq!((algorithm.family, &*algorithm.flags), (family, needs), "{}", algorithm.name);
+        assert_eq!(algorithm.has_cong_control(), algorithm.name == "prague");
     }
 }
