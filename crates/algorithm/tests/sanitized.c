@@ -63,6 +63,9 @@ static void choose_conn(struct cc_conn *conn)
 {
 	conn->now_us += any_number() % 2000000;
 	conn->delivered_segs += any_number() % 1000;
+	conn->delivered_ce_segs += any_number() % 1000;
+	conn->in_flight_segs = any_number();
+	conn->prior_cwnd_segs = any_number();
 	conn->cwnd_limited = next_random() % 8 != 0;
 	conn->snd_una += any_number();
 	conn->snd_nxt = conn->snd_una + any_number();
@@ -83,7 +86,8 @@ static void call(const struct cc_algorithm *algorithm, const u32 *params, u64 *s
 {
 	struct cc_ack_sample sample = {any_number(), (s32)any_number(), any_number()};
 	struct cc_rate_sample rate = {.interval_us = (s32)any_number(),
-				      .delivered_segs = (s32)any_number()};
+				      .delivered_segs = (s32)any_number(),
+				      .acked_sacked_segs = any_number()};
 	struct cc_info info = {{0}};
 
 	if (algorithm->pkts_acked)

@@ -1,14 +1,20 @@
 //! The algorithms against the vectors of their papers, RFCs and of Linux.
 
 mod bic;
+mod ccp;
+mod ccpd;
 mod compound;
 mod cubic;
+mod dctcp;
 mod errors;
 mod fast;
 mod highspeed;
 mod htcp;
 mod hystart;
 mod illinois;
+mod ledbatpp;
+mod nv;
+mod prague;
 mod properties;
 mod registry;
 mod reno;
