@@ -1,5 +1,7 @@
 //! The algorithms against the vectors of their papers, RFCs and of Linux.
 
+mod bbr;
+mod bbr3;
 mod bic;
 mod cubic;
 mod errors;
@@ -7,6 +9,7 @@ mod fast;
 mod highspeed;
 mod htcp;
 mod hystart;
+mod path;
 mod properties;
 mod registry;
 mod reno;
