@@ -170,7 +170,8 @@ struct bbr_state {
 	u32 lt_lost;	  /* by then */
 	u32 epoch_us;	  /* when the ACKs at hand began to count */
 	u32 epoch_segs;	  /* what they brought */
-	u32 extra[2];	  /* aggregation of two windows, segments */
+	u32 extra_now;	  /* aggregation, segments */
+	u32 extra_before; /* in the window before */
 	u16 pacing_gain;
 	u16 cwnd_gain;
 	u8 mode;
@@ -179,7 +180,6 @@ struct bbr_state {
 	u8 full_bw_rounds;
 	u8 lt_rounds;
 	u8 extra_rounds;
-	u8 extra_index : 1;
 	u8 is_full : 1;		/* the pipe, once */
 	u8 is_round_start : 1;	/* with this ACK */
 	u8 is_conserving : 1;	/* the window follows what is in flight */
@@ -486,8 +486,8 @@ static void bbr_learn_aggregation(const struct bbr_params *params, struct bbr_st
 		return;
 	if (bbr->is_round_start && ++bbr->extra_rounds >= params->extra_window) {
 		bbr->extra_rounds = 0;
-		bbr->extra_index ^= 1;
-		bbr->extra[bbr->extra_index & 1] = 0;
+		bbr->extra_before = bbr->extra_now;
+		bbr->extra_now = 0;
 	}
 	expected = cc_bw_segs(bbr_bw(bbr), bbr_now_us(conn) - bbr->epoch_us);
 	if (bbr->epoch_segs <= expected ||
@@ -500,8 +500,8 @@ static void bbr_learn_aggregation(const struct bbr_params *params, struct bbr_st
 		cc_min(cc_saturate((u64)bbr->epoch_segs + acked), BBR_EPOCH_SEGS_MAX - 1);
 	acked = cc_min(bbr->epoch_segs - cc_min(expected, bbr->epoch_segs),
 		       conn->cwnd_segs);
-	if (acked > bbr->extra[bbr->extra_index & 1])
-		bbr->extra[bbr->extra_index & 1] = acked;
+	if (acked > bbr->extra_now)
+		bbr->extra_now = acked;
 }
 
 static u8 bbr_is_phase_over(const struct bbr_params *params, const struct bbr_state *bbr,
@@ -640,7 +640,7 @@ static void bbr_learn(const struct bbr_params *params, struct bbr_state *bbr,
 static u32 bbr_extra_segs(const struct bbr_params *params, const struct bbr_state *bbr)
 {
 	u32 most = cc_bw_segs(bbr_bw(bbr), params->extra_max * CC_USEC_PER_MSEC);
-	u32 extra = cc_max(bbr->extra[0], bbr->extra[1]);
+	u32 extra = cc_max(bbr->extra_now, bbr->extra_before);
 
 	if (!bbr->is_full)
 		return 0;

@@ -71,6 +71,11 @@ static void choose_conn(struct cc_conn *conn)
 	conn->snd_nxt = conn->snd_una + any_number();
 	conn->srtt_us = any_number();
 	conn->random = next_random();
+	conn->lost_segs += any_number() % 100;
+	conn->delivered_ce_segs += any_number() % 100;
+	conn->in_flight_segs = any_number();
+	conn->pacing_wait_us = any_number();
+	conn->min_rtt_us = any_number();
 	if (next_random() % 16 == 0) {
 		conn->cwnd_segs = any_number();
 		conn->cwnd_cnt = any_number();
@@ -85,9 +90,15 @@ static void call(const struct cc_algorithm *algorithm, const u32 *params, u64 *s
 		 struct cc_conn *conn)
 {
 	struct cc_ack_sample sample = {any_number(), (s32)any_number(), any_number()};
-	struct cc_rate_sample rate = {.interval_us = (s32)any_number(),
+	struct cc_rate_sample rate = {.prior_delivered_segs = any_number(),
+				      .interval_us = (s32)any_number(),
 				      .delivered_segs = (s32)any_number(),
-				      .acked_sacked_segs = any_number()};
+				      .rtt_us = (s32)any_number(),
+				      .losses_segs = any_number(),
+				      .acked_sacked_segs = any_number(),
+				      .prior_in_flight_segs = any_number(),
+				      .is_app_limited = next_random() % 2,
+				      .is_ack_delayed = next_random() % 2};
 	struct cc_info info = {{0}};
 
 	if (algorithm->pkts_acked)

@@ -1,5 +1,7 @@
 //! The algorithms against the vectors of their papers, RFCs and of Linux.
 
+mod bbr;
+mod bbr3;
 mod bic;
 mod ccp;
 mod ccpd;
@@ -14,6 +16,7 @@ mod hystart;
 mod illinois;
 mod ledbatpp;
 mod nv;
+mod path;
 mod prague;
 mod properties;
 mod registry;

@@ -1,7 +1,7 @@
 //! What holds for every algorithm, whatever happens to its connection.
 
 use dumbbell_algorithm::{
-    AckSample, CaState, Conn, CwndEvent, Instance, RateSample, STACK_COUNT_ACKS,
+    AckSample, CaState, Conn, CwndEvent, Family, Instance, RateSample, STACK_COUNT_ACKS,
     STACK_SLOW_START_INCLUSIVE, registry,
 };
 use proptest::prelude::*;
@@ -107,9 +107,7 @@ fn acked(instance: &mut Instance, conn: &mut Conn, acked_segs: u32, rtt_us: i32,
     assert!(sampled == before || may_fall, "a sample must not move the window");
     let before = sampled;
     if instance.has_cong_control() {
-        let sample = RateSample { acked_sacked_segs: acked_segs, ..RateSample::default() };
-        instance.cong_control(conn, &sample);
-        assert!((1..=conn.cwnd_clamp_segs).contains(&conn.cwnd_segs), "{before} became none");
+        rate_controlled(instance, conn, acked_segs, rtt_us, after_us);
         return;
     }
     if matches!(conn.state, CaState::Cwr | CaState::Recovery) {
@@ -143,17 +141,51 @@ fn cuts_as_misprinted(instance: &Instance) -> bool {
     instance.parameters().any(|parameter| parameter == ("literal_cut", 1))
 }
 
+/// A sample of the flight that this ACK ends, with a loss now and then.
+fn rate_controlled(
+    instance: &mut Instance,
+    conn: &mut Conn,
+    acked_segs: u32,
+    rtt_us: i32,
+    after_us: u32,
+) {
+    let losses_segs = if acked_segs % 7 == 3 { acked_segs / 8 } else { 0 };
+    conn.random = conn.random.wrapping_mul(1_664_525).wrapping_add(after_us);
+    conn.lost_segs += u64::from(losses_segs);
+    conn.in_flight_segs = conn.cwnd_segs / 2;
+    conn.pacing_wait_us = after_us % 2_000;
+    let flight_segs = u64::from(acked_segs.min(conn.in_flight_segs).min(i32::MAX as u32));
+    let sample = RateSample {
+        prior_delivered_segs: conn.delivered_segs.saturating_sub(flight_segs),
+        interval_us: i64::from(after_us) - 3,
+        delivered_segs: flight_segs as i32,
+        rtt_us,
+        losses_segs,
+        acked_sacked_segs: acked_segs,
+        prior_in_flight_segs: conn.cwnd_segs,
+        is_app_limited: after_us % 5 == 0,
+        is_ack_delayed: acked_segs == 1,
+        ..RateSample::default()
+    };
+    instance.cong_control(conn, &sample);
+    assert!(conn.cwnd_segs <= conn.cwnd_clamp_segs, "{} is beyond the clamp", conn.cwnd_segs);
+}
+
 fn congested(instance: &mut Instance, conn: &mut Conn, state: CaState) {
     let window = conn.cwnd_segs;
     conn.prior_cwnd_segs = window;
     conn.cwnd_cnt = 0;
     let answer = instance.ssthresh(conn);
-    assert!(answer >= 2, "ssthresh {answer} from {window}");
-    assert!(answer <= window.max(2), "ssthresh {answer} from {window}");
-    assert!(
-        answer >= window / 2 || cuts_as_misprinted(instance),
-        "ssthresh {answer} from {window}"
-    );
+    if instance.algorithm().family == Family::Rate {
+        assert_eq!(answer, conn.ssthresh_segs, "the window is set by cong_control alone");
+    } else {
+        assert!(answer >= 2, "ssthresh {answer} from {window}");
+        assert!(answer <= window.max(2), "ssthresh {answer} from {window}");
+        assert!(
+            answer >= window / 2 || cuts_as_misprinted(instance),
+            "ssthresh {answer} from {window}"
+        );
+    }
     assert_eq!(conn.cwnd_segs, window, "ssthresh() must leave the window alone");
     conn.ssthresh_segs = answer;
     if state == CaState::Loss {

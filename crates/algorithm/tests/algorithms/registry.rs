@@ -133,9 +133,11 @@ fn describes_itself_as_json() {
 
 #[test]
 fn families_and_needs() {
+    let by_rate = ["bbr", "bbr3", "prague"];
     for algorithm in registry() {
         let (family, needs): (_, &[Need]) = match algorithm.name {
             "ccp" | "ccpd" | "ledbatpp" => (Family::Delay, &[]),
+            "bbr" | "bbr3" => (Family::Rate, &[Need::Pacing, Need::Random]),
             "dctcp" => (Family::Ecn, &[Need::Ecn]),
             "fast" => (Family::Delay, &[Need::Pacing]),
             "vegas" => (Family::Delay, &[]),
@@ -145,6 +147,6 @@ fn families_and_needs() {
             _ => (Family::Loss, &[]),
         };
         assert_eq!((algorithm.family, &*algorithm.flags), (family, needs), "{}", algorithm.name);
-        assert_eq!(algorithm.has_cong_control(), algorithm.name == "prague");
+        assert_eq!(algorithm.has_cong_control(), by_rate.contains(&algorithm.name));
     }
 }
