@@ -769,8 +769,10 @@ struct cc_algorithm {
 
 /*
  * One entry function per hook: it turns the untyped memory of a connection into the
- * algorithm's types.
+ * algorithm's types. The kernel's adapters have their own (CC_HOOK_PLAIN, CC_HOOK_TOLD,
+ * CC_HOOK_init).
  */
+#ifndef CC_HOOK_PLAIN
 #define CC_HOOK_PLAIN(type, NAME, hook, constant)                             \
 	static type dumbbell_##NAME##_##hook(const void *params, void *state, \
 					     constant struct cc_conn *conn)   \
@@ -784,14 +786,15 @@ struct cc_algorithm {
 	{                                                                     \
 		NAME##_##hook(params, state, conn, argument);                 \
 	}
-
-#define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
 #define CC_HOOK_init(NAME)                                                  \
 	static void dumbbell_##NAME##_init(const void *params, void *state, \
 					   struct cc_conn *conn)            \
 	{                                                                   \
 		NAME##_init(params, state, conn);                           \
 	}
+#endif
+
+#define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
 #define CC_HOOK_ssthresh(NAME) CC_HOOK_PLAIN(u32, NAME, ssthresh, const)
 #define CC_HOOK_undo_cwnd(NAME) CC_HOOK_PLAIN(u32, NAME, undo_cwnd, const)
 #define CC_HOOK_cong_avoid(NAME) CC_HOOK_TOLD(NAME, cong_avoid, u32)
