@@ -86,7 +86,7 @@ def test_other_flows_start_when_they_did_without() -> None:
         ({**P_TCP, "parallel": 0}, "parallel", "impossible number of connections"),
         ({**P_TCP, "parallel": -1}, "parallel", "impossible number of connections"),
         ({**P_TCP, "parallel": 10_001}, "parallel", "impossible number of connections"),
-        ({**P_TCP, "parallel": "many"}, "parallel", "integer"),
+        ({**P_TCP, "parallel": "many"}, "parallel", "not a whole number"),
         ({"transport": "udp", "rate": "1mbit", "parallel": 2}, "parallel", "not for UDP"),
         ({**P_TCP, "bytes": 3}, "parallel", "more connections than the 3 bytes"),
         (
