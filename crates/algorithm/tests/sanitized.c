@@ -68,6 +68,9 @@ static void choose_conn(struct cc_conn *conn)
 	conn->snd_nxt = conn->snd_una + any_number();
 	conn->srtt_us = any_number();
 	conn->random = next_random();
+	conn->one_way_ticks = any_number();
+	conn->resent_segs = any_number();
+	conn->in_flight_segs = any_number();
 	if (next_random() % 16 == 0) {
 		conn->cwnd_segs = any_number();
 		conn->cwnd_cnt = any_number();

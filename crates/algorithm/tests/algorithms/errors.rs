@@ -13,7 +13,7 @@ fn unknown_algorithm() {
     assert_eq!(
         error("Cubik", None, "kept", 700).to_string(),
         "unknown algorithm 'Cubik' (did you mean 'cubic'?); \
-         known: bic, cubic, fast, highspeed, htcp, reno, scalable"
+         known: bic, cdg, cubic, fast, highspeed, htcp, hybla, lp, relentless, reno, scalable, westwood"
     );
     assert!(error("xyz", None, "kept", 700).to_string().starts_with("unknown algorithm 'xyz'; "));
 }

@@ -1,17 +1,22 @@
 //! The algorithms against the vectors of their papers, RFCs and of Linux.
 
 mod bic;
+mod cdg;
 mod cubic;
 mod errors;
 mod fast;
 mod highspeed;
 mod htcp;
+mod hybla;
 mod hystart;
+mod lp;
 mod properties;
 mod registry;
+mod relentless;
 mod reno;
 mod response;
 mod scalable;
+mod westwood;
 
 use dumbbell_algorithm::{AckSample, Conn, Instance};
 use std::collections::BTreeMap;

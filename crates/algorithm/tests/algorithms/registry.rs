@@ -7,7 +7,21 @@ use std::collections::BTreeMap;
 #[test]
 fn names_are_linux_s_and_in_order() {
     let names: Vec<_> = registry().iter().map(|algorithm| algorithm.name).collect();
-    assert_eq!(names, ["bic", "cubic", "fast", "highspeed", "htcp", "reno", "scalable"]);
+    let expected = [
+        "bic",
+        "cdg",
+        "cubic",
+        "fast",
+        "highspeed",
+        "htcp",
+        "hybla",
+        "lp",
+        "relentless",
+        "reno",
+        "scalable",
+        "westwood",
+    ];
+    assert_eq!(names, expected);
 }
 
 #[test]
@@ -107,9 +121,14 @@ fn describes_itself_as_json() {
 #[test]
 fn families_and_needs() {
     for algorithm in registry() {
-        let is_fast = algorithm.name == "fast";
-        assert_eq!(algorithm.family, if is_fast { Family::Delay } else { Family::Loss });
-        assert_eq!(algorithm.flags, if is_fast { vec![Need::Pacing] } else { vec![] });
+        let (family, needs) = match algorithm.name {
+            "cdg" => (Family::Hybrid, vec![Need::Random]),
+            "fast" => (Family::Delay, vec![Need::Pacing]),
+            "lp" => (Family::Delay, vec![Need::OneWay]),
+            _ => (Family::Loss, vec![]),
+        };
+        assert_eq!(algorithm.family, family, "{}", algorithm.name);
+        assert_eq!(algorithm.flags, needs, "{}", algorithm.name);
         assert!(!algorithm.has_cong_control());
     }
 }
