@@ -181,6 +181,16 @@ static inline u64 cc_index(u64 index, u32 count)
 	return index < count ? index : count - 1;
 }
 
+/*
+ * Keeps what a pointer leads to where it is. Copies of a large table in registers would
+ * not fit on BPF's stack.
+ */
+#ifdef __bpf__
+#define CC_IN_MEMORY(pointer) asm volatile("" : "+r"(pointer))
+#else
+#define CC_IN_MEMORY(pointer) (void)(pointer)
+#endif
+
 /* The largest u32 instead of a wrapped one. */
 static inline u32 cc_saturate(u64 value)
 {
@@ -356,6 +366,19 @@ static inline u32 cc_without_burst(const struct cc_conn *conn, u32 window, u32 b
 static inline u32 cc_half_window(const struct cc_conn *conn)
 {
 	return cc_max(conn->cwnd_segs / 2, CC_CWND_MIN);
+}
+
+/* Growth of standard TCP (RFC 5681) for one ACK. */
+static inline void cc_standard_growth(struct cc_conn *conn, u32 acked)
+{
+	if (!cc_may_grow(conn))
+		return;
+	if (cc_in_slow_start(conn)) {
+		acked = cc_slow_start(conn, acked);
+		if (!acked)
+			return;
+	}
+	cc_additive_increase(conn, conn->cwnd_segs, acked);
 }
 
 /*

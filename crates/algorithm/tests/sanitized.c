@@ -76,6 +76,8 @@ static void choose_conn(struct cc_conn *conn)
 	conn->in_flight_segs = any_number();
 	conn->pacing_wait_us = any_number();
 	conn->min_rtt_us = any_number();
+	conn->one_way_ticks = any_number();
+	conn->resent_segs = any_number();
 	if (next_random() % 16 == 0) {
 		conn->cwnd_segs = any_number();
 		conn->cwnd_cnt = any_number();
