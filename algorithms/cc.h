@@ -368,19 +368,6 @@ static inline u32 cc_half_window(const struct cc_conn *conn)
 	return cc_max(conn->cwnd_segs / 2, CC_CWND_MIN);
 }
 
-/* Growth of standard TCP (RFC 5681) for one ACK. */
-static inline void cc_standard_growth(struct cc_conn *conn, u32 acked)
-{
-	if (!cc_may_grow(conn))
-		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
-	cc_additive_increase(conn, conn->cwnd_segs, acked);
-}
-
 /*
  * Rates of delivery, for algorithms that send by them: segments per microsecond
  * << CC_BW_SHIFT. Their gains count in 1/256.
