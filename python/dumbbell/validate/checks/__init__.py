@@ -6,6 +6,7 @@ import functools
 
 from dumbbell.validate.check import Check
 from dumbbell.validate.checks import (
+    laws,
     links,
     messages,
     networks,
@@ -15,7 +16,7 @@ from dumbbell.validate.checks import (
     windows,
 )
 
-SUBJECTS = (windows, sharing, parallel, queues, links, messages, networks)
+SUBJECTS = (windows, laws, sharing, parallel, queues, links, messages, networks)
 
 
 @functools.cache
