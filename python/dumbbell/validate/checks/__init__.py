@@ -8,6 +8,7 @@ from dumbbell.validate.check import Check
 from dumbbell.validate.checks import (
     laws,
     links,
+    loss_based,
     messages,
     networks,
     parallel,
@@ -16,7 +17,17 @@ from dumbbell.validate.checks import (
     windows,
 )
 
-SUBJECTS = (windows, laws, sharing, parallel, queues, links, messages, networks)
+SUBJECTS = (
+    windows,
+    laws,
+    loss_based,
+    sharing,
+    parallel,
+    queues,
+    links,
+    messages,
+    networks,
+)
 
 
 @functools.cache
