@@ -8,6 +8,7 @@ from dumbbell.validate.check import Check
 from dumbbell.validate.checks import (
     links,
     messages,
+    model_based,
     networks,
     parallel,
     queues,
@@ -15,7 +16,7 @@ from dumbbell.validate.checks import (
     windows,
 )
 
-SUBJECTS = (windows, sharing, parallel, queues, links, messages, networks)
+SUBJECTS = (windows, sharing, parallel, queues, links, messages, networks, model_based)
 
 
 @functools.cache
