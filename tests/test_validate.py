@@ -132,6 +132,9 @@ WRONG = [
     ("window at which HyStart ends slow start", "flow.0.parameters", {"hystart": 0}),
     ("ACKs per segment with delayed ACKs", "stack.switches", dict(EVERY_SEGMENT)),
     ("long flow's share of a parking lot of 4 hops, Reno", "flow.0.hops", [1, 1]),
+    ("utilisation of one BBR flow", "flow.0.parameters", {"probe_rtt_time": 0}),
+    ("mean queue of one BBR flow", "flow.0.parameters", {"up_gain": 384}),
+    ("mean queue of four BBR flows", "flow.0.count", 1),
 ]
 SUBJECT_OF = [name for name, _, _ in WRONG]
 
