@@ -21,8 +21,8 @@ fn unknown_algorithm() {
 #[test]
 fn unknown_preset() {
     assert_eq!(
-        error("htcp", Some("li2006"), "delta_l", 1).to_string(),
-        "algorithm 'htcp' has no preset 'li2006' (did you mean 'li2007'?); presets: li2007"
+        error("fast", Some("li2006"), "gamma", 1).to_string(),
+        "algorithm 'fast' has no preset 'li2006' (did you mean 'li2007'?); presets: li2007"
     );
 }
 
