@@ -34,6 +34,12 @@
  * and all would be on paths of less than 7 ms. Here the average counts in 1/8 ticks, what
  * is equal is within, and the threshold is `margin` ticks beyond d_min at least.
  *
+ * Interpretation: an ACK for the only segment in flight may have waited for the
+ * receiver's timer. Its time does not count (skip_delayed): with a window of one segment,
+ * to which indications lead, all times would be longer by the delay of such ACKs than
+ * those with two, an indication would follow the other, and the window would stay at one
+ * for good.
+ *
  * HSTCP-LP, which is this with the growth and cut of HighSpeed TCP, is left out: that is
  * a table of highspeed.c's, and no description of the combination was found.
  */
@@ -52,6 +58,9 @@
 	P(cut_ssthresh, "switch", 0, CC_SWITCH,                                         \
 	  "an indication also lowers ssthresh to the window: no slow start follows",    \
 	  "interpretation; the paper knows congestion avoidance alone, Linux does not") \
+	P(skip_delayed, "switch", 1, CC_SWITCH,                                         \
+	  "leave out the time of an ACK for the only segment in flight",                \
+	  "interpretation; Linux counts all")                                           \
 	P(margin, "ticks", 1, CC_RANGE(0, 1000),                                        \
 	  "least distance of the threshold from the smallest time", "interpretation")
 
@@ -156,12 +165,19 @@ static void lp_give_way(const struct lp_params *params, struct lp_state *lp,
 	lp->indications++;
 }
 
+/* The receiver may have waited for a second segment. */
+static u8 lp_may_be_delayed(const struct lp_params *params, const struct cc_conn *conn,
+			    const struct cc_ack_sample *sample)
+{
+	return params->skip_delayed && sample->pkts_acked == 1 && !conn->in_flight_segs;
+}
+
 static void lp_pkts_acked(const struct lp_params *params, struct lp_state *lp,
 			  struct cc_conn *conn, const struct cc_ack_sample *sample)
 {
 	if (sample->rtt_us > 0) {
 		lp->inference_us = (u64)sample->rtt_us * params->inference;
-		if (conn->one_way_ticks)
+		if (conn->one_way_ticks && !lp_may_be_delayed(params, conn, sample))
 			lp_add_time(lp, conn->one_way_ticks);
 	}
 	lp->in_inference =

@@ -9,7 +9,8 @@ const RTT_US: i32 = 100_000;
 
 fn begun(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let mut lp = instance("lp", None, settings);
-    let mut conn = Conn { srtt_us: RTT_US as u32, now_us: 1_000_000, ..avoiding(64) };
+    let mut conn =
+        Conn { srtt_us: RTT_US as u32, now_us: 1_000_000, in_flight_segs: 63, ..avoiding(64) };
     lp.init(&mut conn);
     (lp, conn)
 }
@@ -133,6 +134,22 @@ fn ssthresh_stays_unless_told_otherwise() {
         hear(&mut lp, &mut conn, 50, 1);
         acks_to_indication(&mut lp, &mut conn, 200);
         assert_eq!((conn.cwnd_segs, conn.ssthresh_segs), (32, expected));
+    }
+}
+
+#[test]
+fn the_ack_of_the_only_segment_in_flight_tells_no_time() {
+    for (skip, indications) in [(1, 0), (0, 1)] {
+        let (mut lp, mut conn) = begun(&[("skip_delayed", skip)]);
+        hear(&mut lp, &mut conn, 50, 10);
+        conn.in_flight_segs = 0;
+        acks_to_indication(&mut lp, &mut conn, 90);
+        assert_eq!(lp.info(&conn)[2], indications);
+        conn.one_way_ticks = AHEAD.wrapping_add(90);
+        for _ in 0..10 {
+            lp.pkts_acked(&mut conn, &ack(2, RTT_US));
+        }
+        assert!(lp.info(&conn)[2] > 0, "that of two is not held up");
     }
 }
 
