@@ -6,6 +6,7 @@ import functools
 
 from dumbbell.validate.check import Check
 from dumbbell.validate.checks import (
+    delay_based,
     laws,
     links,
     loss_based,
@@ -22,6 +23,7 @@ SUBJECTS = (
     windows,
     laws,
     loss_based,
+    delay_based,
     model_based,
     sharing,
     parallel,
