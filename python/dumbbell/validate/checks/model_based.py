@@ -157,7 +157,7 @@ def _ratchet(p: float) -> float:
     """Return the mean of (1 - p)^n over the n lossy round trips of a wait of 2.5 s."""
     lossy = 2.5 / RTT_S * (1 - (1 - p) ** BDP)
     fall = -lossy * math.log(1 - p)
-    return (1 - math.exp(-fall)) / fall
+    return float((1 - math.exp(-fall)) / fall)
 
 
 def _loss_ratio(runs: Sequence[Run]) -> float:
