@@ -320,6 +320,20 @@ static inline u32 cc_half_window(const struct cc_conn *conn)
 	return cc_max(conn->cwnd_segs / 2, CC_CWND_MIN);
 }
 
+/*
+ * Which ACKs look delayed: those for one segment where others are for more (Hayes 2010).
+ * Those for more are counted, up to CC_DELAYED_MAX; one that looks delayed takes one off.
+ * Returns the count after an ACK: it looked delayed if that is smaller than before.
+ */
+#define CC_DELAYED_MAX 5
+
+static inline u8 cc_count_delayed(u8 count, u32 acked)
+{
+	if (acked == 1 && count)
+		return count - 1;
+	return acked > 1 && count < CC_DELAYED_MAX ? count + 1 : count;
+}
+
 /* Growth of standard TCP (RFC 5681) for one ACK. */
 static inline void cc_standard_growth(struct cc_conn *conn, u32 acked)
 {
