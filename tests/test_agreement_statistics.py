@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dumbbell import catalogue
 from dumbbell.analysis.fluid import Path
 from dumbbell.validate import oracles
 from dumbbell.validate.agreement import cycles, distance, statistics
@@ -146,13 +147,13 @@ def test_what_runs_of_one_engine_differ_in_is_the_yardstick() -> None:
 
 def test_cycles_are_those_of_the_closed_forms() -> None:
     path = Path(bdp_packets=333.0, rtt_s=0.04, queue_bdp=0.5)
-    reno = cycles.between_overflows_s("reno", path)
+    reno = cycles.between_overflows_s(catalogue.algorithm("reno"), path)
     expected = oracles.aimd_epoch_s(333, 166.5, 0.04)
     assert reno == pytest.approx(expected, rel=0.1)
-    assert cycles.between_overflows_s("scalable", path) < reno / 4
+    assert cycles.between_overflows_s(catalogue.algorithm("scalable"), path) < reno / 4
     # What has no law settles within some round trips.
-    assert cycles.between_overflows_s("bbr", path) == pytest.approx(0.4)
+    assert cycles.between_overflows_s(catalogue.algorithm("bbr"), path) == pytest.approx(0.4)
     # Reno's window is sqrt(3 / (2 p)); a packet in 1/p is lost.
-    losses = cycles.between_losses_s("reno", path, 1e-3)
+    losses = cycles.between_losses_s(catalogue.algorithm("reno"), path, 1e-3)
     assert losses == pytest.approx(0.04 / (1e-3 * math.sqrt(1500)))
-    assert cycles.between_losses_s("bbr", path, 1e-3) == losses
+    assert cycles.between_losses_s(catalogue.algorithm("bbr"), path, 1e-3) == losses
