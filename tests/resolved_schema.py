@@ -164,6 +164,7 @@ SCENARIO = table(
     record=table(
         interval_ns=or_null(POSITIVE), events=array(TEXT), algorithm_state=FLAG, capture=FLAG
     ),
+    sources={"type": "object", "additionalProperties": TEXT},
 )
 
 _VALIDATOR = jsonschema.Draft202012Validator(SCENARIO)

@@ -151,7 +151,7 @@ impl FlowState {
 
 /// A connection's algorithm, fresh.
 pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
-    Instance::new(&tcp.algorithm, tcp.preset.as_deref(), &tcp.parameters)
+    Instance::of(tcp.chosen()?, tcp.preset.as_deref(), &tcp.parameters)
 }
 
 impl Connection {

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError
-from dumbbell.scenario.facts import algorithms
+from dumbbell.scenario.facts import algorithms, described
+from dumbbell.scenario.resolve_flows import own_sources
 from dumbbell.scenario.resolve_network import resolve_network
 from dumbbell.units import format_time
 
@@ -51,9 +52,7 @@ class ResolvedScenario:
             "scenario": data,
             "engine": engine,
             "schema": catalogue.schema().version,
-            "algorithms": {
-                name: catalogue.algorithm(name).source_hash for name in algorithms(data)
-            },
+            "algorithms": {name: described(data, name).source_hash for name in algorithms(data)},
         }
         key = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
         return cls(data, canonical_json(data), engine, key)
@@ -90,6 +89,7 @@ def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
                 "algorithm_state": scenario.record.algorithm_state,
                 "capture": capture,
             },
+            "sources": own_sources(scenario),
         }
     )
 
