@@ -2,15 +2,35 @@
 /*
  * BIC: binary search for the window at which the last loss happened.
  *
- * Below last_max the window grows by a share of the distance to it, at most
- * smax and at least b / smooth_part segments per round trip; beyond last_max it
- * leaves it as slowly as it came and then speeds up to smax again.
+ * Up to low_window it is standard TCP. Then the window w grows per round trip by
+ * a share of its distance to last_max, m, within two bounds; beyond m it leaves as
+ * slowly as it came and then speeds up again:
  *
- * Linux divides the growth by the measured number of segments per ACK, which
- * was exact while ACKs were counted; today's Linux counts segments and still
- * divides, so it grows about twice as fast as the law says with delayed ACKs.
- * Not modelled: the detector of low utilisation (Low_Util, Util_Check) of the
- * authors' patch, whose rules were not published.
+ *     (m - w) / b             while w < m, at most smax
+ *     b / smooth_part         while |w - m| is less than b or so
+ *     (w - m) / (b - 1)       up to w = m + smax (b - 1)
+ *     smax                    beyond, or while m is far away
+ *
+ * Congestion leaves w <- kept w. The new m is the window of that moment, or less
+ * if it was cut before it had reached m (fast_convergence), so that others get
+ * room:
+ *
+ *     m = w (1 + kept) / 2     where w < m, else  m = w
+ *
+ * On long epochs almost all growth is by smax, an AIMD with the mean window
+ *
+ *     w = sqrt(smax (1 + kept) / (2 (1 - kept) p))
+ *
+ * As in Linux: the step to m is a whole number; before the first congestion
+ * growth is at least 5 % per round trip; a timeout forgets everything. Growth is
+ * divided by the measured number of segments per ACK (ack_ratio_correction),
+ * which was exact while ACKs were counted; today's Linux counts segments and
+ * still divides, so that with delayed ACKs it grows about twice as fast as the law
+ * says.
+ *
+ * Interpretation: the authors' patch, used by Li et al., also detects low
+ * utilisation (Low_Util, Util_Check) and then grows faster. Its rules were not
+ * published, and it is left out.
  */
 #include "cc.h"
 
@@ -32,13 +52,26 @@
 	P(ack_ratio_correction, "switch", 1, CC_SWITCH,                                 \
 	  "divide by the measured segments per ACK", "Linux")
 
-#define bic_presets(S)                                                            \
-	S("li2007",                                                               \
-	  "Li, Leith, Shorten 2007, Table II: Smax 32, B 4, sigma 20, beta 0.8, " \
-	  "Low_Window 14; counts acknowledged segments (RFC 3465)",               \
-	  CC_SET(bic, smax, 32), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20), \
-	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                    \
-	  CC_SET(bic, ack_ratio_correction, 0))
+#define bic_presets(S)                                                              \
+	S("li2007",                                                                 \
+	  "Li, Leith, Shorten 2007, Table II: Smax 32, B 4, sigma 20, beta 0.8, "   \
+	  "Low_Window 14; counts acknowledged segments (RFC 3465)",                 \
+	  CC_SET(bic, smax, 32), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20),   \
+	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                      \
+	  CC_SET(bic, ack_ratio_correction, 0))                                     \
+	S("lukaseder2016",                                                          \
+	  "Lukaseder et al. 2016, Table I: Smax 16, B 4, beta 819/1024 (2014 is a " \
+	  "misprint), Low_Window 14",                                               \
+	  CC_SET(bic, smax, 16), CC_SET(bic, b, 4), CC_SET(bic, kept, 819),         \
+	  CC_SET(bic, low_window, 14), CC_SET(bic, ack_ratio_correction, 1))        \
+	S("brakmo2017", "Brakmo 2017: Linux 4.14 with its defaults",                \
+	  CC_SET(bic, smax, 16), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20),   \
+	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                      \
+	  CC_SET(bic, ack_ratio_correction, 1))                                     \
+	S("mani2012",                                                               \
+	  "Mani and Mbarek 2012: 0.875 kept (printed as B, whose place in their "   \
+	  "equations beta has taken), the other values by their symbols only",      \
+	  CC_SET(bic, kept, 896))
 
 #define bic_hooks(H)       \
 	H(bic, init)       \
@@ -135,13 +168,8 @@ static void bic_update(const struct bic_params *params, struct bic_state *bic,
 static void bic_cong_avoid(const struct bic_params *params, struct bic_state *bic,
 			   struct cc_conn *conn, u32 acked)
 {
-	if (!cc_may_grow(conn))
+	if (!cc_reaches_avoidance(conn, &acked))
 		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
 	bic_update(params, bic, conn);
 	cc_additive_increase(conn, bic->divisor, acked);
 }

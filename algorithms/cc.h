@@ -304,10 +304,363 @@ static inline void cc_additive_increase(struct cc_conn *conn, u32 per, u32 acked
 	}
 }
 
+/*
+ * How an ACK begins that may raise the window: nothing unless growth is earned, then
+ * slow start. Returns whether congestion avoidance follows, with what is left of *acked.
+ */
+static inline u8 cc_reaches_avoidance(struct cc_conn *conn, u32 *acked)
+{
+	if (!cc_may_grow(conn))
+		return 0;
+	if (!cc_in_slow_start(conn))
+		return 1;
+	*acked = cc_slow_start(conn, *acked);
+	return *acked > 0;
+}
+
+/* Growth of standard TCP (RFC 5681) for one ACK. */
+static inline void cc_standard_growth(struct cc_conn *conn, u32 acked)
+{
+	if (cc_reaches_avoidance(conn, &acked))
+		cc_additive_increase(conn, conn->cwnd_segs, acked);
+}
+
+/* What a window gave up is not regained in slow start. */
+static inline void cc_leave_slow_start(struct cc_conn *conn)
+{
+	u32 inclusive = conn->stack & CC_STACK_SLOW_START_INCLUSIVE ? 1 : 0;
+
+	conn->ssthresh_segs = cc_min(conn->ssthresh_segs, conn->cwnd_segs - inclusive);
+}
+
+/* A window that does not depend on the last one, within the clamp. */
+static inline void cc_set_window(struct cc_conn *conn, u32 segs)
+{
+	conn->cwnd_segs = cc_max(cc_min(segs, conn->cwnd_clamp_segs), 1);
+	cc_leave_slow_start(conn);
+}
+
+/*
+ * A window, cut so that this ACK lets no more than `burst` segments go, or twice those
+ * that it acknowledges.
+ */
+static inline u32 cc_without_burst(const struct cc_conn *conn, u32 window, u32 burst,
+				   u32 acked)
+{
+	u64 most = 2ull * acked > burst ? 2ull * acked : burst;
+
+	return cc_min(window, cc_saturate(conn->in_flight_segs + most));
+}
+
 /* Half the window (RFC 5681, equation 4). */
 static inline u32 cc_half_window(const struct cc_conn *conn)
 {
 	return cc_max(conn->cwnd_segs / 2, CC_CWND_MIN);
+}
+
+/*
+ * Rates of delivery, for algorithms that send by them: segments per microsecond
+ * << CC_BW_SHIFT. Their gains count in 1/256.
+ */
+#define CC_BW_SHIFT 24
+#define CC_GAIN_ONE 256u
+/* Largest gain that the arithmetic below is good for. */
+#define CC_GAIN_MAX 2047u
+
+/* The rate of some segments in some time, which is not 0. */
+static inline u32 cc_bw_of(u32 segs, u64 us)
+{
+	return cc_saturate(((u64)segs << CC_BW_SHIFT) / us);
+}
+
+/* What a rate brings in some time, segments, rounded down. */
+static inline u32 cc_bw_segs(u32 bw, u32 us)
+{
+	return cc_saturate((u64)bw * us >> CC_BW_SHIFT);
+}
+
+/* The bandwidth-delay product times a gain, segments, rounded up. */
+static inline u32 cc_bw_product(u32 bw, u32 rtt_us, u32 gain)
+{
+	u64 product = (u64)bw * rtt_us;
+
+	/* 2^52 times a gain is what 64 bits hold. */
+	if (product >> 52)
+		return cc_saturate((product >> CC_BW_SHIFT) * gain / CC_GAIN_ONE + 1);
+	product = product * gain / CC_GAIN_ONE;
+	return cc_saturate((product + (1u << CC_BW_SHIFT) - 1) >> CC_BW_SHIFT);
+}
+
+/* Payload bytes per second at a rate times a gain, of which `percent` / 100. */
+static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain,
+				    u32 percent)
+{
+	u64 rate = (u64)bw * cc_min(conn->mss_bytes, 0xffff) * gain / CC_GAIN_ONE;
+	u64 second = CC_USEC_PER_SEC / 100 * percent;
+
+	/* 2^43 times the 2^20 of a second is what 64 bits hold. */
+	if (rate >> 43)
+		return (rate >> CC_BW_SHIFT) * second;
+	return rate * second >> CC_BW_SHIFT;
+}
+
+/*
+ * The RTT as Vegas watches it, for algorithms that tell their backlog by it: the
+ * smallest ever, taken for that of the empty path, and the smallest of a round trip.
+ */
+
+/* A round trip tells something with so many samples: the receiver may delay two ACKs. */
+#define CC_WATCH_SAMPLES 3u
+
+struct cc_watch {
+	u32 base_us;  /* smallest ever; CC_NO_RTT: none */
+	u32 round_us; /* smallest of this round trip; CC_NO_RTT: none */
+	u32 round_end_seq;
+	u32 samples; /* of this round trip, up to CC_WATCH_SAMPLES */
+	u32 is_on;   /* what is sampled outside of state Open tells nothing */
+};
+
+static inline void cc_watch_round(struct cc_watch *watch, const struct cc_conn *conn)
+{
+	watch->round_us = CC_NO_RTT;
+	watch->round_end_seq = conn->snd_nxt;
+	watch->samples = 0;
+}
+
+static inline void cc_watch_start(struct cc_watch *watch, const struct cc_conn *conn)
+{
+	watch->base_us = CC_NO_RTT;
+	watch->is_on = 1;
+	cc_watch_round(watch, conn);
+}
+
+/* For set_state. */
+static inline void cc_watch_state(struct cc_watch *watch, const struct cc_conn *conn,
+				  u32 new_state)
+{
+	watch->is_on = new_state == CC_OPEN;
+	if (watch->is_on)
+		cc_watch_round(watch, conn);
+}
+
+/* For cwnd_event: after idle the path may be another. */
+static inline void cc_watch_event(struct cc_watch *watch, const struct cc_conn *conn,
+				  u32 event)
+{
+	if (event == CC_EVENT_TX_START || event == CC_EVENT_CWND_RESTART)
+		cc_watch_start(watch, conn);
+}
+
+/* For pkts_acked. As in Linux a microsecond is added, so that no RTT is 0. */
+static inline void cc_watch_rtt(struct cc_watch *watch,
+				const struct cc_ack_sample *sample)
+{
+	u32 rtt_us = (u32)sample->rtt_us + 1;
+
+	if (sample->rtt_us < 0)
+		return;
+	watch->base_us = cc_min(watch->base_us, rtt_us);
+	watch->round_us = cc_min(watch->round_us, rtt_us);
+	watch->samples = cc_min(watch->samples + 1, CC_WATCH_SAMPLES);
+}
+
+static inline u8 cc_watch_round_is_over(const struct cc_watch *watch,
+					const struct cc_conn *conn)
+{
+	return watch->is_on && cc_seq_after(conn->snd_una, watch->round_end_seq);
+}
+
+static inline u8 cc_watch_can_tell(const struct cc_watch *watch)
+{
+	return watch->samples >= CC_WATCH_SAMPLES;
+}
+
+/* For info: 0 while there is none. */
+static inline u32 cc_watch_base_us(const struct cc_watch *watch)
+{
+	return watch->base_us == CC_NO_RTT ? 0 : watch->base_us;
+}
+
+/* Those segments of a window that wait in queues if an RTT is that long. */
+static inline u32 cc_backlog(u32 segs, u32 base_us, u32 rtt_us)
+{
+	return rtt_us > base_us ? cc_scale(segs, rtt_us - base_us, rtt_us) : 0;
+}
+
+/*
+ * What a sender learns of its path from ACKs: the RTTs, and how fast the bottleneck is
+ * (CCP and CCPD).
+ */
+
+enum cc_path_estimator {
+	/*
+	 * Packet trains (CapProbe: Kapoor et al. 2004): of segments that waited for one
+	 * another, how far apart their ACKs come, where their delays are smallest.
+	 */
+	CC_PATH_TRAINS,
+	CC_PATH_RATE, /* the largest rate of ACKs */
+};
+
+/* Longer RTTs (17 s) are cut, so that products fit 64 bits. */
+#define CC_PATH_RTT_MAX_US (1u << 24)
+/* Bits after the point of numbers of segments. */
+#define CC_PATH_SHIFT 10
+/* What two readings of a clock of microseconds may be off. */
+#define CC_PATH_CLOCK_US 2u
+
+struct cc_path_options {
+	u32 estimator;
+	u32 train_segs;	 /* segments that a train or a rate is measured over */
+	u32 window_rtts; /* after so many an estimate gives way to a newer one; 0: never
+			  */
+	u32 segs_per_s;	 /* the capacity, if it is known; 0: it is estimated */
+};
+
+/* A train: so many segments arrived in that time. */
+struct cc_path_train {
+	u32 segs; /* 0: none */
+	u32 us;
+	u32 delay_us; /* of its first and last segment, together */
+};
+
+struct cc_path {
+	struct cc_path_train best;  /* the estimate in use */
+	struct cc_path_train found; /* the best of this window */
+	u32 rtt_us;		    /* latest sample; 0: none */
+	u32 rtt_min_us;		    /* 0: none */
+	u32 rtt_max_us;		    /* that two samples in a row reached */
+	u32 sample_us;		    /* time of the latest sample */
+	u32 train_start_us;
+	u32 train_start_rtt_us;
+	u32 train_segs;
+	u32 round_end_seq;
+	u32 rounds; /* of this window */
+};
+
+/* Segments, << CC_PATH_SHIFT, that pass the bottleneck in a time; 0 if it is unknown. */
+static inline u64 cc_path_segs(const struct cc_path *path, u32 us)
+{
+	return path->best.segs
+		       ? ((u64)path->best.segs * us << CC_PATH_SHIFT) / path->best.us
+		       : 0;
+}
+
+static inline u8 cc_path_is_better(const struct cc_path_options *options,
+				   const struct cc_path_train *train,
+				   const struct cc_path_train *than)
+{
+	if (!than->segs)
+		return 1;
+	if (options->estimator == CC_PATH_TRAINS)
+		return train->delay_us < than->delay_us;
+	return (u64)train->segs * than->us > (u64)than->segs * train->us;
+}
+
+/* Whether a segment was sent while the one before still waited at the bottleneck. */
+static inline u8 cc_path_waited(const struct cc_path *path, u32 rtt_us, u32 ack_gap_us)
+{
+	u64 queueing_us =
+		path->rtt_us > path->rtt_min_us ? path->rtt_us - path->rtt_min_us : 0;
+
+	/* It was sent later by the distance of the ACKs less what the RTT grew by. */
+	return (u64)ack_gap_us + path->rtt_us <= queueing_us + CC_PATH_CLOCK_US + rtt_us;
+}
+
+static inline void cc_path_end_train(struct cc_path *path,
+				     const struct cc_path_options *options,
+				     const struct cc_conn *conn, u32 rtt_us)
+{
+	u32 us = cc_max((u32)conn->now_us - path->train_start_us, 1);
+	struct cc_path_train train = {path->train_segs, us,
+				      path->train_start_rtt_us + rtt_us};
+
+	if (cc_path_is_better(options, &train, &path->found))
+		path->found = train;
+	if (cc_path_is_better(options, &train, &path->best))
+		path->best = train;
+}
+
+/* Counts round trips; at a window's end its best replaces an older one. */
+static inline void cc_path_turn(struct cc_path *path,
+				const struct cc_path_options *options,
+				const struct cc_conn *conn)
+{
+	if (cc_seq_after(path->round_end_seq, conn->snd_una))
+		return;
+	path->round_end_seq = conn->snd_nxt;
+	path->rounds++;
+	if (!options->window_rtts || path->rounds < options->window_rtts)
+		return;
+	path->rounds = 0;
+	if (path->found.segs)
+		path->best = path->found;
+	path->found.segs = 0;
+}
+
+static inline void cc_path_measure(struct cc_path *path,
+				   const struct cc_path_options *options,
+				   const struct cc_conn *conn, u32 rtt_us)
+{
+	u32 gap_us = (u32)conn->now_us - path->sample_us;
+	u8 is_cut = options->estimator == CC_PATH_TRAINS &&
+		    !cc_path_waited(path, rtt_us, gap_us);
+
+	if (path->rtt_us && !is_cut) {
+		if (path->train_segs < options->train_segs)
+			return;
+		cc_path_end_train(path, options, conn, rtt_us);
+	}
+	path->train_start_us = (u32)conn->now_us;
+	path->train_start_rtt_us = rtt_us;
+	path->train_segs = 0;
+}
+
+/* Takes what an ACK tells. */
+static inline void cc_path_sample(struct cc_path *path,
+				  const struct cc_path_options *options,
+				  const struct cc_conn *conn,
+				  const struct cc_ack_sample *sample)
+{
+	u32 rtt_us = cc_clamp((u32)sample->rtt_us, 1, CC_PATH_RTT_MAX_US);
+
+	cc_path_turn(path, options, conn);
+	if (options->segs_per_s)
+		path->best = (struct cc_path_train){.segs = options->segs_per_s,
+						    .us = CC_USEC_PER_SEC};
+	if (sample->rtt_us <= 0) {
+		path->rtt_us = 0;
+		return;
+	}
+	if (!path->rtt_min_us || rtt_us < path->rtt_min_us)
+		path->rtt_min_us = rtt_us;
+	path->train_segs = cc_saturate((u64)path->train_segs + sample->pkts_acked);
+	if (!options->segs_per_s)
+		cc_path_measure(path, options, conn, rtt_us);
+	/* One long sample alone is an ACK that was delayed. */
+	path->rtt_max_us = cc_max(path->rtt_max_us, cc_min(rtt_us, path->rtt_us));
+	path->rtt_us = rtt_us;
+	path->sample_us = (u32)conn->now_us;
+}
+
+/* Segments, << CC_PATH_SHIFT, that the latest RTT says wait at the bottleneck. */
+static inline u64 cc_path_backlog(const struct cc_path *path)
+{
+	u32 rtt_us = cc_max(path->rtt_us, path->rtt_min_us);
+	u64 most = (u64)CC_SSTHRESH_INFINITE << CC_PATH_SHIFT;
+	u64 segs = cc_path_segs(path, rtt_us - path->rtt_min_us);
+
+	return segs < most ? segs : most;
+}
+
+/* One step of a mean over about a round trip: by the part of the window that was acked.
+ */
+static inline u64 cc_path_smoothed(u64 mean, u64 now, u32 acked, u32 in_flight)
+{
+	/* in 1/2^20: backlogs have 41 bits */
+	u64 part = ((u64)acked << 20) / cc_max(cc_max(in_flight, acked), 1);
+
+	return now > mean ? mean + ((now - mean) * part >> 20)
+			  : mean - ((mean - now) * part >> 20);
 }
 
 /*

@@ -2,17 +2,37 @@
 /*
  * CUBIC: the window is a cubic function of the time since the last cut.
  *
- * RFC 9438 as Linux does it. After a cut from last_max the window follows
- * origin + C (t - K)^3 with K such that it starts where the cut left it: fast
- * back towards last_max, flat around it, then ever faster beyond. In the region
- * where standard TCP would have the larger window, it follows standard TCP.
- * Time inside counts in 1/1024 s.
+ * RFC 9438 as Linux does it. A cut from last_max leaves kept of the window, and
+ * from there it aims for where this curve will be a round trip later:
+ *
+ *     W(t) = last_max + C (t - K)^3
+ *     K    = cbrt((last_max - w) / C)
+ *
+ * t being the time since growth resumed. K makes it start at the window w that
+ * the cut left: fast back towards last_max, flat around it, then ever faster
+ * beyond, at most by half per round trip. If a cut comes before last_max is
+ * reached again, the new last_max is less than the window, w (1 + kept) / 2, so
+ * that others get room (fast_convergence).
+ *
+ * Where standard TCP would have the larger window, it follows standard TCP
+ * (tcp_friendliness), whose window after such a cut grows per round trip by
+ *
+ *     3 (1 - kept) / (1 + kept)
+ *
+ * segments. Outside of that region the mean window at a loss probability p is
+ *
+ *     w = (C (3 + kept) / (4 (1 - kept)))^(1/4) (RTT / p)^(3/4)
  *
  * HyStart leaves slow start before the queue overflows: when a train of ACKs
- * lasts as long as the path, or when the RTT has risen. The parameter `hystart`
- * chooses among Linux's versions, which differ in thresholds, clock and in when
- * a round begins; in those counted in milliseconds the smallest RTT of a round
- * ignores all samples after the eighth.
+ * lasts as long as the path, or when the RTT has risen by an eighth, within 4 to
+ * 16 ms. The parameter `hystart` chooses among Linux's versions, which differ in
+ * thresholds, clock and in when a round begins; in those counted in milliseconds
+ * the smallest RTT of a round ignores all samples after the eighth.
+ *
+ * As in Linux: time inside counts in 1/1024 s; growth is computed anew each 31 ms
+ * or when the window has changed; RTT samples in the first second of a curve are left
+ * aside; before the first cut growth is at least 5 % per round trip; the estimate
+ * of standard TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
  *
  * Interpretation: Linux halts the cubic clock for the time since the last
  * transmission; an algorithm here is not told that time, so the clock halts
@@ -52,16 +72,33 @@
 	P(hystart_ack_delta, "us", 2000, CC_RANGE(1, 1000000),                          \
 	  "longest gap between two ACKs of a train", "Linux")
 
-#define cubic_presets(S)                                                       \
-	S("linux-2.6.26",                                                      \
-	  "Linux 2.6.26 (CUBIC 2.2): kept 0.8, no HyStart, ACKs counted",      \
-	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CUBIC_HYSTART_OFF), \
-	  CC_SET(cubic, ack_ratio_correction, 1))                              \
-	S("linux-3.16", "Linux 3.16: HyStart in milliseconds, ACKs counted",   \
-	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS_SIXTEENTH),                  \
-	  CC_SET(cubic, ack_ratio_correction, 1))                              \
-	S("linux-4.14", "Linux 4.14: HyStart in milliseconds",                 \
-	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS))
+#define cubic_presets(S)                                                            \
+	S("linux-2.6.26",                                                           \
+	  "Linux 2.6.26 (CUBIC 2.2): kept 0.8, no HyStart, ACKs counted",           \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CUBIC_HYSTART_OFF),      \
+	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
+	S("linux-3.16", "Linux 3.16: HyStart in milliseconds, ACKs counted",        \
+	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS_SIXTEENTH),                       \
+	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
+	S("linux-4.14", "Linux 4.14: HyStart in milliseconds",                      \
+	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS))                                 \
+	S("lukaseder2016",                                                          \
+	  "Lukaseder et al. 2016, Table I: beta 717/1024, standard TCP where "      \
+	  "it is faster; Linux 3.16",                                               \
+	  CC_SET(cubic, kept, 717), CC_SET(cubic, tcp_friendliness, 1),             \
+	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS_SIXTEENTH),                       \
+	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
+	S("brakmo2017",                                                             \
+	  "Brakmo 2017: cut by 30 %, standard TCP where it is faster; Linux 4.14",  \
+	  CC_SET(cubic, kept, 717), CC_SET(cubic, tcp_friendliness, 1),             \
+	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS))                                 \
+	S("kumazoe2012",                                                            \
+	  "Kumazoe et al. 2012: Linux 2.6.26, kept 0.8, no HyStart, ACKs counted; " \
+	  "C and beta by their symbols only",                                       \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CUBIC_HYSTART_OFF),      \
+	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
+	S("mani2012",                                                               \
+	  "Mani and Mbarek 2012: C and beta by their symbols only, thus Linux's")
 
 #define cubic_hooks(H)       \
 	H(cubic, init)       \

@@ -3,29 +3,48 @@
  * FAST TCP: keep alpha segments of one's own in the queues of the path.
  *
  * The smallest RTT ever seen is taken for the path's own, whatever the average
- * RTT is beyond it for queueing. Every other round trip the window moves from w
- * to (1 - gamma) w + gamma (rtt_base / rtt_average w + alpha), at most to 2 w:
- * it rests where its backlog w (1 - rtt_base / rtt_average) is alpha. The
- * throughput chooses alpha among three levels. Loss halves the window.
+ * RTT is beyond it for queueing. Every other round trip the window moves to
  *
- * The law and the levels are those printed by Li, Leith and Shorten 2007
- * (section V-E, Table II); the Linux patch that they used is lost. These are
- * interpretations, the numbers among them parameters:
- *  - m0u to m2l are thresholds with hysteresis, in kB/s of payload: up from
- *    level 0 above m0u, down to it below m1l, likewise m1u and m2l
- *  - throughput is what was delivered between two updates of the window
- *  - "no queueing delay", with alpha(w) = a w, means less than mi_threshold
- *    (0.75 ms in ns-2's FAST); a = mi_gain
- *  - the average RTT moves by min(3 / w, 1 / 4) of each sample's distance
- *    (Jin et al. 2004)
- *  - slow start is that of the stack, up to ssthresh or the first loss, without
- *    pacing, as their algorithms shared one stack; with slow_start_exit it also ends
- *    when queueing is felt. Not being paced, it fills a short queue early and loses
- *    less; being longer, it lets a new flow have its share at once
- *  - the window is frozen for update_rtts - 1 round trips, so that what is
- *    measured at an update was sent under the window that is updated
- *  - the whole step is taken at once; pacing at 1.2 times the window per smoothed
- *    RTT, Linux's margin, spreads it
+ *     w <- min(2 w, (1 - gamma) w + gamma (rtt_base / rtt_average w + alpha))
+ *
+ * It rests where its backlog, its own segments in the queues, is alpha:
+ *
+ *     w (1 - rtt_base / rtt_average) = alpha
+ *
+ * so that N flows need a queue of N alpha. The throughput chooses alpha among
+ * three levels. Loss halves the window. A flow that starts beside others takes
+ * their queue for a part of the path, and so takes more than its share.
+ *
+ * The law and the levels are those printed by Li, Leith and Shorten 2007 (section
+ * V-E, Table II); the Linux patch that they used is lost, so what follows is how
+ * the texts are read here.
+ *
+ * Interpretation: m0u to m2l are thresholds with hysteresis, in kB/s of payload:
+ * up from level 0 above m0u, down to it below m1l, likewise m1u and m2l. The
+ * throughput is what was delivered between two updates of the window.
+ *
+ * Interpretation: gamma = 50 is a percentage, the 0.5 of Jin et al. 2004.
+ *
+ * Interpretation: "no queueing delay", where alpha is a share of the window,
+ *
+ *     alpha(w) = a w
+ *
+ * means less than mi_threshold, 0.75 ms as in ns-2's FAST; a is mi_gain.
+ *
+ * Interpretation: the average RTT moves by min(3 / w, 1 / 4) of each sample's
+ * distance from it (Jin et al. 2004).
+ *
+ * Interpretation: slow start is that of the stack, up to ssthresh or the first
+ * loss, without pacing, as their algorithms shared one stack; with
+ * slow_start_exit it also ends when queueing is felt. Not being paced, it fills a
+ * short queue early and loses less; being longer, it lets a new flow have its
+ * share at once.
+ *
+ * Interpretation: the window is frozen for update_rtts - 1 round trips, so that
+ * what is measured at an update was sent under the window that is updated.
+ *
+ * Interpretation: the whole step is taken at once; pacing at 1.2 times the window
+ * per smoothed RTT, Linux's margin, spreads it.
  */
 #include "cc.h"
 

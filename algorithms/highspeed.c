@@ -2,19 +2,33 @@
 /*
  * HighSpeed TCP: a standard TCP whose increase and cut depend on the window.
  *
- * RFC 3649: the response function runs straight, in logarithms, from low_window
- * at a loss rate of low_p to 83000 segments at 1e-7; the cut falls from 0.5 at
- * low_window to 0.1 at 83000. Windows take the rows of a table, one for each
- * whole segment of increase per round trip, as in the RFC's appendix B.
+ * A window w grows by a(w) segments per round trip, and congestion takes b(w) of
+ * it (RFC 3649, section 5):
  *
- * How a table was computed, for low_window W: b(w) = 0.5 - 0.4 ln(w / W) /
- * ln(83000 / W); a(w) = 2 w^2 p(w) b(w) / (2 - b(w)); the first row is W with
- * a = 1; a new row begins at each w where a(w) exceeds that of the row before
- * by more than 1; 72 rows.
- *  - W 38: p(w) = 1 / (12.8 w^1.2), the RFC's rounding of low_p 1e-3
- *  - W 31: low_p 1.5e-3, thus w = 0.15 / p^0.82 as in the drafts before the RFC,
- *    from which the patch of Li et al. must stem. An interpretation: they give
- *    low_window, high_window and high_p, not low_p
+ *     w <- w + a(w) / w     for each acknowledged segment
+ *     w <- (1 - b(w)) w     on congestion
+ *
+ * Up to low_window W it is standard TCP, with a = 1 and b = 1/2. From there the
+ * response function runs straight, in logarithms, to 83000 segments at a loss
+ * probability of 1e-7, and the cut falls to 0.1:
+ *
+ *     b(w) = 0.5 - 0.4 ln(w / W) / ln(83000 / W)
+ *     a(w) = 2 w^2 p(w) b(w) / (2 - b(w))
+ *     p(w) = 1 / (12.8 w^1.2)     for W = 38, the RFC's rounding
+ *
+ * which makes the mean window 0.12 / p^0.835. Windows take the rows of a table,
+ * as in the RFC's appendix B: the first row is W with a = 1, and a new row begins
+ * at each w where a(w) exceeds that of the row before by more than 1. Two flows
+ * whose windows lie in different rows may stay unequal.
+ *
+ * As in Linux: the table has 72 rows. A segment of a(w) is earned by each ACK, not
+ * by each acknowledged segment (count_acks), so that with delayed ACKs growth is
+ * half of what the RFC has.
+ *
+ * Interpretation: Li et al. give low_window 31, high_window 83000 and high_p
+ * 1e-7, but not the loss probability at low_window. It is taken to be 1.5e-3,
+ * thus w = 0.15 / p^0.82 as in the drafts before the RFC, from which their patch
+ * must stem. The parameter low_window chooses between the two tables.
  */
 #include "cc.h"
 
@@ -29,7 +43,17 @@
 	S("li2007",                                                                     \
 	  "Li, Leith, Shorten 2007, Table II: High_P 1e-7, Low_Window 31, High_Window " \
 	  "83000; counts acknowledged segments (RFC 3465)",                             \
-	  CC_SET(highspeed, low_window, 31), CC_SET(highspeed, count_acks, 0))
+	  CC_SET(highspeed, low_window, 31), CC_SET(highspeed, count_acks, 0))          \
+	S("lukaseder2016",                                                              \
+	  "Lukaseder et al. 2016, Table I: Low_Window 38, High_Window 83000, High_P "   \
+	  "1e-7, High_Decrease 0.1; Linux 3.16, which counts ACKs",                     \
+	  CC_SET(highspeed, low_window, 38), CC_SET(highspeed, count_acks, 1))          \
+	S("brakmo2017", "Brakmo 2017: Linux 4.14, which counts ACKs",                   \
+	  CC_SET(highspeed, low_window, 38), CC_SET(highspeed, count_acks, 1))          \
+	S("mani2012",                                                                   \
+	  "Mani and Mbarek 2012: low_window 38, a 1 to 72, b 0.5 to 0.1; the b = 1 at " \
+	  "High_Window is a misprint",                                                  \
+	  CC_SET(highspeed, low_window, 38))
 
 #define highspeed_hooks(H)       \
 	H(highspeed, init)       \

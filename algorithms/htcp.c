@@ -2,18 +2,33 @@
 /*
  * H-TCP: the longer since the last congestion, the faster the growth.
  *
- * Per round trip the window grows by alpha = 2 (1 - kept) f segments, where
- * f = 1 + 10 d + (d / 2)^2 and d is the time since the last congestion beyond
- * delta_l. With rtt_scaling, f counts for a path of 100 ms: it is multiplied by
- * the smallest RTT / 100 ms, within 1/10 and 2, never below 1. What is kept is
- * the smallest RTT / the largest one, within 0.5 and 0.8, unless the throughput
- * before this congestion and before the last differ by more than delta_b: then
- * half.
+ * Each acknowledged segment widens the window w by alpha / w, thus a round trip
+ * by alpha, which depends on the time D since the last congestion, in seconds:
  *
- * As in Linux: times in jiffies; alpha is computed anew only when the window
+ *     alpha = 2 (1 - kept) f(D)
+ *     f(D)  = 1                                          for D <= delta_l
+ *     f(D)  = 1 + 10 (D - delta_l) + (D - delta_l)^2 / 4   beyond
+ *
+ * What congestion leaves bridges an empty queue just so, unless the throughput B
+ * before this congestion differs from that before the last one by more than
+ * delta_b:
+ *
+ *     kept = RTT_min / RTT_max, within 0.5 and 0.8
+ *     kept = 0.5                if |B - B_last| > delta_b B_last
+ *
+ * As in Linux: times are in jiffies; alpha is computed anew only when the window
  * has grown, which is by one segment per ACK at most; the first congestion
- * after a reset always halves; the time counts from the end of recovery.
- * Unlike Linux, f does not wrap after 131 s without congestion.
+ * after a reset always halves, and so does every one on a path of 10 ms or less;
+ * the time counts from the end of recovery; the largest RTT is forgotten by 5 %
+ * at each congestion, and a sample that exceeds it by over 20 ms is taken for an
+ * outlier.
+ *
+ * Unlike Linux: f does not wrap after 131 s without congestion.
+ *
+ * Interpretation: the papers make growth per second the same at any RTT by
+ * max(f T_min, 1), whose factor has the unit of a time. As in Linux, T_min counts
+ * in 100 ms, within 1/10 and 2 (rtt_scaling): f is as printed on a path of
+ * 100 ms.
  */
 #include "cc.h"
 
@@ -29,9 +44,19 @@
 	P(bandwidth_switch, "switch", 1, CC_SWITCH,                                      \
 	  "watch the throughput to choose what is kept (delta_b)", "Linux")
 
-#define htcp_presets(S)                                                            \
-	S("li2007", "Li, Leith, Shorten 2007, Table II: Delta_L 1 s, Delta_B 0.2", \
-	  CC_SET(htcp, delta_l, 1000), CC_SET(htcp, delta_b, 20),                  \
+#define htcp_presets(S)                                                                \
+	S("li2007", "Li, Leith, Shorten 2007, Table II: Delta_L 1 s, Delta_B 0.2",     \
+	  CC_SET(htcp, delta_l, 1000), CC_SET(htcp, delta_b, 20),                      \
+	  CC_SET(htcp, rtt_scaling, 1), CC_SET(htcp, bandwidth_switch, 1))             \
+	S("lukaseder2016", "Lukaseder et al. 2016, Table I: Delta_L 1 s, Delta_B 0.2", \
+	  CC_SET(htcp, delta_l, 1000), CC_SET(htcp, delta_b, 20),                      \
+	  CC_SET(htcp, rtt_scaling, 1), CC_SET(htcp, bandwidth_switch, 1))             \
+	S("brakmo2017", "Brakmo 2017: Linux 4.14 with its defaults",                   \
+	  CC_SET(htcp, delta_l, 1000), CC_SET(htcp, delta_b, 20),                      \
+	  CC_SET(htcp, rtt_scaling, 1), CC_SET(htcp, bandwidth_switch, 1))             \
+	S("mani2012",                                                                  \
+	  "Mani and Mbarek 2012: the law with its scaling by T_min and its switch "    \
+	  "by B, the thresholds by their symbols only",                                \
 	  CC_SET(htcp, rtt_scaling, 1), CC_SET(htcp, bandwidth_switch, 1))
 
 #define htcp_hooks(H)       \

@@ -2,15 +2,38 @@
 /*
  * Reno: one segment more per round trip, half the window on congestion.
  *
- * RFC 5681 as Linux does it: the stack decides whether acknowledged segments
- * (RFC 3465, Linux since 4.0) or ACKs (until 3.18) are counted.
+ * In congestion avoidance each acknowledged segment widens the window w by a
+ * part of a segment (RFC 5681, equation 3), which makes one per round trip:
+ *
+ *     w <- w + 1 / w
+ *
+ * In slow start each widens it by a whole one, until ssthresh. Loss and ECN
+ * marks cut it, once per window of data (equation 4), to
+ *
+ *     ssthresh = max(w / 2, 2)
+ *
+ * Where segments are lost with probability p, independently, the mean window is
+ * about
+ *
+ *     w = sqrt(3 / (2 p))
+ *
+ * As in Linux: windows are whole, and acknowledged segments add up until they
+ * earn one. The stack decides what is counted: acknowledged segments (RFC 3465,
+ * Linux since 4.0) or ACKs (until 3.18), of which delayed ACKs make half as many,
+ * and so half the growth.
  */
 #include "cc.h"
 
 #define reno_parameters(P)
-#define reno_presets(S)                                                        \
-	S("li2007", "Li, Leith, Shorten 2007, Table II: standard TCP; counts " \
-		    "acknowledged segments as their kernel did (RFC 3465)")
+#define reno_presets(S)                                                                \
+	S("li2007", "Li, Leith, Shorten 2007, Table II: standard TCP; counts "         \
+		    "acknowledged segments as their kernel did (RFC 3465)")            \
+	S("lukaseder2016",                                                             \
+	  "Lukaseder et al. 2016: Reno of Linux 3.16, whose stack counts ACKs")        \
+	S("brakmo2017",                                                                \
+	  "Brakmo 2017: Reno of Linux 4.14, whose stack counts acknowledged segments") \
+	S("kumazoe2012",                                                               \
+	  "Kumazoe et al. 2012: Reno of Linux 2.6.26, whose stack counts ACKs")
 #define reno_hooks(H) H(reno, ssthresh) H(reno, cong_avoid)
 
 CC_PARAMS(reno);
@@ -27,14 +50,7 @@ static u32 reno_ssthresh(const struct reno_params *params, struct reno_state *st
 static void reno_cong_avoid(const struct reno_params *params, struct reno_state *state,
 			    struct cc_conn *conn, u32 acked)
 {
-	if (!cc_may_grow(conn))
-		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
-	cc_additive_increase(conn, conn->cwnd_segs, acked);
+	cc_standard_growth(conn, acked);
 }
 
 CC_ALGORITHM(

@@ -3,10 +3,27 @@
  * Scalable TCP: growth and cut are both a share of the window, so that recovery
  * takes the same number of round trips at any rate.
  *
- * The defaults are Linux's of today: below 100 segments it grows like standard
- * TCP, and it always cuts by 1/8. Kelly's mode switch, as used by Li et al.,
- * also halves below its low window; above it one segment in 100 is earned even
- * where standard TCP would earn more.
+ * From low_window on, each acknowledged segment widens the window w by a fixed
+ * part of a segment, and congestion leaves a fixed part of it:
+ *
+ *     w <- w + 1 / segs_per_increase
+ *     w <- kept w
+ *
+ * With Kelly's values, 1/100 and 7/8, a window is regained in ln(8/7) / 0.01 =
+ * 13.4 round trips, however large it is. The response function is
+ *
+ *     w = 0.08 / p
+ *
+ * for a loss probability p. Flows that lose together keep the ratio of their
+ * windows: nothing makes them equal. Below low_window growth is that of standard
+ * TCP, and below halve_below the cut too (Kelly's mode switch, as used by Li et
+ * al.); above, one segment in 100 is earned even where standard TCP would earn
+ * more.
+ *
+ * As in Linux: from low_window = 100 segments on it is scalable, and it cuts by
+ * 1/8 at any window, so halve_below is 0. Until 4.14 Linux counted ACKs, of
+ * which 50 earned a segment, from 50 segments on (count_acks): the same with
+ * delayed ACKs, twice as much without.
  */
 #include "cc.h"
 
@@ -24,17 +41,29 @@
 	P(count_acks, "switch", 0, CC_SWITCH, "count ACKs, not acknowledged segments", \
 	  "Linux until 4.14")
 
-#define scalable_presets(S)                                                           \
-	S("li2007",                                                                   \
-	  "Li, Leith, Shorten 2007, Table II: alpha 0.01, beta 0.875, Low_Window 16", \
-	  CC_SET(scalable, segs_per_increase, 100), CC_SET(scalable, low_window, 16), \
-	  CC_SET(scalable, halve_below, 16), CC_SET(scalable, kept, 896))             \
-	S("linux-3.16", "Linux 3.16: one segment per 50 ACKs",                        \
-	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),  \
-	  CC_SET(scalable, count_acks, 1))                                            \
-	S("linux-4.14", "Linux 4.14: one segment per 50 ACKs",                        \
-	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),  \
-	  CC_SET(scalable, count_acks, 1))
+#define scalable_presets(S)                                                              \
+	S("li2007",                                                                      \
+	  "Li, Leith, Shorten 2007, Table II: alpha 0.01, beta 0.875, Low_Window 16",    \
+	  CC_SET(scalable, segs_per_increase, 100), CC_SET(scalable, low_window, 16),    \
+	  CC_SET(scalable, halve_below, 16), CC_SET(scalable, kept, 896))                \
+	S("linux-3.16", "Linux 3.16: one segment per 50 ACKs",                           \
+	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),     \
+	  CC_SET(scalable, count_acks, 1))                                               \
+	S("linux-4.14", "Linux 4.14: one segment per 50 ACKs",                           \
+	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),     \
+	  CC_SET(scalable, count_acks, 1))                                               \
+	S("lukaseder2016",                                                               \
+	  "Lukaseder et al. 2016, Table I: alpha 0.02 (for each ACK, as Linux 3.16 "     \
+	  "counts), beta 0.875, Low_Window 50; the 0.01 of their text is per segment",   \
+	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),     \
+	  CC_SET(scalable, kept, 896), CC_SET(scalable, count_acks, 1))                  \
+	S("brakmo2017", "Brakmo 2017: Linux 4.14, one segment per 50 ACKs",              \
+	  CC_SET(scalable, segs_per_increase, 50), CC_SET(scalable, low_window, 50),     \
+	  CC_SET(scalable, kept, 896), CC_SET(scalable, count_acks, 1))                  \
+	S("mani2012",                                                                    \
+	  "Mani and Mbarek 2012: 0.01 of the window per round trip (0.001 in one place " \
+	  "is a misprint), cut by 12.5 %",                                               \
+	  CC_SET(scalable, segs_per_increase, 100), CC_SET(scalable, kept, 896))
 
 #define scalable_hooks(H) H(scalable, ssthresh) H(scalable, cong_avoid)
 
@@ -59,13 +88,8 @@ static void scalable_cong_avoid(const struct scalable_params *params,
 {
 	u32 per = params->segs_per_increase;
 
-	if (!cc_may_grow(conn))
+	if (!cc_reaches_avoidance(conn, &acked))
 		return;
-	if (cc_in_slow_start(conn)) {
-		acked = cc_slow_start(conn, acked);
-		if (!acked)
-			return;
-	}
 	if (conn->cwnd_segs < params->low_window)
 		per = conn->cwnd_segs;
 	cc_additive_increase(conn, per, params->count_acks ? 1 : acked);

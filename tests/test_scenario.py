@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell import catalogue, docs, documents
+from dumbbell import catalogue, documents
+from dumbbell.docs import reference as docs
 from dumbbell.errors import InputError
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario

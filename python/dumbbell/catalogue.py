@@ -10,16 +10,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from dumbbell import _core
+from dumbbell import _core, head_comments
 from dumbbell.errors import InputError, listed, unknown
+from dumbbell.head_comments import HeadComment
 
 ENGINE_VERSION: str = _core.ENGINE_VERSION
 """Hash of the simulator's sources; results of another engine are other results."""
 
 TESTBED_VERSION: str = _core.TESTBED_VERSION
 """Hash of the testbed's sources, whether or not it is built in."""
+
+KERNEL_HOOKS: Final = frozenset(
+    (
+        *("init", "ssthresh", "cong_avoid", "pkts_acked", "cwnd_event", "set_state"),
+        *("in_ack_event", "undo_cwnd", "cong_control", "info"),
+    )
+)
+"""The hooks for which the kernel has adapters (crates/testbed/bpf/adapter.h)."""
 
 
 class _Entry(BaseModel):
@@ -57,7 +66,7 @@ class Preset(_Entry):
 class Algorithm(_Entry):
     """A congestion-control algorithm: built in, or a user's own file.
 
-    Of a user's own, `code` is the text of its file, and `path` the file it was read from, if any.
+    `code` is the text of its file. Of a user's own, `path` is the file it was read from, if any.
     """
 
     name: str
@@ -71,8 +80,36 @@ class Algorithm(_Entry):
     presets: tuple[Preset, ...]
     info: tuple[str, ...]
     source_hash: str
-    code: str | None = None
+    code: str = Field(repr=False)
     path: str | None = None
+
+    @property
+    def comment(self) -> HeadComment:
+        """What its file says of it."""
+        return head_comments.parse(self.code, frozenset(each.name for each in self.parameters))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's own rather than built in."""
+        return self.name not in algorithms()
+
+    @property
+    def hooks(self) -> frozenset[str]:
+        """The hooks that its file registers."""
+        return frozenset(re.findall(rf"\bH\(\s*{self.name},\s*(\w+)\)", self.code))
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """Where it runs: in the simulator, and in the kernel if that has adapters for its hooks.
+
+        Whether the kernel of this machine can load it is what `running.machine` finds out.
+        """
+        return ("simulator", "kernel") if self.hooks <= KERNEL_HOOKS else ("simulator",)
+
+    @property
+    def needs_ecn(self) -> bool:
+        """Whether it has nothing to listen to without congestion marks."""
+        return self.family == "ecn" or "ecn" in self.flags
 
     @property
     def preset_names(self) -> tuple[str, ...]:
@@ -164,7 +201,7 @@ def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
     return algorithms()[name]
 
 
-def loaded(name: str, code: str, shown: str | None = None, path: str | None = None) -> Algorithm:
+def loaded(name: str, code: str, shown: str | None = None, XX) -> Algorithm:
     """Return a user's own algorithm by its source, which is compiled if it is new.
 
     What is wrong with it is an InputError that names `shown` and the line.
@@ -173,7 +210,7 @@ def loaded(name: str, code: str, shown: str | None = None, path: str | None = No
         described = _core.load_algorithm(name, code, shown or f"{name}.c")
     except _core.AlgorithmError as error:
         raise _refused(*error.args) from None
-    return Algorithm.model_validate({**json.loads(described), "code": code, "path": path})
+    return Algorithm.model_validate({**json.loads(described), "path": path})
 
 
 def _refused(file: str | None, line: int | None, cause: str) -> InputError:

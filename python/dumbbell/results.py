@@ -17,8 +17,10 @@ from typing import Any, Final
 import polars as pl
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from dumbbell import catalogue
 from dumbbell.analysis import metrics
 from dumbbell.analysis.run_metrics import Metrics
+from dumbbell.catalogue import Algorithm
 from dumbbell.claims.checks import TestRuns
 from dumbbell.claims.verdicts import ClaimResult, judge
 from dumbbell.errors import DamagedResult, InputError, StoreError
@@ -172,6 +174,12 @@ class Results:
                 _stack(stack) for run in self._all() for stack in facts.stacks(run.resolved.data)
             )
         )
+
+    @cached_property
+    def algorithms(self) -> list[Algorithm]:
+        """The algorithms of the planned runs, in alphabetical order."""
+        used = {name for run in self._all() for name in facts.algorithms(run.resolved.data)}
+        return [catalogue.algorithm(name) for name in sorted(used)]
 
     def finished(self, test: str) -> list[tuple[PlannedRun, Metrics]]:
         """Return the finished runs of a test with their metrics."""

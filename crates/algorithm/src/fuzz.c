@@ -260,8 +260,9 @@ static void hostile_step(struct world *world)
 
 	conn->now_us += any_number() % 2000000;
 	conn->delivered_segs += any_number() % 1000;
-	conn->delivered_ce_segs += any_number() % 100;
-	conn->lost_segs += any_number() % 10;
+	conn->delivered_ce_segs += any_number() % 1000;
+	conn->lost_segs += any_number() % 100;
+	conn->prior_cwnd_segs = any_number();
 	conn->resent_segs = any_number();
 	conn->in_flight_segs = any_number();
 	conn->cwnd_limited = next_random() % 8 != 0;

@@ -103,8 +103,7 @@ pub struct Algorithm {
     pub info: Vec<&'static str>,
     /// SHA-256 of its source.
     pub source_hash: &'static str,
-    /// Its source, to be compiled for the kernel.
-    #[serde(skip)]
+    /// Its source: compiled for the kernel, and its first comment is its documentation.
     pub code: &'static str,
     #[serde(skip)]
     pub(crate) hooks: Hooks,

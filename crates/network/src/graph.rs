@@ -171,37 +171,13 @@ pub struct Network {
 
 impl Network {
     /// A network of idle links that stands still after `end`; `paths` holds the routes of
-    /// each flow. Counters of sampled links are kept every `interval`.
+    /// each flow. Counters of sampled links are kept every `interval`. Hosts that send as
+    /// time goes by ([`Drive::Real`]) go on by [`Self::until`].
     ///
     /// # Panics
     /// If a route names a link that does not exist, or has none or more than 255.
     #[must_use]
     pub fn new(
-        links: &[LinkConfig],
-        paths: &[Path],
-        seed: u64,
-        end: Time,
-        interval: Option<Span>,
-    ) -> Self {
-        Self::driven(links, paths, seed, end, interval, Drive::Virtual)
-    }
-
-    /// The same network for hosts that send as time goes by: see [`Self::until`].
-    ///
-    /// # Panics
-    /// As [`Self::new`].
-    #[must_use]
-    pub fn in_real_time(
-        links: &[LinkConfig],
-        paths: &[Path],
-        seed: u64,
-        end: Time,
-        interval: Option<Span>,
-    ) -> Self {
-        Self::driven(links, paths, seed, end, interval, Drive::Real)
-    }
-
-    fn driven(
         links: &[LinkConfig],
         paths: &[Path],
         seed: u64,

@@ -37,6 +37,7 @@ pub use loss::{
     ScriptedDrop,
 };
 pub use packet::{Direction, Ecn, Flags, Packet};
+pub use plan::Drive;
 pub use policer::{Policer, PolicerConfig};
 pub use queue::{
     Admission, Backlog, CoDel, CoDelConfig, Discipline, Fq, FqCoDel, FqCoDelConfig, FqConfig,

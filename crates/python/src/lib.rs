@@ -139,13 +139,6 @@ fn check_algorithm_name(name: &str, shown: &str) -> PyResult<()> {
     own::check_name(name, shown).map_err(not_usable)
 }
 
-/// The source of an algorithm that is built in.
-#[pyfunction]
-fn algorithm_code(name: &str) -> PyResult<&'static str> {
-    let found = dumbbell_algorithm::find(name);
-    found.map(|algorithm| algorithm.code).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
 /// What an algorithm's compiled code has and needs, as JSON.
 #[pyfunction]
 fn examine_algorithm(py: Python<'_>, name: &str, code: &str, shown: &str) -> PyResult<String> {
@@ -193,7 +186,7 @@ mod _core {
     #[pymodule_export]
     use super::{
         AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError,
-        algorithm_code, algorithms, check_algorithm_name, check_stack, examine_algorithm,
+        algorithms, check_algorithm_name, check_stack, examine_algorithm,
         fuzz_algorithm, load_algorithm, schema, simulate, stack_profiles,
     };
 

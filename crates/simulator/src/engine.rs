@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_network::{Direction, LinkId, Network, Span, Time, Turn};
+use dumbbell_network::{Direction, Drive, LinkId, Network, Span, Time, Turn};
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Scenario, Transport, summarise_queue};
 
@@ -32,7 +32,8 @@ impl Engine {
         let sampled = scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
         let sampled = sampled.map(|(id, link)| (id, link.name.clone())).collect();
         let (paths, seed) = (scenario.paths(), scenario.seed);
-        let mut network = Network::new(&scenario.links, &paths, seed, end, interval);
+        let mut network =
+            Network::new(&scenario.links, &paths, seed, end, interval, Drive::Virtual);
         let hosts = AllHosts::new(scenario, &mut network);
         Self { network, hosts, end, interval, sampled }
     }

@@ -37,6 +37,11 @@ impl Recovery {
         Self { reduction, prior_cwnd, ssthresh, delivered: 0, sent: 0, acks: 0 }
     }
 
+    /// Reduces to another window: an algorithm may cut otherwise for what turns out to be loss.
+    pub fn aim_at(&mut self, ssthresh: u32) {
+        self.ssthresh = u64::from(ssthresh);
+    }
+
     /// Counts a segment sent during recovery.
     pub fn on_sent(&mut self) {
         self.sent += 1;

@@ -86,7 +86,7 @@ pub struct SenderCounters {
 pub struct SenderConfig {
     /// Payload of a full segment in bytes.
     pub mss_bytes: u32,
-    /// Size of its packet at the IP layer in bytes; what pacing counts.
+    /// Size of its packet at the IP layer in bytes.
     pub packet_bytes: u32,
     /// Bytes that the sender's own link adds to each packet.
     pub overhead_bytes: u32,

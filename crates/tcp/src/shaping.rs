@@ -23,7 +23,8 @@ pub struct Shaper {
     pacer: Pacer,
     queue: Option<HostQueue>,
     tsq_bytes: u64,
-    packet_bytes: u32,
+    /// What pacing counts of a segment.
+    paced_bytes: u32,
     wire_bytes: u32,
     /// The rate of the stack's own, in bytes per second.
     rate: Option<u64>,
@@ -31,6 +32,12 @@ pub struct Shaper {
     chunk_left: u64,
     last_ack: Time,
     wake: Time,
+}
+
+/// An algorithm's rate is one of payload, and so is all that Linux paces since it books
+/// departures ahead (EDT). Before, its own rate was held to whole packets.
+const fn paced_bytes(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> u32 {
+    if algorithm_sets_rate || stack.pacing_credit { config.mss_bytes } else { config.packet_bytes }
 }
 
 /// What is about to be sent.
@@ -70,7 +77,7 @@ impl Shaper {
             pacer: Pacer::new(stack),
             queue: limits_queue.map(|(_, rate)| HostQueue::new(rate)),
             tsq_bytes: stack.tsq_bytes.map_or(u64::MAX, std::num::NonZeroU64::get),
-            packet_bytes: config.packet_bytes,
+            paced_bytes: paced_bytes(stack, config, algorithm_sets_rate),
             wire_bytes: config.packet_bytes + config.overhead_bytes,
             rate: None,
             chunk_left: 0,
@@ -149,7 +156,7 @@ impl Shaper {
             return Verdict::Wait;
         }
         if let Some(rate) = rate {
-            let bytes = segs * u64::from(self.packet_bytes);
+            let bytes = segs * u64::from(self.paced_bytes);
             self.pacer.charge(now, bytes, request.sent_segs + segs, rate);
         }
         self.chunk_left = segs - 1;

@@ -5,7 +5,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use dumbbell_algorithm::{STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
+use dumbbell_algorithm::{Algorithm, Need, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
 use dumbbell_network::Span;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -320,7 +320,10 @@ pub const SWITCHES: [(&str, &str); 40] = [
     ("sack", "ACKs report what has arrived out of order (RFC 2018); if not, use new-reno"),
     ("dsack", "they also report what has arrived twice (RFC 2883)"),
     ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
-    ("ecn", "congestion marks: off, classic (RFC 3168) or dctcp (RFC 8257)"),
+    (
+        "ecn",
+        "congestion marks: off, classic (RFC 3168) or dctcp (RFC 8257), which algorithms that need marks have whatever is set",
+    ),
     ("sack_compression_ns", "how long the ACK of a segment out of order may wait, in ns; 0: not"),
     ("sack_compression_segs", "most segments out of order that wait for one ACK"),
     ("gro_segs", "segments that receive offload merges into one; 0 or 1: none"),
@@ -474,6 +477,14 @@ impl Stack {
         let inclusive = if self.slow_start_inclusive { STACK_SLOW_START_INCLUSIVE } else { 0 };
         let acks = if matches!(self.growth, Growth::Acks) { STACK_COUNT_ACKS } else { 0 };
         inclusive | acks
+    }
+
+    /// The stack under an algorithm: where that needs congestion marks, Linux negotiates
+    /// them and echoes each as it is, whatever is set otherwise.
+    #[must_use]
+    pub fn serving(self, algorithm: &Algorithm) -> Self {
+        let needs_marks = algorithm.flags.contains(&Need::Ecn);
+        Self { ecn: if needs_marks { Ecn::Dctcp } else { self.ecn }, ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
 //! choice is set up once, however many flows share it.
 
-use dumbbell_algorithm::Algorithm;
+use dumbbell_algorithm::{Algorithm, Need};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
 
@@ -64,7 +64,7 @@ impl Choices {
                 check_header(flow, HEADER_BYTES + options)?;
                 let algorithm = self.algorithm(tcp)?;
                 self.algorithm_of.push(Some(algorithm));
-                stack
+                stack.serving(self.algorithms[algorithm].algorithm)
             }
             Transport::Udp(_) => {
                 check_header(flow, DATAGRAM_HEADER_BYTES)?;
@@ -79,6 +79,16 @@ impl Choices {
             self.stacks.push(stack);
         }
         Ok(())
+    }
+
+    /// Whether the algorithms of all flows with a stack need congestion marks.
+    #[must_use]
+    pub fn all_need_marks(&self, stack: usize) -> bool {
+        let needs = |choice: &Option<usize>| {
+            choice.is_none_or(|index| self.algorithms[index].algorithm.flags.contains(&Need::Ecn))
+        };
+        let choices = self.algorithm_of.iter().zip(&self.stack_of);
+        choices.filter(|(_, of)| **of == stack).all(|(choice, _)| needs(choice))
     }
 
     fn algorithm(&mut self, tcp: &Tcp) -> Result<usize, (String, String)> {

@@ -64,8 +64,10 @@ impl<'a> Setup<'a> {
         let processors = Processors::divided()?;
         let kept_off = processors.keep_off();
         let buffer = buffer_bytes(scenario);
-        let tunings: Vec<Tuning> =
-            choices.stacks.iter().map(|stack| Tuning::of(stack, buffer)).collect();
+        let stacks = choices.stacks.iter().enumerate();
+        let tunings: Vec<Tuning> = stacks
+            .map(|(index, stack)| Tuning::of(stack, buffer, choices.all_need_marks(index)))
+            .collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
             let host = |address| Host::new(address, mtu, tuning);

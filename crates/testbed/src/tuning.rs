@@ -33,14 +33,20 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// How to have `stack`, with receive buffers of so many bytes.
+    /// How to have `stack`, with receive buffers of so many bytes. Only algorithms that need
+    /// marks echo each as it is.
     #[must_use]
-    pub fn of(stack: &Stack, receive_bytes: u64) -> Self {
+    pub fn of(stack: &Stack, receive_bytes: u64, echoes_each_mark: bool) -> Self {
         let mut sysctls = common(receive_bytes);
         let mut kernel = linux_6();
         tune_loss_detection(stack, &mut kernel, &mut sysctls);
         tune_timers(stack, &mut kernel, &mut sysctls);
         tune_receiver(stack, &mut kernel, &mut sysctls);
+        kernel.ecn = match stack.ecn {
+            Ecn::Dctcp if !echoes_each_mark => Ecn::Classic,
+            asked => asked,
+        };
+        sysctls.set("net.ipv4.tcp_ecn", u8::from(kernel.ecn != Ecn::Off));
         tune_sender(stack, &mut kernel, &mut sysctls);
         Self {
             sysctls,
@@ -123,8 +129,6 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.sack_compression_segs = stack.sack_compression_segs.min(255);
     sysctls.set("net.ipv4.tcp_comp_sack_nr", kernel.sack_compression_segs);
     kernel.receive_window_bytes = stack.receive_window_bytes;
-    kernel.ecn = if stack.ecn == Ecn::Off { Ecn::Off } else { Ecn::Classic };
-    sysctls.set("net.ipv4.tcp_ecn", u8::from(kernel.ecn != Ecn::Off));
 }
 
 fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
@@ -157,7 +161,11 @@ mod tests {
 
     fn tuning(profile: &str, switches: serde_json::Value) -> Tuning {
         let switches = switches.as_object().unwrap().clone();
-        Tuning::of(&StackChoice { profile: profile.into(), switches }.resolve().unwrap(), 1 << 20)
+        Tuning::of(
+            &StackChoice { profile: profile.into(), switches }.resolve().unwrap(),
+            1 << 20,
+            false,
+        )
     }
 
     #[test]
@@ -182,6 +190,16 @@ mod tests {
         let short = tuning("linux-6", json!({"rto_min_ns": 5_000_000}));
         assert!(written(&short).contains(r#""net.ipv4.tcp_rto_min_us", "5000""#));
         assert_eq!(short.not_offered, Vec::<String>::new());
+    }
+
+    #[test]
+    fn marks_are_echoed_one_by_one_where_the_algorithms_see_to_it() {
+        let switches = json!({"ecn": "dctcp"}).as_object().unwrap().clone();
+        let choice = StackChoice { profile: "linux-6".into(), switches };
+        let stack = choice.resolve().unwrap();
+        assert_eq!(Tuning::of(&stack, 1 << 20, true).not_offered, Vec::<String>::new());
+        let classic = Tuning::of(&stack, 1 << 20, false).not_offered;
+        assert_eq!(classic, ["ecn = \"dctcp\" (is \"classic\")"]);
     }
 
     #[test]

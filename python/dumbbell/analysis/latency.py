@@ -59,13 +59,42 @@ def families(scenario: facts.Resolved) -> list[list[int]]:
     return list(found.values())
 
 
+def whole_transfers(requests: pl.DataFrame, scenario: facts.Resolved) -> pl.DataFrame:
+    """Join the transfers of a flow's connections to one, which is done when all of them are.
+
+    It has the number of the first connection. What single connections carry stays as it is.
+    """
+    several = [numbers for numbers in facts.bundles(scenario["flows"]) if len(numbers) > 1]
+    if not several:
+        return requests
+    first = {number: numbers[0] for numbers in several for number in numbers}
+    needed = {numbers[0]: len(numbers) for numbers in several}
+    is_part = pl.col("flow").is_in(list(first))
+    parts = requests.filter(is_part).with_columns(pl.col("flow").replace(first))
+    joined = parts.group_by("flow", maintain_order=True).agg(
+        pl.col(name).max()
+        if name == "latency_ns"
+        else pl.col(name).sum()
+        if name == "bytes"
+        else pl.col(name).first()
+        for name in parts.columns
+        if name != "flow"
+    )
+    arrived = parts.group_by("flow").agg(pl.len().alias("arrived"))
+    complete = joined.join(arrived, on="flow").filter(
+        pl.col("arrived") == pl.col("flow").replace_strict(needed, return_dtype=pl.UInt32)
+    )
+    return pl.concat([requests.filter(~is_part), complete.select(requests.columns)])
+
+
 def latencies(run: Run) -> pl.DataFrame:
     """Return what the requests and transfers of a run took, one row for each family of flows.
 
     The columns are ``flows`` (the family's name), ``algorithm``, ``count`` of flows, ``finished``
     and ``unfinished`` requests or transfers, ``per_s`` and ``goodput_mbit`` from the family's first
     start to the end of the run, ``mean_ms``, ``p50_ms``, ``p90_ms``, ``p99_ms``, ``p999_ms`` and
-    ``max_ms``. Of requests, each flow has one unfinished at most, which is not counted.
+    ``max_ms``. Of requests, each flow has one unfinished at most, which is not counted. A transfer
+    over several connections ends with the last of them.
     """
     rows = [_row(run, members) for members in families(run.scenario)]
     return pl.DataFrame(rows, schema=_SCHEMA)
@@ -73,15 +102,17 @@ def latencies(run: Run) -> pl.DataFrame:
 
 def _row(run: Run, members: Sequence[int]) -> dict[str, Any]:
     flows = [run.scenario["flows"][index] for index in members]
+    count = len(facts.bundles(flows))
     done = run.requests.filter(pl.col("flow").is_in(members))
+    done = whole_transfers(done, run.scenario)
     active_s = (run.summary["duration_ns"] - min(flow["start_ns"] for flow in flows)) / NS_PER_S
     ends = "transfer" in flows[0]["transport"]["tcp"]["demand"]
     return {
-        "flows": facts.family(flows[0]["label"]) if len(flows) > 1 else flows[0]["label"],
+        "flows": (facts.family if count > 1 else facts.whole)(flows[0]["label"]),
         "algorithm": facts.choice(flows[0]),
-        "count": len(flows),
+        "count": count,
         "finished": done.height,
-        "unfinished": len(flows) - done.height if ends else None,
+        "unfinished": count - done.height if ends else None,
         "per_s": done.height / active_s,
         "goodput_mbit": 8 * int(done["bytes"].sum()) / active_s / 1e6,
         **percentiles(done["latency_ns"]),

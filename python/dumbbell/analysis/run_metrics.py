@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.analysis.convergence import convergence
-from dumbbell.analysis.latency import families, percentiles
+from dumbbell.analysis.latency import families, percentiles, whole_transfers
 from dumbbell.analysis.window import Sampled, Window
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
@@ -239,7 +239,9 @@ def _synchronisation(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     events = np.cumsum(gaps_ns > 1000 * max(rtts_us))
     total = len(np.unique(events))
     flows = cuts["flow"].to_numpy()
-    backed_off = [float(len(np.unique(events[flows == index]))) for index in range(count)]
+    backed_off = [
+        float(len(np.unique(events[np.isin(flows, numbers)]))) for numbers in sampled.connections
+    ]
     yield from _numbered("sync", [_ratio(number, total) for number in backed_off])
     yield "congestion_per_s", total / window.seconds
 
@@ -262,9 +264,12 @@ def _windows(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
 def _whole_run(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
     """Yield what the run's summary has counted."""
     summary = sampled.run.summary
-    flows = summary["flows"][: len(sampled.flows)]
-    rtts_us = [told["rtt_mean_us"] for told in flows]
-    yield from _numbered("rtt_mean_ms", [None if us is None else us / 1000 for us in rtts_us])
+    rtts_us = [
+        [us for n in numbers if (us := summary["flows"][n]["rtt_mean_us"]) is not None]
+        for numbers in sampled.connections
+    ]
+    means_us = [float(np.mean(each)) if each else None for each in rtts_us]
+    yield from _numbered("rtt_mean_ms", [None if us is None else us / 1000 for us in means_us])
     number = facts.bottleneck(sampled.scenario)
     queue = {} if number is None else summary["queues"][number]
     packet_bytes = max(flow["packet_bytes"] for flow in sampled.scenario["flows"])
@@ -283,7 +288,8 @@ def _latencies(sampled: Sampled) -> Iterator[tuple[str, float | None]]:
         begun = pl.col("time_ns").cast(pl.Int64)
         ended = begun + pl.col("latency_ns").cast(pl.Int64)
         inside = (begun >= window.start_ns) & (ended <= window.end_ns)
-        done = sampled.run.scan("requests").filter(inside).select("flow", "latency_ns").collect()
+        done = whole_transfers(sampled.run.scan("requests").collect(), sampled.scenario)
+        done = done.filter(inside).select("flow", "latency_ns")
     for number, members in enumerate(families(sampled.scenario), start=1):
         if window is None or done is None:
             own = pl.Series(dtype=pl.UInt64)

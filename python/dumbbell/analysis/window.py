@@ -65,27 +65,29 @@ class Sampled:
 
     The window begins at the first sample after the start of the last flow, so that all counters
     are exact at its ends. Flows of which no samples are taken, such as those that arrive at random,
-    do not count for it; `flows` ends with the last of the others.
+    do not count for it; `flows` ends with the last of the others. The connections of a `parallel`
+    flow are one flow: `flows` has the first of them, `connections` has them all.
     """
 
     def __init__(self, run: Run, measure: Measure) -> None:
         self.run = run
         self.scenario = run.scenario
-        flows: list[dict[str, Any]] = list(run.scenario["flows"])
-        while flows and not flows[-1]["sampled"]:
-            flows.pop()
-        self.flows = flows
+        connections: list[dict[str, Any]] = list(run.scenario["flows"])
+        while connections and not connections[-1]["sampled"]:
+            connections.pop()
+        self.connections = facts.bundles(connections)
+        self.flows = [connections[numbers[0]] for numbers in self.connections]
         self._measure = measure
 
     @cached_property
     def flow_counters(self) -> list[Counters | None]:
-        """Samples of each flow; None where there are none."""
+        """Samples of each flow, of its connections together; None where there are none."""
         names = ["sent_segs", "sent_bytes", "retransmitted_segs", "received_bytes", "cwnd_segs"]
         frame = self.run.scan("flows").select("time_ns", "flow", *names).collect()
         found = frame.partition_by("flow", as_dict=True)
         return [
-            _counters(found[index,], names) if (index,) in found else None
-            for index in range(len(self.flows))
+            _together([_counters(found[n,], names) for n in numbers if (n,) in found])
+            for numbers in self.connections
         ]
 
     @cached_property
@@ -132,6 +134,23 @@ class Sampled:
         if times.size < 2:
             return None
         return Window(int(times[0]), int(times[-1]))
+
+
+def _together(parts: list[Counters]) -> Counters | None:
+    """Add up what the connections of a flow have sampled; None if there is nothing."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    time_ns = np.unique(np.concatenate([part.time_ns for part in parts]))
+    names = parts[0].columns
+    return Counters(
+        time_ns, {name: np.sum([_held(part, name, time_ns) for part in parts], 0) for name in names}
+    )
+
+
+def _held(part: Counters, name: str, time_ns: Times) -> Values:
+    """Return a column at other times: the last sample before each, 0 before the first."""
+    places = np.searchsorted(part.time_ns, time_ns, side="right")
+    return np.concatenate(([0.0], part.columns[name]))[places]
 
 
 def _counters(frame: pl.DataFrame, names: list[str]) -> Counters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from dumbbell.catalogue import Algorithm
 from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import number, with_spread
+from dumbbell.head_comments import Form, Paragraph
 from dumbbell.running.machine import Machine
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
@@ -27,6 +29,8 @@ from dumbbell.validate.agreement.statistics import Verdict as Shown
 from dumbbell.validate.running import Judged
 from dumbbell.validate.running import Verdict as Closeness
 from dumbbell.validate.table import COLUMNS, cells
+
+_PROSE_WIDTH: Final = 90
 
 _VERDICTS = {
     Verdict.REPRODUCED: "[green]✓ reproduced[/]",
@@ -77,7 +81,8 @@ def _rows(run: Run) -> list[list[int]]:
     """Return the flows of each row."""
     rows: dict[object, list[int]] = {}
     for index, flow in enumerate(run.scenario["flows"]):
-        key = index if flow["sampled"] else (facts.family(flow["label"]), facts.choice(flow))
+        name = (facts.whole if flow["sampled"] else facts.family)(flow["label"])
+        key = (name, flow["sampled"], facts.choice(flow))
         rows.setdefault(key, []).append(index)
     return list(rows.values())
 
@@ -92,8 +97,7 @@ def _flow(run: Run, members: Sequence[int]) -> Iterator[str]:
     gone = total["dropped_packets"] + total["lost_packets"]
     rtts_us = [each["rtt_mean_us"] for each in told if each["rtt_mean_us"] is not None]
     is_tcp = "tcp" in flows[0]["transport"]
-    label = flows[0]["label"]
-    yield label if len(flows) == 1 else f"{facts.family(label)} × {len(flows)}"
+    yield _name(flows)
     yield facts.choice(flows[0])
     yield number(facts.base_rtt_ns(run.scenario, flows[0]) / 1e6)
     yield number(start_ns / NS_PER_S)
@@ -103,6 +107,15 @@ def _flow(run: Run, members: Sequence[int]) -> Iterator[str]:
     yield number(_percent(total["retransmitted_segs"], total["sent_segs"]) if is_tcp else None)
     yield str(total["congestion_events"]) if is_tcp else number(None)
     yield str(total["timeouts"]) if is_tcp else number(None)
+
+
+def _name(flows: Sequence[Mapping[str, Any]]) -> str:
+    """Name the flow of some connections, or a family of flows and their number."""
+    label = flows[0]["label"]
+    if len(facts.bundles(flows)) > 1:
+        return f"{facts.family(label)} × {len(facts.bundles(flows))}"
+    connections = f" ({len(flows)} connections)" if len(flows) > 1 else ""
+    return facts.whole(label) + connections
 
 
 _COUNTED: Final = (
@@ -287,6 +300,20 @@ def _interval(row: dict[str, float | None] | None, scale: float) -> str:
         return ""
     mean, high = row["mean"], row["high"]
     return with_spread(mean * scale, None if high is None else (high - mean) * scale)
+
+
+def paragraph(shown: Paragraph) -> str:
+    """Return a paragraph of a head comment as lines, with its label."""
+    lines = [f"{shown.kind}:"] if shown.kind else []
+    for block in shown.blocks:
+        match block.form:
+            case Form.EQUATION:
+                lines += [f"    {line}" for line in block.lines]
+            case Form.ITEMS:
+                lines += [f"- {line}" for line in block.lines]
+            case Form.PROSE:
+                lines += textwrap.wrap(block.lines[0], _PROSE_WIDTH, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def parameters(algorithm: Algorithm, preset: str | None) -> Table:

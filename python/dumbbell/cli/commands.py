@@ -95,6 +95,8 @@ def list_things(
     for entry in entries:
         table.add_row(*(str(value) for value in entry.values()))
     print_table(table)
+    if what is Listed.ALGORITHMS:
+        say.print("Whether the kernel's world is ready on this machine: dumbbell doctor")
 
 
 def _studies() -> list[dict[str, Any]]:
@@ -107,9 +109,11 @@ def _algorithms() -> list[dict[str, Any]]:
         {
             "name": algorithm.name,
             "title": algorithm.title,
+            "family": algorithm.family,
             "year": algorithm.year,
+            "worlds": ", ".join(algorithm.worlds),
             "presets": ", ".join(algorithm.preset_names),
-            "summary": algorithm.summary,
+            "source": algorithm.source,
         }
         for algorithm in catalogue.algorithms().values()
     ]
@@ -461,12 +465,20 @@ def show_algorithm(
     if as_json:
         values = {parameter.name: parameter.initial for parameter in algorithm.parameters}
         values |= algorithm.preset(preset).values if preset else {}
-        shown = algorithm.model_dump(exclude={"code", "path"})
-        print_json({**shown, "preset": preset, "values": values})
+        described = algorithm.model_dump(exclude={"code", "path"})
+        described["worlds"] = algorithm.worlds
+        described["notes"] = [
+            {"kind": note.kind, "text": note.text} for note in algorithm.comment.notes
+        ]
+        print_json({**described, "preset": preset, "values": values})
         return
     print(f"{algorithm.name}: {algorithm.title} ({algorithm.family}, {algorithm.year})")
     print(algorithm.summary)
     print(f"Source: {algorithm.source}")
+    print(f"Runs in: {', '.join(algorithm.worlds)}")
+    for paragraph in algorithm.comment.paragraphs:
+        print(f"\n{cli_tables.paragraph(paragraph)}")
+    print()
     if algorithm.parameters:
         print_table(cli_tables.parameters(algorithm, preset))
     for each in algorithm.presets:

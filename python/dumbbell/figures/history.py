@@ -31,6 +31,8 @@ class Measure:
     """Whether it counts bytes, so that what is shown is its rate of change in Mbit/s."""
     from_zero: bool = True
     """Whether its axis begins at zero."""
+    adds_up: bool = True
+    """Whether the connections of a flow are shown by their sum; else by their mean."""
 
 
 def series(
@@ -40,7 +42,7 @@ def series(
     measure = MEASURES[quantity]
     first_s = 0.0 if start_s is None else start_s
     last_s = run.summary["duration_ns"] / 1e9 if end_s is None else end_s
-    frame = measure.read(run).drop_nulls("value")
+    frame = _whole(measure.read(run).drop_nulls("value"), measure)
     if measure.counter:
         frame = pl.concat([_zeros(run), frame]).unique(["label", "time_s"], maintain_order=True)
     frame = frame.filter(pl.col("time_s").is_between(first_s, last_s))
@@ -50,12 +52,23 @@ def series(
     return pl.concat([thin(part, "time_s", "value", _BUCKETS) for part in parts] or [frame])
 
 
+def _whole(frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Turn the lines of connections into those of the flows that they carry together."""
+    labels = {label: facts.whole(label) for label in frame["label"].unique()}
+    if all(label == whole for label, whole in labels.items()):
+        return frame
+    value = pl.col("value").sum() if measure.adds_up else pl.col("value").mean()
+    named = frame.with_columns(pl.col("label").replace(labels))
+    return named.group_by("label", "time_s", maintain_order=True).agg(value)
+
+
 def _zeros(run: Run) -> pl.DataFrame:
     """Return what every counter is when its flow starts."""
-    flows = [flow for flow in run.scenario["flows"] if flow["sampled"]]
+    sampled = [flow for flow in run.scenario["flows"] if flow["sampled"]]
+    flows = [sampled[numbers[0]] for numbers in facts.bundles(sampled)]
     return pl.DataFrame(
         {
-            "label": [flow["label"] for flow in flows],
+            "label": [facts.whole(flow["label"]) for flow in flows],
             "time_s": [flow["start_ns"] / 1e9 for flow in flows],
             "value": [0.0] * len(flows),
         },
@@ -134,10 +147,10 @@ MEASURES: Final[Mapping[Quantity, Measure]] = {
     "cwnd_segs": Measure("cwnd (segments)", _flows("cwnd_segs")),
     "ssthresh_segs": Measure("ssthresh (segments)", _flows("ssthresh_segs")),
     "in_flight_segs": Measure("in flight (segments)", _flows("in_flight_segs")),
-    "rtt_ms": Measure("RTT (ms)", _flows("rtt_us", 1e3)),
+    "rtt_ms": Measure("RTT (ms)", _flows("rtt_us", 1e3), adds_up=False),
     "throughput_mbit": Measure("throughput (Mbit/s)", _flows("sent_bytes"), counter=True),
     "goodput_mbit": Measure("goodput (Mbit/s)", _flows("received_bytes"), counter=True),
-    "alpha": Measure("α (segments per RTT)", _internal("alpha"), from_zero=False),
-    "beta": Measure("β (share of cwnd kept)", _internal("kept"), from_zero=False),
+    "alpha": Measure("α (segments per RTT)", _internal("alpha"), from_zero=False, adds_up=False),
+    "beta": Measure("β (share of cwnd kept)", _internal("kept"), from_zero=False, adds_up=False),
     "queue_packets": Measure("queue (packets)", _backlog),
 }

@@ -17,10 +17,9 @@ _PARTS: Final = (interface.PART, fuzzing.PART, behaviour.PART, kernel.PART)
 
 @dataclass(frozen=True)
 class Subject:
-    """What is checked: its description, its source, and what messages call its file."""
+    """What is checked: its description, and what messages call its file."""
 
     algorithm: Algorithm
-    code: str
     shown: str
 
 
@@ -53,16 +52,14 @@ def check(choice: str, on_part: Callable[[str], None] = lambda _: None) -> Itera
 
 def _subject(choice: str) -> Subject:
     algorithm, _ = catalogue.split_preset(choice)
-    if algorithm.code is not None:
-        return Subject(algorithm, algorithm.code, choice)
-    code = _core.algorithm_code(algorithm.name)
-    return Subject(algorithm, code, f"algorithms/{algorithm.name}.c")
+    shown = choice if algorithm.is_own else f"algorithms/{algorithm.name}.c"
+    return Subject(algorithm, shown)
 
 
 def _rows(subject: Subject) -> Iterator[tuple[str, Iterator[Row]]]:
     algorithm = subject.algorithm
-    yield interface.PART, interface.rows(algorithm, subject.code, subject.shown)
-    yield fuzzing.PART, fuzzing.rows(algorithm.name, subject.code)
+    yield interface.PART, interface.rows(algorithm, algorithm.code, subject.shown)
+    yield fuzzing.PART, fuzzing.rows(algorithm.name, algorithm.code)
     yield behaviour.PART, behaviour.rows(algorithm)
     yield kernel.PART, kernel.rows(algorithm)
 

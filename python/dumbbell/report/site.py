@@ -28,6 +28,7 @@ from dumbbell.errors import InputError
 from dumbbell.figures import drawing
 from dumbbell.figures.drawing import Figure
 from dumbbell.figures.labels import label_of, listing
+from dumbbell.head_comments import Kind, Paragraph
 from dumbbell.report.report_tables import (
     TextTable,
     claims_frame,
@@ -198,12 +199,19 @@ def _page(results: Results, claims: Sequence[ClaimResult], sections: Sequence[Se
         counted=counted,
         quick=any(counts.plan.quick for counts in counted),
         stacks=results.stacks,
+        interpretations=_interpretations(results),
         engine=results.engine.identity,
         invalid=list(results.invalid.values()),
         commands=_commands(results, counted),
         sections=sections,
         metrics=METRICS,
     )
+
+
+def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
+    """Return how the sources of the algorithms are read, by their titles."""
+    found = {each.title: each.comment.of(Kind.INTERPRETATION) for each in results.algorithms}
+    return {title: paragraphs for title, paragraphs in found.items() if paragraphs}
 
 
 def _count(claims: Sequence[ClaimResult], verdict: Verdict) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from dumbbell import catalogue
 from dumbbell.units import NS_PER_S
@@ -56,9 +56,38 @@ def base_rtt_ns(data: Resolved, flow: Resolved) -> int:
     return total_ns
 
 
+_CONNECTION: Final = re.compile(r" \d+/\d+$")
+
+
+def connection_label(label: str, number: int, count: int) -> str:
+    """Name one of the connections that carry a flow together: ``bulk 3/16``."""
+    return f"{label} {number}/{count}"
+
+
+def is_connection(label: str) -> bool:
+    """Tell whether a label is that of one of several connections of a flow."""
+    return _CONNECTION.search(label) is not None
+
+
+def whole(label: str) -> str:
+    """Return the label of the flow that a connection carries alone or with others."""
+    return _CONNECTION.sub("", label)
+
+
 def family(label: str) -> str:
     """Return what the labels of equal flows have in common: ``page`` of ``page 7``."""
-    return re.sub(r" \d+$", "", label)
+    return re.sub(r" \d+$", "", whole(label))
+
+
+def bundles(flows: Sequence[Resolved]) -> list[list[int]]:
+    """Return the connections of each flow, by number; most flows have just one.
+
+    A scenario knows connections only; those of a `parallel` flow are told by their labels.
+    """
+    found: dict[str, list[int]] = {}
+    for number, flow in enumerate(flows):
+        found.setdefault(whole(flow["label"]), []).append(number)
+    return list(found.values())
 
 
 def mean_rate_bps(link: Resolved, start_ns: int, end_ns: int) -> float | None:

@@ -18,6 +18,7 @@ from pydantic import (
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError
+from dumbbell.scenario import facts
 from dumbbell.scenario.model_sizes import SizeSpec
 from dumbbell.scenario.model_stack import Stack, Switches
 from dumbbell.scenario.model_tcp_bpf import TcpBpf
@@ -127,6 +128,17 @@ class Traffic(Table):
         object.__setattr__(self, "algorithm", _settled(choice, self._chosen))
         _check_parameters(self._chosen.algorithm, self.parameters)
 
+    @field_validator("label")
+    @classmethod
+    def _not_a_connection(cls, label: str | None) -> str | None:
+        if label is not None and facts.is_connection(label):
+            raise InputError(
+                "so are named the connections of a flow with parallel",
+                value=label,
+                valid=f'for example "{facts.whole(label) or "bulk"}"',
+            )
+        return label
+
     @model_validator(mode="after")
     def _buffers_hold_a_packet(self) -> Self:
         if self.tcp_bpf is not None:
@@ -177,6 +189,10 @@ class _FlowKind(Table):
     count: Integer = Field(1, examples=[2])
     """How many such flows."""
 
+    parallel: Integer = Field(1, examples=[16])
+    """Connections that carry the flow together (P-TCP). They start at once, from one host over one
+    path, and divide `bytes` among them; metrics and figures show their sum."""
+
     start: Start = Field(
         "0s", validate_default=True, examples=["10s", {"from": "30s", "to": "90s"}]
     )
@@ -215,6 +231,13 @@ class Flow(Traffic, _FlowKind):
             raise InputError("impossible number of flows", valid=f"1 to {FLOWS_MAX}")
         return count
 
+    @field_validator("parallel")
+    @classmethod
+    def _parallel_limits(cls, parallel: int) -> int:
+        if not 1 <= parallel <= FLOWS_MAX:
+            raise InputError("impossible number of connections", valid=f"1 to {FLOWS_MAX}")
+        return parallel
+
     @model_validator(mode="after")
     def _possible(self, info: ValidationInfo) -> Self:
         if self.transport == "udp":
@@ -244,8 +267,34 @@ class Flow(Traffic, _FlowKind):
                 key="bytes",
                 valid="no such key here, or a bulk workload",
             )
+        self._check_parallel()
+
+    def _check_parallel(self) -> None:
+        if self.parallel == 1:
+            return
+        if not isinstance(self.workload, Bulk | None):
+            raise InputError(
+                f"the workload {self.workload.kind} is not divided among connections",
+                key="parallel",
+                value=self.parallel,
+                valid="a bulk workload; or count, for several flows",
+            )
+        if self.bytes is not None and self.bytes < self.parallel:
+            raise InputError(
+                f"more connections than the {self.bytes} bytes that they are to carry",
+                key="parallel",
+                value=self.parallel,
+                valid=f"1 to {self.bytes}",
+            )
 
     def _check_udp(self) -> None:
+        if self.parallel != 1:
+            raise InputError(
+                "not for UDP",
+                key="parallel",
+                value=self.parallel,
+                valid="no such key here; or count, for several flows",
+            )
         if self.rate is None:
             raise InputError("is missing", key="rate", valid='for example "200mbit"')
         for key in ("algorithm", "bytes", "parameters", "stack", "switches", "tcp_bpf"):

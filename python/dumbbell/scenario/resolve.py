@@ -76,6 +76,7 @@ def canonical_json(value: Any) -> str:
 def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
     """Turn a scenario into base units; see `Scenario.resolve`."""
     links, flows = resolve_network(scenario)
+    sources = own_sources(scenario)
     _check_samples(scenario, sum(entry["sampled"] for entry in (*links, *flows)))
     return ResolvedScenario.of(
         {
@@ -89,7 +90,8 @@ def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
                 "algorithm_state": scenario.record.algorithm_state,
                 "capture": capture,
             },
-            "sources": own_sources(scenario),
+            # Left out where there are none: that keeps the keys of runs that were stored without.
+            **({"sources": sources} if sources else {}),
         }
     )
 

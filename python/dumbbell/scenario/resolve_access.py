@@ -26,8 +26,8 @@ class Access:
         self._first = first
         labels: dict[Hashable, list[str]] = {}
         entries: dict[Hashable, Hashable] = {}
-        for number, (source, path) in enumerate(zip(sources, paths, strict=True)):
-            host = source.traffic.host or number
+        for source, path in zip(sources, paths, strict=True):
+            host = source.host
             labels.setdefault(host, []).append(source.label)
             if entries.setdefault(host, path.entry) != path.entry:
                 raise InputError(
@@ -40,7 +40,7 @@ class Access:
             host: self._add(self._edge(number, names))
             for number, (host, names) in enumerate(labels.items(), start=1)
         }
-        self.edges = [edges[source.traffic.host or n] for n, source in enumerate(sources)]
+        self.edges = [edges[source.host] for source in sources]
         """Number of each flow's access link; None where it has none."""
         self.receivers = [
             self._add(self._receiver(number, source.label))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError
-from dumbbell.scenario import draws
+from dumbbell.scenario import draws, facts
 from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
     FLOWS_MAX,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """One flow, and the table of the file that it comes from."""
+    """One connection or stream of datagrams, and the table of the file that it comes from."""
 
     key: str
     traffic: AnyTraffic
@@ -39,6 +39,11 @@ class Source:
     start_ns: int
     stop_ns: int | None
     bytes: int | None
+
+    @property
+    def host(self) -> Hashable:
+        """What tells its sending host: the name that is given, else the flow that it carries."""
+        return self.traffic.host or (facts.whole(self.label),)
 
     @property
     def is_tcp(self) -> bool:
@@ -74,7 +79,7 @@ def _too_many(key: str, flows: int) -> InputError:
 
 
 def _flows(scenario: Scenario) -> Iterator[Source]:
-    total = sum(flow.count for flow in scenario.flow)
+    total = sum(flow.count * flow.parallel for flow in scenario.flow)
     if total > FLOWS_MAX:
         raise _too_many("flow", total)
     numbers: Counter[str] = Counter()
@@ -90,8 +95,23 @@ def _flows(scenario: Scenario) -> Iterator[Source]:
             label = _label(flow.label, number, flow.count) or f"{name} {numbers[name]}"
             start_ns = _start(scenario.seed, position, flow)
             stop_ns = _stop(flow.stop, scenario.duration)
-            yield Source(f"flow.{index}", flow, label, start_ns, stop_ns, flow.bytes)
+            for name_of, size in _connections(flow, label):
+                yield Source(f"flow.{index}", flow, name_of, start_ns, stop_ns, size)
             position += 1
+
+
+def _connections(flow: Flow, label: str) -> Iterator[tuple[str, int | None]]:
+    """Yield name and bytes of each connection of a flow; the first one takes the rest."""
+    if flow.parallel == 1:
+        yield label, flow.bytes
+        return
+    share, rest = divmod(flow.bytes or 0, flow.parallel)
+    for number in range(1, flow.parallel + 1):
+        size = share + (rest if number == 1 else 0)
+        yield (
+            facts.connection_label(label, number, flow.parallel),
+            None if flow.bytes is None else size,
+        )
 
 
 def _check_start(latest_ns: int, duration_ns: int) -> None:
@@ -151,7 +171,7 @@ def own_sources(scenario: Scenario) -> dict[str, str]:
     for key, tables in (("flow", scenario.flow), ("arrivals", scenario.arrivals)):
         for index, traffic in enumerate(tables):
             own = traffic.chosen.algorithm if traffic.algorithm else None
-            if own is None or own.code is None:
+            if own is None or not own.is_own:
                 continue
             if found.setdefault(own.name, own.code) != own.code:
                 raise InputError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import InputError, listed, near
+from dumbbell.scenario import facts
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
@@ -100,16 +101,18 @@ def _check_keys(scenario: Scenario) -> None:
 
 
 def _check_labels(found: Sequence[Source]) -> None:
-    known: set[str] = set()
+    known: dict[str, str] = {}
+    labels: set[str] = set()
     for source in found:
-        if source.label in known:
+        flow = facts.whole(source.label)
+        if source.label in labels or known.setdefault(flow, source.key) != source.key:
             raise InputError(
                 "several flows have this label",
                 key=f"{source.key.partition('.')[0]}.label",
-                value=source.label,
+                value=flow,
                 valid="a different label for each flow",
             )
-        known.add(source.label)
+        labels.add(source.label)
 
 
 def _paths(topology: Topology, found: Sequence[Source]) -> Iterator[Path]:

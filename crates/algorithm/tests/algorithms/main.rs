@@ -1,17 +1,31 @@
 //! The algorithms against the vectors of their papers, RFCs and of Linux.
 
+mod bbr;
+mod bbr3;
 mod bic;
+mod ccp;
+mod ccpd;
+mod compound;
 mod cubic;
+mod dctcp;
 mod errors;
 mod fast;
 mod highspeed;
 mod htcp;
 mod hystart;
+mod illinois;
+mod ledbatpp;
+mod nv;
+mod path;
+mod prague;
 mod properties;
 mod registry;
 mod reno;
 mod response;
 mod scalable;
+mod vegas;
+mod veno;
+mod yeah;
 
 use dumbbell_algorithm::{AckSample, Conn, Instance};
 use std::collections::BTreeMap;
@@ -46,4 +60,15 @@ fn grow(
             (conn.cwnd_segs, conn.cwnd_cnt)
         })
         .collect()
+}
+
+/// A round trip with three samples of one RTT, ended by an ACK of `acked_segs`.
+fn round_trip(instance: &mut Instance, conn: &mut Conn, rtt_us: i32, acked_segs: u32) {
+    conn.srtt_us = rtt_us as u32;
+    for _ in 0..3 {
+        instance.pkts_acked(conn, &ack(acked_segs, rtt_us));
+    }
+    conn.snd_una = conn.snd_nxt.wrapping_add(1);
+    conn.snd_nxt = conn.snd_una.wrapping_add(conn.cwnd_segs.wrapping_mul(conn.mss_bytes));
+    instance.cong_avoid(conn, acked_segs);
 }

@@ -7,7 +7,34 @@ use std::collections::BTreeMap;
 #[test]
 fn names_are_linux_s_and_in_order() {
     let names: Vec<_> = registry().iter().map(|algorithm| algorithm.name).collect();
-    assert_eq!(names, ["bic", "cubic", "fast", "highspeed", "htcp", "reno", "scalable"]);
+    let expected = [
+        "bbr",
+        "bbr3",
+        "bic",
+        "ccp",
+        "ccpd",
+        "cdg",
+        "compound",
+        "cubic",
+        "dctcp",
+        "fast",
+        "highspeed",
+        "htcp",
+        "hybla",
+        "illinois",
+        "ledbatpp",
+        "lp",
+        "nv",
+        "prague",
+        "relentless",
+        "reno",
+        "scalable",
+        "vegas",
+        "veno",
+        "westwood",
+        "yeah",
+    ];
+    assert_eq!(names, expected);
 }
 
 #[test]
@@ -106,10 +133,20 @@ fn describes_itself_as_json() {
 
 #[test]
 fn families_and_needs() {
+    let by_rate = ["bbr", "bbr3", "prague"];
     for algorithm in registry() {
-        let is_fast = algorithm.name == "fast";
-        assert_eq!(algorithm.family, if is_fast { Family::Delay } else { Family::Loss });
-        assert_eq!(algorithm.flags, if is_fast { vec![Need::Pacing] } else { vec![] });
-        assert!(!algorithm.has_cong_control());
+        let (family, needs): (_, &[Need]) = match algorithm.name {
+            "ccp" | "ccpd" | "ledbatpp" => (Family::Delay, &[]),
+            "bbr" | "bbr3" => (Family::Rate, &[Need::Pacing, Need::Random]),
+            "dctcp" => (Family::Ecn, &[Need::Ecn]),
+            "fast" => (Family::Delay, &[Need::Pacing]),
+            "vegas" => (Family::Delay, &[]),
+            "compound" | "illinois" | "veno" | "yeah" => (Family::Hybrid, &[]),
+            "nv" => (Family::Delay, &[Need::Random, Need::Rates]),
+            "prague" => (Family::Ecn, &[Need::Pacing, Need::Ecn]),
+            _ => (Family::Loss, &[]),
+        };
+        assert_eq!((algorithm.family, &*algorithm.flags), (family, needs), "{}", algorithm.name);
+        assert_eq!(algorithm.has_cong_control(), by_rate.contains(&algorithm.name));
     }
 }

@@ -281,6 +281,9 @@ impl Sender {
         if self.state() != state {
             self.algorithm.set_state(&mut self.conn, state);
             self.conn.state = state;
+            if let Some(recovery) = &mut self.recovery {
+                recovery.aim_at(self.conn.ssthresh_segs);
+            }
         }
     }
 }

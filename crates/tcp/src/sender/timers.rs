@@ -144,7 +144,8 @@ impl Sender {
         self.board.lose_all();
         self.reorder_deadline = Time::NEVER;
         self.frto = if self.stack.frto && unrepaired { Frto::Suspects } else { Frto::Idle };
-        self.conn.cwnd_segs = self.in_flight() + 1;
+        self.conn.in_flight_segs = self.in_flight();
+        self.conn.cwnd_segs = self.conn.in_flight_segs + 1;
         self.conn.cwnd_cnt = 0;
         self.high_seq = self.board.next();
         self.set_state(CaState::Loss);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Direction, DropCause, Ecn, Fate, Flags, LinkCounters, Network, Packet, Path, Span, Time,
+    Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, Network, Packet, Path, Span, Time,
 };
 use dumbbell_record::{Event, EventKind};
 use dumbbell_workload::Scenario;
@@ -122,7 +122,8 @@ impl<'a> Emulator<'a> {
             .iter()
             .map(|flow| Path { forward: flow.forward.clone(), reverse: Some(flow.reverse.clone()) })
             .collect();
-        let network = Network::in_real_time(&scenario.links, &paths, scenario.seed, end, interval);
+        let network =
+            Network::new(&scenario.links, &paths, scenario.seed, end, interval, Drive::Real);
         let kinds = scenario.record.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8);
         Self {
             scenario,

@@ -47,7 +47,7 @@ fn scenario(rate_bps: u64, delay_ms: u64, packets: u32, loss: f64) -> Scenario {
 }
 
 fn pair(offload: bool) -> Pair {
-    let tuning = Tuning { offload, ..Tuning::of(&linux_6(), 8 << 20) };
+    let tuning = Tuning { offload, ..Tuning::of(&linux_6(), 8 << 20, false) };
     let host = |address| Host::new(address, 1_500, &tuning).unwrap();
     Pair { sender: host(SENDER), receiver: host(RECEIVER) }
 }

@@ -12,7 +12,7 @@ mod steering;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use dumbbell_workload::TcpBpf;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder};
@@ -123,11 +123,21 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Compiles and loads the programs.
 fn open() -> Result<Object, Error> {
-    let object = Compiler::find()?.compile_text("watch.c", WATCH_C)?;
+    let object = compiled()?;
     let opened = ObjectBuilder::default()
         .name("dumbbell_watch")
-        .and_then(|builder| builder.open_memory(&object));
+        .and_then(|builder| builder.open_memory(object));
     opened.and_then(libbpf_rs::OpenObject::load).map_err(refused)
+}
+
+/// The programs, compiled once for each process.
+fn compiled() -> Result<&'static [u8], Error> {
+    static COMPILED: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(object) = COMPILED.get() {
+        return Ok(object);
+    }
+    let object = Compiler::find()?.compile_text("watch.c", WATCH_C)?;
+    Ok(COMPILED.get_or_init(|| object))
 }
 
 fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {

@@ -1,7 +1,8 @@
 """How long algorithms take from one loss to the next: what a run must be long enough for.
 
-From the window laws that the fidelity checks use. What has no law here, such as algorithms that
-listen to delay or to rates, settles within some ten round trips and needs no such estimate.
+From the window laws that the fidelity checks use. What has no law here is taken for Reno if it
+listens to losses; algorithms that listen to delay, rates or marks settle within some ten round
+trips.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from dumbbell import catalogue
 from dumbbell.analysis import responses
 from dumbbell.analysis.fluid import Path
 from dumbbell.validate.oracles import LAWS
@@ -34,9 +36,9 @@ RESPONSES: Final[Mapping[str, Callable[[float, float], float]]] = {
 
 def between_overflows_s(algorithm: str, path: Path) -> float:
     """Return the mean time between two overflows of the queue by a flow alone."""
-    if algorithm not in LAWS:
+    if algorithm not in LAWS and catalogue.algorithm(algorithm).family != "loss":
         return _SETTLING_RTTS * path.rtt_s
-    law = LAWS[algorithm]()
+    law = LAWS.get(algorithm, LAWS["reno"])()
     law.start(0.0)
     window, now_s, ends = path.peak_packets, 0.0, []
     for _ in range(_ROUNDS_MAX):

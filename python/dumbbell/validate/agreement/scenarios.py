@@ -111,7 +111,7 @@ class Case:
     def table(self) -> dict[str, Any]:
         """Return the scenario as its file would say it."""
         path = self.path
-        ecn = any(_needs_ecn(algorithm) for algorithm in self.algorithms)
+        ecn = any(algorithm.needs_ecn for algorithm in self.algorithms)
         limit = f"{path.buffer_bdp:g}bdp"
         service_ns = round(1.2e7 / path.rate_mbit)
         return {
@@ -150,7 +150,7 @@ class Case:
 
     def resolve(self, repetition: int) -> ResolvedScenario:
         """Return what both engines run; a repetition has the same seed in both."""
-        own = {each.name: each for each in self.algorithms if each.code is not None}
+        own = {each.name: each for each in self.algorithms if each.is_own}
         return Scenario.parse({**self.table(), "seed": repetition}, self.name, own).resolve()
 
 
@@ -160,18 +160,9 @@ def _seconds(seconds: float) -> str:
 
 def _switches(algorithm: Algorithm) -> dict[str, Any]:
     """Return what an algorithm needs of its stack."""
-    switches: dict[str, Any] = {}
-    if _needs_ecn(algorithm):
-        switches["ecn"] = "dctcp"
-    if "pacing" in algorithm.flags:
-        # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so
-        # paced hosts leave segmentation to their devices, as all do outside of laboratories.
-        switches["tso"] = True
-    return switches
-
-
-def _needs_ecn(algorithm: Algorithm) -> bool:
-    return algorithm.family == "ecn" or "ecn" in algorithm.flags
+    # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so paced
+    # hosts leave segmentation to their devices, as all do outside of laboratories.
+    return {"tso": True} if "pacing" in algorithm.flags else {}
 
 
 def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import functools
 
 from dumbbell.validate.check import Check
-from dumbbell.validate.checks import links, messages, networks, queues, sharing, windows
+from dumbbell.validate.checks import (
+    links,
+    messages,
+    networks,
+    parallel,
+    queues,
+    sharing,
+    windows,
+)
 
-SUBJECTS = (windows, sharing, queues, links, messages, networks)
+SUBJECTS = (windows, sharing, parallel, queues, links, messages, networks)
 
 
 @functools.cache

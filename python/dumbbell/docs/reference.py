@@ -1,13 +1,11 @@
 """The reference of the files that users write, generated from their models.
 
-``python -m dumbbell.docs [FOLDER]`` writes, for each kind of file, a JSON Schema and a page, and
-a page about the results.
+For each kind of file there is a JSON Schema and a page, and there is a page about the results.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -318,7 +316,3 @@ def write(folder: Path) -> None:
         (folder / f"{document.name}.schema.json").write_text(json_schema(document))
         (folder / f"{document.name}.md").write_text(page(document, folder))
     (folder / "results.md").write_text(results_page())
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))

@@ -1,0 +1,1179 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * BBRv3: BBR that also learns how much may be in flight without loss.
+ *
+ * As BBR it sends at bw, the largest rate of delivery of the last two probes, with a
+ * window of about twice bw * rtt. Beside these stand two bounds: inflight_hi, the most
+ * in flight that was seen to do no harm, and a short-term one, inflight_lo with bw_lo,
+ * that a round trip with losses lowers and the next probe lifts.
+ *
+ *     bw     = min(bw_max, bw_lo)
+ *     pacing = 0.99 * gain * bw
+ *     window = cwnd_gain * bw * rtt + extra
+ *            <= inflight_hi, less headroom while cruising, and inflight_lo
+ *
+ * extra is what ACKs lately brought beyond bw (aggregation). Startup ends when the rate
+ * has not grown by a quarter in three round trips, or when a round trip of recovery
+ * brought full_loss_count ACKs with losses and more than loss_threshold was lost. Drain
+ * empties the queue. From then on the flow goes through four phases. Down: slower than
+ * bw until no more is in flight than bw * rtt and inflight_hi less headroom. Cruise: at
+ * bw for probe_wait and up to probe_wait_random more, or as many round trips as Reno
+ * with that window would need to grow by as much, probe_rounds at most. Refill: a round
+ * trip at bw, without short-term bounds. Up: faster than bw until the rate no longer
+ * grows, or losses say that it is too much; inflight_hi rises by 1, 2, 4, 8 ... segments
+ * per round trip. Too much is
+ *
+ *     lost / tx_in_flight > loss_threshold
+ *
+ * of the segments of a flight of tx_in_flight; then inflight_hi becomes what had been
+ * in flight when that share was reached, no less than `keep` of bw * rtt, and the phase
+ * is over. A round trip with losses in Down or Cruise lowers what is short-term to what
+ * was delivered in it, or to `keep` of what it was, whichever is more. Random loss below
+ * the threshold therefore takes its share of the window with each round trip that has
+ * any, until the next probe: with 1 % of 167 segments a fifth of the throughput.
+ *
+ * Every probe_rtt_interval without a new smallest RTT the window falls to
+ * probe_rtt_gain of bw * rtt for probe_rtt_time and a round trip.
+ *
+ * Interpretation: BBRv3 has the kernel remember with each segment what was in flight
+ * and lost when it was sent. Neither Linux nor this interface does. What left the
+ * network while the sampled segment was in flight was in flight with it, so
+ *
+ *     tx_in_flight = delivered since + lost since
+ *
+ * where the rate sample tells what was delivered. What was lost by the time it was sent
+ * is interpolated between the beginnings of the round trip at hand and of the one
+ * before, for each of which the state knows how much had been delivered and lost. If
+ * more leaves the network than what was in flight, because the segment itself is
+ * acknowledged late, tx_in_flight is too large by that.
+ *
+ * Interpretation: losses are judged with the ACK that found them, not one by one.
+ *
+ * Interpretation: ECN counts segments whose acknowledgement carried ECN-Echo. With
+ * classic ECN that is a round trip and not a segment, hence the switch `ecn`, off, and
+ * as in Linux no path with an RTT of more than 5 ms.
+ *
+ * Unlike Linux: of what an undo gives back, eleven bits are kept. A loss that a tail
+ * loss probe has repaired is not told, and not counted.
+ *
+ * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from those
+ * of Google's kernel.
+ */
+#include "cc.h"
+
+#define bbr3_parameters(P)                                                              \
+	P(startup_gain, "1/256", 710, CC_RANGE(256, CC_GAIN_MAX),                       \
+	  "gain of the rate in Startup", "Google's kernel: 4 ln 2")                     \
+	P(startup_cwnd_gain, "1/256", 512, CC_RANGE(256, CC_GAIN_MAX),                  \
+	  "gain of the window in Startup and Drain", "Google's kernel")                 \
+	P(drain_gain, "1/256", 88, CC_RANGE(1, 256), "gain of the rate in Drain",       \
+	  "Google's kernel; draft: 0.5")                                                \
+	P(drain_rounds, "round trips", 0, CC_RANGE(0, 31),                              \
+	  "longest Drain; 0: until it is done", "draft: 3")                             \
+	P(cwnd_gain, "1/256", 512, CC_RANGE(256, CC_GAIN_MAX),                          \
+	  "gain of the window otherwise", "Google's kernel")                            \
+	P(up_gain, "1/256", 320, CC_RANGE(256, CC_GAIN_MAX), "gain of the rate in Up",  \
+	  "Google's kernel")                                                            \
+	P(up_cwnd_gain, "1/256", 576, CC_RANGE(256, CC_GAIN_MAX),                       \
+	  "gain of the window in Up", "Google's kernel")                                \
+	P(down_gain, "1/256", 232, CC_RANGE(1, 256), "gain of the rate in Down",        \
+	  "Google's kernel; draft: 0.90")                                               \
+	P(probe_rtt_gain, "1/256", 128, CC_RANGE(0, 256),                               \
+	  "gain of the window while the RTT is looked for", "Google's kernel")          \
+	P(probe_rtt_interval, "ms", 5000, CC_RANGE(100, 600000),                        \
+	  "time without a smaller RTT after which it is looked for", "Google's kernel") \
+	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000), "how long; 0: never",          \
+	  "Google's kernel")                                                            \
+	P(min_rtt_window, "ms", 10000, CC_RANGE(100, 600000),                           \
+	  "how long a smallest RTT counts", "Google's kernel")                          \
+	P(keep, "1/256", 180, CC_RANGE(1, 256), "kept of the bounds on congestion",     \
+	  "Google's kernel: 1 - 0.3")                                                   \
+	P(loss_threshold, "1/256", 5, CC_RANGE(0, 256),                                 \
+	  "share of a flight that may be lost", "Google's kernel: 2 %")                 \
+	P(headroom, "1/256", 38, CC_RANGE(0, 255),                                      \
+	  "share of inflight_hi left to others while cruising", "Google's kernel")      \
+	P(full_loss_count, "ACKs", 6, CC_RANGE(1, 15),                                  \
+	  "ACKs with losses in a round trip that may end Startup", "Google's kernel")   \
+	P(probe_rounds, "round trips", 63, CC_RANGE(1, 255),                            \
+	  "most of them from one probe to the next", "Google's kernel")                 \
+	P(probe_wait, "ms", 2000, CC_RANGE(0, 600000),                                  \
+	  "shortest time from one probe to the next", "Google's kernel")                \
+	P(probe_wait_random, "ms", 1000, CC_RANGE(0, 600000),                           \
+	  "most that chance adds to it", "Google's kernel")                             \
+	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "how far pacing stays below bw",      \
+	  "Google's kernel")                                                            \
+	P(full_bw_growth, "1/256", 320, CC_RANGE(257, CC_GAIN_MAX),                     \
+	  "growth of the rate that says that the pipe is not full", "Google's kernel")  \
+	P(full_bw_each_ack, "switch", 1, CC_SWITCH,                                     \
+	  "look for it with each ACK, not once per round trip",                         \
+	  "Google's kernel; draft: 0")                                                  \
+	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                              \
+	  "half of how long an aggregation counts", "Google's kernel; draft: 10")       \
+	P(ecn, "switch", 0, CC_SWITCH, "heed ECN on paths of 5 ms and less",            \
+	  "Google's kernel, on routes set up for it")
+
+#define bbr3_presets(S)                                                          \
+	S("draft",                                                               \
+	  "draft-ietf-ccwg-bbr: its gains, a Drain with an end, longer windows", \
+	  CC_SET(bbr3, drain_gain, 128), CC_SET(bbr3, drain_rounds, 3),          \
+	  CC_SET(bbr3, down_gain, 230), CC_SET(bbr3, full_bw_each_ack, 0),       \
+	  CC_SET(bbr3, extra_window, 10), CC_SET(bbr3, ecn, 0))
+
+#define bbr3_hooks(H)         \
+	H(bbr3, init)         \
+	H(bbr3, ssthresh)     \
+	H(bbr3, cong_control) \
+	H(bbr3, cwnd_event)   \
+	H(bbr3, set_state)    \
+	H(bbr3, undo_cwnd)    \
+	H(bbr3, info)
+
+/* No bound, no rate. */
+#define BBR3_INFINITE 0xffffffffu
+#define BBR3_MIN_CWND 4u
+#define BBR3_INITIAL_SEGS 10u
+#define BBR3_UNKNOWN_RTT_US 1000u
+#define BBR3_FULL_BW_ROUNDS 3u
+#define BBR3_ROUNDS_MAX 255u
+#define BBR3_LOSSY_ACKS_MAX 15u
+/* 2^30 segments per round trip are fast enough. */
+#define BBR3_UP_ROUNDS_MAX 30u
+/* Rounds of a probe's wait that chance takes off. */
+#define BBR3_RANDOM_ROUNDS 2u
+#define BBR3_EPOCH_SEGS_MAX (1u << 20)
+#define BBR3_EXTRA_MAX_US 100000u
+#define BBR3_SMALL_MAX 0xffffu
+/* Segmentation offload: chunks of 1/1024 s, and more on short paths. */
+#define BBR3_CHUNK_SHIFT 10
+#define BBR3_CHUNK_RTT_SHIFT 9
+#define BBR3_CHUNK_BYTES_MAX 65215u
+#define BBR3_CHUNKS_OF_ROOM 3u
+#define BBR3_UP_ROOM_SEGS 2u
+/* ECN: alpha moves by 1/16 of its distance and cuts by a third of it. */
+#define BBR3_ECN_RTT_MAX_US 5000u
+#define BBR3_ECN_GAIN_SHIFT 4
+#define BBR3_ECN_CUT_OF 3u
+#define BBR3_ECN_THRESHOLD (CC_GAIN_ONE / 2)
+#define BBR3_ECN_STARTUP_ROUNDS 2u
+
+enum bbr3_mode {
+	BBR3_STARTUP,
+	BBR3_DRAIN,
+	BBR3_DOWN,
+	BBR3_CRUISE,
+	BBR3_REFILL,
+	BBR3_UP,
+	BBR3_PROBE_RTT
+};
+
+/* Which of a probe's effects the ACKs at hand show. */
+enum bbr3_effect {
+	BBR3_NO_EFFECT,
+	BBR3_REFILLING,
+	BBR3_STARTING,
+	BBR3_FEEDBACK,
+	BBR3_STOPPING
+};
+
+CC_PARAMS(bbr3);
+
+struct bbr3_state {
+	u32 bw_before; /* largest rate of the last probe's cycle */
+	u32 bw_now;    /* and of this one */
+	u32 bw_lo;
+	u32 bw_latest;	     /* largest rate of the last round trip */
+	u32 inflight_latest; /* most delivered in one flight in it */
+	u32 inflight_lo;
+	u32 inflight_hi;
+	u32 round_end;	    /* delivered, modulo 2^32 */
+	u32 loss_round_end; /* delivered, modulo 2^32 */
+	u32 min_rtt_us;	    /* CC_NO_RTT: none */
+	u32 min_rtt_ms;	    /* when it was seen */
+	u32 recent_rtt_us;  /* smallest since it was last looked for */
+	u32 recent_rtt_ms;
+	u32 deadline_ms; /* of the wait for a probe, of the search for the RTT */
+	u32 full_bw;
+	u32 prior_cwnd; /* to return to, segments */
+	u32 epoch_us;	/* when the ACKs at hand began to count */
+	u32 epoch_segs; /* what they brought */
+	u32 up_acked;	/* not yet turned into inflight_hi */
+	u32 lost;	/* when the round trip began */
+	/* The round trip before the one at hand. */
+	u16 before_segs; /* delivered, as bbr3_pack */
+	u16 before_lost;
+	u16 extra_now;	  /* aggregation, segments */
+	u16 extra_before; /* in the window before */
+	/* What an undo gives back, as bbr3_pack. */
+	u16 undo_bw_lo;
+	u16 undo_inflight_lo;
+	u16 undo_inflight_hi;
+	u16 ecn_alpha; /* 1/256 << BBR3_ECN_GAIN_SHIFT */
+	u16 marked;    /* when the round trip began, modulo 2^16 */
+	u16 rounds_since_probe : 8;
+	u16 is_full : 1;	 /* the pipe, once */
+	u16 is_full_now : 1;	 /* and at the moment */
+	u16 is_restarting : 1;	 /* after idle time */
+	u16 is_window_small : 1; /* deadline_ms is that of the search */
+	u16 was_round_small : 1; /* for a round trip */
+	u16 has_rtt : 1;
+	u16 may_judge : 1; /* losses now are those of a probe */
+	u32 mode : 3;
+	u32 effect : 3;
+	u32 last_state : 3; /* congestion state at the last ACK */
+	u32 full_rounds : 2;
+	u32 rounds : 5; /* of Up, and of Drain */
+	u32 extra_rounds : 5;
+	u32 lossy_acks : 4; /* of a round trip in Startup */
+	u32 marked_rounds : 2;
+	u32 is_lossy : 1;  /* the round trip */
+	u32 is_marked : 1; /* likewise */
+	u32 was_too_high : 1;
+	u32 was_risky : 1;   /* the probe stopped at what was too high before */
+	u32 ended_round : 1; /* with this ACK */
+};
+
+/* What an ACK tells beyond its rate sample. */
+struct bbr3_ack {
+	const struct cc_rate_sample *rate;
+	u32 bw;
+	u32 tx_in_flight; /* with the sampled segment */
+	u32 lost;	  /* since it was sent */
+	u8 is_loss_round_start;
+};
+
+/*
+ * Small arithmetic.
+ */
+static u32 bbr3_now_ms(const struct cc_conn *conn)
+{
+	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
+}
+
+static u32 bbr3_share(u32 value, u32 part)
+{
+	return cc_scale(value, part, CC_GAIN_ONE);
+}
+
+/* A number in 16 bits, of which eleven are exact: mantissa << 5 | exponent. */
+static u16 bbr3_pack(u32 value)
+{
+	u32 exponent = 0;
+
+	while (exponent < 21 && value >> exponent > 0x7ff)
+		exponent++;
+	return (u16)(value >> exponent << 5 | exponent);
+}
+
+static u32 bbr3_unpack(u16 packed)
+{
+	/* What is infinite stays so. */
+	if (packed == (0x7ff << 5 | 21))
+		return BBR3_INFINITE;
+	return (u32)(packed >> 5) << (packed & 0x1f);
+}
+
+/* Uniform below `count`. */
+static u32 bbr3_random_below(u32 random, u32 count)
+{
+	return (u32)((u64)random * count >> 32);
+}
+
+/*
+ * What the model says.
+ */
+static u32 bbr3_max_bw(const struct bbr3_state *bbr)
+{
+	return cc_max(bbr->bw_before, bbr->bw_now);
+}
+
+static u32 bbr3_bw(const struct bbr3_state *bbr)
+{
+	return cc_min(bbr3_max_bw(bbr), bbr->bw_lo);
+}
+
+static u8 bbr3_is_probing(const struct bbr3_state *bbr)
+{
+	return bbr->mode == BBR3_STARTUP || bbr->mode == BBR3_REFILL ||
+	       bbr->mode == BBR3_UP;
+}
+
+static u32 bbr3_pacing_gain(const struct bbr3_params *params,
+			    const struct bbr3_state *bbr)
+{
+	switch (bbr->mode) {
+	case BBR3_STARTUP:
+		return params->startup_gain;
+	case BBR3_DRAIN:
+		return params->drain_gain;
+	case BBR3_UP:
+		return params->up_gain;
+	case BBR3_DOWN:
+		return params->down_gain;
+	default:
+		return CC_GAIN_ONE;
+	}
+}
+
+static u32 bbr3_cwnd_gain(const struct bbr3_params *params, const struct bbr3_state *bbr)
+{
+	switch (bbr->mode) {
+	case BBR3_STARTUP:
+	case BBR3_DRAIN:
+		return params->startup_cwnd_gain;
+	case BBR3_UP:
+		return params->up_cwnd_gain;
+	case BBR3_PROBE_RTT:
+		return CC_GAIN_ONE;
+	default:
+		return params->cwnd_gain;
+	}
+}
+
+static u32 bbr3_bdp(const struct bbr3_state *bbr, u32 bw, u32 gain)
+{
+	if (bbr->min_rtt_us == CC_NO_RTT)
+		return BBR3_INITIAL_SEGS;
+	return cc_bw_product(bw, bbr->min_rtt_us, gain);
+}
+
+static u32 bbr3_chunk_segs(const struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	u32 shift = bbr->min_rtt_us >> BBR3_CHUNK_RTT_SHIFT;
+	u64 bytes = conn->pacing_rate_bytes_per_s >> BBR3_CHUNK_SHIFT;
+
+	if (shift < 16)
+		bytes += 65536u >> shift;
+	return cc_max(cc_min(cc_saturate(bytes), BBR3_CHUNK_BYTES_MAX) /
+			      cc_max(conn->mss_bytes, 1),
+		      2);
+}
+
+/* A window that lets chunks be sent, received and acknowledged as they come. */
+static u32 bbr3_roomy(const struct bbr3_state *bbr, const struct cc_conn *conn, u32 segs)
+{
+	segs = cc_max(segs, BBR3_CHUNKS_OF_ROOM * bbr3_chunk_segs(bbr, conn));
+	segs = cc_max(segs, BBR3_MIN_CWND);
+	if (bbr->mode == BBR3_UP)
+		segs = cc_saturate((u64)segs + BBR3_UP_ROOM_SEGS);
+	return segs;
+}
+
+static u32 bbr3_pipe(const struct bbr3_state *bbr, const struct cc_conn *conn, u32 bw)
+{
+	return bbr3_roomy(bbr, conn, bbr3_bdp(bbr, bw, CC_GAIN_ONE));
+}
+
+static u32 bbr3_target_inflight(const struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	return cc_min(bbr3_pipe(bbr, conn, bbr3_bw(bbr)), conn->cwnd_segs);
+}
+
+/* inflight_hi, less what is left to others. */
+static u32 bbr3_with_headroom(const struct bbr3_params *params,
+			      const struct bbr3_state *bbr)
+{
+	u32 headroom = cc_max(bbr3_share(bbr->inflight_hi, params->headroom), 1);
+
+	if (bbr->inflight_hi == BBR3_INFINITE)
+		return BBR3_INFINITE;
+	if (headroom >= bbr->inflight_hi)
+		return BBR3_MIN_CWND;
+	return cc_max(bbr->inflight_hi - headroom, BBR3_MIN_CWND);
+}
+
+/* What will be in flight of some segments when the next one may leave. */
+static u32 bbr3_inflight_then(const struct bbr3_params *params,
+			      const struct bbr3_state *bbr, const struct cc_conn *conn,
+			      u32 segs)
+{
+	u32 gone = cc_bw_segs(bbr3_bw(bbr), conn->pacing_wait_us);
+
+	if (bbr3_pacing_gain(params, bbr) > CC_GAIN_ONE)
+		segs = cc_saturate((u64)segs + bbr3_chunk_segs(bbr, conn));
+	return segs > gone ? segs - gone : 0;
+}
+
+static void bbr3_pace(const struct bbr3_params *params, const struct bbr3_state *bbr,
+		      struct cc_conn *conn, u32 gain)
+{
+	u64 rate =
+		cc_bw_bytes_per_s(conn, bbr3_bw(bbr), gain, 100 - params->pacing_margin);
+
+	if (bbr->is_full || rate > conn->pacing_rate_bytes_per_s)
+		conn->pacing_rate_bytes_per_s = rate;
+}
+
+/* The rate before any was measured. */
+static void bbr3_pace_blindly(const struct bbr3_params *params, struct bbr3_state *bbr,
+			      struct cc_conn *conn)
+{
+	u32 rtt_us = BBR3_UNKNOWN_RTT_US;
+
+	if (conn->srtt_us != CC_NO_RTT) {
+		rtt_us = cc_max(conn->srtt_us, 1);
+		bbr->has_rtt = 1;
+	}
+	conn->pacing_rate_bytes_per_s =
+		cc_bw_bytes_per_s(conn, cc_bw_of(conn->cwnd_segs, rtt_us),
+				  params->startup_gain, 100 - params->pacing_margin);
+}
+
+/*
+ * The phases.
+ */
+static void bbr3_forget_full_bw(struct bbr3_state *bbr, u32 bw)
+{
+	bbr->full_bw = bw;
+	bbr->full_rounds = 0;
+	bbr->is_full_now = 0;
+}
+
+static void bbr3_forget_signals(struct bbr3_state *bbr)
+{
+	bbr->is_lossy = 0;
+	bbr->is_marked = 0;
+	bbr->bw_latest = 0;
+	bbr->inflight_latest = 0;
+}
+
+static void bbr3_lift_lower_bounds(struct bbr3_state *bbr)
+{
+	bbr->bw_lo = BBR3_INFINITE;
+	bbr->inflight_lo = BBR3_INFINITE;
+}
+
+/* From now on until what is sent now is acknowledged. */
+static void bbr3_mark_round(struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	bbr->lost = (u32)conn->lost_segs;
+	bbr->marked = (u16)conn->delivered_ce_segs;
+	bbr->round_end = (u32)conn->delivered_segs;
+}
+
+/* A round trip begins before the one at hand is over, which the one before swallows. */
+static void bbr3_begin_round(struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	u32 segs = (u32)conn->delivered_segs - bbr->round_end;
+	u32 lost = (u32)conn->lost_segs - bbr->lost;
+
+	bbr->before_segs =
+		bbr3_pack(cc_saturate((u64)bbr3_unpack(bbr->before_segs) + segs));
+	bbr->before_lost =
+		cc_min(cc_saturate((u64)bbr->before_lost + lost), BBR3_SMALL_MAX);
+	bbr3_mark_round(bbr, conn);
+}
+
+static void bbr3_go_down(const struct bbr3_params *params, struct bbr3_state *bbr,
+			 const struct cc_conn *conn)
+{
+	u32 random = conn->random;
+
+	bbr3_forget_signals(bbr);
+	/* One number for both: its lowest bit, and the rest. */
+	bbr->rounds_since_probe = random % BBR3_RANDOM_ROUNDS;
+	bbr->deadline_ms = bbr3_now_ms(conn) + params->probe_wait +
+			   bbr3_random_below(random, params->probe_wait_random);
+	bbr->effect = BBR3_STOPPING;
+	bbr3_begin_round(bbr, conn);
+	bbr->mode = BBR3_DOWN;
+}
+
+static void bbr3_cruise(struct bbr3_state *bbr)
+{
+	if (bbr->inflight_lo != BBR3_INFINITE)
+		bbr->inflight_lo = cc_min(bbr->inflight_lo, bbr->inflight_hi);
+	bbr->mode = BBR3_CRUISE;
+}
+
+static void bbr3_refill(struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	bbr3_lift_lower_bounds(bbr);
+	bbr->rounds = 0;
+	bbr->up_acked = 0;
+	bbr->was_risky = 0;
+	bbr->effect = BBR3_REFILLING;
+	bbr3_begin_round(bbr, conn);
+	bbr->mode = BBR3_REFILL;
+}
+
+static void bbr3_go_up(struct bbr3_state *bbr, const struct cc_conn *conn, u32 bw)
+{
+	bbr->may_judge = 1;
+	bbr->effect = BBR3_STARTING;
+	bbr3_begin_round(bbr, conn);
+	bbr3_forget_full_bw(bbr, bw);
+	bbr->mode = BBR3_UP;
+}
+
+/*
+ * Losses and marks.
+ */
+
+/* Segments lost by the time at which so many were delivered. */
+static u32 bbr3_lost_by(const struct bbr3_state *bbr, const struct cc_conn *conn,
+			u32 ago_segs)
+{
+	u32 now_segs = (u32)conn->delivered_segs - bbr->round_end;
+	u32 lost_now = (u32)conn->lost_segs - bbr->lost;
+	u32 before_segs = bbr3_unpack(bbr->before_segs);
+	u32 into;
+
+	/* In the round trip at hand, or in the one before? */
+	if (ago_segs <= now_segs)
+		return (u32)conn->lost_segs -
+		       (now_segs ? cc_scale(lost_now, ago_segs, now_segs) : 0);
+	into = ago_segs - now_segs;
+	if (into >= before_segs)
+		return bbr->lost - bbr->before_lost;
+	return bbr->lost - cc_scale(bbr->before_lost, into, before_segs);
+}
+
+/* The flight of the sampled segment. */
+static void bbr3_look_back(const struct bbr3_state *bbr, const struct cc_conn *conn,
+			   struct bbr3_ack *ack)
+{
+	u32 segs = (u32)cc_max(ack->rate->delivered_segs, 0);
+
+	ack->lost = (u32)conn->lost_segs - bbr3_lost_by(bbr, conn, segs);
+	ack->tx_in_flight = cc_saturate((u64)segs + ack->lost);
+}
+
+static u8 bbr3_heeds_ecn(const struct bbr3_params *params, const struct bbr3_state *bbr)
+{
+	return params->ecn && bbr->min_rtt_us <= BBR3_ECN_RTT_MAX_US;
+}
+
+/* Of 256, how many segments of the round trip at hand were marked. */
+static u32 bbr3_marked_share(const struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	u32 segs = (u32)conn->delivered_segs - bbr->round_end;
+	u32 marked = (u16)((u16)conn->delivered_ce_segs - bbr->marked);
+
+	return segs ? cc_min(cc_scale(marked, CC_GAIN_ONE, segs), CC_GAIN_ONE) : 0;
+}
+
+static u8 bbr3_is_too_high(const struct bbr3_params *params, const struct bbr3_state *bbr,
+			   const struct cc_conn *conn, const struct bbr3_ack *ack)
+{
+	if (ack->lost > bbr3_share(ack->tx_in_flight, params->loss_threshold))
+		return 1;
+	return bbr3_heeds_ecn(params, bbr) &&
+	       bbr3_marked_share(bbr, conn) > BBR3_ECN_THRESHOLD;
+}
+
+/*
+ * What had been in flight when the losses of this ACK made the share too large; all of
+ * it, if they did not.
+ */
+static u32 bbr3_harmless(const struct bbr3_params *params, const struct bbr3_ack *ack)
+{
+	u32 losses = cc_min(ack->rate->losses_segs, ack->lost);
+	u32 before = ack->tx_in_flight - losses;
+	u32 lost_before = ack->lost - losses;
+	u64 allowed = (u64)before * params->loss_threshold;
+	u64 used = (u64)lost_before * CC_GAIN_ONE;
+	u32 left = CC_GAIN_ONE - params->loss_threshold;
+
+	if (!losses || used >= allowed || !left)
+		return ack->tx_in_flight;
+	return cc_min(cc_saturate(before + (allowed - used) / left), ack->tx_in_flight);
+}
+
+static void bbr3_on_too_high(const struct bbr3_params *params, struct bbr3_state *bbr,
+			     const struct cc_conn *conn, const struct bbr3_ack *ack)
+{
+	u32 least = bbr3_share(bbr3_target_inflight(bbr, conn), params->keep);
+
+	bbr->was_too_high = 1;
+	bbr->may_judge = 0;
+	if (!ack->rate->is_app_limited)
+		bbr->inflight_hi = cc_max(bbr3_harmless(params, ack), least);
+	if (bbr->mode == BBR3_UP)
+		bbr3_go_down(params, bbr, conn);
+}
+
+/* A round trip with congestion lowers what is short-term. */
+static void bbr3_lower(const struct bbr3_params *params, struct bbr3_state *bbr,
+		       const struct cc_conn *conn)
+{
+	u32 by_ecn = BBR3_INFINITE;
+
+	if (bbr3_is_probing(bbr) || !(bbr->is_lossy || bbr->is_marked))
+		return;
+	if (bbr->inflight_lo == BBR3_INFINITE)
+		bbr->inflight_lo = conn->cwnd_segs;
+	if (bbr->is_marked) {
+		u32 cut = (bbr->ecn_alpha >> BBR3_ECN_GAIN_SHIFT) / BBR3_ECN_CUT_OF;
+
+		by_ecn = bbr3_share(bbr->inflight_lo, CC_GAIN_ONE - cut);
+	}
+	if (bbr->is_lossy) {
+		if (bbr->bw_lo == BBR3_INFINITE)
+			bbr->bw_lo = bbr3_max_bw(bbr);
+		bbr->bw_lo = cc_max(bbr3_share(bbr->bw_lo, params->keep), bbr->bw_latest);
+		bbr->bw_lo = cc_max(bbr->bw_lo, 1);
+		bbr->inflight_lo = cc_max(bbr3_share(bbr->inflight_lo, params->keep),
+					  bbr->inflight_latest);
+	}
+	bbr->inflight_lo = cc_min(bbr->inflight_lo, by_ecn);
+}
+
+/* A round trip of marks moves alpha; gives whether half of it was marked. */
+static void bbr3_learn_marks(const struct bbr3_params *params, struct bbr3_state *bbr,
+			     const struct cc_conn *conn)
+{
+	u32 share = bbr3_marked_share(bbr, conn);
+	u32 alpha = bbr->ecn_alpha;
+
+	if (!bbr3_heeds_ecn(params, bbr))
+		return;
+	bbr->ecn_alpha = (u16)(alpha - (alpha >> BBR3_ECN_GAIN_SHIFT) + share);
+	if (share <= BBR3_ECN_THRESHOLD)
+		bbr->marked_rounds = 0;
+	else if (bbr->marked_rounds < BBR3_ECN_STARTUP_ROUNDS)
+		bbr->marked_rounds++;
+}
+
+/*
+ * What an ACK teaches.
+ */
+static void bbr3_end_round(const struct bbr3_params *params, struct bbr3_state *bbr,
+			   const struct cc_conn *conn)
+{
+	u32 segs = (u32)conn->delivered_segs - bbr->round_end;
+
+	bbr3_learn_marks(params, bbr, conn);
+	bbr->before_segs = bbr3_pack(segs);
+	bbr->before_lost = cc_min((u32)conn->lost_segs - bbr->lost, BBR3_SMALL_MAX);
+	bbr3_mark_round(bbr, conn);
+	bbr->ended_round = 1;
+	if (bbr->rounds_since_probe < BBR3_ROUNDS_MAX)
+		bbr->rounds_since_probe++;
+}
+
+static u8 bbr3_has_reached(u32 prior_delivered, u32 end)
+{
+	return (s32)(prior_delivered - end) >= 0;
+}
+
+static void bbr3_learn_bw(const struct bbr3_params *params, struct bbr3_state *bbr,
+			  const struct cc_conn *conn, struct bbr3_ack *ack)
+{
+	const struct cc_rate_sample *rate = ack->rate;
+	u32 prior = (u32)rate->prior_delivered_segs;
+
+	bbr->ended_round = 0;
+	if (rate->delivered_segs < 0 || rate->interval_us <= 0)
+		return;
+	ack->bw = cc_bw_of(rate->delivered_segs, rate->interval_us);
+	bbr3_look_back(bbr, conn, ack);
+	if (bbr3_has_reached(prior, bbr->round_end))
+		bbr3_end_round(params, bbr, conn);
+	bbr->bw_latest = cc_max(bbr->bw_latest, ack->bw);
+	bbr->inflight_latest = cc_max(bbr->inflight_latest, rate->delivered_segs);
+	if (bbr3_has_reached(prior, bbr->loss_round_end)) {
+		bbr->loss_round_end = (u32)conn->delivered_segs;
+		ack->is_loss_round_start = 1;
+	}
+	if (!rate->is_app_limited || ack->bw >= bbr3_max_bw(bbr))
+		bbr->bw_now = cc_max(bbr->bw_now, ack->bw);
+}
+
+/* What a round trip with losses, or marks, does to the lower bounds. */
+static void bbr3_learn_congestion(const struct bbr3_params *params,
+				  struct bbr3_state *bbr, const struct cc_conn *conn,
+				  const struct bbr3_ack *ack)
+{
+	u8 is_marked = bbr3_heeds_ecn(params, bbr) &&
+		       (u16)conn->delivered_ce_segs != bbr->marked;
+
+	bbr->is_lossy |= ack->rate->losses_segs > 0;
+	bbr->is_marked |= is_marked;
+	if (!ack->is_loss_round_start)
+		return;
+	bbr3_lower(params, bbr, conn);
+	bbr->is_lossy = 0;
+	bbr->is_marked = 0;
+}
+
+/* How much more ACKs brought at a time than the rate of delivery says. */
+static void bbr3_learn_aggregation(const struct bbr3_params *params,
+				   struct bbr3_state *bbr, const struct cc_conn *conn,
+				   const struct bbr3_ack *ack)
+{
+	u32 window = bbr->is_full ? params->extra_window : 1;
+	u32 acked = ack->rate->acked_sacked_segs;
+	u32 now = (u32)conn->now_us;
+	u32 expected;
+
+	if (!acked || !ack->bw)
+		return;
+	if (bbr->ended_round && ++bbr->extra_rounds >= window) {
+		bbr->extra_rounds = 0;
+		bbr->extra_before = bbr->extra_now;
+		bbr->extra_now = 0;
+	}
+	expected = cc_bw_segs(bbr3_bw(bbr), now - bbr->epoch_us);
+	if (bbr->epoch_segs <= expected ||
+	    (u64)bbr->epoch_segs + acked >= BBR3_EPOCH_SEGS_MAX) {
+		bbr->epoch_segs = 0;
+		bbr->epoch_us = now;
+		expected = 0;
+	}
+	bbr->epoch_segs = cc_min(cc_saturate((u64)bbr->epoch_segs + acked),
+				 BBR3_EPOCH_SEGS_MAX - 1);
+	acked = bbr->epoch_segs - cc_min(expected, bbr->epoch_segs);
+	acked = cc_min(cc_min(acked, conn->cwnd_segs), BBR3_SMALL_MAX);
+	if (acked > bbr->extra_now)
+		bbr->extra_now = (u16)acked;
+}
+
+/* The queue overflows, or is marked: the pipe is full. */
+static void bbr3_look_for_startup_loss(const struct bbr3_params *params,
+				       struct bbr3_state *bbr, const struct cc_conn *conn,
+				       const struct bbr3_ack *ack)
+{
+	u8 is_over;
+
+	if (bbr->is_full)
+		return;
+	if (ack->rate->losses_segs && bbr->lossy_acks < BBR3_LOSSY_ACKS_MAX)
+		bbr->lossy_acks++;
+	is_over = bbr->marked_rounds >= BBR3_ECN_STARTUP_ROUNDS;
+	if (ack->is_loss_round_start) {
+		is_over |= conn->state == CC_RECOVERY &&
+			   bbr->lossy_acks >= params->full_loss_count &&
+			   bbr3_is_too_high(params, bbr, conn, ack);
+		bbr->lossy_acks = 0;
+	}
+	if (!is_over)
+		return;
+	bbr->is_full = 1;
+	bbr->inflight_hi =
+		cc_max(bbr3_pipe(bbr, conn, bbr3_max_bw(bbr)), bbr->inflight_latest);
+}
+
+static void bbr3_look_for_full_pipe(const struct bbr3_params *params,
+				    struct bbr3_state *bbr, const struct bbr3_ack *ack)
+{
+	u64 grown = (u64)bbr->full_bw * params->full_bw_growth / CC_GAIN_ONE;
+	u8 is_time = params->full_bw_each_ack || bbr->ended_round;
+
+	if (bbr->is_full_now || ack->rate->is_app_limited || !ack->bw || !is_time)
+		return;
+	if (ack->bw >= grown) {
+		bbr3_forget_full_bw(bbr, ack->bw);
+		return;
+	}
+	if (!bbr->ended_round)
+		return;
+	bbr->full_rounds++;
+	if (bbr->full_rounds < BBR3_FULL_BW_ROUNDS)
+		return;
+	bbr->is_full_now = 1;
+	bbr->is_full = 1;
+}
+
+static void bbr3_drain(const struct bbr3_params *params, struct bbr3_state *bbr,
+		       struct cc_conn *conn)
+{
+	u32 pipe = bbr3_pipe(bbr, conn, bbr3_max_bw(bbr));
+
+	if (bbr->mode == BBR3_STARTUP && bbr->is_full) {
+		bbr->mode = BBR3_DRAIN;
+		bbr->rounds = 0;
+		conn->ssthresh_segs = pipe; /* for the eyes of others only */
+		bbr3_forget_signals(bbr);
+	}
+	if (bbr->mode != BBR3_DRAIN)
+		return;
+	if (bbr->ended_round && bbr->rounds < BBR3_UP_ROUNDS_MAX)
+		bbr->rounds++;
+	if (bbr3_inflight_then(params, bbr, conn, conn->in_flight_segs) <= pipe ||
+	    (params->drain_rounds && bbr->rounds > params->drain_rounds))
+		bbr3_go_down(params, bbr, conn);
+}
+
+/*
+ * The cycle of probes.
+ */
+
+/* inflight_hi rises while the window is held back by it: 1, 2, 4 ... per round trip. */
+static void bbr3_raise(struct bbr3_state *bbr, const struct cc_conn *conn,
+		       const struct bbr3_ack *ack)
+{
+	u32 per = cc_max(conn->cwnd_segs >> bbr->rounds, 1);
+
+	if (!conn->cwnd_limited || conn->cwnd_segs < bbr->inflight_hi)
+		return;
+	bbr->up_acked = cc_saturate((u64)bbr->up_acked + ack->rate->acked_sacked_segs);
+	if (bbr->up_acked >= per) {
+		u32 segs = bbr->up_acked / per;
+
+		bbr->up_acked -= segs * per;
+		bbr->inflight_hi = cc_saturate((u64)bbr->inflight_hi + segs);
+	}
+	if (bbr->ended_round && bbr->rounds < BBR3_UP_ROUNDS_MAX)
+		bbr->rounds++;
+}
+
+/* The ACKs of what a probe sent are over; gives whether the next one begins at once. */
+static u8 bbr3_end_feedback(struct bbr3_state *bbr, const struct cc_conn *conn,
+			    const struct bbr3_ack *ack)
+{
+	u8 is_in_cycle = bbr->mode >= BBR3_DOWN && bbr->mode <= BBR3_UP;
+
+	bbr->may_judge = 0;
+	bbr->effect = BBR3_NO_EFFECT;
+	if (!is_in_cycle)
+		return 0;
+	if (!ack->rate->is_app_limited && bbr->bw_now) {
+		bbr->bw_before = bbr->bw_now;
+		bbr->bw_now = 0;
+	}
+	/* It went as far as was too high before, and nothing happened. */
+	if (!bbr->was_risky || bbr->was_too_high)
+		return 0;
+	bbr3_refill(bbr, conn);
+	return 1;
+}
+
+/* Whether the upper bound has decided upon the phase. */
+static u8 bbr3_adapt_upper_bound(const struct bbr3_params *params, struct bbr3_state *bbr,
+				 const struct cc_conn *conn, const struct bbr3_ack *ack)
+{
+	if (bbr->effect == BBR3_STARTING && bbr->ended_round)
+		bbr->effect = BBR3_FEEDBACK;
+	if (bbr->effect == BBR3_STOPPING && bbr->ended_round &&
+	    bbr3_end_feedback(bbr, conn, ack))
+		return 1;
+	if (bbr3_is_too_high(params, bbr, conn, ack)) {
+		if (bbr->may_judge)
+			bbr3_on_too_high(params, bbr, conn, ack);
+		return 0;
+	}
+	if (bbr->inflight_hi == BBR3_INFINITE)
+		return 0;
+	bbr->inflight_hi = cc_max(bbr->inflight_hi, ack->tx_in_flight);
+	if (bbr->mode == BBR3_UP)
+		bbr3_raise(bbr, conn, ack);
+	return 0;
+}
+
+/* Time to probe: after a while, or when Reno would have grown by as much. */
+static u8 bbr3_is_probe_due(const struct bbr3_params *params,
+			    const struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	u32 rounds = cc_min(params->probe_rounds, bbr3_target_inflight(bbr, conn));
+
+	return (s32)(bbr3_now_ms(conn) - bbr->deadline_ms) > 0 ||
+	       bbr->rounds_since_probe >= rounds;
+}
+
+static void bbr3_go_on_up(const struct bbr3_params *params, struct bbr3_state *bbr,
+			  const struct cc_conn *conn, const struct bbr3_ack *ack)
+{
+	u32 inflight =
+		bbr3_inflight_then(params, bbr, conn, ack->rate->prior_in_flight_segs);
+
+	if (bbr->was_too_high && inflight >= bbr->inflight_hi) {
+		bbr->was_risky = 1;
+	} else {
+		if (conn->cwnd_limited && conn->cwnd_segs >= bbr->inflight_hi)
+			bbr3_forget_full_bw(bbr, ack->bw);
+		if (!bbr->is_full_now)
+			return;
+	}
+	bbr->was_too_high = 0;
+	bbr3_go_down(params, bbr, conn);
+}
+
+static void bbr3_go_through_cycle(const struct bbr3_params *params,
+				  struct bbr3_state *bbr, const struct cc_conn *conn,
+				  const struct bbr3_ack *ack)
+{
+	u32 inflight;
+
+	if (!bbr->is_full || bbr3_adapt_upper_bound(params, bbr, conn, ack))
+		return;
+	if (bbr->mode == BBR3_REFILL) {
+		if (bbr->ended_round)
+			bbr3_go_up(bbr, conn, ack->bw);
+		return;
+	}
+	if (bbr->mode == BBR3_UP) {
+		bbr3_go_on_up(params, bbr, conn, ack);
+		return;
+	}
+	if (bbr->mode != BBR3_DOWN && bbr->mode != BBR3_CRUISE)
+		return;
+	if (bbr3_is_probe_due(params, bbr, conn)) {
+		bbr3_refill(bbr, conn);
+		return;
+	}
+	inflight = bbr3_inflight_then(params, bbr, conn, ack->rate->prior_in_flight_segs);
+	if (bbr->mode == BBR3_DOWN && inflight <= bbr3_with_headroom(params, bbr) &&
+	    inflight <= bbr3_pipe(bbr, conn, bbr3_max_bw(bbr)))
+		bbr3_cruise(bbr);
+}
+
+/*
+ * The search for the RTT.
+ */
+static u32 bbr3_small_window(const struct bbr3_params *params,
+			     const struct bbr3_state *bbr)
+{
+	return cc_max(bbr3_bdp(bbr, bbr3_bw(bbr), params->probe_rtt_gain), BBR3_MIN_CWND);
+}
+
+static void bbr3_end_probe_rtt(const struct bbr3_params *params, struct bbr3_state *bbr,
+			       struct cc_conn *conn)
+{
+	if (!bbr->is_window_small || (s32)(bbr3_now_ms(conn) - bbr->deadline_ms) <= 0)
+		return;
+	bbr->recent_rtt_ms = bbr3_now_ms(conn);
+	conn->cwnd_segs = cc_max(conn->cwnd_segs, bbr->prior_cwnd);
+	bbr3_lift_lower_bounds(bbr);
+	if (bbr->is_full) {
+		bbr3_go_down(params, bbr, conn);
+		bbr3_cruise(bbr);
+	} else {
+		bbr->mode = BBR3_STARTUP;
+	}
+}
+
+static void bbr3_probe_rtt(const struct bbr3_params *params, struct bbr3_state *bbr,
+			   struct cc_conn *conn)
+{
+	/* What is measured now must not count as the path's rate. */
+	conn->app_limited_segs =
+		cc_max((u32)conn->delivered_segs + conn->in_flight_segs, 1);
+	if (!bbr->is_window_small &&
+	    conn->in_flight_segs <= bbr3_small_window(params, bbr)) {
+		bbr->is_window_small = 1;
+		bbr->was_round_small = 0;
+		bbr->deadline_ms = bbr3_now_ms(conn) + params->probe_rtt_time;
+		bbr3_begin_round(bbr, conn);
+	} else if (bbr->is_window_small) {
+		if (bbr->ended_round)
+			bbr->was_round_small = 1;
+		if (bbr->was_round_small)
+			bbr3_end_probe_rtt(params, bbr, conn);
+	}
+}
+
+static void bbr3_save_cwnd(struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	u8 undisturbed = bbr->last_state < CC_RECOVERY && bbr->mode != BBR3_PROBE_RTT;
+
+	bbr->prior_cwnd =
+		undisturbed ? conn->cwnd_segs : cc_max(bbr->prior_cwnd, conn->cwnd_segs);
+}
+
+static u8 bbr3_is_past(u32 now_ms, u32 then_ms, u32 span_ms)
+{
+	return (s32)(now_ms - then_ms - span_ms) > 0;
+}
+
+static void bbr3_learn_rtt(const struct bbr3_params *params, struct bbr3_state *bbr,
+			   struct cc_conn *conn, const struct bbr3_ack *ack)
+{
+	const struct cc_rate_sample *rate = ack->rate;
+	u32 now = bbr3_now_ms(conn);
+	u8 is_old = bbr3_is_past(now, bbr->recent_rtt_ms, params->probe_rtt_interval);
+	u8 is_stale = bbr3_is_past(now, bbr->min_rtt_ms, params->min_rtt_window);
+
+	if (rate->rtt_us >= 0 && ((u32)rate->rtt_us < bbr->recent_rtt_us ||
+				  (is_old && !rate->is_ack_delayed))) {
+		bbr->recent_rtt_us = (u32)rate->rtt_us;
+		bbr->recent_rtt_ms = now;
+	}
+	if (bbr->recent_rtt_us <= bbr->min_rtt_us || is_stale) {
+		bbr->min_rtt_us = bbr->recent_rtt_us;
+		bbr->min_rtt_ms = bbr->recent_rtt_ms;
+	}
+	if (params->probe_rtt_time && is_old && !bbr->is_restarting &&
+	    bbr->mode != BBR3_PROBE_RTT) {
+		bbr3_save_cwnd(bbr, conn);
+		bbr->mode = BBR3_PROBE_RTT;
+		bbr->is_window_small = 0;
+		bbr->effect = BBR3_STOPPING;
+		bbr3_begin_round(bbr, conn);
+	}
+	if (bbr->mode == BBR3_PROBE_RTT)
+		bbr3_probe_rtt(params, bbr, conn);
+	if (rate->delivered_segs > 0)
+		bbr->is_restarting = 0;
+}
+
+/* The next loss round begins with what this ACK has shown. */
+static void bbr3_renew_latest(struct bbr3_state *bbr, const struct bbr3_ack *ack)
+{
+	if (!ack->is_loss_round_start)
+		return;
+	bbr->bw_latest = ack->bw;
+	bbr->inflight_latest = cc_max(ack->rate->delivered_segs, 0);
+}
+
+/*
+ * The window.
+ */
+
+/* Room for what ACKs bring at once. */
+static u32 bbr3_extra_segs(const struct bbr3_state *bbr)
+{
+	return cc_min(cc_max(bbr->extra_now, bbr->extra_before),
+		      cc_bw_segs(bbr3_bw(bbr), BBR3_EXTRA_MAX_US));
+}
+
+/* What the bounds let be in flight. */
+static u32 bbr3_bound(const struct bbr3_params *params, const struct bbr3_state *bbr)
+{
+	u32 bound = BBR3_INFINITE;
+
+	if (!bbr->is_full)
+		return bound;
+	if (bbr->mode == BBR3_CRUISE || bbr->mode == BBR3_PROBE_RTT)
+		bound = bbr3_with_headroom(params, bbr);
+	else if (bbr->mode != BBR3_DRAIN)
+		bound = bbr->inflight_hi;
+	return cc_max(cc_min(bound, bbr->inflight_lo), BBR3_MIN_CWND);
+}
+
+static void bbr3_set_cwnd(const struct bbr3_params *params, struct bbr3_state *bbr,
+			  struct cc_conn *conn, u32 acked)
+{
+	u32 bdp = bbr3_bdp(bbr, bbr3_bw(bbr), bbr3_cwnd_gain(params, bbr));
+	u32 target = cc_saturate((u64)bdp + bbr3_extra_segs(bbr));
+	u32 grown = cc_saturate((u64)conn->cwnd_segs + acked);
+
+	target = bbr3_roomy(bbr, conn, target);
+	if (acked) {
+		if (bbr->is_full)
+			conn->cwnd_segs = cc_min(grown, target);
+		else if (conn->cwnd_segs < target ||
+			 conn->cwnd_segs < 2 * BBR3_INITIAL_SEGS)
+			conn->cwnd_segs = grown;
+		conn->cwnd_segs = cc_max(conn->cwnd_segs, BBR3_MIN_CWND);
+	}
+	if (bbr->mode == BBR3_PROBE_RTT)
+		conn->cwnd_segs = cc_min(conn->cwnd_segs, bbr3_small_window(params, bbr));
+	conn->cwnd_segs = cc_min(conn->cwnd_segs, bbr3_bound(params, bbr));
+	conn->cwnd_segs = cc_clamp(conn->cwnd_segs, 1, cc_max(conn->cwnd_clamp_segs, 1));
+}
+
+/*
+ * Hooks.
+ */
+static void bbr3_init(const struct bbr3_params *params, struct bbr3_state *bbr,
+		      struct cc_conn *conn)
+{
+	u32 now = bbr3_now_ms(conn);
+
+	*bbr = (struct bbr3_state){
+		.bw_lo = BBR3_INFINITE,
+		.inflight_lo = BBR3_INFINITE,
+		.inflight_hi = BBR3_INFINITE,
+		.min_rtt_us = conn->min_rtt_us,
+		.min_rtt_ms = now,
+		.recent_rtt_us = conn->min_rtt_us,
+		.recent_rtt_ms = now,
+		.loss_round_end = (u32)conn->delivered_segs,
+		.epoch_us = (u32)conn->now_us,
+		.ecn_alpha = CC_GAIN_ONE << BBR3_ECN_GAIN_SHIFT,
+	};
+	bbr3_mark_round(bbr, conn);
+	bbr3_pace_blindly(params, bbr, conn);
+}
+
+static void bbr3_cong_control(const struct bbr3_params *params, struct bbr3_state *bbr,
+			      struct cc_conn *conn, const struct cc_rate_sample *rate)
+{
+	struct bbr3_ack ack = {.rate = rate};
+
+	bbr3_learn_bw(params, bbr, conn, &ack);
+	bbr3_learn_congestion(params, bbr, conn, &ack);
+	bbr3_learn_aggregation(params, bbr, conn, &ack);
+	bbr3_look_for_startup_loss(params, bbr, conn, &ack);
+	bbr3_look_for_full_pipe(params, bbr, &ack);
+	bbr3_drain(params, bbr, conn);
+	bbr3_go_through_cycle(params, bbr, conn, &ack);
+	bbr3_learn_rtt(params, bbr, conn, &ack);
+	if (!bbr->has_rtt && conn->srtt_us != CC_NO_RTT)
+		bbr3_pace_blindly(params, bbr, conn);
+	bbr3_pace(params, bbr, conn, bbr3_pacing_gain(params, bbr));
+	bbr3_set_cwnd(params, bbr, conn, rate->acked_sacked_segs);
+	bbr3_renew_latest(bbr, &ack);
+	bbr->last_state = conn->state;
+}
+
+static u32 bbr3_ssthresh(const struct bbr3_params *params, struct bbr3_state *bbr,
+			 const struct cc_conn *conn)
+{
+	bbr3_save_cwnd(bbr, conn);
+	bbr->undo_bw_lo = bbr3_pack(bbr->bw_lo);
+	bbr->undo_inflight_lo = bbr3_pack(bbr->inflight_lo);
+	bbr->undo_inflight_hi = bbr3_pack(bbr->inflight_hi);
+	return conn->ssthresh_segs;
+}
+
+/* What looked like losses was none. */
+static u32 bbr3_undo_cwnd(const struct bbr3_params *params, struct bbr3_state *bbr,
+			  const struct cc_conn *conn)
+{
+	bbr3_forget_full_bw(bbr, 0);
+	bbr->is_lossy = 0;
+	bbr->bw_lo = cc_max(bbr->bw_lo, bbr3_unpack(bbr->undo_bw_lo));
+	bbr->inflight_lo = cc_max(bbr->inflight_lo, bbr3_unpack(bbr->undo_inflight_lo));
+	bbr->inflight_hi = cc_max(bbr->inflight_hi, bbr3_unpack(bbr->undo_inflight_hi));
+	return cc_max(conn->cwnd_segs, bbr->prior_cwnd);
+}
+
+static void bbr3_cwnd_event(const struct bbr3_params *params, struct bbr3_state *bbr,
+			    struct cc_conn *conn, u32 event)
+{
+	if (event != CC_EVENT_TX_START || !conn->app_limited_segs)
+		return;
+	bbr->is_restarting = 1;
+	bbr->epoch_us = (u32)conn->now_us;
+	bbr->epoch_segs = 0;
+	/* Nothing is queued: neither a burst nor a gap is needed. */
+	if (bbr->mode == BBR3_PROBE_RTT)
+		bbr3_end_probe_rtt(params, bbr, conn);
+	else if (bbr->mode >= BBR3_DOWN)
+		bbr3_pace(params, bbr, conn, CC_GAIN_ONE);
+}
+
+static void bbr3_set_state(const struct bbr3_params *params, struct bbr3_state *bbr,
+			   struct cc_conn *conn, u32 new_state)
+{
+	if (new_state == CC_LOSS) {
+		bbr3_forget_full_bw(bbr, 0);
+		/* The window at hand is that of the timeout. */
+		if (!bbr3_is_probing(bbr) && bbr->inflight_lo == BBR3_INFINITE)
+			bbr->inflight_lo = cc_max(conn->cwnd_segs, bbr->prior_cwnd);
+		bbr->last_state = CC_LOSS;
+	} else if (conn->state == CC_LOSS) {
+		conn->cwnd_segs = cc_max(conn->cwnd_segs, bbr->prior_cwnd);
+	}
+}
+
+static void bbr3_info(const struct bbr3_params *params, const struct bbr3_state *bbr,
+		      const struct cc_conn *conn, struct cc_info *info)
+{
+	u64 bytes_per_s = cc_bw_bytes_per_s(conn, bbr3_bw(bbr), CC_GAIN_ONE, 100);
+
+	info->values[0] = cc_saturate(bytes_per_s / 125);
+	info->values[1] = bbr->min_rtt_us == CC_NO_RTT ? 0 : bbr->min_rtt_us;
+	info->values[2] = bbr->inflight_hi == BBR3_INFINITE ? 0 : bbr->inflight_hi;
+	info->values[3] = bbr->mode;
+}
+
+CC_ALGORITHM(bbr3, .title = "BBRv3", .family = CC_FAMILY_RATE, .year = 2023,
+	     .flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,
+	     .source = "N. Cardwell and others, BBR Congestion Control, "
+		       "draft-ietf-ccwg-bbr; Google's kernel, branch v3",
+	     .summary =
+		     "BBR that bounds what is in flight by what was seen to do no harm, "
+		     "and heeds loss above two percent.",
+	     .info_names = {"bw_kbit_per_s", "min_rtt_us", "inflight_hi_segs", "mode"});

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * CCP: a proportional controller of what bottleneck and path store.
+ *
+ * Capacity and Congestion Probing computes the window anew at every ACK, whatever it was
+ * before:
+ *
+ *     cwnd = (Kp (B - x) - in flight) / 2
+ *
+ * B is what the path stores, pipe and queue, x what of it is taken by the queue, both in
+ * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss calls
+ * for no adjustment: the window is frozen until it is repaired. The law is printed by
+ * Kumazoe et al. 2012, equation 5; the papers on the algorithm itself (Cavendish et al.
+ * 2010 and 2011) could not be found. How B, x and the capacity are estimated is therefore
+ * our reading of the prose of the former and of what their titles say:
+ *
+ *     x = capacity (RTT - smallest RTT)
+ *     B = capacity * largest RTT
+ *
+ * With these, one flow with a pipe of D segments and a queue of Q (B = D + Q) rests at
+ *
+ *     cwnd = Kp B / 3                           if that is less than D
+ *     x = (Kp B - 3 D) / (3 + Kp)               otherwise
+ *
+ * so that CCP(1) fills the path where Q is 2 D or more, CCP(2) where it is D / 2, CCP(4)
+ * everywhere, but with permanent loss where Q is less than D / 3.
+ *
+ * Interpretation: `evaluation`. Taken literally, the law is computed once per ACK from
+ * what is in flight, and the window that results lets a burst go, after which the law
+ * would give less. By default (transmission) it is asked before each segment, which may
+ * leave while less is in flight than the law gives. That has a closed form, which is the
+ * window that we set:
+ *
+ *     in flight < (Kp (B - x) - in flight) / 2   is   in flight < Kp (B - x) / 3
+ *
+ * and no ACK lets more than `burst` segments go beyond it, or twice those that it
+ * acknowledges, the growth of slow start, where ACKs stand for many segments. The fixed
+ * point is the same; the literal window goes to and fro between ACKs, and CCPD's does so
+ * until it is nothing but loss.
+ *
+ * Interpretation: `capacity`. The authors name capacity estimation, and one of them is an
+ * author of CapProbe, the packet pair whose two delays together are the smallest. By
+ * default (trains) we look at trains of `train_segs` segments instead of pairs, because
+ * an ACK stands for two segments and the clock counts microseconds; each of a train was
+ * sent while the one before still waited at the bottleneck, so its ACKs are as far apart
+ * as the bottleneck puts them. The estimate is of the link, not of the flow's share of
+ * it. With rate, it is the largest rate of ACKs over as many segments, which bursts of
+ * ACKs raise, and which sinks to the flow's share where a smaller window has smoothed its
+ * bursts. Either is replaced by the best of the last `capacity_window` round trips, for
+ * the authors say that it must follow a change of route. At 10 Gbit/s eight segments take
+ * 10 us: raise `train_segs` there. `capacity_segs_per_s` is for those who know.
+ *
+ * Interpretation: `buffer_segs`. B is fixed, or the capacity times the largest RTT that
+ * two samples in a row reached (a single long one is a delayed ACK), which after the loss
+ * that ends slow start is that of a full queue. Before any loss, in congestion avoidance,
+ * it counts at least `rtt_max_guess` of the smallest RTT: a queue of one bandwidth-delay
+ * product.
+ *
+ * Interpretation: `filter`. x is smoothed over about a round trip:
+ *
+ *     x += (x now - x) acknowledged / in flight
+ *
+ * The law's answer comes back through x a round trip later with the factor -Kp / 3: for
+ * CCP(4) it would swing for ever. The authors see "dampened oscillation", hence the
+ * default.
+ *
+ * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as in
+ * any TCP; the law takes over at ssthresh. Until the capacity is known growth is standard
+ * TCP's.
+ */
+#include "cc.h"
+
+#define CCP_EVALUATION_TRANSMISSION 0
+#define CCP_EVALUATION_ACK 1
+
+#define ccp_parameters(P)                                                              \
+	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain",                 \
+	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")                               \
+	P(evaluation, "form", CCP_EVALUATION_TRANSMISSION, CC_RANGE(0, 1),             \
+	  "when the law is computed: 0 before each segment sent, 1 once for each ACK", \
+	  "interpretation; 1 is Kumazoe et al. 2012, equation 5, to the letter")       \
+	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                  \
+	  "segments that an ACK may let go (evaluation 0), or twice those that it "    \
+	  "acknowledges",                                                              \
+	  "interpretation")                                                            \
+	P(filter, "switch", 1, CC_SWITCH, "smooth the backlog x over a round trip",    \
+	  "interpretation")                                                            \
+	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                       \
+	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of "   \
+	  "ACKs",                                                                      \
+	  "interpretation; Kapoor et al. 2004 (CapProbe)")                             \
+	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                               \
+	  "segments that it is measured over; 1 is a pair of ACKs", "interpretation")  \
+	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                    \
+	  "after so many an estimate gives way to a newer one; 0: never",              \
+	  "interpretation")                                                            \
+	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),               \
+	  "the capacity, if it is known; 0: estimated", "interpretation")              \
+	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                          \
+	  "B, what path and queue store, if it is known; 0: estimated",                \
+	  "interpretation")                                                            \
+	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                               \
+	  "of the smallest RTT: what the largest is at least, before the first loss",  \
+	  "interpretation")                                                            \
+	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",      \
+	  "interpretation; RFC 5681")
+
+#define ccp_presets(S)                                                               \
+	S("kumazoe2012", "Kumazoe et al. 2012: CCP(4), best of the three at 200 ms", \
+	  CC_SET(ccp, kp, 4))                                                        \
+	S("kumazoe2012-kp1", "Kumazoe et al. 2012: CCP(1)", CC_SET(ccp, kp, 1))      \
+	S("kumazoe2012-kp2", "Kumazoe et al. 2012: CCP(2)", CC_SET(ccp, kp, 2))      \
+	S("kumazoe2012-kp4", "Kumazoe et al. 2012: CCP(4)", CC_SET(ccp, kp, 4))
+
+#define ccp_hooks(H)       \
+	H(ccp, init)       \
+	H(ccp, ssthresh)   \
+	H(ccp, cong_avoid) \
+	H(ccp, pkts_acked) \
+	H(ccp, set_state)  \
+	H(ccp, info)
+
+CC_PARAMS(ccp);
+
+struct ccp_state {
+	u64 backlog; /* x, segments << CC_PATH_SHIFT */
+	struct cc_path path;
+	u8 was_congested;
+};
+
+static void ccp_init(const struct ccp_params *params, struct ccp_state *ccp,
+		     struct cc_conn *conn)
+{
+	*ccp = (struct ccp_state){0};
+}
+
+/* Fast recovery freezes the window. */
+static u32 ccp_ssthresh(const struct ccp_params *params, struct ccp_state *ccp,
+			const struct cc_conn *conn)
+{
+	return cc_max(conn->cwnd_segs, CC_CWND_MIN);
+}
+
+/* B, segments << CC_PATH_SHIFT. */
+static u64 ccp_storage(const struct ccp_params *params, const struct ccp_state *ccp)
+{
+	u32 rtt_us = ccp->path.rtt_max_us;
+
+	if (params->buffer_segs)
+		return (u64)params->buffer_segs << CC_PATH_SHIFT;
+	if (!ccp->was_congested)
+		rtt_us = cc_max(rtt_us, cc_scale(ccp->path.rtt_min_us,
+						 params->rtt_max_guess, 100));
+	return cc_path_segs(&ccp->path, cc_min(rtt_us, CC_PATH_RTT_MAX_US));
+}
+
+/* What the law says, segments. */
+static u32 ccp_law(const struct ccp_params *params, const struct ccp_state *ccp,
+		   const struct cc_conn *conn)
+{
+	u64 storage = ccp_storage(params, ccp);
+	u64 free = storage > ccp->backlog ? storage - ccp->backlog : 0;
+	u64 wanted = params->kp * free >> CC_PATH_SHIFT;
+
+	if (params->evaluation == CCP_EVALUATION_TRANSMISSION)
+		return cc_saturate(wanted / 3);
+	return wanted > conn->in_flight_segs
+		       ? cc_saturate((wanted - conn->in_flight_segs) / 2)
+		       : 0;
+}
+
+static void ccp_cong_avoid(const struct ccp_params *params, struct ccp_state *ccp,
+			   struct cc_conn *conn, u32 acked)
+{
+	u32 window;
+
+	if (cc_in_slow_start(conn)) {
+		if (cc_may_grow(conn))
+			cc_slow_start(conn, acked);
+		return;
+	}
+	if (!ccp->path.best.segs) {
+		if (cc_may_grow(conn))
+			cc_additive_increase(conn, conn->cwnd_segs, acked);
+		return;
+	}
+	window = ccp_law(params, ccp, conn);
+	if (params->evaluation == CCP_EVALUATION_TRANSMISSION)
+		window = cc_without_burst(conn, window, params->burst, acked);
+	cc_set_window(conn, cc_max(window, params->window_min));
+}
+
+static void ccp_pkts_acked(const struct ccp_params *params, struct ccp_state *ccp,
+			   struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	struct cc_path_options options = {
+		.estimator = params->capacity,
+		.train_segs = params->train_segs,
+		.window_rtts = params->capacity_window,
+		.segs_per_s = params->capacity_segs_per_s,
+	};
+
+	u64 backlog;
+
+	cc_path_sample(&ccp->path, &options, conn, sample);
+	if (!ccp->path.rtt_us)
+		return;
+	backlog = cc_path_backlog(&ccp->path);
+	if (params->filter)
+		backlog = cc_path_smoothed(ccp->backlog, backlog, sample->pkts_acked,
+					   conn->in_flight_segs);
+	ccp->backlog = backlog;
+}
+
+static void ccp_set_state(const struct ccp_params *params, struct ccp_state *ccp,
+			  struct cc_conn *conn, u32 new_state)
+{
+	if (new_state >= CC_CWR)
+		ccp->was_congested = 1;
+	if (new_state == CC_LOSS)
+		conn->ssthresh_segs = cc_max(conn->prior_cwnd_segs / 2, CC_CWND_MIN);
+}
+
+static void ccp_info(const struct ccp_params *params, const struct ccp_state *ccp,
+		     const struct cc_conn *conn, struct cc_info *info)
+{
+	info->values[0] =
+		cc_saturate(cc_path_segs(&ccp->path, CC_USEC_PER_SEC) >> CC_PATH_SHIFT);
+	info->values[1] = cc_saturate(ccp_storage(params, ccp) >> CC_PATH_SHIFT);
+	info->values[2] = cc_saturate(ccp->backlog >> CC_PATH_SHIFT);
+	info->values[3] = ccp->path.rtt_max_us;
+}
+
+CC_ALGORITHM(ccp, .title = "CCP", .family = CC_FAMILY_DELAY, .year = 2010,
+	     .source =
+		     "D. Cavendish, K. Kumazoe, M. Tsuru, Y. Oie, M. Gerla, Capacity and "
+		     "Congestion Probing, INTERNET 2010; Kumazoe et al. 2012, equation 5",
+	     .summary = "Sets the window in proportion to what is free of the path's "
+			"storage, which it estimates.",
+	     .info_names = {"capacity_segs_per_s", "storage_segs", "backlog_segs",
+			    "rtt_max_us"});

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * TCP-NV: stay where more window would bring more queue, not more throughput.
+ *
+ * New Vegas compares windows as Vegas does, but by the largest throughput of a round
+ * trip, which offloads and bursty ACKs distort less than single RTTs, and decides only on
+ * enough samples. A sample is what was delivered while a segment was in flight over its
+ * smoothed RTT; from the largest of the round trip and the smallest smoothed RTT of late
+ * follows the window that would do without a queue:
+ *
+ *     slope = rate * smallest RTT / MSS
+ *     most = slope + pad
+ *
+ * Once per round trip: above most, with at least `dec_samples` samples over at least
+ * `dec_rounds` round trips, growth stops, ssthresh becomes most, and the window falls by
+ * `dec_share` of the excess; at most - pad_buffer or below, with `inc_samples`, growth
+ * goes on. Growth is that of standard TCP, slower by 2^f after losses. One flow rests
+ * with about pad segments in the queue.
+ *
+ * A smallest RTT that a queue of others' has raised would never come down by itself:
+ * every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of the time
+ * since replaces it. Where TCP-BPF told the RTT of the path, it bounds the smallest RTT,
+ * from 4/5 of it to all of it, so that queues beyond it are always felt. The MSS is that
+ * of the payload.
+ *
+ * NV is for data centres, with ACKs for few segments: with 60 samples per decision,
+ * windows of less than 60 ACKs decide every few round trips only.
+ *
+ * As in Linux: samples count in Open and Disorder only; RTTs are smoothed by half, and
+ * the first one makes the smallest twice itself; a round trip with a single sample for
+ * many segments (an ACK for all that offload sent at once) raises the smallest window
+ * that is of use, by 2 segments up to 81, and is made longer by it; a timeout halves
+ * further growth, down to 2^-8, which 8 round trips without congestion double again.
+ *
+ * Unlike Linux: the switch that would end growth after a catching-up phase is left out;
+ * nothing in Linux ever sets it.
+ */
+#include "cc.h"
+
+#define nv_parameters(P)                                                               \
+	P(pad, "segments", 10, CC_RANGE(0, 1000000),                                   \
+	  "window beyond what the path holds that is no congestion", "Linux nv_pad")   \
+	P(pad_buffer, "segments", 2, CC_RANGE(0, 1000000),                             \
+	  "so far below that the window may grow again", "Linux nv_pad_buffer")        \
+	P(reset_period, "s", 5, CC_RANGE(1, 3600),                                     \
+	  "mean time after which the smallest RTT is measured anew",                   \
+	  "Linux nv_reset_period")                                                     \
+	P(window_min, "segments", 2, CC_RANGE(2, 1000000),                             \
+	  "the window that congestion leaves at least", "Linux nv_min_cwnd")           \
+	P(dec_share, "1/128", 38, CC_RANGE(0, 128),                                    \
+	  "part of the excess that the window falls by on congestion",                 \
+	  "Linux nv_cong_dec_mult: 30 %")                                              \
+	P(ssthresh_factor, "1/8", 8, CC_RANGE(1, 64),                                  \
+	  "ssthresh on congestion, of the most that is no congestion",                 \
+	  "Linux nv_ssthresh_factor")                                                  \
+	P(rtt_weight, "1/256", 128, CC_RANGE(1, 256), "weight of the latest RTT",      \
+	  "Linux nv_rtt_factor")                                                       \
+	P(kept, "1/1024", 819, CC_RANGE(512, 1024), "part of the window kept on loss", \
+	  "Linux nv_loss_dec_factor since 4.15: 0.8")                                  \
+	P(growth_losses, "round trips", 8, CC_RANGE(0, 255),                           \
+	  "without congestion, after which growth slowed by a timeout doubles; 0: "    \
+	  "timeouts do not slow it",                                                   \
+	  "Linux nv_cwnd_growth_rate_neg")                                             \
+	P(growth_gains, "round trips", 0, CC_RANGE(0, 255),                            \
+	  "without congestion, after which growth doubles beyond standard TCP's; 0: "  \
+	  "never",                                                                     \
+	  "Linux nv_cwnd_growth_rate_pos")                                             \
+	P(dec_samples, "samples", 60, CC_RANGE(1, 255), "needed to find congestion",   \
+	  "Linux nv_dec_eval_min_calls")                                               \
+	P(inc_samples, "samples", 20, CC_RANGE(1, 255),                                \
+	  "needed to find that there is none", "Linux nv_inc_eval_min_calls")          \
+	P(ssthresh_samples, "samples", 30, CC_RANGE(1, 255),                           \
+	  "needed to end the first slow start", "Linux nv_ssthresh_eval_min_calls")    \
+	P(stop_rounds, "round trips", 10, CC_RANGE(0, 255),                            \
+	  "above the most without enough samples, after which growth stops",           \
+	  "Linux nv_stop_rtt_cnt")                                                     \
+	P(dec_rounds, "round trips", 2, CC_RANGE(0, 255), "needed to find congestion", \
+	  "Linux nv_rtt_min_cnt")                                                      \
+	P(base_rtt, "us", 0, CC_RANGE(0, 10000000),                                    \
+	  "RTT of the path that bounds the smallest one; 0: as TCP-BPF tells, if it "  \
+	  "does",                                                                      \
+	  "Brakmo 2017: 80 us; Linux since 4.15")
+
+#define nv_presets(S)                                                                \
+	S("linux-4.14", "Linux 4.8 to 4.14: loss halves", CC_SET(nv, kept, 512))     \
+	S("brakmo2017",                                                              \
+	  "Brakmo 2017: base RTT of 80 us by TCP-BPF, which came to Linux with the " \
+	  "kept 0.8",                                                                \
+	  CC_SET(nv, base_rtt, 80), CC_SET(nv, kept, 819))
+
+#define nv_hooks(H)       \
+	H(nv, init)       \
+	H(nv, ssthresh)   \
+	H(nv, cong_avoid) \
+	H(nv, pkts_acked) \
+	H(nv, set_state)  \
+	H(nv, info)
+
+#define NV_RESET_FIRST_MS 2000u
+/* The smallest RTT is at least so much of the base RTT. */
+#define NV_BASE_LOW 205u
+#define NV_BASE_ONE 256u
+/* The smallest window of use, and how it grows where offload merges ACKs. */
+#define NV_FLOOR_LOW 4u
+#define NV_FLOOR_HIGH 81u
+#define NV_FLOOR_STEP 2u
+#define NV_GROWTH_LOW (-8)
+#define NV_GROWTH_HIGH 8
+#define NV_SAMPLES_MAX 255u
+/* Longer RTTs (17 s) are cut, so that products fit 64 bits. */
+#define NV_RTT_MAX_US (1u << 24)
+
+CC_PARAMS(nv);
+
+struct nv_state {
+	u64 rate_max; /* of this evaluation, bytes/s */
+	u32 rtt_us;   /* smoothed; 0: none */
+	u32 rtt_min_us;
+	u32 rtt_min_next_us; /* since the last reset; CC_NO_RTT: none */
+	u32 reset_ms;	     /* when it is due, modulo 2^32 */
+	u32 round_end_seq;
+	u32 last_una;
+	u32 floor_segs;
+	u8 samples;
+	u8 rounds;
+	u8 may_grow;
+	u8 calm_rounds;	    /* decisions in a row without congestion */
+	u8 is_stale;	    /* what was measured is from before a reduction */
+	signed char growth; /* f: growth is 2^f times that of standard TCP */
+};
+
+static u32 nv_now_ms(const struct cc_conn *conn)
+{
+	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
+}
+
+static void nv_restart(struct nv_state *nv, const struct cc_conn *conn)
+{
+	nv->is_stale = 0;
+	nv->rate_max = 0;
+	nv->round_end_seq = conn->snd_una;
+	nv->last_una = conn->snd_una;
+	nv->samples = 0;
+	nv->rounds = 0;
+	nv->rtt_us = 0;
+}
+
+static void nv_init(const struct nv_params *params, struct nv_state *nv,
+		    struct cc_conn *conn)
+{
+	*nv = (struct nv_state){.rtt_min_us = CC_NO_RTT,
+				.rtt_min_next_us = CC_NO_RTT,
+				.reset_ms = nv_now_ms(conn) + NV_RESET_FIRST_MS,
+				.floor_segs = NV_FLOOR_LOW,
+				.may_grow = 1};
+	nv_restart(nv, conn);
+}
+
+static u32 nv_ssthresh(const struct nv_params *params, struct nv_state *nv,
+		       const struct cc_conn *conn)
+{
+	return cc_max(cc_scale(conn->cwnd_segs, params->kept, CC_ONE), CC_CWND_MIN);
+}
+
+static void nv_cong_avoid(const struct nv_params *params, struct nv_state *nv,
+			  struct cc_conn *conn, u32 acked)
+{
+	u32 per;
+
+	if (!cc_may_grow(conn) || !nv->may_grow)
+		return;
+	if (cc_in_slow_start(conn)) {
+		acked = cc_slow_start(conn, acked);
+		if (!acked)
+			return;
+	}
+	if (nv->growth < 0)
+		per = cc_saturate((u64)conn->cwnd_segs << -nv->growth);
+	else
+		per = cc_max(conn->cwnd_segs >> nv->growth, NV_FLOOR_LOW);
+	cc_additive_increase(conn, per, acked);
+}
+
+/* The smoothed RTT as far as the smallest one is concerned. */
+static u32 nv_bounded_rtt(const struct nv_params *params, const struct cc_conn *conn,
+			  u32 rtt_us)
+{
+	u32 base_us = params->base_rtt ? params->base_rtt : conn->base_rtt_us;
+
+	if (!base_us)
+		return rtt_us;
+	return cc_clamp(rtt_us, cc_scale(base_us, NV_BASE_LOW, NV_BASE_ONE), base_us);
+}
+
+static void nv_track_rtt_min(const struct nv_params *params, struct nv_state *nv,
+			     const struct cc_conn *conn)
+{
+	u32 rtt_us = nv_bounded_rtt(params, conn, nv->rtt_us);
+	u32 part = 384 + (conn->random & 0xff);
+
+	nv->rtt_min_us = cc_min(nv->rtt_min_us, rtt_us);
+	nv->rtt_min_next_us = cc_min(nv->rtt_min_next_us, rtt_us);
+	if ((s32)(nv_now_ms(conn) - nv->reset_ms) < 0)
+		return;
+	nv->rtt_min_us = nv->rtt_min_next_us;
+	nv->rtt_min_next_us = CC_NO_RTT;
+	nv->reset_ms = nv_now_ms(conn) + params->reset_period * 1000 * part / 512;
+	nv->floor_segs = cc_max(nv->floor_segs / 2, NV_FLOOR_LOW);
+}
+
+static void nv_sample_rate(const struct nv_params *params, struct nv_state *nv,
+			   const struct cc_ack_sample *sample)
+{
+	u32 rtt_us = cc_clamp((u32)sample->rtt_us, 1, NV_RTT_MAX_US);
+	u64 rate;
+
+	if (nv->rtt_us) {
+		nv->rtt_us = (rtt_us * (u64)params->rtt_weight +
+			      nv->rtt_us * (u64)(256 - params->rtt_weight)) >>
+			     8;
+		nv->rtt_us = cc_max(nv->rtt_us, 1);
+	} else {
+		nv->rtt_us = rtt_us;
+		nv->rtt_min_us = 2 * rtt_us;
+	}
+	rate = (u64)sample->in_flight_bytes * CC_USEC_PER_SEC / nv->rtt_us;
+	if (rate > nv->rate_max)
+		nv->rate_max = rate;
+	if (nv->samples < NV_SAMPLES_MAX)
+		nv->samples++;
+}
+
+/* Offload merged a window's ACKs: it takes a larger window to have samples. */
+static u8 nv_is_merged(const struct nv_state *nv, const struct cc_conn *conn,
+		       u32 acked_bytes)
+{
+	return nv->samples == 1 && nv->floor_segs < NV_FLOOR_HIGH &&
+	       acked_bytes >= (u64)(nv->floor_segs - 1) * conn->mss_bytes;
+}
+
+/* The largest window that is no congestion. */
+static u32 nv_most(const struct nv_params *params, const struct nv_state *nv,
+		   const struct cc_conn *conn)
+{
+	u64 bytes;
+
+	/* 2^52 bytes/s (a window of 2^32 bytes each us) times 2^25 us */
+	if (nv->rate_max > ~0ull / (2 * NV_RTT_MAX_US))
+		return CC_SSTHRESH_INFINITE;
+	bytes = nv->rate_max * cc_min(nv->rtt_min_us, 2 * NV_RTT_MAX_US) /
+		CC_USEC_PER_SEC;
+	return cc_saturate(bytes / cc_max(conn->mss_bytes, 1) + params->pad);
+}
+
+/* Returns whether there were samples enough to decide. */
+static u8 nv_congested(const struct nv_params *params, struct nv_state *nv,
+		       struct cc_conn *conn, u32 most)
+{
+	u32 excess = conn->cwnd_segs - most;
+	u32 fall = cc_max(cc_scale(excess, params->dec_share, 128), 2);
+
+	if (nv->rounds < params->dec_rounds)
+		return 0;
+	if (conn->ssthresh_segs >= CC_SSTHRESH_INFINITE) {
+		if (nv->samples < params->ssthresh_samples)
+			return 0;
+	} else if (nv->samples < params->dec_samples) {
+		if (nv->rounds > params->stop_rounds)
+			nv->may_grow = 0;
+		return 0;
+	}
+	nv->may_grow = 0;
+	conn->ssthresh_segs =
+		cc_min(cc_scale(most, params->ssthresh_factor, 8), CC_SSTHRESH_INFINITE);
+	conn->cwnd_segs -= cc_min(fall, excess);
+	if (nv->growth > 0)
+		nv->growth = 0;
+	nv->calm_rounds = 0;
+	return 1;
+}
+
+/* Likewise. */
+static u8 nv_calm(const struct nv_params *params, struct nv_state *nv)
+{
+	u32 needed = nv->growth < 0 ? params->growth_losses : params->growth_gains;
+
+	if (nv->samples < params->inc_samples)
+		return 0;
+	nv->may_grow = 1;
+	if (nv->calm_rounds < 255)
+		nv->calm_rounds++;
+	if (needed && nv->calm_rounds > needed && nv->growth < NV_GROWTH_HIGH) {
+		nv->growth++;
+		nv->calm_rounds = 0;
+	}
+	return 1;
+}
+
+static void nv_decide(const struct nv_params *params, struct nv_state *nv,
+		      struct cc_conn *conn)
+{
+	u32 most = nv_most(params, nv, conn);
+	u8 decided = 0;
+
+	if (conn->cwnd_segs > most)
+		decided = nv_congested(params, nv, conn, most);
+	else if ((u64)conn->cwnd_segs + params->pad_buffer <= most)
+		decided = nv_calm(params, nv);
+	if (!decided)
+		return;
+	nv->samples = 0;
+	nv->rounds = 0;
+	nv->rate_max = 0;
+	conn->cwnd_segs = cc_max(conn->cwnd_segs, params->window_min);
+}
+
+static void nv_end_round(const struct nv_params *params, struct nv_state *nv,
+			 struct cc_conn *conn, u32 acked_bytes)
+{
+	nv->round_end_seq = conn->snd_nxt;
+	if (nv->rounds < 255)
+		nv->rounds++;
+	if (nv_is_merged(nv, conn, acked_bytes)) {
+		nv->floor_segs = cc_min(nv->floor_segs + NV_FLOOR_STEP, NV_FLOOR_HIGH);
+		nv->round_end_seq = conn->snd_nxt + nv->floor_segs * conn->mss_bytes;
+		nv->samples = 0;
+		nv->may_grow = 1;
+		return;
+	}
+	nv_decide(params, nv, conn);
+}
+
+static void nv_pkts_acked(const struct nv_params *params, struct nv_state *nv,
+			  struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	u32 acked_bytes = conn->snd_una - nv->last_una;
+
+	if (sample->rtt_us < 0 || (conn->state != CC_OPEN && conn->state != CC_DISORDER))
+		return;
+	nv->last_una = conn->snd_una;
+	if (!sample->in_flight_bytes)
+		return;
+	nv_sample_rate(params, nv, sample);
+	nv_track_rtt_min(params, nv, conn);
+	if (cc_seq_after(conn->snd_una, nv->round_end_seq))
+		nv_end_round(params, nv, conn, acked_bytes);
+}
+
+static void nv_set_state(const struct nv_params *params, struct nv_state *nv,
+			 struct cc_conn *conn, u32 new_state)
+{
+	if (new_state == CC_OPEN && nv->is_stale)
+		nv_restart(nv, conn);
+	if (new_state != CC_LOSS && new_state != CC_CWR && new_state != CC_RECOVERY)
+		return;
+	nv->is_stale = 1;
+	nv->may_grow = 0;
+	if (new_state == CC_LOSS) {
+		if (nv->growth > 0)
+			nv->growth = 0;
+		if (params->growth_losses && nv->growth > NV_GROWTH_LOW)
+			nv->growth--;
+	}
+}
+
+static void nv_info(const struct nv_params *params, const struct nv_state *nv,
+		    const struct cc_conn *conn, struct cc_info *info)
+{
+	info->values[0] = nv->rtt_min_us;
+	info->values[1] = nv->rtt_us;
+	info->values[2] = nv->samples;
+	info->values[3] = nv->may_grow;
+}
+
+CC_ALGORITHM(
+	nv, .title = "TCP-NV", .family = CC_FAMILY_DELAY, .year = 2010,
+	.source = "L. Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux "
+		  "Plumbers Conference 2010; Linux 4.8",
+	.summary = "Stops growing where the largest throughput of a round trip says that "
+		   "more window is more queue.",
+	.flags = CC_NEEDS_RATES | CC_NEEDS_RANDOM,
+	.info_names = {"rtt_min_us", "rtt_us", "samples", "may_grow"});

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Vegas: keep a few segments of one's own in the queues, and no more.
+ *
+ * Once per round trip Vegas compares the window with what it would be if nothing waited:
+ *
+ *     diff = cwnd (rtt - base_rtt) / base_rtt
+ *
+ * where rtt is the smallest RTT of the round trip and base_rtt the smallest ever; diff is
+ * about the number of its segments in the queues. Below alpha the window grows by a
+ * segment, above beta it shrinks by one, between it rests. Slow start ends when diff
+ * exceeds gamma, at the window that would just fill the path:
+ *
+ *     cwnd = cwnd base_rtt / rtt + 1
+ *
+ * Loss halves the window.
+ *
+ * As in Linux: only the smallest RTT of a round trip counts, and a round trip with less
+ * than three samples is one of standard TCP. It is standard TCP wherever the connection
+ * is not in the state Open. The RTT of the path is forgotten when the connection was
+ * idle. Growth does not ask whether the window was in use. All numbers are whole
+ * segments.
+ *
+ * Unlike the paper: slow start doubles the window every round trip, not every other one,
+ * and losses are found and repaired as the stack does it.
+ */
+#include "cc.h"
+
+#define vegas_parameters(P)                                                            \
+	P(alpha, "segments", 2, CC_RANGE(0, 1000000),                                  \
+	  "backlog below which the window grows", "Linux; Brakmo and Peterson 1995")   \
+	P(beta, "segments", 4, CC_RANGE(0, 1000000), "backlog above which it shrinks", \
+	  "Linux; Brakmo and Peterson 1995")                                           \
+	P(gamma, "segments", 1, CC_RANGE(0, 1000000), "backlog that ends slow start",  \
+	  "Linux; Brakmo and Peterson 1995")
+
+#define vegas_presets(S)
+
+#define vegas_hooks(H)       \
+	H(vegas, init)       \
+	H(vegas, ssthresh)   \
+	H(vegas, cong_avoid) \
+	H(vegas, pkts_acked) \
+	H(vegas, cwnd_event) \
+	H(vegas, set_state)  \
+	H(vegas, info)
+
+CC_PARAMS(vegas);
+
+struct vegas_state {
+	struct cc_watch watch;
+	u32 diff; /* segments, as of the last round trip */
+};
+
+static void vegas_init(const struct vegas_params *params, struct vegas_state *vegas,
+		       struct cc_conn *conn)
+{
+	*vegas = (struct vegas_state){0};
+	cc_watch_start(&vegas->watch, conn);
+}
+
+static u32 vegas_ssthresh(const struct vegas_params *params, struct vegas_state *vegas,
+			  const struct cc_conn *conn)
+{
+	return cc_half_window(conn);
+}
+
+static void vegas_avoid(const struct vegas_params *params,
+			const struct vegas_state *vegas, struct cc_conn *conn)
+{
+	if (vegas->diff > params->beta)
+		cc_set_window(conn, cc_max(conn->cwnd_segs - 1, CC_CWND_MIN));
+	else if (vegas->diff < params->alpha)
+		cc_grow(conn, 1);
+}
+
+/* What a round trip told is acted upon. */
+static void vegas_judge(const struct vegas_params *params, struct vegas_state *vegas,
+			struct cc_conn *conn, u32 acked)
+{
+	u32 cwnd = conn->cwnd_segs;
+	u32 base_us = vegas->watch.base_us;
+	u32 rtt_us = vegas->watch.round_us;
+	u32 fitting = cc_scale(cwnd, base_us, rtt_us);
+
+	vegas->diff = cc_scale(cwnd, rtt_us - base_us, base_us);
+	if (!cc_in_slow_start(conn))
+		vegas_avoid(params, vegas, conn);
+	else if (vegas->diff > params->gamma)
+		cc_set_window(conn, cc_max(cc_min(cwnd, fitting + 1), CC_CWND_MIN));
+	else
+		cc_slow_start(conn, acked);
+	/* What an idle connection may regain in slow start follows the window. */
+	conn->ssthresh_segs =
+		cc_max(conn->ssthresh_segs, cc_scale(conn->cwnd_segs, 3, 4));
+}
+
+static void vegas_cong_avoid(const struct vegas_params *params, struct vegas_state *vegas,
+			     struct cc_conn *conn, u32 acked)
+{
+	if (!vegas->watch.is_on) {
+		cc_standard_growth(conn, acked);
+		return;
+	}
+	if (!cc_watch_round_is_over(&vegas->watch, conn)) {
+		if (cc_in_slow_start(conn))
+			cc_slow_start(conn, acked);
+		return;
+	}
+	if (cc_watch_can_tell(&vegas->watch))
+		vegas_judge(params, vegas, conn, acked);
+	else
+		cc_standard_growth(conn, acked);
+	cc_watch_round(&vegas->watch, conn);
+}
+
+static void vegas_pkts_acked(const struct vegas_params *params, struct vegas_state *vegas,
+			     struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	cc_watch_rtt(&vegas->watch, sample);
+}
+
+static void vegas_cwnd_event(const struct vegas_params *params, struct vegas_state *vegas,
+			     struct cc_conn *conn, u32 event)
+{
+	cc_watch_event(&vegas->watch, conn, event);
+}
+
+static void vegas_set_state(const struct vegas_params *params, struct vegas_state *vegas,
+			    struct cc_conn *conn, u32 new_state)
+{
+	cc_watch_state(&vegas->watch, conn, new_state);
+}
+
+static void vegas_info(const struct vegas_params *params, const struct vegas_state *vegas,
+		       const struct cc_conn *conn, struct cc_info *info)
+{
+	info->values[0] = vegas->diff;
+	info->values[1] = cc_watch_base_us(&vegas->watch);
+}
+
+CC_ALGORITHM(vegas, .title = "TCP Vegas", .family = CC_FAMILY_DELAY, .year = 1994,
+	     .source =
+		     "L. Brakmo, L. Peterson, TCP Vegas: End to End Congestion Avoidance "
+		     "on a Global Internet, IEEE JSAC 13(8), 1995",
+	     .summary = "Keeps two to four segments of its own in the queue, told by the "
+			"RTT.",
+	     .info_names = {"diff_segs", "base_rtt_us"});

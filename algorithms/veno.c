@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Veno: standard TCP that asks the queue whether a loss is one of congestion.
+ *
+ * Veno estimates its backlog as Vegas does, from the smallest RTT of the path:
+ *
+ *     n = cwnd - cwnd base_rtt / rtt
+ *
+ * Below beta segments the path is taken for uncongested: the window grows as that of
+ * standard TCP, and a loss is taken for one of transmission, after which 4/5 of the
+ * window remain. From beta on the window grows by a segment in every second window of
+ * ACKs only, and a loss halves it.
+ *
+ * As in Linux: n counts in half segments, rounded up. Until three RTTs have been sampled
+ * it is standard TCP, and also wherever the connection is not in the state Open. The RTT
+ * of the path is forgotten when the connection was idle. The cut after a timeout follows
+ * n, too. The first congested window of ACKs earns a segment at once.
+ *
+ * Interpretation: rtt is that of a single ACK in Linux, which forgets its smallest RTT at
+ * each ACK, and the smallest of a round trip in the Vegas that the paper builds upon.
+ * The parameter round_minimum chooses; by default it is Linux's, because that is the
+ * implementation in use.
+ *
+ * Unlike Linux: an ACK without an RTT sample leaves n as it was.
+ */
+#include "cc.h"
+
+#define veno_parameters(P)                                                               \
+	P(beta, "segments", 3, CC_RANGE(0, 1000000),                                     \
+	  "backlog from which the path is congested", "Linux; Fu and Liew 2003")         \
+	P(kept, "%", 80, CC_RANGE(50, 99),                                               \
+	  "share of the window kept where the path is not congested",                    \
+	  "Linux; Fu and Liew 2003: 4/5")                                                \
+	P(congested_windows, "windows", 2, CC_RANGE(1, 1000),                            \
+	  "windows of ACKs that earn one segment where it is congested",                 \
+	  "Linux; Fu and Liew 2003")                                                     \
+	P(round_minimum, "switch", 0, CC_SWITCH,                                         \
+	  "judge by the smallest RTT of a round trip, once for each; otherwise by that " \
+	  "of each ACK",                                                                 \
+	  "interpretation; Linux: each ACK")
+
+#define veno_presets(S)
+
+#define veno_hooks(H)       \
+	H(veno, init)       \
+	H(veno, ssthresh)   \
+	H(veno, cong_avoid) \
+	H(veno, pkts_acked) \
+	H(veno, cwnd_event) \
+	H(veno, set_state)  \
+	H(veno, info)
+
+CC_PARAMS(veno);
+
+struct veno_state {
+	struct cc_watch watch;
+	u32 backlog;   /* half segments */
+	u32 to_forego; /* congested windows of ACKs that earn nothing */
+};
+
+static void veno_init(const struct veno_params *params, struct veno_state *veno,
+		      struct cc_conn *conn)
+{
+	*veno = (struct veno_state){0};
+	cc_watch_start(&veno->watch, conn);
+}
+
+static u8 veno_is_congested(const struct veno_params *params,
+			    const struct veno_state *veno)
+{
+	return veno->backlog >= 2 * params->beta;
+}
+
+static u32 veno_ssthresh(const struct veno_params *params, struct veno_state *veno,
+			 const struct cc_conn *conn)
+{
+	if (veno_is_congested(params, veno))
+		return cc_half_window(conn);
+	return cc_max(cc_scale(conn->cwnd_segs, params->kept, 100), CC_CWND_MIN);
+}
+
+static void veno_measure(const struct veno_params *params, struct veno_state *veno,
+			 const struct cc_conn *conn)
+{
+	struct cc_watch *watch = &veno->watch;
+	u32 halves = cc_saturate(2ull * conn->cwnd_segs);
+
+	if (watch->round_us == CC_NO_RTT)
+		return;
+	if (params->round_minimum && !cc_watch_round_is_over(watch, conn))
+		return;
+	if (cc_watch_can_tell(watch))
+		veno->backlog =
+			halves - cc_scale(halves, watch->base_us, watch->round_us);
+	/* The number of samples goes on: it is of the time in Open. */
+	watch->round_us = CC_NO_RTT;
+	watch->round_end_seq = conn->snd_nxt;
+}
+
+/* One segment for every congested_windows of ACKs, the first at once. */
+static void veno_grow_congested(const struct veno_params *params, struct veno_state *veno,
+				struct cc_conn *conn, u32 acked)
+{
+	if (conn->cwnd_cnt < conn->cwnd_segs) {
+		if (conn->stack & CC_STACK_COUNT_ACKS)
+			acked = 1;
+		conn->cwnd_cnt = cc_saturate((u64)conn->cwnd_cnt + acked);
+		return;
+	}
+	conn->cwnd_cnt = 0;
+	if (veno->to_forego) {
+		veno->to_forego--;
+		return;
+	}
+	cc_grow(conn, 1);
+	veno->to_forego = params->congested_windows - 1;
+}
+
+static void veno_cong_avoid(const struct veno_params *params, struct veno_state *veno,
+			    struct cc_conn *conn, u32 acked)
+{
+	u8 can_tell = veno->watch.is_on && cc_watch_can_tell(&veno->watch);
+
+	if (!cc_may_grow(conn))
+		return;
+	if (veno->watch.is_on)
+		veno_measure(params, veno, conn);
+	if (!cc_reaches_avoidance(conn, &acked))
+		return;
+	if (can_tell && veno_is_congested(params, veno))
+		veno_grow_congested(params, veno, conn, acked);
+	else
+		cc_additive_increase(conn, conn->cwnd_segs, acked);
+}
+
+static void veno_pkts_acked(const struct veno_params *params, struct veno_state *veno,
+			    struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	cc_watch_rtt(&veno->watch, sample);
+}
+
+static void veno_cwnd_event(const struct veno_params *params, struct veno_state *veno,
+			    struct cc_conn *conn, u32 event)
+{
+	cc_watch_event(&veno->watch, conn, event);
+}
+
+static void veno_set_state(const struct veno_params *params, struct veno_state *veno,
+			   struct cc_conn *conn, u32 new_state)
+{
+	cc_watch_state(&veno->watch, conn, new_state);
+}
+
+static void veno_info(const struct veno_params *params, const struct veno_state *veno,
+		      const struct cc_conn *conn, struct cc_info *info)
+{
+	info->values[0] = veno->backlog;
+	info->values[1] = cc_watch_base_us(&veno->watch);
+}
+
+CC_ALGORITHM(veno, .title = "TCP Veno", .family = CC_FAMILY_HYBRID, .year = 2003,
+	     .source = "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission "
+		       "over Wireless Access Networks, IEEE JSAC 21(2), 2003",
+	     .summary = "Standard TCP that cuts by a fifth only where the RTT tells no "
+			"congestion.",
+	     .info_names = {"backlog_half_segs", "base_rtt_us"});

@@ -1,0 +1,185 @@
+"""What the file of an algorithm says of itself in its head comment.
+
+The comment begins with a sentence; paragraphs follow. Lines indented by four spaces are equations.
+A paragraph that begins with ``As in Linux:``, ``Unlike Linux:`` or ``Interpretation:`` is of that
+kind: documentation pages, `dumbbell algorithms show` and reports tell them apart.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Kind(StrEnum):
+    """What a paragraph is about; its text is the label that it begins with."""
+
+    LAW = ""
+    AS_IN_LINUX = "As in Linux"
+    UNLIKE_LINUX = "Unlike Linux"
+    INTERPRETATION = "Interpretation"
+
+
+class Form(StrEnum):
+    """How the lines of a block belong together."""
+
+    PROSE = "prose"
+    """One line, however long."""
+
+    EQUATION = "equation"
+    """Lines as they stand, without the indentation that they share."""
+
+    ITEMS = "items"
+    """A line for each item of a list."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a paragraph."""
+
+    form: Form
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Prose and the equations in it, without the label."""
+
+    kind: Kind
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it in one line, for where there is no room for more."""
+        return " ".join(" ".join(line.split()) for block in self.blocks for line in block.lines)
+
+
+@dataclass(frozen=True)
+class HeadComment:
+    """A head comment.
+
+    Attributes
+    ----------
+    title, sentence
+        The first line: ``title: sentence``.
+    paragraphs
+        What follows.
+    """
+
+    title: str
+    sentence: str
+    paragraphs: tuple[Paragraph, ...]
+
+    def of(self, kind: Kind) -> tuple[Paragraph, ...]:
+        """Return the paragraphs of a kind."""
+        return tuple(paragraph for paragraph in self.paragraphs if paragraph.kind is kind)
+
+    @property
+    def notes(self) -> tuple[Paragraph, ...]:
+        """The paragraphs that tell it from Linux, and its sources from how they are read."""
+        return tuple(paragraph for paragraph in self.paragraphs if paragraph.kind)
+
+    @property
+    def says_its_equations(self) -> bool:
+        """Whether there is an equation, or a statement that there is none."""
+        blocks = [block for paragraph in self.paragraphs for block in paragraph.blocks]
+        return any(block.form is Form.EQUATION for block in blocks) or any(
+            _NO_EQUATION.search(line) for block in blocks for line in block.lines
+        )
+
+
+_COMMENT: Final = re.compile(r"^/\*\n(.*?)^ ?\*/", re.DOTALL | re.MULTILINE)
+_STAR: Final = re.compile(r"^ \* ?")
+_LABEL: Final = re.compile(rf"({'|'.join(kind for kind in Kind if kind)}):\s+")
+_ITEM: Final = re.compile(r" {0,3}- ")
+_EQUATION: Final = " " * 4
+_WORD: Final = re.compile(r"[a-z]+(?=[\s,;:.'-]|$)")
+_NO_EQUATION: Final = re.compile(r"\bno equations?\b", re.IGNORECASE)
+
+
+@functools.cache
+def parse(code: str, names: frozenset[str] = frozenset()) -> HeadComment:
+    """Read the head comment of a C file: the first one of several lines.
+
+    What follows a label or the title gets a capital, unless it is one of `names` or a symbol.
+    """
+    found = _COMMENT.search(code)
+    lines = [_STAR.sub("", line).rstrip() for line in found[1].splitlines()] if found else []
+    first, *rest = _paragraphs(list(_blocks(lines)), names) or [Paragraph(Kind.LAW, ())]
+    title, _, sentence = first.text.partition(": ")
+    return HeadComment(title, _begun(sentence, names), tuple(rest))
+
+
+def _begun(text: str, names: frozenset[str]) -> str:
+    first = _WORD.match(text)
+    is_word = first is not None and (len(first[0]) > 1 or first[0] == "a")
+    return text[:1].upper() + text[1:] if is_word and first[0] not in names else text
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[bool, Block]]:
+    """Yield the blocks, each with whether an empty line is before it."""
+    gap, form, found = True, Form.PROSE, list[str]()
+    for line in [*lines, ""]:
+        own = _form(line, form if found else None)
+        if found and (own is not form or _LABEL.match(line)):
+            yield gap, _block(form, found)
+            gap, found = False, []
+        if own is None:
+            gap = True
+            continue
+        form = own
+        found.append(line)
+
+
+def _form(line: str, before: Form | None) -> Form | None:
+    """Tell what a line belongs to; None: to nothing, as it is empty."""
+    if not line.strip():
+        return None
+    if _ITEM.match(line):
+        return Form.ITEMS
+    if before is Form.ITEMS and line.startswith(" "):
+        return Form.ITEMS
+    return Form.EQUATION if line.startswith(_EQUATION) else Form.PROSE
+
+
+def _block(form: Form, lines: Sequence[str]) -> Block:
+    if form is Form.EQUATION:
+        shared = min(len(line) - len(line.lstrip()) for line in lines)
+        return Block(form, tuple(line[shared:] for line in lines))
+    if form is Form.PROSE:
+        return Block(form, (" ".join(line.strip() for line in lines),))
+    items: list[str] = []
+    for line in lines:
+        if _ITEM.match(line):
+            items.append(_ITEM.sub("", line).strip())
+        else:
+            items[-1] += f" {line.strip()}"
+    return Block(form, tuple(items))
+
+
+def _paragraphs(blocks: Sequence[tuple[bool, Block]], names: frozenset[str]) -> list[Paragraph]:
+    found: list[tuple[Kind, list[Block]]] = []
+    for gap, block in blocks:
+        label = _LABEL.match(block.lines[0]) if block.form is Form.PROSE else None
+        if label is not None:
+            rest = _begun(block.lines[0][label.end() :], names)
+            found.append((Kind(label[1]), [Block(block.form, (rest,))]))
+        elif found and (not gap or _continues(found[-1][1][-1], block)):
+            found[-1][1].append(block)
+        else:
+            found.append((Kind.LAW, [block]))
+    return [Paragraph(kind, tuple(parts)) for kind, parts in found]
+
+
+def _continues(before: Block, block: Block) -> bool:
+    """Tell whether a block after an empty line still belongs to the paragraph.
+
+    Equations do, and so does a sentence that goes on after one, in lower case.
+    """
+    if block.form is Form.PROSE:
+        return before.form is Form.EQUATION and block.lines[0][0].islower()
+    return block.form is Form.EQUATION or before.lines[-1].endswith(":")

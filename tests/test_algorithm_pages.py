@@ -1,0 +1,141 @@
+"""The documentation of algorithms: complete, current, and what the studies need."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dumbbell import catalogue
+from dumbbell.catalogue import Algorithm
+from dumbbell.docs import algorithm_figure, algorithm_page
+from dumbbell.head_comments import Kind
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+AGAIN = "run `make docs`"
+
+STUDIED = {
+    "li2007": ("reno", "scalable", "highspeed", "htcp", "bic", "fast"),
+    "lukaseder2016": ("reno", "scalable", "highspeed", "htcp", "bic", "cubic"),
+    "brakmo2017": (
+        *("reno", "cubic", "dctcp", "nv", "bbr", "bic", "highspeed", "htcp", "scalable"),
+        *("westwood", "yeah"),
+    ),
+    "kumazoe2012": ("reno", "cubic", "compound", "ccp", "ccpd"),
+    "mani2012": ("highspeed", "scalable", "bic", "cubic", "htcp", "illinois", "yeah"),
+}
+"""What ran in which study, as the papers say."""
+
+each_algorithm = pytest.mark.parametrize(
+    "algorithm", catalogue.algorithms().values(), ids=lambda algorithm: algorithm.name
+)
+
+
+@each_algorithm
+def test_every_algorithm_has_a_current_page(algorithm: Algorithm) -> None:
+    page = DOCS / algorithm_page.FOLDER / f"{algorithm.name}.md"
+    assert page.exists(), AGAIN
+    assert page.read_text() == algorithm_page.page(algorithm), AGAIN
+
+
+@each_algorithm
+def test_every_page_has_a_current_figure(algorithm: Algorithm) -> None:
+    path = DOCS / algorithm_page.FOLDER / algorithm_figure.relative_path(algorithm, "algorithms")
+    assert path.exists(), AGAIN
+    assert algorithm_figure.digest_of(path.read_text()) == algorithm_figure.digest(algorithm), AGAIN
+    assert path.stat().st_size < algorithm_figure.BYTES_MAX
+
+
+def test_the_index_is_current_and_nothing_else_is_there() -> None:
+    pages = {path.stem for path in (DOCS / algorithm_page.FOLDER).iterdir()}
+    assert pages == {*catalogue.algorithms(), "README"}
+    figures = {path.stem for path in (DOCS / algorithm_figure.FOLDER).iterdir()}
+    assert figures == set(catalogue.algorithms())
+    index = DOCS / algorithm_page.FOLDER / "README.md"
+    assert index.read_text() == algorithm_page.index(), AGAIN
+
+
+def test_links_of_pages_lead_somewhere() -> None:
+    for page in (DOCS / algorithm_page.FOLDER).glob("*.md"):
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("name", ["reno", "cubic"])
+def test_a_figure_is_the_same_every_time(name: str) -> None:
+    algorithm = catalogue.algorithm(name)
+    drawn = algorithm_figure.draw(algorithm)
+    assert drawn == algorithm_figure.draw(algorithm)
+    assert len(drawn) < algorithm_figure.BYTES_MAX
+
+
+def test_a_changed_figure_is_drawn_again_and_others_are_not(tmp_path: Path) -> None:
+    figures = tmp_path / algorithm_figure.FOLDER
+    figures.mkdir(parents=True)
+    for path in (DOCS / algorithm_figure.FOLDER).iterdir():
+        (figures / path.name).write_text(path.read_text())
+    stale = figures / "reno.svg"
+    current = stale.read_text()
+    stale.write_text(current.replace(algorithm_figure.digest_of(current) or "", "0" * 64))
+    (figures / "gone.svg").write_text("")
+    assert list(algorithm_figure.write(tmp_path)) == ["reno"]
+    assert stale.read_text().splitlines()[0] == current.splitlines()[0]
+    assert not (figures / "gone.svg").exists()
+
+
+@each_algorithm
+def test_every_head_comment_has_its_equations(algorithm: Algorithm) -> None:
+    comment = algorithm.comment
+    assert comment.title
+    assert comment.sentence.endswith(".")
+    assert comment.of(Kind.LAW)
+    assert comment.says_its_equations
+
+
+@each_algorithm
+def test_every_parameter_and_preset_is_explained(algorithm: Algorithm) -> None:
+    for parameter in algorithm.parameters:
+        assert all((parameter.unit, parameter.what, parameter.source)), parameter.name
+    for preset in algorithm.presets:
+        assert preset.source, preset.name
+
+
+@each_algorithm
+def test_a_choice_among_readings_is_argued_for(algorithm: Algorithm) -> None:
+    read = any(each.source.startswith("interpretation") for each in algorithm.parameters)
+    assert not read or algorithm.comment.of(Kind.INTERPRETATION)
+
+
+@pytest.mark.parametrize(
+    ("study", "name"), [(study, name) for study, names in STUDIED.items() for name in names]
+)
+def test_every_algorithm_of_a_study_has_its_parameters(study: str, name: str) -> None:
+    if name not in catalogue.algorithms():
+        pytest.skip(f"{name} is not there yet")
+    assert study in catalogue.algorithm(name).preset_names
+
+
+@each_algorithm
+def test_presets_of_studies_are_of_those_that_ran_it(algorithm: Algorithm) -> None:
+    for study in set(STUDIED) & set(algorithm.preset_names):
+        assert algorithm.name in STUDIED[study]
+
+
+@each_algorithm
+def test_hooks_are_read_from_the_file(algorithm: Algorithm) -> None:
+    assert {"ssthresh"} < algorithm.hooks
+    assert algorithm.hooks & {"cong_avoid", "cong_control"}
+
+
+def test_the_kernel_has_an_adapter_for_each_hook_that_is_said_to_have_one() -> None:
+    adapter = (ROOT / "crates" / "testbed" / "bpf" / "adapter.h").read_text()
+    assert set(re.findall(r"#define CC_MEMBER_(\w+)", adapter)) == catalogue.KERNEL_HOOKS
+
+
+def test_a_hook_without_an_adapter_keeps_an_algorithm_out_of_the_kernel() -> None:
+    reno = catalogue.algorithm("reno")
+    assert reno.worlds == ("simulator", "kernel")
+    other = reno.model_copy(update={"code": f"{reno.code}\nH(reno, min_tso_segs)"})
+    assert other.worlds == ("simulator",)

@@ -1,0 +1,188 @@
+"""P-TCP: one flow that several connections carry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dumbbell.analysis.latency import latencies
+from dumbbell.analysis.run_metrics import Metrics, run_metrics
+from dumbbell.cli import cli_tables
+from dumbbell.figures import history
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.result import Run
+from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Convergence, Measure, PlannedRun
+from resolved_schema import assert_contract
+from samples import flows, passed, resolved, table
+from wrong import assert_refused
+
+P_TCP: dict[str, Any] = {"algorithm": "reno", "label": "p-tcp", "parallel": 4}
+
+
+def changed(*entries: dict[str, Any], **network: Any) -> dict[str, Any]:
+    data = table({"flow": list(entries), "duration": "20s"})
+    data["network"] |= {"rate": "20mbit", "rtt": "20ms", **network}
+    data["record"] = {"interval": "100ms", "events": ["congestion"]}
+    return data
+
+
+def run(*entries: dict[str, Any], **network: Any) -> Run:
+    scenario = Scenario.parse(changed(*entries, **network), "a.toml").resolve()
+    assert_contract(scenario.data)
+    return Run.of(scenario, SimulatorEngine().run(scenario))
+
+
+def measured(done: Run, scenario: dict[str, Any]) -> Metrics:
+    plan = PlannedRun("test", {}, 0, Scenario.parse(scenario).resolve(), Measure(), Convergence())
+    return run_metrics(done, plan)
+
+
+def test_connections_share_start_path_algorithm_and_bytes() -> None:
+    late = {**P_TCP, "start": {"from": "1s", "to": "3s"}, "bytes": 4003}
+    found = flows(resolved({"flow": [late, {"algorithm": "cubic"}]}))
+    assert list(found) == ["p-tcp 1/4", "p-tcp 2/4", "p-tcp 3/4", "p-tcp 4/4", "cubic 1"]
+    *connections, _ = found.values()
+    sizes = [flow["transport"]["tcp"]["demand"]["transfer"] for flow in connections]
+    assert sizes == [1003, 1000, 1000, 1000]
+    for flow in connections:
+        flow["transport"]["tcp"]["demand"] = flow["label"] = None
+    assert connections == [connections[0]] * 4
+
+
+def test_connections_have_one_host() -> None:
+    found = resolved({"flow": [P_TCP, {"algorithm": "reno"}], "network.edge_rate": "1gbit"})
+    edges = {label: passed(found, label)[0] for label in flows(found)}
+    assert edges == {**{f"p-tcp {n}/4": "edge 1" for n in (1, 2, 3, 4)}, "reno 1": "edge 2"}
+
+
+def test_a_single_connection_is_a_plain_flow() -> None:
+    assert resolved({"flow.0.parallel": 1}).data == resolved().data
+
+
+def test_several_flows_have_connections_each() -> None:
+    found = resolved({"flow": [{**P_TCP, "count": 2, "parallel": 2}]})
+    labels = ["p-tcp 1 1/2", "p-tcp 1 2/2", "p-tcp 2 1/2", "p-tcp 2 2/2"]
+    assert list(flows(found)) == labels
+    assert facts.bundles(found.data["flows"]) == [[0, 1], [2, 3]]
+    assert {facts.whole(label) for label in labels} == {"p-tcp 1", "p-tcp 2"}
+    assert {facts.family(label) for label in labels} == {"p-tcp"}
+
+
+def test_other_flows_start_when_they_did_without() -> None:
+    late = {"algorithm": "reno", "start": {"from": "1s", "to": "30s"}}
+    alone = flows(resolved({"flow": [{**P_TCP, "parallel": 1}, late]}))
+    beside = flows(resolved({"flow": [P_TCP, late]}))
+    assert alone["reno 1"]["start_ns"] == beside["reno 1"]["start_ns"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "key", "problem"),
+    [
+        ({**P_TCP, "parallel": 0}, "parallel", "impossible number of connections"),
+        ({**P_TCP, "parallel": -1}, "parallel", "impossible number of connections"),
+        ({**P_TCP, "parallel": 10_001}, "parallel", "impossible number of connections"),
+        ({**P_TCP, "parallel": "4"}, "parallel", "integer"),
+        ({"transport": "udp", "rate": "1mbit", "parallel": 2}, "parallel", "not for UDP"),
+        ({**P_TCP, "bytes": 3}, "parallel", "more connections than the 3 bytes"),
+        (
+            {**P_TCP, "workload": {"kind": "rpc", "bytes": "10kb"}},
+            "parallel",
+            "the workload rpc is not divided",
+        ),
+        (
+            {**P_TCP, "workload": {"kind": "on-off", "on": "1s", "off": "1s"}},
+            "parallel",
+            "the workload on-off is not divided",
+        ),
+        ({"algorithm": "reno", "label": "bulk 3/16"}, "label", "connections of a flow"),
+    ],
+)
+def test_what_cannot_be_divided_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:
+    assert_refused(table({"flow": [entry]}), f"flow.0.{key}", problem)
+
+
+def test_flows_of_one_label_are_refused_however_many_connections_they_have() -> None:
+    for other in ({**P_TCP, "parallel": 1}, {**P_TCP, "parallel": 3}, P_TCP):
+        data = table({"flow": [P_TCP, other]})
+        assert_refused_to_resolve(data)
+
+
+def assert_refused_to_resolve(data: dict[str, Any]) -> None:
+    assert_refused(data, "flow.label", "several flows have this label")
+
+
+def test_the_connections_count_among_all_flows() -> None:
+    entries = [{**P_TCP, "parallel": 6000}, {"algorithm": "reno", "count": 5000}]
+    assert_refused(table({"flow": entries}), "flow", "too many flows")
+
+
+def test_metrics_are_of_the_sum() -> None:
+    entries = (P_TCP, {"algorithm": "reno", "start": "2s"})
+    done = run(*entries, edge_jitter="1ms")
+    found = measured(done, changed(*entries, edge_jitter="1ms"))
+    rates = [found[f"goodput_mbit_{n}"] for n in (1, 2)]
+    assert "goodput_mbit_3" not in found
+    assert found["goodput_mbit"] == pytest.approx(sum(rate for rate in rates if rate))
+    assert found["share_1"] == pytest.approx(0.8, abs=0.08)
+    received = [flow["received_bytes"] for flow in done.summary["flows"]]
+    last = done.flows.filter(pl.col("time_ns") == pl.col("time_ns").max())
+    assert last["received_bytes"].to_list() == received
+    # From the start of the second flow to the end.
+    first = done.flows.filter(pl.col("time_ns") == 2_000_000_000, pl.col("flow") < 4)
+    grown = sum(received[:4]) - int(first["received_bytes"].sum())
+    assert rates[0] == pytest.approx(8 * grown / 18 / 1e6)
+    assert found["sync_1"] is not None
+    assert found["cwnd_mean_1"] > 2 * found["cwnd_mean_2"]
+    assert found["ratio_12"] == pytest.approx(found["share_1"] / found["share_2"])
+
+
+def test_lines_of_figures_are_of_the_sum() -> None:
+    done = run(P_TCP, {"algorithm": "reno"})
+    windows = history.series(done, "cwnd_segs")
+    assert windows["label"].unique(maintain_order=True).to_list() == ["p-tcp", "reno 1"]
+    first_ns = done.flows["time_ns"].min()
+    expected = done.flows.filter(pl.col("time_ns") == first_ns, pl.col("flow") < 4)["cwnd_segs"]
+    assert windows.filter(pl.col("label") == "p-tcp")["value"][0] == expected.sum()
+    trips = history.series(done, "rtt_ms").filter(pl.col("label") == "p-tcp")
+    assert trips["value"].max() < 40
+    rates = history.series(done, "goodput_mbit").filter(pl.col("label") == "p-tcp")
+    assert rates["value"].mean() == pytest.approx(16, rel=0.15)
+
+
+def test_a_transfer_ends_with_its_last_connection() -> None:
+    done = run({**P_TCP, "bytes": "2mb"}, {"algorithm": "reno", "bytes": "100kb"})
+    taken = latencies(done)
+    assert taken["flows"].to_list() == ["p-tcp", "reno 1"]
+    assert taken["count"].to_list() == taken["finished"].to_list() == [1, 1]
+    assert taken["unfinished"].to_list() == [0, 0]
+    own = done.requests.filter(pl.col("flow") < 4)
+    assert own.height == 4
+    assert taken["max_ms"][0] == own["latency_ns"].max() / 1e6
+    assert taken["goodput_mbit"][0] == pytest.approx(8 * 2 / 20)
+
+
+def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> None:
+    done = run({**P_TCP, "bytes": "49mb"})
+    finished = done.requests.height
+    taken = latencies(done)
+    assert 0 < finished < 4, "the scenario is to end between the connections"
+    assert (taken["finished"][0], taken["unfinished"][0]) == (0, 1)
+
+
+def test_a_transfer_has_one_latency_among_the_metrics() -> None:
+    entries = ({**P_TCP, "bytes": "2mb"},)
+    found = measured(run(*entries), changed(*entries))
+    assert found["requests_per_s_1"] is not None
+    assert found["latency_max_ms_1"] is not None
+    assert "latency_max_ms_2" not in found
+
+
+def test_the_command_shows_one_row() -> None:
+    shown = cli_tables.flows(run(P_TCP, {"algorithm": "reno"}))
+    assert list(shown.columns[0].cells) == ["p-tcp (4 connections)", "reno 1"]
+    several = cli_tables.flows(run({**P_TCP, "count": 2, "sampled": False}, {"algorithm": "reno"}))
+    assert list(several.columns[0].cells) == ["p-tcp × 2", "reno 1"]
