@@ -120,7 +120,7 @@ fn compiled_code_tells_its_state_its_floats_and_whom_it_calls() {
 }
 
 fn fuzzed(grow: &str, part: Part) -> String {
-    let code = format!("static u32 counter;\n{}", file("own_i", grow, "u32 count;"));
+    let code = format!("static unsigned int counter;\n{}", file("own_i", grow, "u32 count;"));
     let fuzzed = Fuzzer::new(&[("own_i", &code)]).unwrap().run(part).unwrap();
     assert_eq!(fuzzed.passed, Some(false), "{}", fuzzed.told);
     fuzzed.told

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use dumbbell_algorithm::{AlgorithmError, Instance, find};
+use dumbbell_algorithm::{AlgorithmError, Instance};
 use dumbbell_network::{LinkConfig, Random, Rate, RateConfig, Route, Span, Time};
 use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
 use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
@@ -156,7 +156,7 @@ pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
 
 impl Connection {
     fn new(tcp: &Tcp, mss_bytes: u32, host: Host, mut random: Random) -> Self {
-        let algorithm = find(&tcp.algorithm).expect("a checked algorithm");
+        let algorithm = tcp.chosen().expect("a checked algorithm");
         let stack = tcp.stack.resolve().expect("a checked stack").serving(algorithm);
         let receiver = Receiver::new(&stack);
         let app = App::new(tcp.demand, mss_bytes, random.split());
