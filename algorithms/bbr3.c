@@ -141,6 +141,7 @@
 /* Rounds of a probe's wait that chance takes off. */
 #define BBR3_RANDOM_ROUNDS 2u
 #define BBR3_EPOCH_SEGS_MAX (1u << 20)
+#define BBR3_MARKED_MASK 0xfffu
 #define BBR3_EXTRA_MAX_US 100000u
 #define BBR3_SMALL_MAX 0xffffu
 /* Segmentation offload: chunks of 1/1024 s, and more on short paths. */
@@ -193,11 +194,12 @@ struct bbr3_state {
 	u32 recent_rtt_ms;
 	u32 deadline_ms; /* of the wait for a probe, of the search for the RTT */
 	u32 full_bw;
-	u32 prior_cwnd; /* to return to, segments */
-	u32 epoch_us;	/* when the ACKs at hand began to count */
-	u32 epoch_segs; /* what they brought */
-	u32 up_acked;	/* not yet turned into inflight_hi */
-	u32 lost;	/* when the round trip began */
+	u32 prior_cwnd;		 /* to return to, segments */
+	u32 epoch_us;		 /* when the ACKs at hand began to count */
+	u32 epoch_segs : 20;	 /* what they brought */
+	u32 marked_by_last : 12; /* by the last ACK, modulo 2^12 */
+	u32 up_acked;		 /* not yet turned into inflight_hi */
+	u32 lost;		 /* when the round trip began */
 	/* The round trip before the one at hand. */
 	u16 before_segs; /* delivered, as bbr3_pack */
 	u16 before_lost;
@@ -684,9 +686,10 @@ static void bbr3_learn_congestion(const struct bbr3_params *params,
 				  struct bbr3_state *bbr, const struct cc_conn *conn,
 				  const struct bbr3_ack *ack)
 {
-	u8 is_marked = bbr3_heeds_ecn(params, bbr) &&
-		       (u16)conn->delivered_ce_segs != bbr->marked;
+	u32 marked = conn->delivered_ce_segs & BBR3_MARKED_MASK;
+	u8 is_marked = bbr3_heeds_ecn(params, bbr) && marked != bbr->marked_by_last;
 
+	bbr->marked_by_last = marked;
 	bbr->is_lossy |= ack->rate->losses_segs > 0;
 	bbr->is_marked |= is_marked;
 	if (!ack->is_loss_round_start)
@@ -779,6 +782,9 @@ static void bbr3_drain(const struct bbr3_params *params, struct bbr3_state *bbr,
 {
 	u32 pipe = bbr3_pipe(bbr, conn, bbr3_max_bw(bbr));
 
+	if (bbr->mode == BBR3_DRAIN && bbr->ended_round &&
+	    bbr->rounds < BBR3_UP_ROUNDS_MAX)
+		bbr->rounds++;
 	if (bbr->mode == BBR3_STARTUP && bbr->is_full) {
 		bbr->mode = BBR3_DRAIN;
 		bbr->rounds = 0;
@@ -787,8 +793,6 @@ static void bbr3_drain(const struct bbr3_params *params, struct bbr3_state *bbr,
 	}
 	if (bbr->mode != BBR3_DRAIN)
 		return;
-	if (bbr->ended_round && bbr->rounds < BBR3_UP_ROUNDS_MAX)
-		bbr->rounds++;
 	if (bbr3_inflight_then(params, bbr, conn, conn->in_flight_segs) <= pipe ||
 	    (params->drain_rounds && bbr->rounds > params->drain_rounds))
 		bbr3_go_down(params, bbr, conn);
@@ -1081,6 +1085,7 @@ static void bbr3_init(const struct bbr3_params *params, struct bbr3_state *bbr,
 		.loss_round_end = (u32)conn->delivered_segs,
 		.epoch_us = (u32)conn->now_us,
 		.ecn_alpha = CC_GAIN_ONE << BBR3_ECN_GAIN_SHIFT,
+		.marked_by_last = conn->delivered_ce_segs & BBR3_MARKED_MASK,
 	};
 	bbr3_mark_round(bbr, conn);
 	bbr3_pace_blindly(params, bbr, conn);

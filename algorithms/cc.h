@@ -181,6 +181,16 @@ static inline u64 cc_index(u64 index, u32 count)
 	return index < count ? index : count - 1;
 }
 
+/*
+ * Keeps what a pointer leads to where it is. Copies of a large table in registers would
+ * not fit on BPF's stack.
+ */
+#ifdef __bpf__
+#define CC_IN_MEMORY(pointer) asm volatile("" : "+r"(pointer))
+#else
+#define CC_IN_MEMORY(pointer) (void)(pointer)
+#endif
+
 /* The largest u32 instead of a wrapped one. */
 static inline u32 cc_saturate(u64 value)
 {
@@ -769,8 +779,10 @@ struct cc_algorithm {
 
 /*
  * One entry function per hook: it turns the untyped memory of a connection into the
- * algorithm's types.
+ * algorithm's types. The kernel's adapters have their own (CC_HOOK_PLAIN, CC_HOOK_TOLD,
+ * CC_HOOK_init).
  */
+#ifndef CC_HOOK_PLAIN
 #define CC_HOOK_PLAIN(type, NAME, hook, constant)                             \
 	static type dumbbell_##NAME##_##hook(const void *params, void *state, \
 					     constant struct cc_conn *conn)   \
@@ -784,14 +796,15 @@ struct cc_algorithm {
 	{                                                                     \
 		NAME##_##hook(params, state, conn, argument);                 \
 	}
-
-#define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
 #define CC_HOOK_init(NAME)                                                  \
 	static void dumbbell_##NAME##_init(const void *params, void *state, \
 					   struct cc_conn *conn)            \
 	{                                                                   \
 		NAME##_init(params, state, conn);                           \
 	}
+#endif
+
+#define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
 #define CC_HOOK_ssthresh(NAME) CC_HOOK_PLAIN(u32, NAME, ssthresh, const)
 #define CC_HOOK_undo_cwnd(NAME) CC_HOOK_PLAIN(u32, NAME, undo_cwnd, const)
 #define CC_HOOK_cong_avoid(NAME) CC_HOOK_TOLD(NAME, cong_avoid, u32)

@@ -64,6 +64,13 @@
  * CCP(4) it would swing for ever. The authors see "dampened oscillation", hence the
  * default.
  *
+ * Interpretation: `freeze`. Loss freezes the window, we are told, and where the law
+ * already rules, it does. But slow start ends with about twice what path and queue store
+ * in flight: frozen, that loses half of all that is sent, recovery after recovery, and
+ * the law has never a turn. So at a loss the window falls to what the law gives with
+ * nothing else than x and B in it (its fixed point, the closed form above), if that is
+ * less, and stays there until the loss is repaired. With `freeze` it stays as it is.
+ *
  * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as in
  * any TCP; the law takes over at ssthresh. Until the capacity is known growth is standard
  * TCP's.
@@ -79,6 +86,9 @@
 	P(evaluation, "form", CCP_EVALUATION_TRANSMISSION, CC_RANGE(0, 1),             \
 	  "when the law is computed: 0 before each segment sent, 1 once for each ACK", \
 	  "interpretation; 1 is Kumazoe et al. 2012, equation 5, to the letter")       \
+	P(freeze, "switch", 0, CC_SWITCH,                                              \
+	  "loss leaves the window as it is, in slow start too",                        \
+	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")      \
 	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                  \
 	  "segments that an ACK may let go (evaluation 0), or twice those that it "    \
 	  "acknowledges",                                                              \
@@ -134,13 +144,6 @@ static void ccp_init(const struct ccp_params *params, struct ccp_state *ccp,
 	*ccp = (struct ccp_state){0};
 }
 
-/* Fast recovery freezes the window. */
-static u32 ccp_ssthresh(const struct ccp_params *params, struct ccp_state *ccp,
-			const struct cc_conn *conn)
-{
-	return cc_max(conn->cwnd_segs, CC_CWND_MIN);
-}
-
 /* B, segments << CC_PATH_SHIFT. */
 static u64 ccp_storage(const struct ccp_params *params, const struct ccp_state *ccp)
 {
@@ -154,19 +157,41 @@ static u64 ccp_storage(const struct ccp_params *params, const struct ccp_state *
 	return cc_path_segs(&ccp->path, cc_min(rtt_us, CC_PATH_RTT_MAX_US));
 }
 
+/* Kp (B - x), segments. */
+static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *ccp)
+{
+	u64 storage = ccp_storage(params, ccp);
+	u64 free = storage > ccp->backlog ? storage - ccp->backlog : 0;
+
+	return params->kp * free >> CC_PATH_SHIFT;
+}
+
 /* What the law says, segments. */
 static u32 ccp_law(const struct ccp_params *params, const struct ccp_state *ccp,
 		   const struct cc_conn *conn)
 {
-	u64 storage = ccp_storage(params, ccp);
-	u64 free = storage > ccp->backlog ? storage - ccp->backlog : 0;
-	u64 wanted = params->kp * free >> CC_PATH_SHIFT;
+	u64 wanted = ccp_wanted(params, ccp);
 
 	if (params->evaluation == CCP_EVALUATION_TRANSMISSION)
 		return cc_saturate(wanted / 3);
 	return wanted > conn->in_flight_segs
 		       ? cc_saturate((wanted - conn->in_flight_segs) / 2)
 		       : 0;
+}
+
+/* Frozen where the law rules; slow start's is more than path and queue store. */
+static u32 ccp_ssthresh(const struct ccp_params *params, struct ccp_state *ccp,
+			const struct cc_conn *conn)
+{
+	u32 window = cc_max(conn->cwnd_segs, CC_CWND_MIN);
+
+	if (params->freeze)
+		return window;
+	if (!ccp->path.best.segs)
+		return cc_half_window(conn);
+	ccp->was_congested = 1;
+	return cc_clamp(cc_saturate(ccp_wanted(params, ccp) / 3),
+			cc_min(params->window_min, window), window);
 }
 
 static void ccp_cong_avoid(const struct ccp_params *params, struct ccp_state *ccp,

@@ -73,6 +73,13 @@
  * which is damped by itself, and the authors see a "much faster period" than CCP's: off
  * by default.
  *
+ * Interpretation: `freeze`. Loss freezes the window, we are told, and where the law
+ * already rules, it does. But slow start ends with about twice what path and queue store
+ * in flight: frozen, that loses half of all that is sent, recovery after recovery, and
+ * the law has never a turn. So at a loss the window falls to what the law gives with
+ * nothing else than x and B in it (its fixed point, the closed form above), if that is
+ * less, and stays there until the loss is repaired. With `freeze` it stays as it is.
+ *
  * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as in
  * any TCP; the law takes over at ssthresh. Until the capacity is known growth is standard
  * TCP's.
@@ -94,6 +101,9 @@
 	P(evaluation, "form", CCPD_EVALUATION_TRANSMISSION, CC_RANGE(0, 1),            \
 	  "when the law is computed: 0 before each segment sent, 1 once for each ACK", \
 	  "interpretation; 1 is Kumazoe et al. 2012, equation 6, to the letter")       \
+	P(freeze, "switch", 0, CC_SWITCH,                                              \
+	  "loss leaves the window as it is, in slow start too",                        \
+	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")      \
 	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                  \
 	  "segments that an ACK may let go (evaluation 0), or twice those that it "    \
 	  "acknowledges",                                                              \
@@ -168,13 +178,6 @@ static void ccpd_init(const struct ccpd_params *params, struct ccpd_state *ccpd,
 	*ccpd = (struct ccpd_state){0};
 }
 
-/* Fast recovery freezes the window. */
-static u32 ccpd_ssthresh(const struct ccpd_params *params, struct ccpd_state *ccpd,
-			 const struct cc_conn *conn)
-{
-	return cc_max(conn->cwnd_segs, CC_CWND_MIN);
-}
-
 /* B, segments << CC_PATH_SHIFT. */
 static u64 ccpd_storage(const struct ccpd_params *params, const struct ccpd_state *ccpd)
 {
@@ -237,6 +240,24 @@ static u32 ccpd_law(const struct ccpd_params *params, struct ccpd_state *ccpd,
 	if (params->evaluation == CCPD_EVALUATION_TRANSMISSION)
 		wanted /= 1 + params->kp;
 	return cc_saturate(wanted >> CC_PATH_SHIFT);
+}
+
+/* Frozen where the law rules; slow start's is more than path and queue store. */
+static u32 ccpd_ssthresh(const struct ccpd_params *params, struct ccpd_state *ccpd,
+			 const struct cc_conn *conn)
+{
+	u32 window = cc_max(conn->cwnd_segs, CC_CWND_MIN);
+	u64 storage, free;
+
+	if (params->freeze)
+		return window;
+	if (!ccpd->path.best.segs)
+		return cc_half_window(conn);
+	ccpd->was_congested = 1;
+	storage = ccpd_storage(params, ccpd);
+	free = storage > ccpd->backlog ? storage - ccpd->backlog : 0;
+	free = params->kp * free / (1 + params->kp) >> CC_PATH_SHIFT;
+	return cc_clamp(cc_saturate(free), cc_min(params->window_min, window), window);
 }
 
 static void ccpd_cong_avoid(const struct ccpd_params *params, struct ccpd_state *ccpd,

@@ -275,7 +275,7 @@ static void compound_judge(const struct compound_params *params,
 	}
 	growth = compound_growth(params, compound, conn);
 	if (params->spread_growth)
-		compound->growth = growth / conn->cwnd_segs;
+		compound->growth = growth / cc_max(conn->cwnd_segs, 1);
 	else
 		compound_set_dwnd(compound, conn, compound_held(compound, conn) + growth);
 }

@@ -2,8 +2,8 @@
 /*
  * CUBIC: the window is a cubic function of the time since the last cut.
  *
- * RFC 9438 as Linux does it. A cut from last_max leaves kept of the window, and
- * from there it aims for where this curve will be a round trip later:
+ * RFC 9438 as Linux does it. A cut from last_max leaves the share `kept` of the
+ * window, and from there it aims for where this curve will be a round trip later:
  *
  *     W(t) = last_max + C (t - K)^3
  *     K    = cbrt((last_max - w) / C)

@@ -177,7 +177,7 @@ static void illinois_cong_avoid(const struct illinois_params *params,
 				struct illinois_state *illinois, struct cc_conn *conn,
 				u32 acked)
 {
-	u32 cwnd = conn->cwnd_segs;
+	u32 cwnd = cc_max(conn->cwnd_segs, 1);
 	u64 earned;
 
 	if (cc_seq_after(conn->snd_una, illinois->round_end_seq))

@@ -23,6 +23,9 @@
  * from 4/5 of it to all of it, so that queues beyond it are always felt. The MSS is that
  * of the payload.
  *
+ * Without it a flow alone on a path never lets its queue run empty, so the smallest RTT
+ * and with it the queue creep up by about the pad in each period.
+ *
  * NV is for data centres, with ACKs for few segments: with 60 samples per decision,
  * windows of less than 60 ACKs decide every few round trips only.
  *

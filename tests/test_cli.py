@@ -88,6 +88,28 @@ def test_lists_name_what_there_is(dumbbell: Command) -> None:
     }
 
 
+def test_algorithms_are_listed_with_family_source_and_worlds(dumbbell: Command) -> None:
+    listed = {entry["name"]: entry for entry in dumbbell("list", "algorithms", "--json").json}
+    assert set(listed) == set(catalogue.algorithms())
+    fast = listed["fast"]
+    assert (fast["family"], fast["year"], fast["worlds"]) == ("delay", 2004, "simulator, kernel")
+    assert "INFOCOM 2004" in fast["source"]
+    said = dumbbell("list", "algorithms")
+    assert "family" in said.out
+    assert "dumbbell doctor" in said.err
+
+
+def test_an_algorithm_is_shown_with_its_law_and_its_interpretations(dumbbell: Command) -> None:
+    text = dumbbell("algorithms", "show", "highspeed").out
+    assert "    b(w) = 0.5 - 0.4 ln(w / W) / ln(83000 / W)" in text
+    assert "As in Linux:\nThe table has 72 rows." in text
+    assert "Interpretation:\nLi et al. give low_window 31" in text
+    shown = dumbbell("algorithms", "show", "highspeed", "--json").json
+    assert [note["kind"] for note in shown["notes"]] == ["As in Linux", "Interpretation"]
+    assert shown["worlds"] == ["simulator", "kernel"]
+    assert "code" not in shown
+
+
 def test_an_algorithm_is_shown_with_the_values_of_a_preset(dumbbell: Command) -> None:
     shown = dumbbell("algorithms", "show", "bic@li2007", "--json").json
     assert shown["values"]["smax"] == 32

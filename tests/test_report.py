@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 
 import small_study
+from dumbbell import catalogue
 from dumbbell.analysis import metrics
 from dumbbell.errors import InputError
+from dumbbell.head_comments import Kind
 from dumbbell.report import site
 from dumbbell.results import Results
 from dumbbell.running.store import Store
@@ -103,6 +105,19 @@ def test_claims_come_with_verdict_value_and_reason(folder: Path, page: Page) -> 
 def test_claims_link_to_the_figures_they_name(folder: Path) -> None:
     text = (folder / "index.html").read_text()
     assert 'Figs. <a href="#fig1">1</a> and <a href="#fig2">2</a>' in text
+
+
+def test_interpretations_of_the_algorithms_that_ran_are_told(small: Results, page: Page) -> None:
+    assert "interpretations" in page.anchors
+    told = page.text.partition("Interpretations\n")[2]
+    for algorithm in small.algorithms:
+        for paragraph in algorithm.comment.of(Kind.INTERPRETATION):
+            for block in paragraph.blocks:
+                assert block.lines[0] in told, algorithm.name
+    assert {algorithm.name for algorithm in small.algorithms} == {"reno", "highspeed"}
+    assert "HighSpeed TCP" in told
+    others = catalogue.algorithm("fast").comment.of(Kind.INTERPRETATION)
+    assert others[0].blocks[0].lines[0] not in told
 
 
 def test_tables_hold_what_the_metrics_say(folder: Path, small: Results) -> None:

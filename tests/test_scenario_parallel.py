@@ -21,6 +21,7 @@ from samples import flows, passed, resolved, table
 from wrong import assert_refused
 
 P_TCP: dict[str, Any] = {"algorithm": "reno", "label": "p-tcp", "parallel": 4}
+PLAIN: dict[str, Any] = {"algorithm": "reno", "label": "plain"}
 
 
 def changed(*entries: dict[str, Any], **network: Any) -> dict[str, Any]:
@@ -54,9 +55,9 @@ def test_connections_share_start_path_algorithm_and_bytes() -> None:
 
 
 def test_connections_have_one_host() -> None:
-    found = resolved({"flow": [P_TCP, {"algorithm": "reno"}], "network.edge_rate": "1gbit"})
+    found = resolved({"flow": [P_TCP, PLAIN], "network.edge_rate": "1gbit"})
     edges = {label: passed(found, label)[0] for label in flows(found)}
-    assert edges == {**{f"p-tcp {n}/4": "edge 1" for n in (1, 2, 3, 4)}, "reno 1": "edge 2"}
+    assert edges == {**{f"p-tcp {n}/4": "edge 1" for n in (1, 2, 3, 4)}, "plain": "edge 2"}
 
 
 def test_a_single_connection_is_a_plain_flow() -> None:
@@ -73,10 +74,10 @@ def test_several_flows_have_connections_each() -> None:
 
 
 def test_other_flows_start_when_they_did_without() -> None:
-    late = {"algorithm": "reno", "start": {"from": "1s", "to": "30s"}}
+    late = {**PLAIN, "start": {"from": "1s", "to": "30s"}}
     alone = flows(resolved({"flow": [{**P_TCP, "parallel": 1}, late]}))
     beside = flows(resolved({"flow": [P_TCP, late]}))
-    assert alone["reno 1"]["start_ns"] == beside["reno 1"]["start_ns"]
+    assert alone["plain"]["start_ns"] == beside["plain"]["start_ns"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_other_flows_start_when_they_did_without() -> None:
         ({**P_TCP, "parallel": 0}, "parallel", "impossible number of connections"),
         ({**P_TCP, "parallel": -1}, "parallel", "impossible number of connections"),
         ({**P_TCP, "parallel": 10_001}, "parallel", "impossible number of connections"),
-        ({**P_TCP, "parallel": "4"}, "parallel", "integer"),
+        ({**P_TCP, "parallel": "many"}, "parallel", "not a whole number"),
         ({"transport": "udp", "rate": "1mbit", "parallel": 2}, "parallel", "not for UDP"),
         ({**P_TCP, "bytes": 3}, "parallel", "more connections than the 3 bytes"),
         (
@@ -121,7 +122,7 @@ def test_the_connections_count_among_all_flows() -> None:
 
 
 def test_metrics_are_of_the_sum() -> None:
-    entries = (P_TCP, {"algorithm": "reno", "start": "2s"})
+    entries = (P_TCP, {**PLAIN, "start": "2s"})
     done = run(*entries, edge_jitter="1ms")
     found = measured(done, changed(*entries, edge_jitter="1ms"))
     rates = [found[f"goodput_mbit_{n}"] for n in (1, 2)]
@@ -141,9 +142,9 @@ def test_metrics_are_of_the_sum() -> None:
 
 
 def test_lines_of_figures_are_of_the_sum() -> None:
-    done = run(P_TCP, {"algorithm": "reno"})
+    done = run(P_TCP, PLAIN)
     windows = history.series(done, "cwnd_segs")
-    assert windows["label"].unique(maintain_order=True).to_list() == ["p-tcp", "reno 1"]
+    assert windows["label"].unique(maintain_order=True).to_list() == ["p-tcp", "plain"]
     first_ns = done.flows["time_ns"].min()
     expected = done.flows.filter(pl.col("time_ns") == first_ns, pl.col("flow") < 4)["cwnd_segs"]
     assert windows.filter(pl.col("label") == "p-tcp")["value"][0] == expected.sum()
@@ -154,9 +155,9 @@ def test_lines_of_figures_are_of_the_sum() -> None:
 
 
 def test_a_transfer_ends_with_its_last_connection() -> None:
-    done = run({**P_TCP, "bytes": "2mb"}, {"algorithm": "reno", "bytes": "100kb"})
+    done = run({**P_TCP, "bytes": "2mb"}, {**PLAIN, "bytes": "100kb"})
     taken = latencies(done)
-    assert taken["flows"].to_list() == ["p-tcp", "reno 1"]
+    assert taken["flows"].to_list() == ["p-tcp", "plain"]
     assert taken["count"].to_list() == taken["finished"].to_list() == [1, 1]
     assert taken["unfinished"].to_list() == [0, 0]
     own = done.requests.filter(pl.col("flow") < 4)
@@ -166,7 +167,7 @@ def test_a_transfer_ends_with_its_last_connection() -> None:
 
 
 def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> None:
-    done = run({**P_TCP, "bytes": "49mb"})
+    done = run({**P_TCP, "bytes": "47mb"})
     finished = done.requests.height
     taken = latencies(done)
     assert 0 < finished < 4, "the scenario is to end between the connections"
@@ -174,7 +175,7 @@ def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> Non
 
 
 def test_a_transfer_has_one_latency_among_the_metrics() -> None:
-    entries = ({**P_TCP, "bytes": "2mb"},)
+    entries = ({**P_TCP, "bytes": "2mb", "start": "1s"},)
     found = measured(run(*entries), changed(*entries))
     assert found["requests_per_s_1"] is not None
     assert found["latency_max_ms_1"] is not None
@@ -182,7 +183,7 @@ def test_a_transfer_has_one_latency_among_the_metrics() -> None:
 
 
 def test_the_command_shows_one_row() -> None:
-    shown = cli_tables.flows(run(P_TCP, {"algorithm": "reno"}))
-    assert list(shown.columns[0].cells) == ["p-tcp (4 connections)", "reno 1"]
-    several = cli_tables.flows(run({**P_TCP, "count": 2, "sampled": False}, {"algorithm": "reno"}))
-    assert list(several.columns[0].cells) == ["p-tcp × 2", "reno 1"]
+    shown = cli_tables.flows(run(P_TCP, PLAIN))
+    assert list(shown.columns[0].cells) == ["p-tcp (4 connections)", "plain"]
+    several = cli_tables.flows(run({**P_TCP, "count": 2, "sampled": False}, PLAIN))
+    assert list(several.columns[0].cells) == ["p-tcp × 2", "plain"]

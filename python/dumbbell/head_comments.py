@@ -110,7 +110,10 @@ def parse(code: str, names: frozenset[str] = frozenset()) -> HeadComment:
     found = _COMMENT.search(code)
     lines = [_STAR.sub("", line).rstrip() for line in found[1].splitlines()] if found else []
     first, *rest = _paragraphs(list(_blocks(lines)), names) or [Paragraph(Kind.LAW, ())]
-    title, _, sentence = first.text.partition(": ")
+    if first.blocks[1:]:
+        rest.insert(0, Paragraph(Kind.LAW, first.blocks[1:]))
+    line = first.blocks[0].lines[0] if first.blocks else ""
+    title, _, sentence = line.partition(": ")
     return HeadComment(title, _begun(sentence, names), tuple(rest))
 
 

@@ -29,6 +29,11 @@ impl Lanes {
         Self { data, acks: acks.filter(|lane| !lane.has_tail()), group }
     }
 
+    /// Without that of the acknowledgements, which a packet alone cannot hold.
+    pub const fn without_acks(self) -> Self {
+        Self { acks: None, ..self }
+    }
+
     /// None of them in use.
     pub const fn closed(self) -> Self {
         Self { data: None, acks: None, ..self }

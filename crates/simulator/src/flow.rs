@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use dumbbell_algorithm::{AlgorithmError, Instance};
+use dumbbell_algorithm::{AlgorithmError, Instance, Need};
 use dumbbell_network::{LinkConfig, Random, Rate, RateConfig, Route, Span, Time};
 use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
 use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
@@ -48,6 +48,8 @@ pub struct Connection {
     pub receiver: Receiver,
     pub app: App,
     pub stack: Stack,
+    /// The sender wants the receiver's timestamps.
+    pub parks_acks: bool,
     host: Host,
     random: Random,
 }
@@ -160,7 +162,8 @@ impl Connection {
         let stack = tcp.stack.resolve().expect("a checked stack").serving(algorithm);
         let receiver = Receiver::new(&stack);
         let app = App::new(tcp.demand, mss_bytes, random.split());
-        Self { sender: None, receiver, app, stack, host, random }
+        let parks_acks = stack.timestamps && algorithm.flags.contains(&Need::OneWay);
+        Self { sender: None, receiver, app, stack, parks_acks, host, random }
     }
 
     /// Establishes the connection.

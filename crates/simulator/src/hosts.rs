@@ -14,7 +14,7 @@ use crate::express::Lanes;
 use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
 use crate::timers::{Task, Timers};
-use crate::wire::{ParkedBlocks, ack_of, arrival_of, clock};
+use crate::wire::{ParkedAcks, ack_of, arrival_of, clock};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -27,7 +27,7 @@ pub struct AllHosts {
     pub timers: Timers,
     /// Absent where nothing is captured.
     pub capture: Option<Box<Capture>>,
-    parked: ParkedBlocks,
+    parked: ParkedAcks,
     pub lanes: Vec<Lanes>,
 }
 
@@ -63,12 +63,16 @@ impl AllHosts {
             });
         let flows: Vec<_> = flows.collect();
         // What is captured are packets, and lanes have none.
-        let lane = |flow| {
+        let lane = |flow: usize| {
             let lanes = Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
-            if captures { lanes.closed() } else { lanes }
+            match &flows[flow].ends {
+                _ if captures => lanes.closed(),
+                Ends::Tcp(connection) if connection.parks_acks => lanes.without_acks(),
+                _ => lanes,
+            }
         };
         let lanes = (0..flows.len()).map(lane).collect();
-        Self { flows, recorder, timers, capture, parked: ParkedBlocks::default(), lanes }
+        Self { flows, recorder, timers, capture, parked: ParkedAcks::default(), lanes }
     }
 
     /// Takes what reaches a host.
@@ -153,7 +157,9 @@ impl AllHosts {
             let flow = &mut self.flows[index];
             let Ends::Tcp(connection) = &mut flow.ends else { return };
             let blocks = || connection.receiver.blocks();
-            let packet = self.parked.packet_of(index as u32, flow.spec.header_bytes, ack, blocks);
+            let stamp = connection.parks_acks.then(|| clock(now));
+            let bytes = flow.spec.header_bytes;
+            let packet = self.parked.packet_of(index as u32, bytes, ack, stamp, blocks);
             let packet = match &mut self.capture {
                 None => packet,
                 Some(capture) => capture.sends_ack(now, packet, ack, blocks),
@@ -183,7 +189,10 @@ impl AllHosts {
         let fetched;
         let (ack, blocks) = if packet.has(Flags::PARKED) {
             fetched = self.parked.fetch(packet);
-            (fetched.0, &fetched.1)
+            if let Some(stamp) = fetched.stamp {
+                sender.hear_stamp(stamp, fetched.ack.echo);
+            }
+            (fetched.ack, &fetched.blocks)
         } else {
             (ack_of(packet, now), &self.parked.none)
         };

@@ -2,7 +2,7 @@
 //!
 //! A packet's number is the segment or the cumulative acknowledgement, its note the
 //! timestamp. Few acknowledgements carry SACK blocks: those are parked, and the note
-//! names the place.
+//! names the place. So are those whose sender wants the receiver's timestamp too.
 
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Arrival, SackBlocks};
@@ -47,9 +47,9 @@ pub fn ack_of(packet: Packet, now: Time) -> Ack {
     }
 }
 
-/// SACK blocks of the acknowledgements now in the network.
+/// What acknowledgements now in the network say that their packets have no room for.
 #[derive(Debug, Default)]
-pub struct ParkedBlocks {
+pub struct ParkedAcks {
     places: Vec<Parked>,
     free: Vec<u32>,
     /// What an acknowledgement without blocks has.
@@ -59,26 +59,41 @@ pub struct ParkedBlocks {
 #[derive(Debug, Default)]
 struct Parked {
     blocks: SackBlocks,
+    has_blocks: bool,
     echo: u32,
+    stamp: Option<u32>,
     /// How many packets name the place.
     packets: u32,
 }
 
-impl ParkedBlocks {
-    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`.
+/// An acknowledgement that was parked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FetchedAck {
+    pub ack: Ack,
+    pub blocks: SackBlocks,
+    /// The receiver's timestamp, where the sender wants it.
+    pub stamp: Option<u32>,
+}
+
+impl ParkedAcks {
+    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`;
+    /// `stamp` is the receiver's timestamp, if the sender wants it.
     #[inline]
     pub fn packet_of(
         &mut self,
         flow: u32,
         header_bytes: u16,
         ack: Ack,
+        stamp: Option<u32>,
         blocks: impl FnOnce() -> SackBlocks,
     ) -> Packet {
         let flags = Flags::ECE.when(ack.ece);
-        if ack.has_blocks {
-            let blocks = blocks();
+        if ack.has_blocks || stamp.is_some() {
+            let has_blocks = ack.has_blocks;
+            let blocks = if has_blocks { blocks() } else { SackBlocks::default() };
             let bytes = header_bytes + blocks.option_bytes();
-            let place = self.park(Parked { blocks, echo: ack.echo, packets: 1 });
+            let parked = Parked { blocks, has_blocks, echo: ack.echo, stamp, packets: 1 };
+            let place = self.park(parked);
             return Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
                 .with_flags(flags.and(Flags::PARKED))
                 .with_note(place);
@@ -88,19 +103,24 @@ impl ParkedBlocks {
             .with_note(ack.echo & (Packet::NOTES - 1))
     }
 
-    /// The acknowledgement in a packet with blocks; their place is free from then on.
+    /// The acknowledgement of a packet that names a place, which is free from then on.
     #[cold]
-    pub fn fetch(&mut self, packet: Packet) -> (Ack, SackBlocks) {
+    pub fn fetch(&mut self, packet: Packet) -> FetchedAck {
         let place = packet.note();
         let parked = &mut self.places[place as usize];
         parked.packets -= 1;
-        let (echo, ece) = (parked.echo, packet.has(Flags::ECE));
-        let ack = Ack { cumulative: packet.number(), echo, ece, has_blocks: true };
+        let ack = Ack {
+            cumulative: packet.number(),
+            echo: parked.echo,
+            ece: packet.has(Flags::ECE),
+            has_blocks: parked.has_blocks,
+        };
+        let stamp = parked.stamp;
         if parked.packets > 0 {
-            return (ack, parked.blocks.clone());
+            return FetchedAck { ack, blocks: parked.blocks.clone(), stamp };
         }
         self.free.push(place);
-        (ack, std::mem::take(&mut parked.blocks))
+        FetchedAck { ack, blocks: std::mem::take(&mut parked.blocks), stamp }
     }
 
     /// A packet is lost, and with it what was parked.
@@ -124,7 +144,7 @@ impl ParkedBlocks {
             return place;
         }
         let place = u32::try_from(self.places.len()).unwrap_or(Packet::NOTES);
-        assert!(place < Packet::NOTES, "too many acknowledgements with blocks under way");
+        assert!(place < Packet::NOTES, "too many acknowledgements under way");
         self.places.push(parked);
         place
     }
@@ -146,28 +166,43 @@ mod tests {
 
     #[test]
     fn acknowledgements_come_back_in_any_order_and_places_are_used_again() {
-        let mut parked = ParkedBlocks::default();
+        let mut parked = ParkedAcks::default();
         let acks = [(1, 5), (2, 9), (3, 4)];
         let packets = acks.map(|(cumulative, first)| {
-            parked.packet_of(0, 52, ack(cumulative, true), || blocks(first))
+            parked.packet_of(0, 52, ack(cumulative, true), None, || blocks(first))
         });
         assert_eq!(packets[0].bytes(), 52 + 12);
         parked.share(packets[2]);
         for index in [2, 0, 1, 2] {
             let (cumulative, first) = acks[index];
-            let expected = (ack(cumulative, true), blocks(first));
+            let ack = ack(cumulative, true);
+            let expected = FetchedAck { ack, blocks: blocks(first), stamp: None };
             assert_eq!(parked.fetch(packets[index]), expected);
         }
-        parked.packet_of(0, 52, ack(8, true), || blocks(1));
+        parked.packet_of(0, 52, ack(8, true), None, || blocks(1));
         assert_eq!(parked.places.len(), 3);
     }
 
     #[test]
+    fn acknowledgements_whose_sender_wants_the_receiver_s_timestamp_carry_it() {
+        let mut parked = ParkedAcks::default();
+        let plain = parked.packet_of(0, 52, ack(1, false), Some(12), || unreachable!());
+        assert!(plain.has(Flags::PARKED));
+        assert_eq!(plain.bytes(), 52, "both timestamps have always been in the header");
+        let with_blocks = parked.packet_of(0, 52, ack(2, true), Some(13), || blocks(9));
+        let expected = FetchedAck { ack: ack(2, true), blocks: blocks(9), stamp: Some(13) };
+        assert_eq!(parked.fetch(with_blocks), expected);
+        let blocks = SackBlocks::default();
+        let expected = FetchedAck { ack: ack(1, false), blocks, stamp: Some(12) };
+        assert_eq!(parked.fetch(plain), expected);
+    }
+
+    #[test]
     fn timestamps_outlast_the_bits_of_a_note() {
-        let mut parked = ParkedBlocks::default();
+        let mut parked = ParkedAcks::default();
         let sent = (3 << 24) + 5;
-        let packet =
-            parked.packet_of(0, 52, Ack { echo: sent, ..ack(2, false) }, || unreachable!());
+        let echoing = Ack { echo: sent, ..ack(2, false) };
+        let packet = parked.packet_of(0, 52, echoing, None, || unreachable!());
         let received = ack_of(packet, Time(u64::from(sent + 1_000) << TICK_SHIFT));
         assert_eq!(received.echo, sent);
         let data = Packet::new(0, Direction::Forward, 1_500, 3).with_note(sent & 0xff_ffff);

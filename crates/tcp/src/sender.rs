@@ -288,6 +288,12 @@ impl Sender {
         self.ecn.is_capable(false)
     }
 
+    /// The next acknowledgement carries the receiver's timestamp and echoes that of a
+    /// segment; to be told before [`Self::on_ack`], where the algorithm asks for it.
+    pub fn hear_stamp(&mut self, stamp: u32, echo: u32) {
+        self.conn.one_way_ticks = stamp.wrapping_sub(echo);
+    }
+
     /// When [`Self::on_timer`] wants to be called, if nothing else happens.
     #[inline]
     #[must_use]

@@ -19,6 +19,62 @@
 #ifndef DUMBBELL_ADAPTER_H
 #define DUMBBELL_ADAPTER_H
 
+/*
+ * A hook is a function that the verifier judges by itself, once for any state and any
+ * connection: what is behind its pointers is not followed, so that the ways through it do
+ * not multiply with those through what comes before. The compiler must not leave out
+ * arguments that a hook has no use for.
+ */
+#define CC_HOOK_APART(type, NAME, hook, constant, ...)    \
+	__attribute__((noinline)) type cc_##hook##_apart( \
+		struct NAME##_state *state,               \
+		constant struct cc_conn *conn __VA_OPT__(, ) __VA_ARGS__)
+#define CC_USED(argument) asm volatile("" : "+r"(argument))
+#define CC_HOOK_PLAIN(type, NAME, hook, constant)                                   \
+	CC_HOOK_APART(type, NAME, hook, constant)                                   \
+	{                                                                           \
+		CC_USED(state);                                                     \
+		CC_USED(conn);                                                      \
+		return state && conn ? NAME##_##hook(cc_params(), state, conn) : 0; \
+	}                                                                           \
+	CC_INLINE type dumbbell_##NAME##_##hook(const void *params, void *state,    \
+						constant struct cc_conn *conn)      \
+	{                                                                           \
+		return cc_##hook##_apart(state, conn);                              \
+	}
+#define CC_HOOK_TOLD(NAME, hook, argument_type)                                  \
+	CC_HOOK_APART(u32, NAME, hook, , argument_type argument)                 \
+	{                                                                        \
+		CC_USED(state);                                                  \
+		CC_USED(conn);                                                   \
+		CC_USED(argument);                                               \
+		if (state && conn && CC_IS_THERE(argument))                      \
+			NAME##_##hook(cc_params(), state, conn, argument);       \
+		return 0;                                                        \
+	}                                                                        \
+	CC_INLINE void dumbbell_##NAME##_##hook(const void *params, void *state, \
+						struct cc_conn *conn,            \
+						argument_type argument)          \
+	{                                                                        \
+		cc_##hook##_apart(state, conn, argument);                        \
+	}
+#define CC_HOOK_init(NAME)                                                     \
+	CC_HOOK_APART(u32, NAME, init, )                                       \
+	{                                                                      \
+		CC_USED(state);                                                \
+		CC_USED(conn);                                                 \
+		if (state && conn)                                             \
+			NAME##_init(cc_params(), state, conn);                 \
+		return 0;                                                      \
+	}                                                                      \
+	CC_INLINE void dumbbell_##NAME##_init(const void *params, void *state, \
+					      struct cc_conn *conn)            \
+	{                                                                      \
+		cc_init_apart(state, conn);                                    \
+	}
+/* Numbers are always there, pointers may be null. */
+#define CC_IS_THERE(argument) _Generic((argument), u32: 1, default: (argument) != 0)
+
 #include "cc.h"
 #include "flow.h"
 

@@ -7,9 +7,7 @@ The simulator makes it. A figure carries a digest of all that it was made of but
 from __future__ import annotations
 
 import hashlib
-import itertools
 import re
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +22,7 @@ from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.units import NS_PER_S
 
 FOLDER: Final = Path("images") / "algorithms"
 BYTES_MAX: Final = 60_000
@@ -38,7 +37,7 @@ _ALONE_S: Final = 60
 _TWO_S: Final = 120
 _SECOND_S: Final = 20
 _CYCLES: Final = 8
-_SPANS_S: Final = (5, 10, 20, 30, 60)
+_SPANS_S: Final = (5, 10, 20, 30, _ALONE_S)
 """Lengths of what is shown of one flow; the shortest that has room for its cycles."""
 
 _STEADY_SPAN_S: Final = 30
@@ -156,8 +155,7 @@ def _span_s(run: Run) -> int:
     cuts = run.events.filter(pl.col("kind") == "congestion")["time_ns"].to_list()
     if len(cuts) < 3:
         return _STEADY_SPAN_S
-    gaps = [after - before for before, after in itertools.pairwise(cuts)]
-    wanted_s = _CYCLES * statistics.median(gaps) / 1e9
+    wanted_s = _CYCLES * (cuts[-1] - cuts[0]) / (len(cuts) - 1) / NS_PER_S
     return next((span for span in _SPANS_S if span >= wanted_s), _ALONE_S)
 
 

@@ -231,6 +231,26 @@ def queue_max_packets(from_s: float = 0.0) -> One:
     return measure
 
 
+def queue_swing_packets(from_s: float = 0.0) -> One:
+    """Difference between most and fewest packets at any sample after some time."""
+
+    def measure(run: Run) -> float:
+        found = _queue(run, from_s)["backlog_packets"].to_numpy().astype(float)
+        return float(np.ptp(found)) if found.size else NOTHING
+
+    return measure
+
+
+def internal(number: int, scale: float = 1.0) -> One:
+    """Mean of a variable of the algorithm, of all flows that have it."""
+
+    def measure(run: Run) -> float:
+        samples = run.internals.filter(pl.col("time_ns") >= SKIPPED * _seconds(run) * NS_PER_S)
+        return _mean(samples[f"info{number}"]) / scale
+
+    return measure
+
+
 def waiting_packets(run: Run) -> float:
     """Mean number of packets that wait, over all the run."""
     size = run.scenario["flows"][0]["packet_bytes"]

@@ -308,3 +308,52 @@ def _waiting_s(windows: list[float], rtts_s: tuple[float, float], rate: float) -
         offered = sum(w / (rtt + middle) for w, rtt in zip(windows, rtts_s, strict=True))
         low, high = (middle, high) if offered > rate else (low, middle)
     return high
+
+
+# Controllers
+
+
+def ccp_rest(kp: float, pipe: float, queue: float) -> tuple[float, float]:
+    """Return CCP's share of the pipe that is used and its queue, at rest (Kumazoe et al. 2012).
+
+    Equation 5 with the window in flight, w = Kp (B - x) / 3, where B is pipe and queue together
+    and x what of the window is beyond the pipe.
+    """
+    return _controller_rest(kp / 3, pipe, queue)
+
+
+def ccpd_rest(kp: float, pipe: float, queue: float) -> tuple[float, float]:
+    """Return the same of CCPD (equation 6): w = Kp (B - x) / (1 + Kp), as its D is 0 at rest."""
+    return _controller_rest(kp / (1 + kp), pipe, queue)
+
+
+def _controller_rest(gain: float, pipe: float, queue: float) -> tuple[float, float]:
+    storage = pipe + queue
+    if gain * storage <= pipe:
+        return gain * storage / pipe, 0.0
+    return 1.0, (gain * storage - pipe) / (1 + gain)
+
+
+@dataclass(frozen=True)
+class DctcpSawtooth:
+    """What flows of DCTCP do that step together (Alizadeh et al. 2010, section 3.3)."""
+
+    alpha: float
+    """Share of the window that is marked, averaged."""
+    amplitude: float
+    """Difference between the largest and the smallest queue, packets."""
+    queue_max: float
+
+
+def dctcp_sawtooth(pipe: float, threshold: float, flows: int) -> DctcpSawtooth:
+    """Solve alpha^2 (1 - alpha / 4) = (2 W + 1) / (W + 1)^2 for the window W of each at the mark.
+
+    The window falls by alpha / 2 of W + 1, where W is (pipe + threshold) / flows.
+    """
+    window = (pipe + threshold) / flows
+    wanted = (2 * window + 1) / (window + 1) ** 2
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        alpha = (low + high) / 2
+        low, high = (alpha, high) if alpha**2 * (1 - alpha / 4) < wanted else (low, alpha)
+    return DctcpSawtooth(low, flows * (window + 1) * low / 2, threshold + flows)

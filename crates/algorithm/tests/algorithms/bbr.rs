@@ -55,6 +55,8 @@ fn window(rate: f64, rtt_us: u32, gain: u32) -> u32 {
     }
     path.in_flight_segs = Some(0);
     path.after(1, RateSample { interval_us: -1, ..path.sample() });
+    // The phase above is over when enough is in flight.
+    path.in_flight_segs = Some(1_000_000);
     until_gain(&mut path, 256);
     path.conn.cwnd_segs = u32::MAX / 2;
     path.after(1, RateSample { acked_sacked_segs: 1, interval_us: -1, ..path.sample() });
@@ -75,7 +77,8 @@ fn the_window_is_the_product_and_three_chunks() {
 fn the_first_rate_is_a_window_per_round_trip_times_the_gain() {
     let path = path(&[], 1000.0, 50_000);
     let expected = 10.0 * 20.0 * 739.0 / 256.0 * 0.99;
-    assert!((path.pace() * 1000.0 / expected - 1.0).abs() < 1e-4);
+    // 10 segments in 50 ms are 3355.4 / 2^24 per microsecond, rounded down.
+    assert!((path.pace() * 1000.0 / expected - 1.0).abs() < 0.5 / 3355.0);
     assert_eq!(path.info()[3], STARTUP);
 }
 
@@ -179,9 +182,12 @@ fn the_rate_is_the_largest_of_ten_round_trips() {
 
 #[test]
 fn ten_seconds_without_the_smallest_rtt_make_the_window_small() {
-    let mut path = steady(&[]);
+    // Room for aggregation would shrink with the window that bounds it.
+    let mut path = steady(&[("extra_gain", 0)]);
     let window = path.conn.cwnd_segs;
-    path.rounds(95);
+    // Since the connection began, where the smallest RTT was known.
+    let left_us = 10_000_000 - path.conn.now_us;
+    path.rounds(left_us as usize / 100_000);
     assert_ne!(path.info()[3], PROBE_RTT);
     path.rounds(10);
     assert_eq!((path.info()[3], path.conn.cwnd_segs), (PROBE_RTT, 4));
@@ -298,10 +304,13 @@ fn the_window_makes_room_for_what_acknowledgements_bring_at_once() {
         .into_iter()
         .map(|gain| {
             let mut path = steady(&[("extra_gain", gain)]);
-            // Nothing for 50 ms, then all of it at once, as from an aggregating link.
+            // A pause ends what was counted; then nothing for 50 ms and all of it at once,
+            // as from an aggregating link.
+            let mut pause_us = 300_000;
             for _ in 0..40 {
                 let sample = RateSample { acked_sacked_segs: 500, ..path.sample() };
-                path.after(50_000, sample);
+                path.after(pause_us, sample);
+                pause_us = 50_000;
             }
             path.conn.cwnd_segs
         })

@@ -328,6 +328,20 @@ fn loss_freezes_the_window_and_a_timeout_halves_ssthresh() {
 }
 
 #[test]
+fn loss_in_slow_start_hands_over_to_the_law() {
+    let falls_to = |settings: &[(&str, u32)]| {
+        let (mut ccp, mut conn) = told(settings, 150);
+        conn.cwnd_segs = 2000;
+        ccp.ssthresh(&conn)
+    };
+    assert_eq!(falls_to(&[]), 1400 / 3);
+    assert_eq!(falls_to(&[("evaluation", 1)]), 1400 / 3, "its fixed point");
+    assert_eq!(falls_to(&[("kp", 0)]), 2);
+    assert_eq!(falls_to(&[("freeze", 1)]), 2000, "to the letter");
+    assert_eq!(instance("ccp", None, &[]).ssthresh(&avoiding(2000)), 1000, "nothing is known");
+}
+
+#[test]
 fn until_the_capacity_is_known_growth_is_standard_tcp_s() {
     let mut ccp = instance("ccp", None, &[]);
     let mut conn = avoiding(10);

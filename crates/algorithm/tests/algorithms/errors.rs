@@ -21,7 +21,8 @@ fn unknown_algorithm() {
 fn unknown_preset() {
     assert_eq!(
         error("htcp", Some("li2006"), "delta_l", 1).to_string(),
-        "algorithm 'htcp' has no preset 'li2006' (did you mean 'li2007'?); presets: li2007"
+        "algorithm 'htcp' has no preset 'li2006' (did you mean 'li2007'?); \
+         presets: li2007, lukaseder2016, brakmo2017, mani2012"
     );
 }
 

@@ -137,6 +137,8 @@ fn families_and_needs() {
     for algorithm in registry() {
         let (family, needs): (_, &[Need]) = match algorithm.name {
             "ccp" | "ccpd" | "ledbatpp" => (Family::Delay, &[]),
+            "cdg" => (Family::Hybrid, &[Need::Random]),
+            "lp" => (Family::Delay, &[Need::OneWay]),
             "bbr" | "bbr3" => (Family::Rate, &[Need::Pacing, Need::Random]),
             "dctcp" => (Family::Ecn, &[Need::Ecn]),
             "fast" => (Family::Delay, &[Need::Pacing]),

@@ -6,7 +6,9 @@ import functools
 
 from dumbbell.validate.check import Check
 from dumbbell.validate.checks import (
+    laws,
     links,
+    loss_based,
     messages,
     networks,
     parallel,
@@ -15,7 +17,17 @@ from dumbbell.validate.checks import (
     windows,
 )
 
-SUBJECTS = (windows, sharing, parallel, queues, links, messages, networks)
+SUBJECTS = (
+    windows,
+    laws,
+    loss_based,
+    sharing,
+    parallel,
+    queues,
+    links,
+    messages,
+    networks,
+)
 
 
 @functools.cache

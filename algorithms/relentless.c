@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Relentless: the window falls by what was lost, segment for segment.
+ *
+ * Growth is that of standard TCP, and a recovery in which n segments were sent again ends
+ * with
+ *
+ *     cwnd = ssthresh = cwnd before - n
+ *
+ * Per round trip one segment is gained and w p are lost, so that the window w comes to
+ * rest where a segment is lost in each round trip:
+ *
+ *     w = 1 / p
+ *
+ * Whoever shares a queue with such flows gets what they leave: the author demands fair
+ * queueing in the network. A timeout lets slow start lead back to the window before it.
+ *
+ * As in Mathis's module for Linux: retransmissions are what is counted, from the last
+ * growth on, those of a tail loss probe among them; before it grows, the window is raised
+ * to what is in flight; and there is no growth in recovery. At w = 1 / p recoveries
+ * follow each other, so that what is reached is less: with losses at even distances,
+ * where each costs a round trip of recovery, w = 1 / (2 p).
+ *
+ * Unlike the module, the end of recovery also sets cwnd: the stack of its time left the
+ * window below ssthresh, from where slow start raised it; today's ends recovery with the
+ * ssthresh from before the losses, and nothing would ever be given up.
+ *
+ * Interpretation: grow_in_recovery lets what recovery delivered earn the growth that it
+ * held up, for the law is stated without recoveries; off, as in the module.
+ *
+ * Interpretation: a congestion mark (ECN) costs mark_cost segments for each reduction
+ * that nothing was sent again in. RFC 3168 wants a mark to be taken for a loss, and a
+ * lost segment costs one. The module took no notice of marks; a later one of the same
+ * author counts 1/16 segment for each marked one.
+ */
+#include "cc.h"
+
+#define relentless_parameters(P)                                                     \
+	P(mark_cost, "segments", 1, CC_RANGE(0, 1000),                               \
+	  "what a reduction without a loss, thus for a congestion mark, takes away", \
+	  "interpretation")                                                          \
+	P(grow_in_recovery, "switch", 0, CC_SWITCH,                                  \
+	  "what recovery delivers counts towards growth when it ends", "interpretation")
+
+#define relentless_presets(S)
+
+#define relentless_hooks(H)       \
+	H(relentless, init)       \
+	H(relentless, ssthresh)   \
+	H(relentless, cong_avoid) \
+	H(relentless, cwnd_event) \
+	H(relentless, info)
+
+CC_PARAMS(relentless);
+
+struct relentless_state {
+	u64 delivered_segs; /* as of the last growth, as is what follows */
+	u32 cwnd_segs;	    /* 0: none yet */
+	u32 resent_segs;
+	u32 given_up_segs; /* by the last reduction */
+};
+
+static void relentless_init(const struct relentless_params *params,
+			    struct relentless_state *relentless, struct cc_conn *conn)
+{
+	*relentless = (struct relentless_state){0};
+}
+
+static u32 relentless_ssthresh(const struct relentless_params *params,
+			       struct relentless_state *relentless,
+			       const struct cc_conn *conn)
+{
+	return cc_max(conn->cwnd_segs, CC_CWND_MIN);
+}
+
+static void relentless_cong_avoid(const struct relentless_params *params,
+				  struct relentless_state *relentless,
+				  struct cc_conn *conn, u32 acked)
+{
+	u32 in_flight = cc_min(conn->in_flight_segs, conn->cwnd_clamp_segs);
+
+	conn->cwnd_segs = cc_max(conn->cwnd_segs, in_flight);
+	cc_standard_growth(conn, acked);
+	relentless->cwnd_segs = conn->cwnd_segs;
+	relentless->resent_segs = conn->resent_segs;
+	relentless->delivered_segs = conn->delivered_segs;
+}
+
+/* What the reduction that ends now is to take away. */
+static u32 relentless_cost(const struct relentless_params *params,
+			   const struct relentless_state *relentless,
+			   const struct cc_conn *conn)
+{
+	u32 resent = conn->resent_segs - relentless->resent_segs;
+
+	if (!resent && conn->state == CC_CWR)
+		return params->mark_cost;
+	return resent;
+}
+
+static void relentless_cwnd_event(const struct relentless_params *params,
+				  struct relentless_state *relentless,
+				  struct cc_conn *conn, u32 event)
+{
+	u32 before = relentless->cwnd_segs ? relentless->cwnd_segs : conn->cwnd_segs;
+	u64 delivered = conn->delivered_segs - relentless->delivered_segs;
+	u32 cost;
+
+	if (event != CC_EVENT_COMPLETE_CWR)
+		return;
+	cost = relentless_cost(params, relentless, conn);
+	relentless->given_up_segs = cost;
+	conn->cwnd_segs = cc_max(before > cost ? before - cost : 0, CC_CWND_MIN);
+	if (params->grow_in_recovery)
+		cc_additive_increase(conn, conn->cwnd_segs, cc_saturate(delivered));
+	conn->cwnd_segs = cc_min(conn->cwnd_segs, conn->cwnd_clamp_segs);
+	conn->ssthresh_segs =
+		cc_clamp(conn->cwnd_segs, CC_CWND_MIN, CC_SSTHRESH_INFINITE);
+	/* The next reduction may begin before anything has grown. */
+	relentless->cwnd_segs = conn->cwnd_segs;
+	relentless->resent_segs = conn->resent_segs;
+	relentless->delivered_segs = conn->delivered_segs;
+}
+
+static void relentless_info(const struct relentless_params *params,
+			    const struct relentless_state *relentless,
+			    const struct cc_conn *conn, struct cc_info *info)
+{
+	info->values[0] = relentless->given_up_segs;
+}
+
+CC_ALGORITHM(relentless, .title = "Relentless TCP", .family = CC_FAMILY_LOSS,
+	     .year = 2009,
+	     .source = "M. Mathis, Relentless Congestion Control, PFLDNeT 2009; "
+		       "draft-mathis-iccrg-relentless-tcp",
+	     .summary = "Gives up one segment for each lost one, and nothing else.",
+	     .info_names = {"given_up_segs"});
