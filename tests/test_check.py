@@ -60,15 +60,15 @@ def test_the_template_passes_all_that_can_be_checked_here(check: Check) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "row", "wanted"),
     [
-        ("u32 reductions;", "u32 reductions[40];", "compiles", "what the kernel grants"),
-        ("state->reductions++;", "state->reductions += 1.5;", "integers only", "my_cc.c:7"),
-        ("state->reductions++;", "__builtin_printf(\"x\");", "calls", "(my_cc.c:7"),
+        ("u32 min_rtt_us;", "u32 many[40], min_rtt_us;", "compiles", "what the kernel grants"),
+        ("state->reductions++;", "state->reductions += 1.5;", "integers only", "my_cc.c:60"),
+        ("state->reductions++;", "__builtin_abort();", "calls", "abort"),
         ('"RFC 5681: 1"', '""', "parameters", "increase: no source"),
         ("CC_RANGE(1, 100)", "CC_RANGE(2, 100)", "parameters", "initial value 1 is not within"),
         ("increase, 4)", "increase, 400)", "presets", "quick sets increase to 400"),
         ("conn->cwnd_segs / params->increase", "conn->cwnd_segs / (acked - 1)",
          "C's rules (sanitizers)", "division by zero"),
-        ("state->min_rtt_us = cc_min", "conn->cwnd_segs = 0; state->min_rtt_us = cc_min",
+        ("state->min_rtt_us = cc_min", "conn->cwnd_segs = 0, state->min_rtt_us = cc_min",
          "windows", "pkts_acked leaves a window of 0 segments"),
         ("	state->reductions++;", "	static u32 all;\n	state->reductions = all++;",
          "the same twice", "a static variable"),
@@ -85,7 +85,7 @@ def test_what_is_wrong_fails_its_row_with_a_reason_and_a_way_out(
 
 
 def test_sequences_are_short_enough_to_be_read(check: Check) -> None:
-    _, rows = check("state->min_rtt_us = cc_min", "conn->cwnd_segs = 0; state->min_rtt_us = cc_min")
+    _, rows = check("state->min_rtt_us = cc_min", "conn->cwnd_segs = 0, state->min_rtt_us = cc_min")
     assert 2 <= len(rows["windows"]["details"].splitlines()) <= 10
 
 

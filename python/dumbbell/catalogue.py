@@ -201,7 +201,7 @@ def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
     return algorithms()[name]
 
 
-def loaded(name: str, code: str, shown: str | None = None, XX) -> Algorithm:
+def loaded(name: str, code: str, shown: str | None = None, path: str | None = None) -> Algorithm:
     """Return a user's own algorithm by its source, which is compiled if it is new.
 
     What is wrong with it is an InputError that names `shown` and the line.

@@ -185,9 +185,9 @@ mod _core {
     use super::testbed::{testbed_compile, testbed_facts, testbed_parity, testbed_run};
     #[pymodule_export]
     use super::{
-        AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError,
-        algorithms, check_algorithm_name, check_stack, examine_algorithm,
-        fuzz_algorithm, load_algorithm, schema, simulate, stack_profiles,
+        AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms,
+        check_algorithm_name, check_stack, examine_algorithm, fuzz_algorithm, load_algorithm,
+        schema, simulate, stack_profiles,
     };
 
     #[pymodule_export]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -168,8 +168,12 @@ def _slowest_bps(topology: Topology, spec: Arrivals) -> int | None:
 def own_sources(scenario: Scenario) -> dict[str, str]:
     """Return the sources of the algorithms that are not built in, by name."""
     found: dict[str, str] = {}
-    for key, tables in (("flow", scenario.flow), ("arrivals", scenario.arrivals)):
-        for index, traffic in enumerate(tables):
+    tables: list[tuple[str, Sequence[AnyTraffic]]] = [
+        ("flow", scenario.flow),
+        ("arrivals", scenario.arrivals),
+    ]
+    for key, traffics in tables:
+        for index, traffic in enumerate(traffics):
             own = traffic.chosen.algorithm if traffic.algorithm else None
             if own is None or not own.is_own:
                 continue
