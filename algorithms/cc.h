@@ -362,6 +362,20 @@ static inline u32 cc_without_burst(const struct cc_conn *conn, u32 window, u32 b
 	return cc_min(window, cc_saturate(conn->in_flight_segs + most));
 }
 
+/*
+ * Which ACKs look delayed: those for one segment where others are for more (Hayes 2010).
+ * Those for more are counted, up to CC_DELAYED_MAX; one that looks delayed takes one off.
+ * Returns the count after an ACK: it looked delayed if that is smaller than before.
+ */
+#define CC_DELAYED_MAX 5
+
+static inline u8 cc_count_delayed(u8 count, u32 acked)
+{
+	if (acked == 1 && count)
+		return count - 1;
+	return acked > 1 && count < CC_DELAYED_MAX ? count + 1 : count;
+}
+
 /* Half the window (RFC 5681, equation 4). */
 static inline u32 cc_half_window(const struct cc_conn *conn)
 {

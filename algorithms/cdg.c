@@ -83,8 +83,6 @@
 
 /* Sums of gradients within this are noise. */
 #define CDG_NOISE_US 32
-/* ACKs that look delayed, as far as they are counted. */
-#define CDG_DELAYED_MAX 5
 #define CDG_BACKOFFS_MAX 255
 #define CDG_HYSTART_SAMPLES 8
 #define CDG_HYSTART_GAP_US 3000u
@@ -350,18 +348,15 @@ static void cdg_cong_avoid(const struct cdg_params *params, struct cdg_state *cd
 		cdg->shadow_segs = cc_min(cdg->shadow_segs, conn->cwnd_segs);
 }
 
-/* Whether an ACK looks delayed: it is for one segment where others are for more. */
+/* Whether an ACK looks delayed; nothing SACKed, as far as is known. */
 static u8 cdg_is_delayed(struct cdg_state *cdg, const struct cc_conn *conn, u32 acked)
 {
+	u8 before = cdg->delayed;
+
 	if (conn->state != CC_OPEN)
 		return 0;
-	if (acked == 1 && cdg->delayed) {
-		cdg->delayed--;
-		return 1;
-	}
-	if (acked > 1 && cdg->delayed < CDG_DELAYED_MAX)
-		cdg->delayed++;
-	return 0;
+	cdg->delayed = cc_count_delayed(before, acked);
+	return cdg->delayed < before;
 }
 
 static void cdg_pkts_acked(const struct cdg_params *params, struct cdg_state *cdg,

@@ -6,7 +6,7 @@
  * by alpha, which depends on the time D since the last congestion, in seconds:
  *
  *     alpha = 2 (1 - kept) f(D)
- *     f(D)  = 1                                          for D <= delta_l
+ *     f(D)  = 1                                            for D <= delta_l
  *     f(D)  = 1 + 10 (D - delta_l) + (D - delta_l)^2 / 4   beyond
  *
  * What congestion leaves bridges an empty queue just so, unless the throughput B

@@ -30,9 +30,21 @@
  * smoothed RTT, which is the same where both ways are alike.
  *
  * Interpretation: the clocks' ticks make times of one path differ by a tick. With Linux's
- * comparison, in whole ticks and without equality, the first ACK would be an indication,
- * and all would be on paths of less than 7 ms. Here the average counts in 1/8 ticks, what
- * is equal is within, and the threshold is `margin` ticks beyond d_min at least.
+ * comparison, which takes what is equal for too much, the first ACK would be an
+ * indication, and all would be on paths of less than 7 ms. Here what is equal is within,
+ * and the threshold is `margin` ticks beyond d_min at least.
+ *
+ * Interpretation: the receiver's wait for a second segment is no sign of a queue
+ * (skip_delayed). It would be part of the times of all ACKs while the window is odd and
+ * small, an indication would follow the other, and the window would stay at a segment or
+ * two for good, as Linux's must where ACKs are delayed. The timestamp that is echoed is
+ * that of the first segment acknowledged, and the smoothed RTT has just moved by 1/8 of
+ * the distance to its RTT, so that
+ *
+ *     wait = srtt before + 8 (srtt - srtt before) - RTT of the last segment acknowledged
+ *
+ * which is taken off. An ACK for one segment may have waited for the receiver's timer:
+ * its time does not count if nothing else is in flight, or if other ACKs are for more.
  *
  * HSTCP-LP, which is this with the growth and cut of HighSpeed TCP, is left out: that is
  * a table of highspeed.c's, and no description of the combination was found.
@@ -52,6 +64,9 @@
 	P(cut_ssthresh, "switch", 0, CC_SWITCH,                                         \
 	  "an indication also lowers ssthresh to the window: no slow start follows",    \
 	  "interpretation; the paper knows congestion avoidance alone, Linux does not") \
+	P(skip_delayed, "switch", 1, CC_SWITCH,                                         \
+	  "leave out the time for which the receiver delayed an ACK",                   \
+	  "interpretation; Linux counts all")                                           \
 	P(margin, "ticks", 1, CC_RANGE(0, 1000),                                        \
 	  "least distance of the threshold from the smallest time", "interpretation")
 
@@ -64,8 +79,7 @@
 	H(lp, pkts_acked) \
 	H(lp, info)
 
-/* One-way times count in ticks beyond the first one's, the average in eighths of that. */
-#define LP_EIGHTHS 8
+/* One-way times count in ticks beyond the first one's, the average in 1/8 ticks. */
 #define LP_AVERAGE_SHIFT 3
 
 CC_PARAMS(lp);
@@ -78,16 +92,18 @@ struct lp_state {
 	u64 indicated_us;
 	u64 inference_us;
 	u32 first_ticks;
+	u32 srtt_us; /* as of the ACK before */
 	u32 indications;
 	u8 has_times;
 	u8 indicated; /* ever */
 	u8 in_inference;
+	u8 delayed; /* see cc_count_delayed */
 };
 
 static void lp_init(const struct lp_params *params, struct lp_state *lp,
 		    struct cc_conn *conn)
 {
-	*lp = (struct lp_state){0};
+	*lp = (struct lp_state){.srtt_us = conn->srtt_us};
 }
 
 static u32 lp_ssthresh(const struct lp_params *params, struct lp_state *lp,
@@ -124,13 +140,17 @@ static void lp_add_time(struct lp_state *lp, u32 ticks)
 	lp->average += time - (lp->average >> LP_AVERAGE_SHIFT);
 }
 
-/* Beyond which average congestion is near, 1/8 ticks. */
+/* How far beyond the smallest time the average is, and how far it may be; ticks. */
+static s64 lp_above(const struct lp_state *lp)
+{
+	return (lp->average >> LP_AVERAGE_SHIFT) - lp->min;
+}
+
 static s64 lp_threshold(const struct lp_params *params, const struct lp_state *lp)
 {
-	u64 range = (u64)(lp->max - lp->min) * LP_EIGHTHS * params->threshold / 100;
-	u64 least = (u64)params->margin * LP_EIGHTHS;
+	u64 share = (u64)(lp->max - lp->min) * params->threshold / 100;
 
-	return lp->min * LP_EIGHTHS + (s64)(range > least ? range : least);
+	return (s64)(share > params->margin ? share : params->margin);
 }
 
 static void lp_restart_range(struct lp_state *lp, const struct cc_conn *conn)
@@ -156,28 +176,69 @@ static void lp_give_way(const struct lp_params *params, struct lp_state *lp,
 	lp->indications++;
 }
 
+/* How long the receiver waited for a second segment, us. */
+static u32 lp_wait_us(const struct lp_state *lp, const struct cc_conn *conn,
+		      const struct cc_ack_sample *sample)
+{
+	s64 before = lp->srtt_us;
+	s64 first = before + 8 * ((s64)conn->srtt_us - before);
+
+	if (sample->pkts_acked < 2 || first <= sample->rtt_us)
+		return 0;
+	if (lp->srtt_us == CC_NO_RTT || conn->srtt_us == CC_NO_RTT)
+		return 0;
+	return cc_saturate((u64)(first - sample->rtt_us));
+}
+
+/* An ACK for one segment that may have waited for the receiver's timer. */
+static u8 lp_may_have_waited(struct lp_state *lp, const struct cc_conn *conn, u32 acked)
+{
+	u8 before = lp->delayed;
+
+	lp->delayed = cc_count_delayed(before, acked);
+	return lp->delayed < before || (acked == 1 && !conn->in_flight_segs);
+}
+
+/* Takes the time that an ACK tells; whether it tells one. */
+static u8 lp_take_time(const struct lp_params *params, struct lp_state *lp,
+		       const struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	u32 wait_us = 0;
+
+	if (!conn->one_way_ticks)
+		return 0;
+	if (params->skip_delayed) {
+		if (lp_may_have_waited(lp, conn, sample->pkts_acked))
+			return 0;
+		wait_us = lp_wait_us(lp, conn, sample);
+	}
+	lp_add_time(lp, conn->one_way_ticks - wait_us / CC_USEC_PER_MSEC);
+	return 1;
+}
+
 static void lp_pkts_acked(const struct lp_params *params, struct lp_state *lp,
 			  struct cc_conn *conn, const struct cc_ack_sample *sample)
 {
+	u8 is_new = 0;
+
 	if (sample->rtt_us > 0) {
 		lp->inference_us = (u64)sample->rtt_us * params->inference;
-		if (conn->one_way_ticks)
-			lp_add_time(lp, conn->one_way_ticks);
+		is_new = lp_take_time(params, lp, conn, sample);
 	}
+	lp->srtt_us = conn->srtt_us;
 	lp->in_inference =
 		lp->indicated && conn->now_us - lp->indicated_us < lp->inference_us;
-	if (lp->has_times && lp->average > lp_threshold(params, lp))
+	if (is_new && lp_above(lp) > lp_threshold(params, lp))
 		lp_give_way(params, lp, conn);
 }
 
 static void lp_info(const struct lp_params *params, const struct lp_state *lp,
 		    const struct cc_conn *conn, struct cc_info *info)
 {
-	s64 above = lp->average - lp->min * LP_EIGHTHS;
+	s64 above = lp_above(lp);
 
 	info->values[0] = above > 0 ? cc_saturate((u64)above) : 0;
-	info->values[1] =
-		cc_saturate((u64)(lp_threshold(params, lp) - lp->min * LP_EIGHTHS));
+	info->values[1] = cc_saturate((u64)lp_threshold(params, lp));
 	info->values[2] = lp->indications;
 }
 
@@ -188,4 +249,4 @@ CC_ALGORITHM(
 	.summary = "Takes what others leave: the window falls as soon as one-way times "
 		   "tell of a queue.",
 	.flags = CC_NEEDS_ONE_WAY,
-	.info_names = {"delay_above_min_eighths", "threshold_eighths", "indications"});
+	.info_names = {"delay_above_min_ticks", "threshold_ticks", "indications"});

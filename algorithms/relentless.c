@@ -16,14 +16,21 @@
  * queueing in the network. A timeout lets slow start lead back to the window before it.
  *
  * As in Mathis's module for Linux: retransmissions are what is counted, from the last
- * growth on, those of a tail loss probe among them; before it grows, the window is raised
- * to what is in flight; and there is no growth in recovery. At w = 1 / p recoveries
- * follow each other, so that what is reached is less: with losses at even distances,
- * where each costs a round trip of recovery, w = 1 / (2 p).
+ * growth on, those of a tail loss probe among them; and there is no growth in recovery.
+ * At w = 1 / p recoveries follow each other, so that what is reached is less: with losses
+ * at even distances, where each costs a round trip of recovery, w = 1 / (2 p).
  *
  * Unlike the module, the end of recovery also sets cwnd: the stack of its time left the
  * window below ssthresh, from where slow start raised it; today's ends recovery with the
  * ssthresh from before the losses, and nothing would ever be given up.
+ *
+ * Interpretation: before it grows, the module raises the window to what is in flight, to
+ * undo what the stack of its time took away. Today's takes nothing away, and what is in
+ * flight beyond the window after a recovery is what was given up and is yet to leave the
+ * network: raised to that, the window would keep most of it, and a full queue would lose
+ * dozens of segments in each round trip. So raise_to_flight is off.
+ * Without it the end of a slow start that lost half of a window, and in recovery
+ * as much again, for there the window is still what it was, costs all of that.
  *
  * Interpretation: grow_in_recovery lets what recovery delivered earn the growth that it
  * held up, for the law is stated without recoveries; off, as in the module.
@@ -35,12 +42,15 @@
  */
 #include "cc.h"
 
-#define relentless_parameters(P)                                                     \
-	P(mark_cost, "segments", 1, CC_RANGE(0, 1000),                               \
-	  "what a reduction without a loss, thus for a congestion mark, takes away", \
-	  "interpretation")                                                          \
-	P(grow_in_recovery, "switch", 0, CC_SWITCH,                                  \
-	  "what recovery delivers counts towards growth when it ends", "interpretation")
+#define relentless_parameters(P)                                                         \
+	P(mark_cost, "segments", 1, CC_RANGE(0, 1000),                                   \
+	  "what a reduction without a loss, thus for a congestion mark, takes away",     \
+	  "interpretation")                                                              \
+	P(grow_in_recovery, "switch", 0, CC_SWITCH,                                      \
+	  "what recovery delivers counts towards growth when it ends", "interpretation") \
+	P(raise_to_flight, "switch", 0, CC_SWITCH,                                       \
+	  "before growth the window is raised to what is in flight",                     \
+	  "interpretation; Mathis's module does so")
 
 #define relentless_presets(S)
 
@@ -79,7 +89,8 @@ static void relentless_cong_avoid(const struct relentless_params *params,
 {
 	u32 in_flight = cc_min(conn->in_flight_segs, conn->cwnd_clamp_segs);
 
-	conn->cwnd_segs = cc_max(conn->cwnd_segs, in_flight);
+	if (params->raise_to_flight)
+		conn->cwnd_segs = cc_max(conn->cwnd_segs, in_flight);
 	cc_standard_growth(conn, acked);
 	relentless->cwnd_segs = conn->cwnd_segs;
 	relentless->resent_segs = conn->resent_segs;

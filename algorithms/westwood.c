@@ -23,6 +23,10 @@
  * cumulative ACK that follows loses what was counted before. The first sample fills both
  * filters.
  *
+ * As in Linux, too: the window jumps when recovery ends, and what it jumps by leaves as
+ * one burst unless the flow is paced. Where the queue is shorter than that, the burst is
+ * lost in part and recovery follows recovery, at less than half of the rate.
+ *
  * Unlike Linux: counts and rates do not wrap at 32 bits, and a clock that goes back
  * begins a new window instead of an endless one.
  */

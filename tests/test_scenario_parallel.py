@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from dumbbell.analysis.latency import latencies
-from dumbbell.analysis.run_metrics import Metrics, run_metrics
+from dumbbell.analysis.run_metrics import run_metrics
 from dumbbell.cli import cli_tables
 from dumbbell.figures import history
 from dumbbell.running.engine import SimulatorEngine
@@ -37,9 +37,10 @@ def run(*entries: dict[str, Any], **network: Any) -> Run:
     return Run.of(scenario, SimulatorEngine().run(scenario))
 
 
-def measured(done: Run, scenario: dict[str, Any]) -> Metrics:
+def measured(done: Run, scenario: dict[str, Any]) -> dict[str, float]:
     plan = PlannedRun("test", {}, 0, Scenario.parse(scenario).resolve(), Measure(), Convergence())
-    return run_metrics(done, plan)
+    found = run_metrics(done, plan)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def test_connections_share_start_path_algorithm_and_bytes() -> None:
@@ -127,7 +128,7 @@ def test_metrics_are_of_the_sum() -> None:
     found = measured(done, changed(*entries, edge_jitter="1ms"))
     rates = [found[f"goodput_mbit_{n}"] for n in (1, 2)]
     assert "goodput_mbit_3" not in found
-    assert found["goodput_mbit"] == pytest.approx(sum(rate for rate in rates if rate))
+    assert found["goodput_mbit"] == pytest.approx(sum(rates))
     assert found["share_1"] == pytest.approx(0.8, abs=0.08)
     received = [flow["received_bytes"] for flow in done.summary["flows"]]
     last = done.flows.filter(pl.col("time_ns") == pl.col("time_ns").max())
@@ -136,7 +137,7 @@ def test_metrics_are_of_the_sum() -> None:
     first = done.flows.filter(pl.col("time_ns") == 2_000_000_000, pl.col("flow") < 4)
     grown = sum(received[:4]) - int(first["received_bytes"].sum())
     assert rates[0] == pytest.approx(8 * grown / 18 / 1e6)
-    assert found["sync_1"] is not None
+    assert found["sync_1"] > found["sync_2"] > 0
     assert found["cwnd_mean_1"] > 2 * found["cwnd_mean_2"]
     assert found["ratio_12"] == pytest.approx(found["share_1"] / found["share_2"])
 
@@ -145,11 +146,11 @@ def test_lines_of_figures_are_of_the_sum() -> None:
     done = run(P_TCP, PLAIN)
     windows = history.series(done, "cwnd_segs")
     assert windows["label"].unique(maintain_order=True).to_list() == ["p-tcp", "plain"]
-    first_ns = done.flows["time_ns"].min()
+    first_ns = done.flows["time_ns"][0]
     expected = done.flows.filter(pl.col("time_ns") == first_ns, pl.col("flow") < 4)["cwnd_segs"]
     assert windows.filter(pl.col("label") == "p-tcp")["value"][0] == expected.sum()
     trips = history.series(done, "rtt_ms").filter(pl.col("label") == "p-tcp")
-    assert trips["value"].max() < 40
+    assert max(trips["value"].to_list()) < 40
     rates = history.series(done, "goodput_mbit").filter(pl.col("label") == "p-tcp")
     assert rates["value"].mean() == pytest.approx(16, rel=0.15)
 
@@ -162,7 +163,7 @@ def test_a_transfer_ends_with_its_last_connection() -> None:
     assert taken["unfinished"].to_list() == [0, 0]
     own = done.requests.filter(pl.col("flow") < 4)
     assert own.height == 4
-    assert taken["max_ms"][0] == own["latency_ns"].max() / 1e6
+    assert taken["max_ms"][0] == max(own["latency_ns"].to_list()) / 1e6
     assert taken["goodput_mbit"][0] == pytest.approx(8 * 2 / 20)
 
 
@@ -177,9 +178,9 @@ def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> Non
 def test_a_transfer_has_one_latency_among_the_metrics() -> None:
     entries = ({**P_TCP, "bytes": "2mb", "start": "1s"},)
     found = measured(run(*entries), changed(*entries))
-    assert found["requests_per_s_1"] is not None
-    assert found["latency_max_ms_1"] is not None
-    assert "latency_max_ms_2" not in found
+    assert found["requests_per_s_1"] == pytest.approx(1 / 19, rel=0.02)
+    assert found["latency_max_ms_1"] > 800
+    assert "requests_per_s_2" not in found
 
 
 def test_the_command_shows_one_row() -> None:

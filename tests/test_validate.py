@@ -99,6 +99,10 @@ WRONG = [
     ("exponent of the ratio of RTTs, Reno, 40 and 120 ms", "network.queue", "10bdp"),
     ("share of a Reno flow of 162 ms beside one of 42 ms", "flow.1.rtt", "162ms"),
     ("queue of 2 FAST flows, alpha = 50", "flow.0.parameters", {"m0a": 60, "m1a": 60}),
+    ("queue of one Vegas flow, 100mbit, 10ms", "flow.0.parameters", {"alpha": 8, "beta": 9}),
+    ("largest queue of one YeAH flow, 100mbit, 100ms", "flow.0.algorithm", "scalable"),
+    ("window if each 10,000th packet is lost, illinois", "flow.0.algorithm", "reno"),
+    ("window if each 10,000th packet is lost, compound", "flow.0.parameters", {"alpha": 160}),
     ("Jain's index of four CUBIC flows, 20 to 160 ms, fq", "network.queue", "0.5bdp"),
     ("Jain's index of four Reno flows, 20 to 160 ms, drop-tail", "network.queue.discipline", "fq"),
     ("mean delay of 8 Reno flows, CoDel", "network.queue", "200p"),
@@ -132,6 +136,9 @@ WRONG = [
     ("window at which HyStart ends slow start", "flow.0.parameters", {"hystart": 0}),
     ("ACKs per segment with delayed ACKs", "stack.switches", dict(EVERY_SEGMENT)),
     ("long flow's share of a parking lot of 4 hops, Reno", "flow.0.hops", [1, 1]),
+    ("utilisation of one BBR flow", "flow.0.parameters", {"probe_rtt_time": 0}),
+    ("mean queue of one BBR flow", "flow.0.parameters", {"up_gain": 384}),
+    ("mean queue of four BBR flows", "flow.0.count", 1),
 ]
 SUBJECT_OF = [name for name, _, _ in WRONG]
 

@@ -118,9 +118,10 @@ def parse(code: str, names: frozenset[str] = frozenset()) -> HeadComment:
 
 
 def _begun(text: str, names: frozenset[str]) -> str:
-    first = _WORD.match(text)
-    is_word = first is not None and (len(first[0]) > 1 or first[0] == "a")
-    return text[:1].upper() + text[1:] if is_word and first[0] not in names else text
+    found = _WORD.match(text)
+    word = found[0] if found else ""
+    is_symbol = len(word) < 2 and word != "a"
+    return text if is_symbol or word in names else text[:1].upper() + text[1:]
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[bool, Block]]:

@@ -45,15 +45,33 @@ fn assert_within(what: &str, measured: f64, low: f64, high: f64) {
 }
 
 /// Of ten seconds the search for the RTT takes 200 ms and a round trip with next to
-/// nothing in flight (2.4 %), pacing one percent, Startup some round trips.
+/// nothing in flight (2.4 %), pacing one percent, Startup some round trips. What Startup
+/// holds in flight, see below, fits into path and queue.
 #[test]
 fn a_lone_flow_fills_the_path_and_leaves_its_queue_empty() {
     for algorithm in ["bbr", "bbr3"] {
-        let output = run(&flows(algorithm, 1, 2.0, 60));
+        let output = run(&flows(algorithm, 1, 2.5, 60));
         assert_within(&format!("{algorithm}: goodput"), goodput(&output), 0.93, 0.99);
         assert_within(&format!("{algorithm}: queue"), standing_queue(&output), 0.0, 0.15);
         assert_within(algorithm, retransmitted_share(&output), 0.0, 0.0);
     }
+}
+
+/// BBR's window in Startup is 2.887 of what the path holds and three chunks of a 1/1024 s
+/// at 2.887 of its rate: 482 and 36 segments, where path and a queue of twice its product
+/// hold 500. What is beyond is lost in each of the three round trips at most that Startup
+/// takes to see that its rate does not grow, but the first of a recovery, in which the
+/// window follows what is in flight. BBRv3's window is twice the product and fits.
+#[test]
+fn startup_overflows_a_queue_of_two_products_by_what_its_window_is_beyond() {
+    let lost = |algorithm, seconds| {
+        let output = run(&flows(algorithm, 1, 2.0, seconds));
+        output.summary.flows[0].retransmitted_segs
+    };
+    let in_startup = lost("bbr", 2);
+    assert!((1..=3 * 18).contains(&in_startup), "bbr: {in_startup}");
+    assert_eq!(lost("bbr", 30), in_startup, "none later");
+    assert_eq!(lost("bbr3", 30), 0);
 }
 
 /// Each holds twice what the best of its last ten round trips says in flight, and these

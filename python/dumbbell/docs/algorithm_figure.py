@@ -37,11 +37,12 @@ _ALONE_S: Final = 60
 _TWO_S: Final = 120
 _SECOND_S: Final = 20
 _CYCLES: Final = 8
+_SLOW_START_S: Final = 1
 _SPANS_S: Final = (5, 10, 20, 30, _ALONE_S)
 """Lengths of what is shown of one flow; the shortest that has room for its cycles."""
 
 _STEADY_SPAN_S: Final = 30
-"""The length where the window is not reduced."""
+"""The length where the window is not reduced, or follows a rate, whose phases take 10 s."""
 
 _BUCKETS: Final = 150
 """Spans into which a line is thinned, each of two pixels and more."""
@@ -49,10 +50,10 @@ _BUCKETS: Final = 150
 RULE: Final = f"""\
 The figure of each page is made by the simulator on the same path: 100 Mbit/s, 40 ms, a queue of
 half the bandwidth-delay product, which has 333 packets; stack `linux-6`. Above are window and queue
-of one flow for the first {_CYCLES} reductions of its window or so, {_ALONE_S} s at most; below is
-the goodput of two flows, of which the second starts after {_SECOND_S} s. Algorithms that need
-congestion marks get a queue that marks above a third of its length, and senders and receivers of
-DCTCP's kind (`ecn = "dctcp"`)."""
+of one flow until its window has been reduced {_CYCLES} times after slow start, {_ALONE_S} s at most
+({_STEADY_SPAN_S} s where it is not reduced, or follows a rate); below is the goodput of two flows,
+of which the second starts after {_SECOND_S} s. Algorithms that need
+congestion marks get a queue that marks above a third of its length."""
 
 
 def relative_path(algorithm: Algorithm, folder: str) -> str:
@@ -135,7 +136,7 @@ def _scenario(
 def draw(algorithm: Algorithm) -> str:
     """Run the scenarios and return the figure as SVG."""
     single, pair = (_run(scenario) for scenario in (alone(algorithm), two(algorithm)))
-    span_s = _span_s(single)
+    span_s = _span_s(single, algorithm)
     rows = [
         _row(single, "cwnd_segs", f"{algorithm.title}, one flow", span_s),
         _row(single, "queue_packets", "", span_s),
@@ -150,13 +151,15 @@ def _run(scenario: ResolvedScenario) -> Run:
     return Run.of(scenario, SimulatorEngine().run(scenario))
 
 
-def _span_s(run: Run) -> int:
-    """Return what to show of one flow: enough for some cycles after its slow start."""
-    cuts = run.events.filter(pl.col("kind") == "congestion")["time_ns"].to_list()
-    if len(cuts) < 3:
+def _span_s(run: Run, algorithm: Algorithm) -> int:
+    """Return what to show of one flow: enough for some reductions after its slow start."""
+    later = (pl.col("kind") == "congestion") & (pl.col("time_ns") > _SLOW_START_S * NS_PER_S)
+    cuts_ns = run.events.filter(later)["time_ns"].to_list()
+    if algorithm.family == "rate" or len(cuts_ns) < 2:
         return _STEADY_SPAN_S
-    wanted_s = _CYCLES * (cuts[-1] - cuts[0]) / (len(cuts) - 1) / NS_PER_S
-    return next((span for span in _SPANS_S if span >= wanted_s), _ALONE_S)
+    if len(cuts_ns) < _CYCLES:
+        return _ALONE_S
+    return next(span for span in _SPANS_S if span * NS_PER_S >= cuts_ns[_CYCLES - 1])
 
 
 def _row(run: Run, quantity: Any, title: str, end_s: int) -> chart_histories.Row:

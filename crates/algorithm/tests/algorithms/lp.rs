@@ -9,7 +9,8 @@ const RTT_US: i32 = 100_000;
 
 fn begun(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let mut lp = instance("lp", None, settings);
-    let mut conn = Conn { srtt_us: RTT_US as u32, now_us: 1_000_000, ..avoiding(64) };
+    let mut conn =
+        Conn { srtt_us: RTT_US as u32, now_us: 1_000_000, in_flight_segs: 63, ..avoiding(64) };
     lp.init(&mut conn);
     (lp, conn)
 }
@@ -62,7 +63,7 @@ fn the_average_moves_by_an_eighth_of_the_distance() {
             lp.info(&conn)[0]
         })
         .collect();
-    assert_eq!(seen, [64, 120, 169, 212], "64 ticks, in eighths: 512 (1 - (7/8)^n)");
+    assert_eq!(seen, [8, 15, 21, 26], "64 (1 - (7/8)^n)");
 }
 
 #[test]
@@ -72,12 +73,12 @@ fn congestion_is_near_beyond_a_share_of_the_range() {
     for ticks in [50, 70, 90] {
         hear(&mut lp, &mut conn, ticks, 1);
     }
-    assert_eq!(lp.info(&conn)[1], 8000);
+    assert_eq!(lp.info(&conn)[1], 1000);
     let (mut lp, mut conn) = begun(&[("threshold", 15), ("restart_range", 0)]);
     for ticks in [50, 70, 90] {
         hear(&mut lp, &mut conn, ticks, 1);
     }
-    assert_eq!(lp.info(&conn)[1], 8 * 20 * 15 / 100);
+    assert_eq!(lp.info(&conn)[1], 20 * 15 / 100);
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn an_indication_begins_a_new_range_or_keeps_the_old_one() {
     let (mut lp, mut conn) = begun(&[]);
     hear(&mut lp, &mut conn, 50, 1);
     acks_to_indication(&mut lp, &mut conn, 200);
-    assert_eq!(lp.info(&conn)[1], 8 * (RTT_US as u32 / 2000) * 15 / 100, "half the RTT");
+    assert_eq!(lp.info(&conn)[1], (RTT_US as u32 / 2000) * 15 / 100, "half the RTT");
     let (mut lp, mut conn) = begun(&[("restart_range", 0)]);
     hear(&mut lp, &mut conn, 50, 1);
     acks_to_indication(&mut lp, &mut conn, 200);
@@ -137,13 +138,68 @@ fn ssthresh_stays_unless_told_otherwise() {
 }
 
 #[test]
+fn the_ack_of_the_only_segment_in_flight_tells_no_time() {
+    for (skip, indications) in [(1, 0), (0, 1)] {
+        let (mut lp, mut conn) = begun(&[("skip_delayed", skip)]);
+        hear(&mut lp, &mut conn, 50, 10);
+        conn.in_flight_segs = 0;
+        acks_to_indication(&mut lp, &mut conn, 90);
+        assert_eq!(lp.info(&conn)[2], indications);
+        conn.one_way_ticks = AHEAD.wrapping_add(90);
+        for _ in 0..10 {
+            lp.pkts_acked(&mut conn, &ack(2, RTT_US));
+        }
+        assert!(lp.info(&conn)[2] > 0, "that of two is not held up");
+    }
+}
+
+#[test]
+fn acks_for_one_segment_tell_no_time_where_others_are_for_more() {
+    let (mut lp, mut conn) = begun(&[("margin", 1000)]);
+    hear(&mut lp, &mut conn, 50, 10);
+    conn.one_way_ticks = AHEAD.wrapping_add(50);
+    for _ in 0..2 {
+        lp.pkts_acked(&mut conn, &ack(2, RTT_US));
+    }
+    hear(&mut lp, &mut conn, 90, 2);
+    assert_eq!(lp.info(&conn)[0], 0);
+    hear(&mut lp, &mut conn, 90, 1);
+    assert_eq!(lp.info(&conn)[0], 5, "two looked delayed, as many as were for more");
+}
+
+#[test]
+fn an_average_that_has_come_down_to_the_margin_is_within() {
+    let (mut lp, mut conn) = begun(&[("restart_range", 0), ("inference", 0)]);
+    hear(&mut lp, &mut conn, 50, 1);
+    hear(&mut lp, &mut conn, 80, 5);
+    hear(&mut lp, &mut conn, 51, 100);
+    let before = lp.info(&conn)[2];
+    hear(&mut lp, &mut conn, 51, 100);
+    assert_eq!(lp.info(&conn)[2], before);
+}
+
+#[test]
+fn the_wait_for_a_second_segment_is_taken_off() {
+    for (skip, above) in [(1, 0), (0, 5)] {
+        let settings = [("skip_delayed", skip), ("margin", 1000)];
+        let (mut lp, mut conn) = begun(&settings);
+        hear(&mut lp, &mut conn, 50, 10);
+        // The first segment waited for 40 ms: its RTT is 140 ms, that of the last is 100.
+        conn.srtt_us += 40_000 / 8;
+        conn.one_way_ticks = AHEAD.wrapping_add(90);
+        lp.pkts_acked(&mut conn, &ack(2, RTT_US));
+        assert_eq!(lp.info(&conn)[0], above, "of 40 ticks an ACK moves the average by an eighth");
+    }
+}
+
+#[test]
 fn without_timestamps_it_is_standard_tcp() {
     let (mut lp, mut conn) = begun(&[]);
     for _ in 0..100 {
         conn.one_way_ticks = 0;
         lp.pkts_acked(&mut conn, &ack(1, 1_000_000));
     }
-    assert_eq!(lp.info(&conn), [0, 8, 0, 0]);
+    assert_eq!(lp.info(&conn), [0, 1, 0, 0]);
     let grown = grow(&mut lp, &mut conn, 32, 2);
     assert_eq!(grown, [(64, 32), (65, 0)]);
     assert_eq!(lp.ssthresh(&conn), 32);

@@ -72,14 +72,16 @@ fn what_recovery_delivers_can_count_towards_growth() {
 }
 
 #[test]
-fn grows_as_standard_tcp_from_what_is_in_flight() {
-    let (mut relentless, mut conn) = begun(10, &[]);
-    let grown = grow(&mut relentless, &mut conn, 2, 5);
-    assert_eq!(grown, [(10, 2), (10, 4), (10, 6), (10, 8), (11, 0)]);
-    conn.in_flight_segs = 30;
-    conn.cwnd_limited = false;
-    relentless.cong_avoid(&mut conn, 2);
-    assert_eq!(conn.cwnd_segs, 30);
+fn grows_as_standard_tcp_and_on_demand_from_what_is_in_flight() {
+    for (raises, expected) in [(0, 11), (1, 30)] {
+        let (mut relentless, mut conn) = begun(10, &[("raise_to_flight", raises)]);
+        let grown = grow(&mut relentless, &mut conn, 2, 5);
+        assert_eq!(grown, [(10, 2), (10, 4), (10, 6), (10, 8), (11, 0)]);
+        conn.in_flight_segs = 30;
+        conn.cwnd_limited = false;
+        relentless.cong_avoid(&mut conn, 2);
+        assert_eq!(conn.cwnd_segs, expected);
+    }
 }
 
 #[test]

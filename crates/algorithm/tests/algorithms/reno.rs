@@ -71,7 +71,8 @@ fn slow_start_with_byte_counting_passes_ssthresh_by_one() {
 #[test]
 fn growth_needs_a_window_that_limits() {
     let mut conn = Conn { cwnd_limited: false, ..avoiding(10) };
-    for name in ["reno", "scalable", "highspeed", "htcp", "bic", "cubic", "fast"] {
+    let names = ["reno", "scalable", "highspeed", "htcp", "bic", "cubic", "fast"];
+    for name in names.into_iter().chain(["compound", "illinois", "veno", "yeah"]) {
         let mut algorithm = instance(name, None, &[]);
         algorithm.init(&mut conn);
         assert_eq!(grow(&mut algorithm, &mut conn, 30, 3), [(10, 0); 3], "{name}");

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dumbbell import catalogue
 from dumbbell.analysis import responses
 from dumbbell.analysis.fluid import Path
+from dumbbell.catalogue import Algorithm
 from dumbbell.validate.oracles import LAWS
 
 _CYCLES: Final = 8
@@ -34,11 +34,11 @@ RESPONSES: Final[Mapping[str, Callable[[float, float], float]]] = {
 """Windows under a loss probability and an RTT; what is not here is at least as fast as Reno."""
 
 
-def between_overflows_s(algorithm: str, path: Path) -> float:
+def between_overflows_s(algorithm: Algorithm, path: Path) -> float:
     """Return the mean time between two overflows of the queue by a flow alone."""
-    if algorithm not in LAWS and catalogue.algorithm(algorithm).family != "loss":
+    if algorithm.name not in LAWS and algorithm.family != "loss":
         return _SETTLING_RTTS * path.rtt_s
-    law = LAWS.get(algorithm, LAWS["reno"])()
+    law = LAWS.get(algorithm.name, LAWS["reno"])()
     law.start(0.0)
     window, now_s, ends = path.peak_packets, 0.0, []
     for _ in range(_ROUNDS_MAX):
@@ -55,8 +55,8 @@ def between_overflows_s(algorithm: str, path: Path) -> float:
     return (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else now_s
 
 
-def between_losses_s(algorithm: str, path: Path, loss: float) -> float:
+def between_losses_s(algorithm: Algorithm, path: Path, loss: float) -> float:
     """Return the mean time between two random losses of a flow alone."""
-    response = RESPONSES.get(algorithm, _reno)
+    response = RESPONSES.get(algorithm.name, _reno)
     window = min(response(loss, path.rtt_s), path.bdp_packets)
     return path.rtt_s / (loss * window)

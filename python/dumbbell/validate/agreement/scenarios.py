@@ -257,8 +257,8 @@ def _fits(algorithm: Algorithm, path: Path, loss: bool, seconds: int, flows: int
     """Tell whether a run has enough cycles of one of some flows."""
     share = path.shared_by(flows)
     cycle_s = (
-        cycles.between_losses_s(algorithm.name, share, path.loss)
+        cycles.between_losses_s(algorithm, share, path.loss)
         if loss
-        else cycles.between_overflows_s(algorithm.name, share)
+        else cycles.between_overflows_s(algorithm, share)
     )
     return CYCLES_MIN * cycle_s <= seconds

@@ -6,10 +6,12 @@ import functools
 
 from dumbbell.validate.check import Check
 from dumbbell.validate.checks import (
+    delay_based,
     laws,
     links,
     loss_based,
     messages,
+    model_based,
     networks,
     parallel,
     queues,
@@ -21,6 +23,8 @@ SUBJECTS = (
     windows,
     laws,
     loss_based,
+    delay_based,
+    model_based,
     sharing,
     parallel,
     queues,
