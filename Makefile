@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch])
+C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/own/templates/*.c)
 
 # In recipes: whether the testbed can be built here, and what that makes of cargo's arguments.
 CAN_BUILD_TESTBED = [ "$$(uname)" = Linux ] && pkg-config --exists libelf zlib 2>/dev/null

@@ -542,7 +542,8 @@ static void bbr_drain(const struct bbr_params *params, struct bbr_state *bbr,
 
 	if (bbr->mode == BBR_STARTUP && bbr->is_full) {
 		bbr->mode = BBR_DRAIN;
-		conn->ssthresh_segs = pipe; /* for the eyes of others only */
+		/* For the eyes of others only. */
+		conn->ssthresh_segs = cc_min(pipe, CC_SSTHRESH_INFINITE);
 	}
 	if (bbr->mode == BBR_DRAIN &&
 	    bbr_inflight_then(params, bbr, conn, conn->in_flight_segs) <= pipe)

@@ -788,7 +788,8 @@ static void bbr3_drain(const struct bbr3_params *params, struct bbr3_state *bbr,
 	if (bbr->mode == BBR3_STARTUP && bbr->is_full) {
 		bbr->mode = BBR3_DRAIN;
 		bbr->rounds = 0;
-		conn->ssthresh_segs = pipe; /* for the eyes of others only */
+		/* For the eyes of others only. */
+		conn->ssthresh_segs = cc_min(pipe, CC_SSTHRESH_INFINITE);
 		bbr3_forget_signals(bbr);
 	}
 	if (bbr->mode != BBR3_DRAIN)

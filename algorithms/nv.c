@@ -314,7 +314,8 @@ static void nv_decide(const struct nv_params *params, struct nv_state *nv,
 	nv->samples = 0;
 	nv->rounds = 0;
 	nv->rate_max = 0;
-	conn->cwnd_segs = cc_max(conn->cwnd_segs, params->window_min);
+	conn->cwnd_segs = cc_max(conn->cwnd_segs,
+				 cc_min(params->window_min, conn->cwnd_clamp_segs));
 }
 
 static void nv_end_round(const struct nv_params *params, struct nv_state *nv,

@@ -10,11 +10,11 @@ import jsonschema  # type: ignore[import-untyped]
 Json = dict[str, Any]
 
 
-def table(**properties: Any) -> Json:
-    """Describe a table that has exactly these keys."""
+def table(*, optional: Mapping[str, Json] | None = None, **properties: Any) -> Json:
+    """Describe a table that has exactly these keys, and may have those that are optional."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": {**properties, **(optional or {})},
         "required": list(properties),
         "additionalProperties": False,
     }
@@ -164,6 +164,7 @@ SCENARIO = table(
     record=table(
         interval_ns=or_null(POSITIVE), events=array(TEXT), algorithm_state=FLAG, capture=FLAG
     ),
+    optional={"sources": {"type": "object", "additionalProperties": TEXT, "minProperties": 1}},
 )
 
 _VALIDATOR = jsonschema.Draft202012Validator(SCENARIO)

@@ -18,6 +18,7 @@ LAYERS = [
     ["results", "compare"],
     ["figures"],
     ["report", "validate"],
+    ["own"],
     ["api", "docs"],
     ["cli"],
 ]

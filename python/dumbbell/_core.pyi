@@ -5,6 +5,9 @@ from typing import final
 class ScenarioError(ValueError):
     """The engine refuses a resolved scenario; args are (key, message)."""
 
+class AlgorithmError(ValueError):
+    """A user's algorithm cannot be used; args are (file or None, line or None, cause)."""
+
 class Cancelled(Exception):  # noqa: N818 - a state, not a failure
     """The run was stopped through its token."""
 
@@ -33,16 +36,22 @@ __all__ = [
     "ENGINE_VERSION",
     "TESTBED",
     "TESTBED_VERSION",
+    "AlgorithmError",
     "CancelToken",
     "Cancelled",
     "RunOutput",
     "ScenarioError",
     "TestbedError",
     "algorithms",
+    "check_algorithm_name",
     "check_stack",
+    "examine_algorithm",
+    "fuzz_algorithm",
+    "load_algorithm",
     "schema",
     "simulate",
     "stack_profiles",
+    "testbed_compile",
     "testbed_facts",
     "testbed_parity",
     "testbed_run",
@@ -54,6 +63,10 @@ TESTBED_VERSION: str
 
 def simulate(scenario_json: str, cancel: CancelToken | None = None) -> RunOutput: ...
 def algorithms() -> str: ...
+def check_algorithm_name(name: str, shown: str) -> None: ...
+def load_algorithm(name: str, code: str, shown: str) -> str: ...
+def examine_algorithm(name: str, code: str, shown: str) -> str: ...
+def fuzz_algorithm(name: str, code: str) -> str: ...
 def check_stack(stack_json: str) -> None: ...
 def stack_profiles() -> str: ...
 def schema() -> str: ...
@@ -66,4 +79,5 @@ def testbed_parity(
     scenario_json: str,
     cancel: CancelToken | None = None,  # noqa: PT028 - not a test
 ) -> str: ...
+def testbed_compile(name: str) -> None: ...
 def testbed_facts() -> str: ...

@@ -6,6 +6,8 @@ import functools
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,7 +64,10 @@ class Preset(_Entry):
 
 
 class Algorithm(_Entry):
-    """A congestion-control algorithm of the engine."""
+    """A congestion-control algorithm: built in, or a user's own file.
+
+    `code` is the text of its file. Of a user's own, `path` is the file it was read from, if any.
+    """
 
     name: str
     title: str
@@ -76,11 +81,17 @@ class Algorithm(_Entry):
     info: tuple[str, ...]
     source_hash: str
     code: str = Field(repr=False)
+    path: str | None = None
 
     @property
     def comment(self) -> HeadComment:
         """What its file says of it."""
         return head_comments.parse(self.code, frozenset(each.name for each in self.parameters))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's own rather than built in."""
+        return self.name not in algorithms()
 
     @property
     def hooks(self) -> frozenset[str]:
@@ -172,28 +183,122 @@ def algorithms() -> Mapping[str, Algorithm]:
     return {entry.name: entry for entry in entries}
 
 
-def algorithm(name: str) -> Algorithm:
-    """Return one algorithm; an unknown name is an InputError."""
+Own = Mapping[str, Algorithm]
+"""A user's own algorithms by name."""
+
+NONE_OWN: Final[Own] = MappingProxyType({})
+
+
+def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
+    """Return one algorithm, one of `own` or built in; an unknown name is an InputError."""
+    if name in own:
+        return own[name]
     if name not in algorithms():
-        raise unknown("algorithm", name, algorithms())
+        problem = unknown("algorithm", name, [*own, *algorithms()])
+        if name.isidentifier() and Path(f"{name}.c").is_file():
+            problem.near = f"./{name}.c"
+        raise problem
     return algorithms()[name]
 
 
-def split_preset(choice: str) -> tuple[Algorithm, str | None]:
-    """Split ``htcp@li2007`` into the algorithm and the name of an existing preset."""
-    name, at, preset = choice.partition("@")
-    found = algorithm(name)
+def loaded(name: str, code: str, shown: str | None = None, path: str | None = None) -> Algorithm:
+    """Return a user's own algorithm by its source, which is compiled if it is new.
+
+    What is wrong with it is an InputError that names `shown` and the line.
+    """
+    try:
+        described = _core.load_algorithm(name, code, shown or f"{name}.c")
+    except _core.AlgorithmError as error:
+        raise _refused(*error.args) from None
+    return Algorithm.model_validate({**json.loads(described), "path": path})
+
+
+def _refused(file: str | None, line: int | None, cause: str) -> InputError:
+    return InputError(cause, source=f"{file}:{line}" if file and line else file)
+
+
+def check_new_name(name: str) -> None:
+    """Raise InputError if no algorithm of a user's own can have this name."""
+    try:
+        _core.check_algorithm_name(name, f"{name}.c")
+    except _core.AlgorithmError as error:
+        raise _refused(*error.args) from None
+
+
+_FILE: Final = re.compile(r"(?P<file>.+\.c)(?:@(?P<preset>.*))?", re.DOTALL)
+
+
+def is_file(choice: str) -> bool:
+    """Tell whether a choice, such as ``./my_cc.c@fast``, names a file rather than an algorithm."""
+    return _FILE.fullmatch(choice) is not None
+
+
+def called(choice: str) -> str:
+    """Return a choice as tables show it: ``my_cc@fast`` for ``./my_cc.c@fast``."""
+    match = _FILE.fullmatch(choice)
+    if match is None:
+        return choice
+    return Path(match["file"]).stem + (f"@{match['preset']}" if match["preset"] else "")
+
+
+def read(file: str, folder: Path = Path()) -> Algorithm:
+    """Return the algorithm of a C file, relative to a folder; see `loaded`."""
+    path = (folder / file).absolute()
+    try:
+        code = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputError(
+            f"cannot read it: {reason}",
+            value=file,
+            valid="a C file, relative to the file that names it; `dumbbell new` writes one",
+        ) from None
+    return loaded(path.stem, code, file, str(path))
+
+
+def split_preset(
+    choice: str, folder: Path = Path(), own: Own = NONE_OWN
+) -> tuple[Algorithm, str | None]:
+    """Split ``htcp@li2007`` into the algorithm and the name of an existing preset.
+
+    Instead of a name there may be a C file, ``./my_cc.c@fast``, relative to a folder.
+    """
+    file = _FILE.fullmatch(choice)
+    if file is not None:
+        found, at, preset = read(file["file"], folder), file["preset"] is not None, file["preset"]
+    else:
+        name, sign, preset = choice.partition("@")
+        found, at = algorithm(name, own), bool(sign)
     if not at:
         return found, None
+    called = choice.removesuffix(f"@{preset}")
     try:
         return found, found.preset(preset).name
     except InputError as error:
         raise InputError(
             error.problem,
             value=choice,
-            valid=listed([found.name, *(f"{found.name}@{name}" for name in found.preset_names)]),
-            near=f"{found.name}@{error.near}" if error.near else None,
+            valid=listed([called, *(f"{called}@{name}" for name in found.preset_names)]),
+            near=f"{called}@{error.near}" if error.near else None,
         ) from None
+
+
+def named(choice: str, folder: Path, own: dict[str, Algorithm]) -> str:
+    """Return what a choice is `called`, and add what it reads to `own`.
+
+    Two files for one name are an InputError.
+    """
+    if not is_file(choice):
+        return choice
+    found, _ = split_preset(choice, folder)
+    known = own.setdefault(found.name, found)
+    if known.source_hash != found.source_hash:
+        raise InputError(
+            f"another file is called {found.name} here: {known.path}",
+            value=choice,
+            valid="files with different names",
+        )
+    return called(choice)
 
 
 @functools.cache

@@ -18,6 +18,7 @@ import polars as pl
 
 from dumbbell import catalogue
 from dumbbell.analysis import metrics
+from dumbbell.catalogue import Algorithm, Own
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.running import engines, executor, validity
 from dumbbell.running.engine import Engine
@@ -164,13 +165,14 @@ class Comparison:
         }
 
 
-def parse_mix(text: str) -> Mix:
-    """Read ``cubic:1,bic:2``."""
+def parse_mix(text: str, own: dict[str, Algorithm] | None = None) -> Mix:
+    """Read ``cubic:1,bic:2``; a C file in it is added to `own`."""
+    own = {} if own is None else own
     parts: list[tuple[str, int]] = []
     for part in text.split(","):
-        algorithm, _, count = part.strip().partition(":")
+        choice, _, count = part.strip().partition(":")
         try:
-            catalogue.split_preset(algorithm)
+            algorithm = _named(choice, own)
             number = parse_integer(count or "1")
         except InputError as error:
             raise error.at(key="flows") from None
@@ -180,6 +182,13 @@ def parse_mix(text: str) -> Mix:
             raise InputError("twice in the mix", key="flows", value=algorithm)
         parts.append((algorithm, number))
     return Mix(tuple(parts))
+
+
+def _named(choice: str, own: dict[str, Algorithm]) -> str:
+    """Return what tables call an algorithm that exists."""
+    name = catalogue.named(choice, Path(), own)
+    catalogue.split_preset(name, own=own)
+    return name
 
 
 def compare(
@@ -206,7 +215,8 @@ def compare(
     Parameters
     ----------
     algorithms
-        Each runs against itself, with as many flows as `flows` says.
+        Each runs against itself, with as many flows as `flows` says. A C file of your own is named
+        by its path, ``./my_cc.c``.
     rate, rtt, buffer, loss, duration, stack
         The path, as in a scenario file; the buffer is the bottleneck's queue.
     flows
@@ -230,9 +240,11 @@ def compare(
         raise InputError(
             "impossible number of repetitions", key="runs", value=runs, valid=f"1 to {RUNS_MAX}"
         )
-    mixes = _mixes(algorithms, flows)
+    own: dict[str, Algorithm] = {}
+    mixes = _mixes(algorithms, flows, own)
     chosen = engines.runnable(engine)
-    planned = [run for mix in mixes for run in _plan(setting, mix, runs, seed, chosen)]
+    seeds = [_seed(seed, repetition) for repetition in range(runs)]
+    planned = [run for mix in mixes for run in _plan(setting, mix, own, seeds, chosen)]
     store = results if isinstance(results, Store) else Store(results)
     if on_start is not None:
         on_start([run for run in scenarios(planned) if not store.has(run.key)])
@@ -248,29 +260,36 @@ def compare(
     return Comparison(setting, mixes, lines, means, chosen, invalid)
 
 
-def _mixes(algorithms: Sequence[str], flows: int | str) -> tuple[Mix, ...]:
-    mixed = None if str(flows).strip().isdecimal() else parse_mix(str(flows))
+def _mixes(
+    algorithms: Sequence[str], flows: int | str, own: dict[str, Algorithm]
+) -> tuple[Mix, ...]:
+    mixed = None if str(flows).strip().isdecimal() else parse_mix(str(flows), own)
     count = mixed.flows if mixed else int(flows)
     if count < 1:
         raise InputError("no flows", key="flows", value=flows, valid="2, or a mix cubic:1,bic:2")
-    for algorithm in algorithms:
-        try:
-            catalogue.split_preset(algorithm)
-        except InputError as error:
-            raise error.at(key="algorithm") from None
-    alone = [Mix(((algorithm, count),)) for algorithm in dict.fromkeys(algorithms)]
+    try:
+        names = [_named(algorithm, own) for algorithm in algorithms]
+    except InputError as error:
+        raise error.at(key="algorithm") from None
+    alone = [Mix(((name, count),)) for name in dict.fromkeys(names)]
     mixes = (*alone, *([mixed] if mixed else []))
     if not mixes:
         raise InputError("nothing to compare", key="algorithm", valid="reno htcp ...")
     return mixes
 
 
-def _plan(setting: Setting, mix: Mix, runs: int, seed: int, engine: Engine) -> list[PlannedRun]:
-    scenario = Scenario.parse(_scenario(setting, mix), "comparison")
+def _seed(seed: int, repetition: int) -> int:
+    digest = hashlib.sha256(f"dumbbell compare {seed} {repetition}".encode()).digest()
+    return int.from_bytes(digest[:8])
+
+
+def _plan(
+    setting: Setting, mix: Mix, own: Own, seeds: Sequence[int], engine: Engine
+) -> list[PlannedRun]:
+    scenario = Scenario.parse(_scenario(setting, mix), "comparison", own)
     planned = []
-    for repetition in range(runs):
-        digest = hashlib.sha256(f"dumbbell compare {seed} {repetition}".encode()).digest()
-        seeded = scenario.model_copy(update={"seed": int.from_bytes(digest[:8])})
+    for repetition, seed in enumerate(seeds):
+        seeded = scenario.model_copy(update={"seed": seed})
         planned.append(
             PlannedRun(
                 test="compare",

@@ -48,12 +48,18 @@ def _folder(source: str | None) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def validate(model: type[Model], data: Mapping[str, Any], source: str | None = None) -> Model:
+def validate(
+    model: type[Model],
+    data: Mapping[str, Any],
+    source: str | None = None,
+    context: Mapping[str, Any] | None = None,
+) -> Model:
     """Validate data read from `source`; problems come as one InputError with all of them.
 
     Files that the data names are relative to the folder of `source`, or to the current one.
+    `context` is what else validators may ask for.
     """
     try:
-        return model.model_validate(data, context={"folder": _folder(source)})
+        return model.model_validate(data, context={"folder": _folder(source), **(context or {})})
     except ValidationError as error:
         raise input_error(error, model, source) from None

@@ -8,7 +8,10 @@
 
 use crate::conn::{AckSample, Conn, RateSample};
 use std::ffi::{CStr, c_char, c_void};
-use std::mem::{offset_of, size_of};
+use std::mem::{forget, offset_of, size_of};
+use std::path::Path;
+
+use libloading::Library;
 
 /// `CC_PARAMETERS_MAX`
 pub(crate) const PARAMETERS_MAX: usize = 24;
@@ -16,11 +19,14 @@ const SETTINGS_MAX: usize = 12;
 /// `CC_INFO_MAX`
 pub(crate) const INFO_MAX: usize = 4;
 const ABI: u32 = 2;
+/// `CC_FAMILY_ECN`
+const FAMILY_MAX: u32 = 4;
 
 /// Memory of an algorithm's parameters, in the order of their rows.
 pub(crate) type Params = [u32; PARAMETERS_MAX];
 /// Memory of an algorithm's state, `CC_STATE_BYTES`, zero at first.
 pub(crate) type State = [u64; 13];
+pub(crate) const STATE_BYTES: usize = size_of::<State>();
 
 #[repr(C)]
 pub(crate) struct CcParameter {
@@ -127,22 +133,61 @@ pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str, &'static 
     let all = compiled();
     for (algorithm, ..) in &all {
         let name = algorithm.name();
-        assert_eq!(algorithm.abi, ABI, "{name} was built against another cc.h");
-        assert!(algorithm.ssthresh.is_some(), "{name} has no ssthresh hook");
-        assert_ne!(
-            algorithm.cong_avoid.is_some(),
-            algorithm.cong_control.is_some(),
-            "{name} must have one of cong_avoid and cong_control"
-        );
+        algorithm.check(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
     }
     all.into()
+}
+
+/// The table of the algorithm `name` in a shared object, which stays open.
+pub(crate) fn open(object: &Path, name: &str) -> Result<&'static CcAlgorithm, String> {
+    let library = opened(object)?;
+    let symbol = format!("dumbbell_algorithm_{name}");
+    // SAFETY: `cc.h` alone defines symbols of this name, and gives them this type.
+    let table = unsafe { library.get::<*const CcAlgorithm>(symbol.as_bytes()) };
+    let table = *table.map_err(|error| {
+        format!("has no {symbol} ({error}); end it with CC_ALGORITHM({name}, ...)")
+    })?;
+    forget(library);
+    // SAFETY: a constant of a library that is never closed.
+    Ok(unsafe { &*table })
+}
+
+/// The number that `examine` adds to an algorithm.
+pub(crate) fn state_bytes(object: &Path) -> Result<u32, String> {
+    let library = opened(object)?;
+    // SAFETY: the symbol is defined by `examine`, as a constant of this type.
+    let symbol = unsafe { library.get::<*const u32>(b"dumbbell_state_bytes") };
+    let symbol = symbol.map_err(|error| format!("its state cannot be measured: {error}"))?;
+    // SAFETY: as above; the library is still open.
+    Ok(unsafe { **symbol })
+}
+
+fn opened(object: &Path) -> Result<Library, String> {
+    // SAFETY: opening runs what the file asks to be run then; a user who names a C file
+    // wants it to be run.
+    unsafe { Library::new(object) }.map_err(|error| {
+        format!(
+            "cannot be opened once compiled: {error}; see whether code may be run from the \
+             temporary folder (TMPDIR)"
+        )
+    })
 }
 
 /// The text of a C string literal.
 fn text(literal: *const c_char) -> &'static str {
     // SAFETY: every string of the tables is a literal in a C file, or was tested for null.
     let text = unsafe { CStr::from_ptr(literal) };
-    text.to_str().expect("algorithms/*.c are UTF-8")
+    text.to_str().expect("checked: it is UTF-8")
+}
+
+/// Refuses what `text` could not read.
+fn check_text(literal: *const c_char, what: &str) -> Result<(), String> {
+    if literal.is_null() {
+        return Err(format!("has no {what}"));
+    }
+    // SAFETY: not null, so a literal in a C file.
+    let text = unsafe { CStr::from_ptr(literal) };
+    text.to_str().map(|_| ()).map_err(|_| format!("has a {what} that is not UTF-8"))
 }
 
 impl CcParameter {
@@ -215,6 +260,74 @@ impl CcAlgorithm {
     #[inline]
     pub(crate) fn has_cong_control(&self) -> bool {
         self.cong_control.is_some()
+    }
+
+    /// Refuses a table that the registry could not read, or a stack not use.
+    pub(crate) fn check(&self, name: &str) -> Result<(), String> {
+        if self.abi != ABI {
+            return Err(format!("was built against version {} of cc.h, not {ABI}", self.abi));
+        }
+        for (literal, what) in [
+            (self.name, "name"),
+            (self.title, ".title in CC_ALGORITHM"),
+            (self.source, ".source in CC_ALGORITHM"),
+            (self.summary, ".summary in CC_ALGORITHM"),
+        ] {
+            check_text(literal, what)?;
+        }
+        if self.family > FAMILY_MAX {
+            return Err(format!("has an unknown .family {} in CC_ALGORITHM", self.family));
+        }
+        for info in self.info_names.iter().take_while(|info| !info.is_null()) {
+            check_text(*info, "name of an info")?;
+        }
+        self.check_hooks(name)?;
+        self.parameters().iter().try_for_each(CcParameter::check)?;
+        self.presets().iter().try_for_each(|preset| preset.check(self.parameter_count))
+    }
+
+    fn check_hooks(&self, name: &str) -> Result<(), String> {
+        if self.ssthresh.is_none() {
+            return Err(format!(
+                "has no ssthresh, which says how far a window falls; add H({name}, ssthresh) to \
+                 {name}_hooks"
+            ));
+        }
+        if self.cong_avoid.is_some() == self.cong_control.is_some() {
+            let has = if self.cong_avoid.is_some() { "both" } else { "neither" };
+            return Err(format!(
+                "has {has} of cong_avoid and cong_control; list exactly one in {name}_hooks"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl CcParameter {
+    fn check(&self) -> Result<(), String> {
+        check_text(self.name, "name of a parameter")?;
+        let name = self.name();
+        for (literal, what) in [(self.unit, "unit"), (self.what, "what"), (self.source, "source")] {
+            check_text(literal, &format!("{what} of parameter {name}"))?;
+        }
+        if self.step == 0 || self.low > self.high {
+            return Err(format!(
+                "has no valid value for parameter {name}; write CC_RANGE(low, high), CC_SWITCH, or \
+                 CC_EITHER of two different values"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl CcPreset {
+    fn check(&self, parameters: u32) -> Result<(), String> {
+        check_text(self.name, "name of a preset")?;
+        check_text(self.source, &format!("source of preset {}", self.name()))?;
+        if self.settings().any(|(index, _)| index >= parameters as usize) {
+            return Err(format!("sets in preset {} what is no parameter", self.name()));
+        }
+        Ok(())
     }
 }
 

@@ -42,7 +42,18 @@ impl Instance {
         preset: Option<&str>,
         parameters: &BTreeMap<String, u32>,
     ) -> Result<Self, AlgorithmError> {
-        let algorithm = find(name)?;
+        Self::of(find(name)?, preset, parameters)
+    }
+
+    /// As [`Instance::new`], of an algorithm that is known already.
+    ///
+    /// # Errors
+    /// If there is no such preset or parameter, or a value is out of range.
+    pub fn of(
+        algorithm: &'static Algorithm,
+        preset: Option<&str>,
+        parameters: &BTreeMap<String, u32>,
+    ) -> Result<Self, AlgorithmError> {
         let values = algorithm.values(preset, parameters)?;
         Ok(Self::with_state(algorithm, &values, &[0; STATE_BYTES]))
     }

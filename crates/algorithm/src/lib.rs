@@ -5,6 +5,8 @@
 //! connections ([`Instance`]). The stack at hand fills in a [`Conn`], calls the
 //! hooks at the moments at which Linux does, and reads the window back.
 //!
+//! A user's own file becomes one of them while the process runs ([`own`]).
+//!
 //! ```
 //! use dumbbell_algorithm::{Conn, Instance};
 //!
@@ -17,11 +19,13 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
+pub mod complaint;
 mod conn;
 mod error;
 #[allow(unsafe_code)]
 mod ffi;
 mod instance;
+pub mod own;
 mod registry;
 
 pub use conn::{

@@ -2,6 +2,7 @@
 
 use crate::error::{AlgorithmError, nearest};
 use crate::ffi;
+use crate::own;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,7 +120,11 @@ impl fmt::Debug for Algorithm {
 }
 
 impl Algorithm {
-    fn new(c: &'static ffi::CcAlgorithm, source_hash: &'static str, code: &'static str) -> Self {
+    pub(crate) fn new(
+        c: &'static ffi::CcAlgorithm,
+        source_hash: &'static str,
+        code: &'static str,
+    ) -> Self {
         let parameters: Vec<Parameter> = c.parameters().iter().map(Parameter::new).collect();
         let presets = c.presets().iter().map(|preset| Preset::new(preset, &parameters)).collect();
         Self {
@@ -241,7 +246,7 @@ fn needs(flags: u32) -> Vec<Need> {
         .collect()
 }
 
-/// Every algorithm, in the order of their names.
+/// Every algorithm that is built in, in the order of their names.
 pub fn registry() -> &'static [Algorithm] {
     static REGISTRY: OnceLock<Vec<Algorithm>> = OnceLock::new();
     REGISTRY.get_or_init(|| {
@@ -249,12 +254,13 @@ pub fn registry() -> &'static [Algorithm] {
     })
 }
 
-/// The algorithm of this name.
+/// The algorithm of this name, built in or loaded (see [`crate::own`]).
 ///
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<&'static Algorithm, AlgorithmError> {
-    registry().iter().find(|algorithm| algorithm.name == name).ok_or_else(|| {
+    let built_in = registry().iter().find(|algorithm| algorithm.name == name);
+    built_in.or_else(|| own::loaded(name)).ok_or_else(|| {
         let known: Vec<_> = registry().iter().map(|algorithm| algorithm.name).collect();
         AlgorithmError::UnknownAlgorithm {
             name: name.to_owned(),

@@ -10,6 +10,8 @@ mod testbed;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dumbbell_algorithm::complaint::Complaint;
+use dumbbell_algorithm::own::{self, OwnError};
 use dumbbell_record::Output;
 use dumbbell_simulator::Error;
 use dumbbell_tcp::StackChoice;
@@ -24,6 +26,12 @@ create_exception!(
     ScenarioError,
     PyValueError,
     "A scenario that cannot be run: (key, problem)."
+);
+create_exception!(
+    _core,
+    AlgorithmError,
+    PyValueError,
+    "A user's algorithm that cannot be used: (file, line or None, cause)."
 );
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
@@ -117,6 +125,48 @@ fn algorithms() -> String {
     serde_json::to_string(dumbbell_algorithm::registry()).expect("descriptions are plain values")
 }
 
+/// Compiles and registers a user's algorithm and returns its description as JSON; messages
+/// call its file `shown`.
+#[pyfunction]
+fn load_algorithm(py: Python<'_>, name: &str, code: &str, shown: &str) -> PyResult<String> {
+    let loaded = py.detach(|| own::load(name, code, shown)).map_err(not_usable)?;
+    Ok(serde_json::to_string(loaded).expect("descriptions are plain values"))
+}
+
+/// Refuses a name that no algorithm of a user's own can have.
+#[pyfunction]
+fn check_algorithm_name(name: &str, shown: &str) -> PyResult<()> {
+    own::check_name(name, shown).map_err(not_usable)
+}
+
+/// What an algorithm's compiled code has and needs, as JSON.
+#[pyfunction]
+fn examine_algorithm(py: Python<'_>, name: &str, code: &str, shown: &str) -> PyResult<String> {
+    let found = py.detach(|| own::examine(name, code, shown)).map_err(not_usable)?;
+    Ok(serde_json::to_string(&found).expect("findings are plain values"))
+}
+
+/// Plays random calls on an algorithm and returns what was found, as a JSON list.
+#[pyfunction]
+fn fuzz_algorithm(py: Python<'_>, name: &str, code: &str) -> PyResult<String> {
+    let found = py.detach(|| {
+        let fuzzer = own::Fuzzer::new(&[(name, code)])?;
+        own::Part::ALL.into_iter().map(|part| fuzzer.run(part)).collect::<Result<Vec<_>, _>>()
+    });
+    Ok(serde_json::to_string(&found.map_err(not_usable)?).expect("findings are plain values"))
+}
+
+fn not_usable(error: OwnError) -> PyErr {
+    match error {
+        OwnError::File(Complaint { file, line, cause }) => {
+            AlgorithmError::new_err((file, line, cause))
+        }
+        OwnError::Machine { .. } => {
+            AlgorithmError::new_err((None::<String>, None::<u32>, error.to_string()))
+        }
+    }
+}
+
 /// Stack profiles and the meaning of their switches as JSON.
 #[pyfunction]
 fn stack_profiles() -> String {
@@ -132,10 +182,11 @@ fn schema() -> String {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::testbed::{testbed_facts, testbed_parity, testbed_run};
+    use super::testbed::{testbed_compile, testbed_facts, testbed_parity, testbed_run};
     #[pymodule_export]
     use super::{
-        CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms, check_stack,
+        AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms,
+        check_algorithm_name, check_stack, examine_algorithm, fuzz_algorithm, load_algorithm,
         schema, simulate, stack_profiles,
     };
 

@@ -36,6 +36,13 @@ pub(crate) fn testbed_parity(
     Err(absent())
 }
 
+/// Raises TestbedError: there is no testbed.
+#[pyfunction]
+pub(crate) fn testbed_compile(name: &str) -> PyResult<()> {
+    let _ = name;
+    Err(absent())
+}
+
 /// That there is no testbed, as JSON.
 #[pyfunction]
 pub(crate) fn testbed_facts() -> String {

@@ -4,7 +4,9 @@ use dumbbell_testbed::{Error, Options};
 use dumbbell_workload::Scenario;
 use pyo3::prelude::*;
 
-use crate::{CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, flag, parsed};
+use crate::{
+    AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, flag, parsed,
+};
 
 pub(crate) const BUILT: bool = true;
 
@@ -38,6 +40,15 @@ pub(crate) fn testbed_parity(
     Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 
+/// Compiles an algorithm for the kernel, without loading it; it is known by name, built in
+/// or loaded.
+#[pyfunction]
+pub(crate) fn testbed_compile(py: Python<'_>, name: &str) -> PyResult<()> {
+    let algorithm =
+        dumbbell_algorithm::find(name).map_err(|error| TestbedError::new_err(error.to_string()))?;
+    py.detach(|| dumbbell_testbed::kernel::compile(algorithm)).map(|_| ()).map_err(raised)
+}
+
 /// What this machine can do of what the testbed needs, as JSON.
 #[pyfunction]
 pub(crate) fn testbed_facts(py: Python<'_>) -> String {
@@ -47,8 +58,9 @@ pub(crate) fn testbed_facts(py: Python<'_>) -> String {
 
 fn raised(error: Error) -> PyErr {
     match error {
+        Error::Algorithm { file, line, cause } => AlgorithmError::new_err((file, line, cause)),
         Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
         Error::Cancelled => Cancelled::new_err(()),
-        Error::Algorithm { .. } | Error::Machine { .. } => TestbedError::new_err(error.to_string()),
+        Error::Machine { .. } => TestbedError::new_err(error.to_string()),
     }
 }

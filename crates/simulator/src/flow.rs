@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use dumbbell_algorithm::{AlgorithmError, Instance, Need, find};
+use dumbbell_algorithm::{AlgorithmError, Instance, Need};
 use dumbbell_network::{LinkConfig, Random, Rate, RateConfig, Route, Span, Time};
 use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
 use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
@@ -153,12 +153,12 @@ impl FlowState {
 
 /// A connection's algorithm, fresh.
 pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
-    Instance::new(&tcp.algorithm, tcp.preset.as_deref(), &tcp.parameters)
+    Instance::of(tcp.chosen()?, tcp.preset.as_deref(), &tcp.parameters)
 }
 
 impl Connection {
     fn new(tcp: &Tcp, mss_bytes: u32, host: Host, mut random: Random) -> Self {
-        let algorithm = find(&tcp.algorithm).expect("a checked algorithm");
+        let algorithm = tcp.chosen().expect("a checked algorithm");
         let stack = tcp.stack.resolve().expect("a checked stack").serving(algorithm);
         let receiver = Receiver::new(&stack);
         let app = App::new(tcp.demand, mss_bytes, random.split());

@@ -1,7 +1,7 @@
 //! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
 //! choice is set up once, however many flows share it.
 
-use dumbbell_algorithm::{Algorithm, Need, find};
+use dumbbell_algorithm::{Algorithm, Need};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
 
@@ -92,7 +92,7 @@ impl Choices {
     }
 
     fn algorithm(&mut self, tcp: &Tcp) -> Result<usize, (String, String)> {
-        let choice = find(&tcp.algorithm).and_then(|algorithm| {
+        let choice = tcp.chosen().and_then(|algorithm| {
             let values = algorithm.values(tcp.preset.as_deref(), &tcp.parameters)?;
             Ok(AlgorithmChoice { algorithm, values })
         });

@@ -1,5 +1,7 @@
 //! Why a run on the testbed gave no output.
 
+use dumbbell_algorithm::complaint::Complaint;
+
 /// Why a run gave no output; every message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -35,6 +37,12 @@ pub enum Error {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<Complaint> for Error {
+    fn from(Complaint { file, line, cause }: Complaint) -> Self {
+        Self::Algorithm { file, line, cause }
+    }
 }
 
 impl Error {

@@ -1,8 +1,8 @@
 """The command ``dumbbell``.
 
 Results and JSON go to standard output, everything meant for people only to standard error. Exit
-codes: 0 all is well, 1 a run failed or is invalid, a check is outside its tolerance or the testbed
-is not ready, 2 something that was asked for is impossible, 130 stopped by Ctrl-C.
+codes: 0 all is well, 1 a run failed or is invalid, a check failed or the testbed is not ready, 2
+something that was asked for is impossible, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dumbbell import api, catalogue
 from dumbbell import compare as comparing
 from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
-from dumbbell.cli import cli_tables, progress, validate_command
+from dumbbell.cli import cli_tables, own_commands, progress, validate_command
 from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
@@ -379,7 +379,9 @@ def simulate(
 def compare(
     algorithms: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ALGORITHM...", help="Algorithms, such as reno htcp@li2007."),
+        typer.Argument(
+            metavar="ALGORITHM...", help="Algorithms, such as reno htcp@li2007 ./my_cc.c."
+        ),
     ] = None,
     *,
     rate: Annotated[str, typer.Option(help="Rate of the bottleneck, such as 250mbit.")],
@@ -450,18 +452,20 @@ def compare(
 
 
 app.command()(validate_command.validate)
+app.command()(own_commands.new)
+app.command()(own_commands.check)
 
 
 @algorithms_app.command("show")
 def show_algorithm(
-    name: Annotated[str, typer.Argument(metavar="NAME[@PRESET]")], as_json: AsJson = False
+    name: Annotated[str, typer.Argument(metavar="NAME[@PRESET] | FILE.c")], as_json: AsJson = False
 ) -> None:
     """Say what an algorithm is, with its parameters."""
     algorithm, preset = catalogue.split_preset(name)
     if as_json:
         values = {parameter.name: parameter.initial for parameter in algorithm.parameters}
         values |= algorithm.preset(preset).values if preset else {}
-        described = algorithm.model_dump(exclude={"code"})
+        described = algorithm.model_dump(exclude={"code", "path"})
         described["worlds"] = algorithm.worlds
         described["notes"] = [
             {"kind": note.kind, "text": note.text} for note in algorithm.comment.notes

@@ -8,7 +8,6 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue
 from dumbbell.errors import InputError, listed
 from dumbbell.figures.chart_data import thin
 from dumbbell.running.result import Run
@@ -124,16 +123,16 @@ def _internal(name: str) -> Callable[[Run], pl.DataFrame]:
             .select(*_WHEN, value=pl.col(column) / per_unit)
             for index, flow in enumerate(run.scenario["flows"])
             if "tcp" in flow["transport"]
-            for column, per_unit in [_info_column(facts.algorithm(flow), name)]
+            for column, per_unit in [_info_column(run.scenario, facts.algorithm(flow), name)]
         ]
         return pl.concat([pl.LazyFrame(schema=_SERIES), *parts]).collect()
 
     return read
 
 
-def _info_column(algorithm: str, name: str) -> tuple[str, float]:
+def _info_column(data: facts.Resolved, algorithm: str, name: str) -> tuple[str, float]:
     units = {name: 1.0, f"{name}_milli": 1e3}
-    names = catalogue.algorithm(algorithm).info
+    names = facts.described(data, algorithm).info
     for index, info in enumerate(names):
         if info in units:
             return f"info{index}", units[info]

@@ -80,6 +80,9 @@ def core_errors(engine: str) -> Iterator[None]:
         raise Cancelled("the run was cancelled") from None
     except _core.TestbedError as error:
         raise TestbedError(str(error)) from None
+    except _core.AlgorithmError as error:
+        file, line, cause = error.args
+        raise InputError(cause, source=f"{file}:{line}" if line else file) from None
     except _core.ScenarioError as error:
         key, message = error.args
         raise InputError(message, key=key or None) from None

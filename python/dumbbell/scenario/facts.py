@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from dumbbell import catalogue
 from dumbbell.units import NS_PER_S
 
 Resolved = Mapping[str, Any]
@@ -27,6 +28,12 @@ def choice(flow: Resolved) -> str:
 def algorithms(data: Resolved) -> list[str]:
     """Return the algorithms of a scenario, each once, in alphabetical order."""
     return sorted({algorithm(flow) for flow in data["flows"] if "tcp" in flow["transport"]})
+
+
+def described(data: Resolved, name: str) -> catalogue.Algorithm:
+    """Return the description of one of the algorithms of a scenario, which may bring its source."""
+    code = data.get("sources", {}).get(name)
+    return catalogue.algorithm(name) if code is None else catalogue.loaded(name, code)
 
 
 def stacks(data: Resolved) -> list[Resolved]:

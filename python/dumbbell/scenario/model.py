@@ -13,6 +13,7 @@ from typing import Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from dumbbell import documents
+from dumbbell.catalogue import NONE_OWN, Own
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_flows import Arrivals, Flow
 from dumbbell.scenario.model_network import NetworkSpec
@@ -75,9 +76,12 @@ class Scenario(Table):
         return cls.parse(documents.read_toml(path), str(path))
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any], source: str | None = None) -> Self:
-        """Validate the content of a scenario file that was read from `source`."""
-        return documents.validate(cls, data, source)
+    def parse(cls, data: Mapping[str, Any], source: str | None = None, own: Own = NONE_OWN) -> Self:
+        """Validate the content of a scenario file that was read from `source`.
+
+        Besides those that are built in, it may name the algorithms in `own`.
+        """
+        return documents.validate(cls, data, source, {"own": own})
 
     def resolve(self, *, capture: bool = False) -> ResolvedScenario:
         """Return the integers that an engine runs; what is random of the flows is drawn here.

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError
@@ -101,6 +110,24 @@ class Traffic(Table):
             )
         return packet
 
+    _chosen: Chosen | None = PrivateAttr(None)
+
+    @property
+    def chosen(self) -> Chosen:
+        """Its algorithm and preset; datagrams have none."""
+        assert self._chosen is not None, "UDP has no algorithm"
+        return self._chosen
+
+    def _keep_choice(self, choice: str, info: ValidationInfo) -> None:
+        try:
+            self._chosen = _choose(choice, info)
+        except InputError as error:
+            if error.value is None:
+                error.value = choice
+            raise error.at(key="algorithm") from None
+        object.__setattr__(self, "algorithm", _settled(choice, self._chosen))
+        _check_parameters(self._chosen.algorithm, self.parameters)
+
     @field_validator("label")
     @classmethod
     def _not_a_connection(cls, label: str | None) -> str | None:
@@ -119,8 +146,28 @@ class Traffic(Table):
         return self
 
 
-def _check_algorithm(choice: str, parameters: Mapping[str, int]) -> None:
-    algorithm, _ = catalogue.split_preset(choice)
+@dataclass(frozen=True)
+class Chosen:
+    """What the text of a choice stood for when it was read, whatever becomes of a file later."""
+
+    algorithm: catalogue.Algorithm
+    preset: str | None
+
+
+def _choose(choice: str, info: ValidationInfo) -> Chosen:
+    context = info.context or {}
+    folder, own = context.get("folder", Path()), context.get("own", catalogue.NONE_OWN)
+    return Chosen(*catalogue.split_preset(choice, folder, own))
+
+
+def _settled(choice: str, chosen: Chosen) -> str:
+    """Return the choice so that it means the same elsewhere: with the whole path of a file."""
+    if chosen.algorithm.path is None:
+        return choice
+    return chosen.algorithm.path + (f"@{chosen.preset}" if chosen.preset else "")
+
+
+def _check_parameters(algorithm: catalogue.Algorithm, parameters: Mapping[str, int]) -> None:
     for name, value in parameters.items():
         try:
             algorithm.check_parameter(name, value)
@@ -129,8 +176,9 @@ def _check_algorithm(choice: str, parameters: Mapping[str, int]) -> None:
 
 
 class _FlowKind(Table):
-    algorithm: str | None = Field(None, examples=["htcp", "htcp@li2007"])
-    """Congestion control, optionally with `@` and the name of a preset; required for TCP."""
+    algorithm: str | None = Field(None, examples=["htcp", "htcp@li2007", "./my_cc.c"])
+    """Congestion control, optionally with `@` and the name of a preset; required for TCP. A C file
+    of your own is named by its path, relative to this file."""
 
     transport: Literal["tcp", "udp"] = Field("tcp", examples=["udp"])
     """Its protocol; `udp` sends at a constant `rate`."""
@@ -171,9 +219,9 @@ class Flow(Traffic, _FlowKind):
 
     @field_validator("algorithm")
     @classmethod
-    def _known_algorithm(cls, choice: str | None) -> str | None:
+    def _known_algorithm(cls, choice: str | None, info: ValidationInfo) -> str | None:
         if choice is not None:
-            catalogue.split_preset(choice)
+            _choose(choice, info)
         return choice
 
     @field_validator("count")
@@ -191,11 +239,11 @@ class Flow(Traffic, _FlowKind):
         return parallel
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _possible(self, info: ValidationInfo) -> Self:
         if self.transport == "udp":
             self._check_udp()
         else:
-            self._check_tcp()
+            self._check_tcp(info)
         if self.stop is not None and self.stop <= self.start.latest:
             raise InputError(
                 f"not after the start at {format_time(self.start.latest)}",
@@ -205,12 +253,12 @@ class Flow(Traffic, _FlowKind):
             )
         return self
 
-    def _check_tcp(self) -> None:
+    def _check_tcp(self, info: ValidationInfo) -> None:
         if self.algorithm is None:
             raise InputError(
                 "is missing", key="algorithm", valid='for example "htcp"; or transport = "udp"'
             )
-        _check_algorithm(self.algorithm, self.parameters)
+        self._keep_choice(self.algorithm, info)
         if self.rate is not None:
             raise InputError("TCP finds its rate itself", key="rate", valid='transport = "udp"')
         if self.bytes is not None and not isinstance(self.workload, Bulk | None):
@@ -257,8 +305,9 @@ class Flow(Traffic, _FlowKind):
 
 
 class _ArrivalsKind(Table):
-    algorithm: str = Field(examples=["cubic"])
-    """Congestion control, optionally with `@` and the name of a preset."""
+    algorithm: str = Field(examples=["cubic", "./my_cc.c"])
+    """Congestion control, optionally with `@` and the name of a preset; or a C file of your own, by
+    its path relative to this file."""
 
     rate: Number | None = Field(None, examples=[20])
     """Flows per second; or set `load`."""
@@ -285,8 +334,8 @@ class Arrivals(Traffic, _ArrivalsKind):
     """
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
-        _check_algorithm(self.algorithm, self.parameters)
+    def _possible(self, info: ValidationInfo) -> Self:
+        self._keep_choice(self.algorithm, info)
         for key in ("rate", "load"):
             if getattr(self, key) == 0:
                 raise InputError("must be more than 0", key=key, value=0)
@@ -304,8 +353,8 @@ class Arrivals(Traffic, _ArrivalsKind):
 
     @field_validator("algorithm")
     @classmethod
-    def _known_algorithm(cls, choice: str) -> str:
-        catalogue.split_preset(choice)
+    def _known_algorithm(cls, choice: str, info: ValidationInfo) -> str:
+        _choose(choice, info)
         return choice
 
 

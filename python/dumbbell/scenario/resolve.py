@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError
-from dumbbell.scenario.facts import algorithms
+from dumbbell.scenario.facts import algorithms, described
+from dumbbell.scenario.resolve_flows import own_sources
 from dumbbell.scenario.resolve_network import resolve_network
 from dumbbell.units import format_time
 
@@ -51,9 +52,7 @@ class ResolvedScenario:
             "scenario": data,
             "engine": engine,
             "schema": catalogue.schema().version,
-            "algorithms": {
-                name: catalogue.algorithm(name).source_hash for name in algorithms(data)
-            },
+            "algorithms": {name: described(data, name).source_hash for name in algorithms(data)},
         }
         key = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
         return cls(data, canonical_json(data), engine, key)
@@ -77,6 +76,7 @@ def canonical_json(value: Any) -> str:
 def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
     """Turn a scenario into base units; see `Scenario.resolve`."""
     links, flows = resolve_network(scenario)
+    sources = own_sources(scenario)
     _check_samples(scenario, sum(entry["sampled"] for entry in (*links, *flows)))
     return ResolvedScenario.of(
         {
@@ -90,6 +90,8 @@ def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
                 "algorithm_state": scenario.record.algorithm_state,
                 "capture": capture,
             },
+            # Left out where there are none: that keeps the keys of runs that were stored without.
+            **({"sources": sources} if sources else {}),
         }
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +126,7 @@ def _check_start(latest_ns: int, duration_ns: int) -> None:
 
 def algorithm_name(traffic: AnyTraffic) -> str:
     """Return what a flow is called by default: its algorithm, or udp."""
-    return catalogue.split_preset(traffic.algorithm)[0].name if traffic.algorithm else "udp"
+    return traffic.chosen.algorithm.name if traffic.algorithm else "udp"
 
 
 def _label(label: str | None, number: int, count: int) -> str | None:
@@ -165,6 +165,28 @@ def _slowest_bps(topology: Topology, spec: Arrivals) -> int | None:
     return min((rate for rate in rates if rate is not None), default=None)
 
 
+def own_sources(scenario: Scenario) -> dict[str, str]:
+    """Return the sources of the algorithms that are not built in, by name."""
+    found: dict[str, str] = {}
+    tables: list[tuple[str, Sequence[AnyTraffic]]] = [
+        ("flow", scenario.flow),
+        ("arrivals", scenario.arrivals),
+    ]
+    for key, traffics in tables:
+        for index, traffic in enumerate(traffics):
+            own = traffic.chosen.algorithm if traffic.algorithm else None
+            if own is None or not own.is_own:
+                continue
+            if found.setdefault(own.name, own.code) != own.code:
+                raise InputError(
+                    f"another file is called {own.name} in this scenario",
+                    key=f"{key}.{index}.algorithm",
+                    value=traffic.algorithm,
+                    valid="files with different names",
+                )
+    return found
+
+
 def resolve_flow(scenario: Scenario, source: Source) -> dict[str, Any]:
     """Return a flow in base units, but for its routes."""
     headers = HEADER_BYTES if source.is_tcp else UDP_HEADER_BYTES
@@ -187,11 +209,11 @@ def _udp(flow: AnyTraffic) -> dict[str, Any]:
 
 def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
     traffic = source.traffic
-    algorithm, preset = catalogue.split_preset(str(traffic.algorithm))
+    chosen = traffic.chosen
     workload = traffic.workload if isinstance(traffic, Flow) else None
     tcp = {
-        "algorithm": algorithm.name,
-        "preset": preset,
+        "algorithm": chosen.algorithm.name,
+        "preset": chosen.preset,
         "parameters": dict(traffic.parameters),
         "stack": _stack(traffic.stack or stack, traffic, source.key),
         "demand": _demand(workload, source.bytes),

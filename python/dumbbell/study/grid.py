@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell import catalogue
 from dumbbell.errors import InputError, listed, near, unknown
 from dumbbell.units import parse_fraction, parse_queue, parse_rate, parse_time
 
@@ -75,8 +76,10 @@ def numeric_column(axis: str, values: Iterable[str]) -> str | None:
 def same_value(value: str, wanted: str) -> bool:
     """Tell whether an axis value is the wanted one.
 
-    ``htcp`` stands for ``htcp`` with any preset, and ``0.25gbit`` for ``250mbit``.
+    ``htcp`` stands for ``htcp`` with any preset, ``./my_cc.c`` for ``my_cc``, and ``0.25gbit`` for
+    ``250mbit``.
     """
+    wanted = catalogue.called(wanted)
     if value in (wanted, f"{wanted}@{value.partition('@')[2]}"):
         return True
     number = number_of(value)

@@ -18,10 +18,13 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from dumbbell import catalogue
+from dumbbell.catalogue import Algorithm, Own
 from dumbbell.errors import InputError, unknown
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
@@ -134,7 +137,8 @@ class Test(_Table):
     """Repetitions of each grid point."""
 
     axes: dict[str, tuple[str, ...]] = Field(min_length=1)
-    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value."""
+    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. A
+    C file of your own, such as `./my_cc.c`, is a value, too; its grid points are called `my_cc`."""
 
     scenario: dict[str, Any] = {}
     """The scenario, on top of the study's."""
@@ -157,6 +161,25 @@ class Test(_Table):
             if not values or len(set(values)) < len(values):
                 raise InputError("an axis needs values that differ", key=axis, value=list(values))
         return axes
+
+    _own: dict[str, Algorithm] = PrivateAttr(default_factory=dict)
+
+    @property
+    def own(self) -> Own:
+        """The algorithms that its axes name by their files; values of axes are their names."""
+        return self._own
+
+    @model_validator(mode="after")
+    def _read_own(self, info: ValidationInfo) -> Self:
+        folder = (info.context or {}).get("folder", Path())
+        named = {}
+        for axis, values in self.axes.items():
+            try:
+                named[axis] = tuple(catalogue.named(value, folder, self._own) for value in values)
+            except InputError as error:
+                raise error.at(key=f"axes.{axis}") from None
+        object.__setattr__(self, "axes", named)
+        return self
 
     @model_validator(mode="after")
     def _check_selections(self) -> Self:
@@ -387,7 +410,7 @@ class Study(_Table):
     def _repetitions(self, point: Point, seed: int) -> Iterator[PlannedRun]:
         place = f"test.{point.test.name}.scenario"
         try:
-            scenario = Scenario.parse(point.scenario, self._source)
+            scenario = Scenario.parse(point.scenario, self._source, point.test.own)
             seeds = [_seed(point, seed, repetition) for repetition in range(point.runs)]
             # Another seed can draw more flows than a scenario may have.
             resolved = [scenario.model_copy(update={"seed": own}).resolve() for own in seeds]

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dumbbell_algorithm::{Algorithm, INTERFACE};
+use dumbbell_algorithm::complaint::of_compiler;
+use dumbbell_algorithm::{Algorithm, INTERFACE, registry};
 
-use super::complaint;
 use super::object::Object;
 use crate::error::Error;
 
@@ -110,7 +110,7 @@ impl Compiler {
         })?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(complaint::of_compiler(shown, source, &format!("{command:?}"), &said));
+            return Err(of_compiler(shown, source, &format!("{command:?}"), &said).into());
         }
         fs::read(&object).map_err(|error| no_space(&error))
     }
@@ -130,21 +130,24 @@ fn no_space(error: &io::Error) -> Error {
     }
 }
 
-/// An algorithm of the registry for the kernel; compiled once for each process.
+/// An algorithm for the kernel, built in or a user's own; compiled once for each process.
 ///
 /// # Errors
 /// If there is no compiler, or the algorithm does not compile.
 pub fn compile(algorithm: &'static Algorithm) -> Result<Object, Error> {
-    static COMPILED: Mutex<BTreeMap<&str, Object>> = Mutex::new(BTreeMap::new());
+    static COMPILED: Mutex<BTreeMap<(&str, &str), Object>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(object) = compiled.get(algorithm.source_hash) {
+    let identity = (algorithm.name, algorithm.source_hash);
+    if let Some(object) = compiled.get(&identity) {
         return Ok(object.clone());
     }
     let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
     let source = folder.path().join(format!("{}.c", algorithm.name));
     fs::write(&source, algorithm.code).map_err(|error| no_space(&error))?;
-    let object = object(algorithm.name, &source, &format!("algorithms/{}.c", algorithm.name))?;
-    compiled.insert(algorithm.source_hash, object.clone());
+    let built_in = registry().iter().any(|known| known.name == algorithm.name);
+    let folder = if built_in { "algorithms/" } else { "" };
+    let object = object(algorithm.name, &source, &format!("{folder}{}.c", algorithm.name))?;
+    compiled.insert(identity, object.clone());
     Ok(object)
 }
 

@@ -1,46 +1,15 @@
-//! The compiler's and the verifier's words, shortened to the cause.
+//! The verifier's words, shortened to the cause. For the compiler's see
+//! [`dumbbell_algorithm::complaint`].
 
-use std::io::Write as _;
 use std::path::Path;
+
+use dumbbell_algorithm::complaint::kept;
 
 use crate::error::Error;
 
 /// What stands between a program's name and its log, in libbpf's messages.
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
-/// What is kept of a log at most: the verifier's may have hundreds of megabytes, and what
-/// matters is at its end.
-const KEPT_BYTES: usize = 1 << 20;
-
-/// The compiler does not take a file.
-pub(super) fn of_compiler(shown: &str, source: &Path, command: &str, said: &str) -> Error {
-    let found = said.lines().find_map(|line| located(line, source));
-    let (line, cause) = found
-        .or_else(|| said.lines().find(|line| line.contains("error:")).map(|line| (None, line)))
-        .unwrap_or_else(|| (None, said.lines().next().unwrap_or("the compiler says nothing")));
-    let hint =
-        if wants_floats(cause) { " (floating point: the kernel has integers only)" } else { "" };
-    let rest = kept(shown, &format!("{command}\n\n{said}"));
-    Error::Algorithm { file: shown.to_owned(), line, cause: format!("{cause}{hint}; {rest}") }
-}
-
-/// Whether the compiler misses a function of its own for floating point, such as
-/// `__muldf3`.
-fn wants_floats(cause: &str) -> bool {
-    let function = cause.split_once("built-in function '__").map(|(_, rest)| rest);
-    function.is_some_and(|name| {
-        let name = name.split('\'').next().unwrap_or_default();
-        ["sf", "df", "tf"].iter().any(|kind| name.contains(kind))
-    })
-}
-
-/// Line and message, if this is an error in `source`: `FILE:LINE:COLUMN: error: MESSAGE`.
-fn located<'a>(line: &'a str, source: &Path) -> Option<(Option<u32>, &'a str)> {
-    let rest = line.strip_prefix(source.to_str()?)?.strip_prefix(':')?;
-    let (place, message) = rest.split_once("error: ")?;
-    let number = place.split(':').next()?.parse().ok()?;
-    Some((Some(number), message))
-}
 
 /// The verifier does not take a program of an algorithm; none, if it is not to blame.
 pub(super) fn of_verifier(name: &str, shown: &str, said: &str) -> Option<Error> {
@@ -101,29 +70,6 @@ fn source_line<'a>(log: &'a str, file: &str) -> Option<(u32, &'a str)> {
     })
 }
 
-/// Keeps all that was said in a file and says where; the file outlives the process, since
-/// it is to be read.
-fn kept(shown: &str, all: &str) -> String {
-    let stem =
-        Path::new(shown).file_stem().map_or("algorithm".into(), |stem| stem.to_string_lossy());
-    let file = tempfile::Builder::new()
-        .prefix(&format!("dumbbell-{stem}-"))
-        .suffix(".log")
-        .tempfile()
-        .and_then(|mut file| file.write_all(end_of(all).as_bytes()).map(|()| file))
-        .and_then(|file| file.keep().map_err(|error| error.error));
-    match file {
-        Ok((_, path)) => format!("all of it is in {}", path.display()),
-        Err(error) => format!("all of it could not be kept: {error}"),
-    }
-}
-
-fn end_of(text: &str) -> &str {
-    let begin = text.len().saturating_sub(KEPT_BYTES);
-    let begin = (begin..=text.len()).find(|&at| text.is_char_boundary(at));
-    &text[begin.expect("the end is a boundary")..]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,11 +100,5 @@ libbpf: prog 'on_cong_avoid': failed to load: -EACCES
     #[test]
     fn a_refusal_without_a_verdict_is_not_the_algorithms() {
         assert!(of_verifier("odd", "odd.c", "libbpf: failed to find valid kernel BTF").is_none());
-    }
-
-    #[test]
-    fn of_long_logs_the_end_is_kept() {
-        assert_eq!(end_of(&"é".repeat(KEPT_BYTES)).len(), KEPT_BYTES);
-        assert_eq!(end_of("short"), "short");
     }
 }

@@ -150,7 +150,8 @@ class Case:
 
     def resolve(self, repetition: int) -> ResolvedScenario:
         """Return what both engines run; a repetition has the same seed in both."""
-        return Scenario.parse({**self.table(), "seed": repetition}, self.name).resolve()
+        own = {each.name: each for each in self.algorithms if each.is_own}
+        return Scenario.parse({**self.table(), "seed": repetition}, self.name, own).resolve()
 
 
 def _seconds(seconds: float) -> str:

@@ -1,0 +1,132 @@
+//! A compiler's words, shortened to the cause.
+
+use std::fmt;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What is kept of a log at most: some have hundreds of megabytes, and what matters is at
+/// their end.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Why a user's file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complaint {
+    /// The file.
+    pub file: String,
+    /// The line at fault, where it is known.
+    pub line: Option<u32>,
+    /// What is wrong with it, and the way out.
+    pub cause: String,
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map_or_else(String::new, |line| format!(":{line}"));
+        write!(f, "{}{line}: {}", self.file, self.cause)
+    }
+}
+
+/// The compiler does not take `source`, which messages call `shown`.
+#[must_use]
+pub fn of_compiler(shown: &str, source: &Path, command: &str, said: &str) -> Complaint {
+    let (line, cause) = first_error(source, said);
+    let hint =
+        if wants_floats(cause) { " (floating point: the kernel has integers only)" } else { "" };
+    let rest = kept(shown, &format!("{command}\n\n{said}"));
+    Complaint { file: shown.to_owned(), line, cause: format!("{cause}{hint}; {rest}") }
+}
+
+/// Line, if it is known, and message of the first error in `source`, or else of the first
+/// anywhere, such as in a macro of an included file.
+fn first_error<'a>(source: &Path, said: &'a str) -> (Option<u32>, &'a str) {
+    if let Some((line, message)) = said.lines().find_map(|line| located(line, source, "error: ")) {
+        return (Some(line), message);
+    }
+    let elsewhere = said.lines().position(|line| line.contains("error:"));
+    let Some(elsewhere) = elsewhere else {
+        return (None, said.lines().next().unwrap_or("the compiler says nothing"));
+    };
+    let mut lines = said.lines().skip(elsewhere);
+    let message = lines.next().expect("the line of the error");
+    let message = message.split_once("error: ").map_or(message, |(_, rest)| rest);
+    let notes = lines.take_while(|line| !line.contains("error:"));
+    let used = notes.filter_map(|line| located(line, source, "note: ")).next();
+    (used.map(|(line, _)| line), message)
+}
+
+/// Whether the compiler misses a function of its own for floating point, such as
+/// `__muldf3`.
+fn wants_floats(cause: &str) -> bool {
+    let function = cause.split_once("built-in function '__").map(|(_, rest)| rest);
+    function
+        .is_some_and(|name| is_of_floats(&format!("__{}", name.split('\'').next().unwrap_or(""))))
+}
+
+/// Whether this is the name of a compiler's own function for floating point.
+pub(crate) fn is_of_floats(function: &str) -> bool {
+    function.starts_with("__")
+        && ["sf", "df", "tf", "xf"].iter().any(|kind| function.contains(kind))
+}
+
+/// Line and message, if this is of a kind and in `source`: `FILE:LINE:COLUMN: KIND: MESSAGE`.
+fn located<'a>(line: &'a str, source: &Path, kind: &str) -> Option<(u32, &'a str)> {
+    let rest = line.strip_prefix(source.to_str()?)?.strip_prefix(':')?;
+    let (place, message) = rest.split_once(kind)?;
+    Some((place.split(':').next()?.parse().ok()?, message))
+}
+
+/// Keeps all that was said in a file and says where; the file outlives the process, since
+/// it is to be read.
+#[must_use]
+pub fn kept(shown: &str, all: &str) -> String {
+    let stem =
+        Path::new(shown).file_stem().map_or("algorithm".into(), |stem| stem.to_string_lossy());
+    let file = tempfile::Builder::new()
+        .prefix(&format!("dumbbell-{stem}-"))
+        .suffix(".log")
+        .tempfile()
+        .and_then(|mut file| file.write_all(end_of(all).as_bytes()).map(|()| file))
+        .and_then(|file| file.keep().map_err(|error| error.error));
+    match file {
+        Ok((_, path)) => format!("all of it is in {}", path.display()),
+        Err(error) => format!("all of it could not be kept: {error}"),
+    }
+}
+
+fn end_of(text: &str) -> &str {
+    let begin = text.len().saturating_sub(KEPT_BYTES);
+    let begin = (begin..=text.len()).find(|&at| text.is_char_boundary(at));
+    &text[begin.expect("the end is a boundary")..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_logs_the_end_is_kept() {
+        assert_eq!(end_of(&"é".repeat(KEPT_BYTES)).len(), KEPT_BYTES);
+        assert_eq!(end_of("short"), "short");
+    }
+
+    #[test]
+    fn an_error_in_a_macro_is_told_at_the_line_that_uses_it() {
+        let said = "/t/cc.h:9:2: error: static assertion failed: \"too large\"\n\
+                    /t/odd.c:7:1: note: in expansion of macro 'CC_ALGORITHM'\n";
+        let found = first_error(Path::new("/t/odd.c"), said);
+        assert_eq!(found, (Some(7), "static assertion failed: \"too large\""));
+    }
+
+    #[test]
+    fn errors_of_the_file_itself_come_first() {
+        let said = "/t/cc.h:9:2: error: other\n/t/odd.c:12:3: error: 'x' undeclared\n";
+        assert_eq!(first_error(Path::new("/t/odd.c"), said), (Some(12), "'x' undeclared"));
+    }
+
+    #[test]
+    fn functions_for_floating_point_are_known_by_name() {
+        assert!(is_of_floats("__muldf3") && is_of_floats("__floatsisf"));
+        assert!(!is_of_floats("memcpy") && !is_of_floats("__udivti3"));
+        assert!(wants_floats("A call to built-in function '__muldf3' is not supported."));
+    }
+}

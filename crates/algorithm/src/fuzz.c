@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * Plays random calls on algorithms. ALGORITHMS is X(NAME) for each of them; the argument
+ * says what is looked for:
+ *
+ *   rules   calls that no stack would make, to be built with the address and undefined
+ *           behaviour sanitizers, which end it where a file leaves C's rules
+ *   limits  calls as a stack makes them, on odd paths: a window of zero or beyond the
+ *           clamp, or a write to what an algorithm may only read
+ *   repeat  the same calls twice: they must end in the same bytes
+ *
+ * Calls are made in a child, so that the parent survives what the algorithm does. What is
+ * found is shortened and printed call by call; then the exit code is 1.
+ */
+#include "cc.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define X(NAME) extern const struct cc_algorithm dumbbell_algorithm_##NAME;
+ALGORITHMS
+#undef X
+#define X(NAME) &dumbbell_algorithm_##NAME,
+static const struct cc_algorithm *const algorithms[] = {ALGORITHMS};
+
+#define COUNT (sizeof(algorithms) / sizeof(algorithms[0]))
+
+/* Sequences for each algorithm, and steps in each. */
+#define SEQUENCES 100
+#define STEPS 2000
+/* A step takes nanoseconds; whoever takes seconds for a sequence never ends. */
+#define SEQUENCE_S_MAX 20
+/* What shortening may cost. */
+#define ATTEMPTS_MAX 600
+
+enum part { RULES, LIMITS, REPEAT };
+
+enum fault { NONE, CRASH, ZERO, BEYOND, ANSWER, FOREIGN, DIFFERENT };
+
+/* Steps are the seeds from which all of their arguments are drawn. */
+struct play {
+	const struct cc_algorithm *algorithm;
+	u32 params[CC_PARAMETERS_MAX];
+	u32 clamp_segs;
+	u32 stack;
+	u32 count;
+	u64 steps[STEPS];
+};
+
+struct world {
+	const struct play *play;
+	u64 state[CC_STATE_BYTES / sizeof(u64)];
+	struct cc_conn conn;
+	u8 pattern; /* what the stack holds before each call */
+};
+
+/* What a child tells, even if it dies. */
+struct told {
+	u32 sequence;
+	u32 step;
+	u32 fault;
+	u64 calls;
+	char words[160];
+};
+
+static struct told *told;
+static enum part part;
+static u8 verbose;
+
+/* xorshift64 */
+static u64 random_state;
+
+static u32 next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (u32)(random_state >> 16);
+}
+
+static void seed_random(u64 seed)
+{
+	random_state = seed * 0x9e3779b97f4a7c15ull | 1;
+	for (u32 i = 0; i < 4; i++)
+		next_random();
+}
+
+/* Small numbers, any numbers, and those where signs and sums turn over. */
+static u32 any_number(void)
+{
+	static const u32 edges[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff};
+
+	switch (next_random() % 4) {
+	case 0:
+		return next_random() % 20;
+	case 1:
+		return next_random() % 200000;
+	case 2:
+		return edges[next_random() % (sizeof(edges) / sizeof(edges[0]))];
+	default:
+		return next_random();
+	}
+}
+
+/* From 1 to 2^31 - 1. */
+static u32 any_window(void)
+{
+	return cc_clamp(any_number(), 1, CC_SSTHRESH_INFINITE);
+}
+
+static void choose_params(const struct cc_algorithm *algorithm, u32 *params)
+{
+	u8 initial = next_random() % 2;
+
+	for (u32 i = 0; i < algorithm->parameter_count; i++) {
+		const struct cc_parameter *row = &algorithm->parameters[i];
+		u64 choices = (u64)(row->high - row->low) / row->step + 1;
+
+		params[i] =
+			initial ? row->initial
+				: row->low + (u32)(any_number() % choices) * row->step;
+	}
+}
+
+static struct play *make_play(u32 sequence)
+{
+	static struct play play;
+
+	memset(&play, 0, sizeof(play));
+	seed_random(sequence + 1);
+	play.algorithm = algorithms[sequence % COUNT];
+	choose_params(play.algorithm, play.params);
+	play.clamp_segs = next_random() % 4 ? CC_SSTHRESH_INFINITE
+					    : cc_max(any_window(), CC_CWND_MIN);
+	play.stack = next_random() % 4;
+	play.count = STEPS;
+	for (u32 i = 0; i < STEPS; i++)
+		play.steps[i] = (u64)next_random() << 32 | next_random();
+	return &play;
+}
+
+static void found(enum fault fault, const char *format, const char *hook, u32 number)
+{
+	if (told->fault != NONE)
+		return;
+	told->fault = fault;
+	snprintf(told->words, sizeof(told->words), format, hook, number);
+}
+
+/* What a hook finds on its stack is nobody's, so it must not matter. */
+static __attribute__((noinline)) void soil_stack(u8 pattern)
+{
+	u8 bytes[512];
+
+	memset(bytes, pattern, sizeof(bytes));
+	/* Or the compiler would find that nobody reads them. */
+	asm volatile("" : : "r"(bytes) : "memory");
+}
+
+#define FOREIGN_AT offsetof(struct cc_conn, prior_cwnd_segs)
+
+static void judge(struct world *world, const struct cc_conn *before, const char *hook)
+{
+	const struct cc_conn *conn = &world->conn;
+
+	if (part != LIMITS)
+		return;
+	if (memcmp((const u8 *)conn + FOREIGN_AT, (const u8 *)before + FOREIGN_AT,
+		   sizeof(*conn) - FOREIGN_AT))
+		found(FOREIGN,
+		      "%s writes to a field of cc_conn that it may only read (those "
+		      "behind the first block)",
+		      hook, 0);
+	if (!conn->cwnd_segs)
+		found(ZERO, "%s leaves a window of 0 segments", hook, 0);
+	if (conn->cwnd_segs > conn->cwnd_clamp_segs)
+		found(BEYOND, "%s leaves a window of %u segments, beyond cwnd_clamp_segs",
+		      hook, conn->cwnd_segs);
+}
+
+/* One call of a hook, if the algorithm has it. */
+#define CALL(world, hook, ...)                                                       \
+	do {                                                                         \
+		struct cc_conn before = (world)->conn;                               \
+		if ((world)->play->algorithm->hook) {                                \
+			soil_stack((world)->pattern);                                \
+			(world)->play->algorithm->hook((world)->play->params,        \
+						       (world)->state, __VA_ARGS__); \
+			told->calls++;                                               \
+			judge(world, &before, #hook);                                \
+		}                                                                    \
+	} while (0)
+
+#define SAY(...)                                \
+	do {                                    \
+		if (verbose)                    \
+			printf("" __VA_ARGS__); \
+	} while (0)
+
+static u32 answered(u32 answer, const char *hook)
+{
+	told->calls++;
+	if (part == LIMITS && (!answer || answer > CC_SSTHRESH_INFINITE))
+		found(ANSWER, "%s answers %u segments", hook, answer);
+	return answer;
+}
+
+static u32 ask_ssthresh(struct world *world)
+{
+	const struct play *play = world->play;
+
+	soil_stack(world->pattern);
+	return answered(
+		play->algorithm->ssthresh(play->params, world->state, &world->conn),
+		"ssthresh");
+}
+
+/* Without the hook, a stack does what Reno does. */
+static u32 ask_undo(struct world *world)
+{
+	const struct play *play = world->play;
+	const struct cc_conn *conn = &world->conn;
+
+	if (!play->algorithm->undo_cwnd)
+		return cc_max(conn->cwnd_segs, conn->prior_cwnd_segs);
+	soil_stack(world->pattern);
+	return answered(play->algorithm->undo_cwnd(play->params, world->state, conn),
+			"undo_cwnd");
+}
+
+static struct cc_rate_sample any_rate(void)
+{
+	struct cc_rate_sample rate = {.prior_delivered_segs = any_number(),
+				      .interval_us = (s32)any_number(),
+				      .delivered_segs = (s32)any_number(),
+				      .rtt_us = (s32)any_number(),
+				      .losses_segs = any_number(),
+				      .acked_sacked_segs = any_number(),
+				      .prior_in_flight_segs = any_number(),
+				      .is_app_limited = next_random() % 2,
+				      .is_ack_delayed = next_random() % 2};
+
+	return rate;
+}
+
+/* A step that no stack would make. */
+static void hostile_step(struct world *world)
+{
+	struct cc_conn *conn = &world->conn;
+	struct cc_ack_sample sample;
+	struct cc_rate_sample rate;
+	struct cc_info info = {{0}};
+	u32 acked = any_number();
+
+	conn->now_us += any_number() % 2000000;
+	conn->delivered_segs += any_number() % 1000;
+	conn->delivered_ce_segs += any_number() % 1000;
+	conn->lost_segs += any_number() % 100;
+	conn->prior_cwnd_segs = any_number();
+	conn->resent_segs = any_number();
+	conn->in_flight_segs = any_number();
+	conn->cwnd_limited = next_random() % 8 != 0;
+	conn->snd_una += any_number();
+	conn->snd_nxt = conn->snd_una + any_number();
+	conn->srtt_us = any_number();
+	conn->min_rtt_us = any_number();
+	conn->pacing_wait_us = any_number();
+	conn->one_way_ticks = any_number();
+	conn->random = next_random();
+	if (next_random() % 16 == 0) {
+		conn->cwnd_segs = any_number();
+		conn->cwnd_cnt = any_number();
+		conn->ssthresh_segs = any_number();
+		conn->cwnd_clamp_segs = any_number();
+		conn->mss_bytes = any_number();
+		conn->base_rtt_us = any_number();
+		conn->now_us = any_number();
+	}
+	sample = (struct cc_ack_sample){any_number(), (s32)any_number(), any_number()};
+	rate = any_rate();
+	SAY("now_us %llu, cwnd %u, cwnd_cnt %u, ssthresh %u, clamp %u, srtt_us %u, "
+	    "acked %u, rtt_us %d\n",
+	    conn->now_us, conn->cwnd_segs, conn->cwnd_cnt, conn->ssthresh_segs,
+	    conn->cwnd_clamp_segs, conn->srtt_us, acked, sample.rtt_us);
+	CALL(world, pkts_acked, conn, &sample);
+	CALL(world, cong_avoid, conn, acked);
+	CALL(world, cong_control, conn, &rate);
+	CALL(world, in_ack_event, conn, next_random());
+	CALL(world, info, conn, &info);
+	switch (next_random() % 8) {
+	case 0:
+		conn->ssthresh_segs = ask_ssthresh(world);
+		break;
+	case 1:
+		conn->cwnd_segs = ask_undo(world);
+		break;
+	case 2:
+		CALL(world, cwnd_event, conn, next_random() % 6);
+		break;
+	case 3:
+		CALL(world, set_state, conn, next_random() % 5);
+		conn->state = next_random() % 5;
+		break;
+	}
+}
+
+/* Mostly as on a path, sometimes standing still for any time. */
+static u32 any_wait_us(void)
+{
+	switch (next_random() % 4) {
+	case 0:
+		return 0;
+	case 1:
+		return next_random() % 200;
+	case 2:
+		return next_random() % 2000000;
+	default:
+		return any_number();
+	}
+}
+
+static void acked_step(struct world *world)
+{
+	struct cc_conn *conn = &world->conn;
+	u32 acked = next_random() % 8 ? next_random() % 4 : any_number();
+	s32 rtt_us = next_random() % 8 ? (s32)(next_random() % 300000) : -1;
+	struct cc_ack_sample sample;
+	struct cc_rate_sample rate = any_rate();
+
+	acked = cc_min(acked, CC_SSTHRESH_INFINITE);
+	if (next_random() % 16 == 0)
+		rtt_us = (s32)(any_number() & CC_SSTHRESH_INFINITE);
+	conn->now_us += any_wait_us();
+	conn->delivered_segs += acked;
+	if (next_random() % 4 == 0)
+		conn->delivered_ce_segs += acked;
+	conn->snd_una += acked * conn->mss_bytes;
+	conn->snd_nxt = conn->snd_una + conn->cwnd_segs * conn->mss_bytes;
+	conn->in_flight_segs = next_random() % 4 ? conn->cwnd_segs : any_window();
+	conn->cwnd_limited = next_random() % 8 != 0;
+	conn->one_way_ticks += next_random() % 100;
+	conn->random = next_random();
+	if (rtt_us > 0) {
+		conn->srtt_us = (u32)rtt_us;
+		conn->min_rtt_us = cc_min(conn->min_rtt_us, (u32)rtt_us);
+	}
+	sample = (struct cc_ack_sample){acked, rtt_us,
+					conn->in_flight_segs * conn->mss_bytes};
+	SAY("ack: acked %u, rtt_us %d, now_us %llu, cwnd_limited %u", acked, rtt_us,
+	    conn->now_us, conn->cwnd_limited);
+	CALL(world, in_ack_event, conn, next_random() % 8);
+	CALL(world, pkts_acked, conn, &sample);
+	if (world->play->algorithm->cong_control)
+		CALL(world, cong_control, conn, &rate);
+	else if (conn->state != CC_CWR && conn->state != CC_RECOVERY)
+		CALL(world, cong_avoid, conn, acked);
+}
+
+static void congested_step(struct world *world)
+{
+	static const u8 states[] = {CC_CWR, CC_RECOVERY, CC_LOSS};
+	struct cc_conn *conn = &world->conn;
+	u8 state = states[next_random() % sizeof(states)];
+
+	SAY("congestion: state %u (2 CWR, 3 Recovery, 4 Loss)", state);
+	conn->prior_cwnd_segs = conn->cwnd_segs;
+	conn->cwnd_cnt = 0;
+	conn->lost_segs += state != CC_CWR;
+	conn->ssthresh_segs = ask_ssthresh(world);
+	if (state == CC_LOSS) {
+		CALL(world, cwnd_event, conn, CC_EVENT_LOSS);
+		conn->cwnd_segs = 1;
+	}
+	CALL(world, set_state, conn, state);
+	conn->state = state;
+}
+
+static void recovered_step(struct world *world)
+{
+	struct cc_conn *conn = &world->conn;
+
+	SAY("recovered");
+	if (!world->play->algorithm->cong_control && conn->state != CC_OPEN)
+		conn->cwnd_segs = cc_clamp(conn->ssthresh_segs, 1, conn->cwnd_clamp_segs);
+	CALL(world, cwnd_event, conn, CC_EVENT_COMPLETE_CWR);
+	CALL(world, set_state, conn, CC_OPEN);
+	conn->state = CC_OPEN;
+}
+
+static void odd_step(struct world *world)
+{
+	struct cc_conn *conn = &world->conn;
+	struct cc_info info = {{0}};
+	u32 number = any_number();
+
+	switch (next_random() % 6) {
+	case 0:
+		SAY("undo");
+		conn->cwnd_segs = cc_clamp(ask_undo(world), 1, conn->cwnd_clamp_segs);
+		break;
+	case 1:
+		SAY("sending again after %u us", number);
+		conn->now_us += number;
+		CALL(world, cwnd_event, conn, CC_EVENT_TX_START);
+		break;
+	case 2:
+		conn->cwnd_segs = cc_min(any_window(), conn->cwnd_clamp_segs);
+		conn->ssthresh_segs = cc_max(any_window(), CC_CWND_MIN);
+		SAY("window set: cwnd %u", conn->cwnd_segs);
+		break;
+	case 3:
+		SAY("time goes back by %u us", number);
+		conn->now_us -= conn->now_us < number ? conn->now_us : number;
+		break;
+	case 4:
+		SAY("mark");
+		CALL(world, cwnd_event, conn,
+		     number % 2 ? CC_EVENT_ECN_IS_CE : CC_EVENT_ECN_NO_CE);
+		break;
+	default:
+		SAY("info");
+		CALL(world, info, conn, &info);
+	}
+}
+
+/* A step as a stack makes it. */
+static void plausible_step(struct world *world)
+{
+	u32 lot = next_random() % 28;
+
+	if (lot < 20)
+		acked_step(world);
+	else if (lot < 22)
+		congested_step(world);
+	else if (lot < 24)
+		recovered_step(world);
+	else
+		odd_step(world);
+	SAY(" -> cwnd %u, ssthresh %u\n", world->conn.cwnd_segs,
+	    world->conn.ssthresh_segs);
+}
+
+static void begin(struct world *world, const struct play *play, u8 pattern)
+{
+	struct cc_conn *conn = &world->conn;
+
+	memset(world, 0, sizeof(*world));
+	world->play = play;
+	world->pattern = pattern;
+	conn->cwnd_segs = cc_min(10, play->clamp_segs);
+	conn->ssthresh_segs = CC_SSTHRESH_INFINITE;
+	conn->cwnd_clamp_segs = play->clamp_segs;
+	conn->mss_bytes = 1448;
+	conn->srtt_us = CC_NO_RTT;
+	conn->min_rtt_us = CC_NO_RTT;
+	conn->cwnd_limited = 1;
+	conn->stack = (u8)play->stack;
+	SAY("begin: cwnd %u, ssthresh %u, clamp %u, mss %u\n", conn->cwnd_segs,
+	    conn->ssthresh_segs, conn->cwnd_clamp_segs, conn->mss_bytes);
+	CALL(world, init, conn);
+}
+
+/* FNV-1a over all that an algorithm may write. */
+static u64 digest(const struct world *world)
+{
+	const u8 *ends[] = {(const u8 *)world->state, (const u8 *)&world->conn};
+	u64 sizes[] = {sizeof(world->state), FOREIGN_AT};
+	u64 hash = 0xcbf29ce484222325ull;
+
+	for (u32 i = 0; i < 2; i++)
+		for (u64 at = 0; at < sizes[i]; at++)
+			hash = (hash ^ ends[i][at]) * 0x100000001b3ull;
+	return hash;
+}
+
+static void play_steps(const struct play *play, u8 pattern, u64 *digests, u8 again)
+{
+	static struct world world;
+
+	told->step = 0;
+	begin(&world, play, pattern);
+	for (u32 i = 0; i < play->count && told->fault == NONE; i++) {
+		told->step = i;
+		SAY("%3u. ", i + 1);
+		seed_random(play->steps[i]);
+		if (part == RULES)
+			hostile_step(&world);
+		else
+			plausible_step(&world);
+		if (again && digests[i] != digest(&world))
+			found(DIFFERENT,
+			      "the same calls end in other bytes the second time: a "
+			      "static variable%s, or memory that was never set",
+			      "", 0);
+		digests[i] = digest(&world);
+	}
+}
+
+static void play(const struct play *play)
+{
+	static u64 digests[STEPS];
+	u8 was_verbose = verbose;
+
+	alarm(SEQUENCE_S_MAX);
+	play_steps(play, 0x00, digests, 0);
+	if (part == REPEAT) {
+		verbose = 0;
+		play_steps(play, 0xa5, digests, 1);
+		verbose = was_verbose;
+	}
+	alarm(0);
+}
+
+/* Runs `work` in a child; what went wrong. */
+static enum fault in_child(void (*work)(const struct play *), const struct play *given,
+			   u8 quiet)
+{
+	int status = 0;
+	pid_t child;
+
+	told->fault = NONE;
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		if (quiet)
+			dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+		work(given);
+		fflush(NULL);
+		_exit(told->fault != NONE);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0) {
+		perror("fuzz");
+		exit(2);
+	}
+	if (told->fault == NONE && WIFSIGNALED(status)) {
+		snprintf(told->words, sizeof(told->words),
+			 WTERMSIG(status) == SIGALRM ? "a hook does not end%s"
+						     : "a hook is stopped by: %s",
+			 WTERMSIG(status) == SIGALRM ? "" : strsignal(WTERMSIG(status)));
+		told->fault = CRASH;
+	} else if (told->fault == NONE && status) {
+		snprintf(told->words, sizeof(told->words), "a hook leaves C's rules");
+		told->fault = CRASH;
+	}
+	return told->fault;
+}
+
+static void play_all(const struct play *none)
+{
+	for (u32 i = 0; i < SEQUENCES * COUNT && told->fault == NONE; i++) {
+		told->sequence = i;
+		play(make_play(i));
+	}
+}
+
+/* Leaves out whatever is not needed for the same fault. */
+static void shorten(struct play *best, enum fault fault)
+{
+	static struct play candidate;
+	u32 attempts = 0;
+
+	best->count = told->step + 1;
+	for (u32 chunk = best->count / 2; chunk && attempts < ATTEMPTS_MAX;) {
+		u8 shorter = 0;
+
+		for (u32 at = 0; at + chunk <= best->count && attempts < ATTEMPTS_MAX;) {
+			candidate = *best;
+			candidate.count -= chunk;
+			memmove(&candidate.steps[at], &best->steps[at + chunk],
+				(best->count - at - chunk) * sizeof(u64));
+			attempts++;
+			if (in_child(play, &candidate, 1) == fault) {
+				*best = candidate;
+				shorter = 1;
+			} else {
+				at += chunk;
+			}
+		}
+		if (!shorter || chunk > 1)
+			chunk /= 2;
+	}
+	candidate = *best;
+	for (u32 i = 0; i < best->algorithm->parameter_count; i++)
+		candidate.params[i] = best->algorithm->parameters[i].initial;
+	if (in_child(play, &candidate, 1) == fault)
+		*best = candidate;
+}
+
+static void report(struct play *play_found, enum fault fault)
+{
+	const struct cc_algorithm *algorithm = play_found->algorithm;
+	char words[sizeof(told->words)];
+
+	/* A loop without an end takes its time each time. */
+	memcpy(words, told->words, sizeof(words));
+	if (strncmp(words, "a hook does not end", 19) != 0)
+		shorten(play_found, fault);
+	printf("%s\n", words);
+	printf("%s with", algorithm->name);
+	for (u32 i = 0; i < algorithm->parameter_count; i++)
+		printf(" %s=%u", algorithm->parameters[i].name, play_found->params[i]);
+	printf(" stack=%u:\n", play_found->stack);
+	verbose = play_found->count <= 40;
+	if (!verbose)
+		printf("(%u steps)\n", play_found->count);
+	setvbuf(stdout, NULL, _IONBF, 0);
+	in_child(play, play_found, 0);
+	printf("\n");
+}
+
+int main(int count, char **arguments)
+{
+	static const char *const names[] = {"rules", "limits", "repeat"};
+	enum fault fault;
+
+	if (count != 2)
+		return 2;
+	while (strcmp(names[part], arguments[1]) != 0)
+		if (++part > REPEAT)
+			return 2;
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (told == MAP_FAILED)
+		return 2;
+	fault = in_child(play_all, NULL, 1);
+	if (fault != NONE) {
+		report(make_play(told->sequence), fault);
+		return 1;
+	}
+	printf("%llu calls\n", told->calls);
+	return 0;
+}

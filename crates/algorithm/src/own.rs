@@ -1,0 +1,145 @@
+//! A user's own algorithm: one C file, compiled by this machine's compiler and loaded into
+//! this process.
+//!
+//! An entry stays for the life of the process. The same source under the same name is the
+//! same entry; another source under a known name is another entry, so that a notebook may
+//! load a file again after a change. [`crate::find`] knows the latest of a name, and whoever
+//! runs beside it keeps the one that it was given.
+
+mod compiler;
+mod examine;
+mod fuzzer;
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::complaint::Complaint;
+use crate::ffi::{self, INTERFACE};
+use crate::registry::{Algorithm, registry};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+pub use compiler::Sources;
+pub use examine::{Anatomy, examine};
+pub use fuzzer::{Fuzzed, Fuzzer, Part};
+
+/// Names that mean something else where algorithms are named.
+const RESERVED: [&str; 1] = ["udp"];
+
+/// Why a user's algorithm cannot be had.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OwnError {
+    /// Its file is at fault.
+    #[error("{0}")]
+    File(Complaint),
+    /// The machine cannot do it.
+    #[error("{what}: {cause}; {remedy}")]
+    Machine {
+        /// What was to be done.
+        what: String,
+        /// What the system said.
+        cause: String,
+        /// The way out.
+        remedy: String,
+    },
+}
+
+impl OwnError {
+    fn file(shown: &str, line: Option<u32>, cause: String) -> Self {
+        Self::File(Complaint { file: shown.to_owned(), line, cause })
+    }
+
+    fn machine(what: &str, cause: &impl ToString, remedy: &str) -> Self {
+        Self::Machine { what: what.to_owned(), cause: cause.to_string(), remedy: remedy.to_owned() }
+    }
+}
+
+static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
+
+/// Compiles, checks and registers the algorithm `name` with this source; messages call its
+/// file `shown`.
+///
+/// # Errors
+/// If the name cannot be an algorithm's, there is no compiler, the source does not compile,
+/// or what it registers is not complete.
+pub fn load(name: &str, code: &str, shown: &str) -> Result<&'static Algorithm, OwnError> {
+    check_name(name, shown)?;
+    // Held while it compiles, so that nobody compiles the same at the same time.
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let hash = source_hash(code);
+    if let Some(at) = own.iter().position(|known| known.name == name && known.source_hash == hash) {
+        let known = own.remove(at);
+        own.push(known);
+        return Ok(known);
+    }
+    check_registration(name, code, shown)?;
+    let sources = Sources::new(&[(name, code)])?;
+    let object = sources.shared_object(&format!("{name}.c"), shown)?;
+    let table = ffi::open(&object, name)
+        .and_then(|table| table.check(name).map(|()| table))
+        .map_err(|problem| OwnError::file(shown, None, problem))?;
+    let code = Box::leak(code.to_owned().into_boxed_str());
+    let algorithm = Algorithm::new(table, Box::leak(hash.into_boxed_str()), code);
+    let algorithm: &'static Algorithm = Box::leak(Box::new(algorithm));
+    own.push(algorithm);
+    Ok(algorithm)
+}
+
+/// The latest of the loaded algorithms of this name.
+pub(crate) fn loaded(name: &str) -> Option<&'static Algorithm> {
+    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    own.iter().rev().find(|algorithm| algorithm.name == name).copied()
+}
+
+/// Refuses what cannot name an algorithm of one's own.
+///
+/// # Errors
+/// If it is no identifier of C, or means something already.
+pub fn check_name(name: &str, shown: &str) -> Result<(), OwnError> {
+    let refuse = |problem: String| Err(OwnError::file(shown, None, problem));
+    let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !letters || name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
+        return refuse(format!(
+            "'{name}' cannot name an algorithm, since its functions begin with it: letters, \
+             digits and _, not a digit first; rename the file, such as my_cc.c"
+        ));
+    }
+    if RESERVED.contains(&name) || registry().iter().any(|known| known.name == name) {
+        let whose = if RESERVED.contains(&name) { "reserved" } else { "built in" };
+        return refuse(format!(
+            "'{name}' is {whose}; rename the file and what it registers, such as my_{name}.c"
+        ));
+    }
+    Ok(())
+}
+
+/// A file that registers another name, or nothing, would only be missed when it is opened.
+fn check_registration(name: &str, code: &str, shown: &str) -> Result<(), OwnError> {
+    let registered = |(at, _): (usize, &str)| {
+        let rest = code[at..].strip_prefix("CC_ALGORITHM")?.trim_start().strip_prefix('(')?;
+        let end = rest.trim_start().find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+        let line = 1 + code[..at].matches('\n').count();
+        Some((u32::try_from(line).ok()?, rest.trim_start()[..end].to_owned()))
+    };
+    let found: Vec<_> = code.match_indices("CC_ALGORITHM").filter_map(registered).collect();
+    if found.is_empty() {
+        let problem = format!("registers no algorithm; end it with CC_ALGORITHM({name}, ...)");
+        return Err(OwnError::file(shown, None, problem));
+    }
+    if found.iter().all(|(_, other)| other != name) {
+        let (line, other) = &found[0];
+        let problem = format!(
+            "registers '{other}', but an algorithm is called as its file; rename the file to \
+             {other}.c, or '{other}' to '{name}'"
+        );
+        return Err(OwnError::file(shown, Some(*line), problem));
+    }
+    Ok(())
+}
+
+/// SHA-256 over the source and the interface that it includes, as of those built in.
+fn source_hash(code: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(code);
+    hash.update(INTERFACE);
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

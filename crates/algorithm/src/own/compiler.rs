@@ -1,0 +1,108 @@
+//! The machine's C compiler.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+use tempfile::TempDir;
+
+use super::OwnError;
+use crate::complaint::of_compiler;
+use crate::ffi::INTERFACE;
+
+/// As the built-in algorithms are compiled, and with messages that are read by a program.
+const OPTIONS: [&str; 5] =
+    ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fno-diagnostics-show-caret"];
+
+/// Functions that a file does not declare static are its own, whatever the process that
+/// loads it has under their names. Other systems than those with ELF do so anyway.
+const SHARED: &[&str] = if cfg!(any(target_os = "macos", target_os = "windows")) {
+    &["-O2", "-fPIC", "-shared"]
+} else {
+    &["-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic"]
+};
+
+/// Sources in a temporary folder, beside the interface that they include.
+#[derive(Debug)]
+pub struct Sources {
+    folder: TempDir,
+}
+
+impl Sources {
+    /// The algorithms of these names and sources.
+    ///
+    /// # Errors
+    /// If there is no room for them.
+    pub fn new(algorithms: &[(&str, &str)]) -> Result<Self, OwnError> {
+        let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+        let sources = Self { folder };
+        sources.add("cc.h", INTERFACE)?;
+        for (name, code) in algorithms {
+            sources.add(&format!("{name}.c"), code)?;
+        }
+        Ok(sources)
+    }
+
+    pub(super) fn add(&self, file: &str, text: &str) -> Result<(), OwnError> {
+        fs::write(self.path(file), text).map_err(|error| no_space(&error))
+    }
+
+    pub(super) fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join(file)
+    }
+
+    /// Compiles one of the files so that it can be opened.
+    pub(super) fn shared_object(&self, file: &str, shown: &str) -> Result<PathBuf, OwnError> {
+        let object = self.path(&format!("{file}.so"));
+        let arguments = SHARED.iter().map(ToString::to_string);
+        let output = self.compile(arguments, &[file], &object)?;
+        self.succeeded(&output, file, shown)?;
+        Ok(object)
+    }
+
+    /// Runs the compiler on some of the files; what it says is the caller's to judge.
+    pub(super) fn compile(
+        &self,
+        options: impl Iterator<Item = String>,
+        files: &[&str],
+        output: &Path,
+    ) -> Result<Output, OwnError> {
+        let (mut command, name) = compiler();
+        command.args(OPTIONS).args(options).args(files.iter().map(|file| self.path(file)));
+        command.arg("-o").arg(output).env("LC_ALL", "C");
+        command.output().map_err(|error| {
+            let remedy = "install one (apt install gcc), or name another in the variable CC";
+            OwnError::machine(&format!("cannot run the C compiler '{name}'"), &error, remedy)
+        })
+    }
+
+    /// What the compiler had against a file.
+    pub(super) fn succeeded(
+        &self,
+        output: &Output,
+        file: &str,
+        shown: &str,
+    ) -> Result<(), OwnError> {
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let (_, name) = compiler();
+        Err(OwnError::File(of_compiler(shown, &self.path(file), &name, &said)))
+    }
+}
+
+/// `$CC`, which may have arguments, or `cc`.
+fn compiler() -> (Command, String) {
+    let chosen = env::var("CC").unwrap_or_default();
+    let mut words = chosen.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("cc"));
+    command.args(words);
+    (command, if chosen.trim().is_empty() { "cc".to_owned() } else { chosen })
+}
+
+fn no_space(error: &io::Error) -> OwnError {
+    let remedy = format!("see whether {} is writable and has room", env::temp_dir().display());
+    OwnError::machine("cannot keep files for the compiler", error, &remedy)
+}

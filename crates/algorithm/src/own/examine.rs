@@ -1,0 +1,88 @@
+//! What can be told of an algorithm from its compiled code.
+
+use std::process::Command;
+
+use serde::Serialize;
+
+use super::OwnError;
+use super::compiler::Sources;
+use crate::complaint::is_of_floats;
+use crate::ffi::{self, STATE_BYTES};
+
+/// Compilers call these of themselves, to copy and to clear memory; BPF's has them inline.
+const COMPILERS_OWN: [&str; 4] = ["memcpy", "memmove", "memset", "memcmp"];
+
+/// What an algorithm's compiled code has and needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Anatomy {
+    /// Size of its state.
+    pub state_bytes: u32,
+    /// What the kernel grants it.
+    pub state_bytes_max: usize,
+    /// Functions that it calls and does not have; none: they could not be found out.
+    pub outside: Option<Vec<String>>,
+    /// What shows that it calculates with floating point, if it does.
+    pub floats: Option<String>,
+}
+
+/// Compiles an algorithm once more, to look at what comes of it.
+///
+/// # Errors
+/// If it does not compile.
+pub fn examine(name: &str, code: &str, shown: &str) -> Result<Anatomy, OwnError> {
+    let sources = Sources::new(&[(name, code)])?;
+    let measured = format!(
+        "#include \"{name}.c\"\nextern const u32 dumbbell_state_bytes;\n\
+         const u32 dumbbell_state_bytes = sizeof(struct {name}_state);\n"
+    );
+    sources.add("measured.c", &measured)?;
+    let object = sources.shared_object("measured.c", shown)?;
+    let state_bytes =
+        ffi::state_bytes(&object).map_err(|problem| OwnError::file(shown, None, problem))?;
+    let (outside, floats) = used_by(&sources, name)?;
+    Ok(Anatomy { state_bytes, state_bytes_max: STATE_BYTES, outside, floats })
+}
+
+/// What remains undefined, and what shows floating point: without registers for it, a
+/// compiler refuses it or calls functions of its own.
+fn used_by(
+    sources: &Sources,
+    name: &str,
+) -> Result<(Option<Vec<String>>, Option<String>), OwnError> {
+    let (file, object) = (format!("{name}.c"), sources.path("object.o"));
+    let options = |more: &[&str]| {
+        ["-O2", "-c"].iter().chain(more).map(ToString::to_string).collect::<Vec<_>>().into_iter()
+    };
+    let integers = sources.compile(options(&["-mgeneral-regs-only"]), &[&file], &object)?;
+    let said = String::from_utf8_lossy(&integers.stderr);
+    let knows_option = integers.status.success() || !said.contains("general-regs-only");
+    if knows_option && !integers.status.success() {
+        let told = said.lines().find_map(|line| line.split_once("error: "));
+        let told = told.map_or("the compiler needs registers for it", |(_, message)| message);
+        sources.compile(options(&[]), &[&file], &object)?;
+        return Ok((undefined(sources), Some(told.to_owned())));
+    }
+    if !knows_option {
+        sources.compile(options(&[]), &[&file], &object)?;
+    }
+    let outside = undefined(sources);
+    let floats = outside.iter().flatten().find(|function| is_of_floats(function)).cloned();
+    let outside =
+        outside.map(|names| names.into_iter().filter(|name| !is_of_floats(name)).collect());
+    Ok((outside, floats))
+}
+
+/// The functions that the object does not have, but those that compilers add.
+fn undefined(sources: &Sources) -> Option<Vec<String>> {
+    let output = Command::new("nm").arg("-u").arg(sources.path("object.o")).output().ok()?;
+    let listed = String::from_utf8(output.stdout).ok()?;
+    let names = listed.lines().filter_map(|line| line.split_whitespace().last());
+    let prefix = if cfg!(target_os = "macos") { "_" } else { "" };
+    let names = names.map(|name| name.strip_prefix(prefix).unwrap_or(name));
+    output.status.success().then(|| {
+        names
+            .filter(|name| !COMPILERS_OWN.contains(name) && *name != "_GLOBAL_OFFSET_TABLE_")
+            .map(ToOwned::to_owned)
+            .collect()
+    })
+}

@@ -1,0 +1,148 @@
+//! Random calls on algorithms, made by a program of their own (`fuzz.c`).
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde::Serialize;
+
+use super::OwnError;
+use super::compiler::Sources;
+
+const PROGRAM: &str = include_str!("../fuzz.c");
+
+/// What the fuzzer looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Whether C's rules are kept, whatever is called.
+    Rules,
+    /// Whether windows stay within their limits.
+    Limits,
+    /// Whether the same calls end in the same bytes.
+    Repeat,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Rules, Self::Limits, Self::Repeat];
+
+    const fn argument(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Limits => "limits",
+            Self::Repeat => "repeat",
+        }
+    }
+}
+
+/// What came of one part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fuzzed {
+    /// What was looked for.
+    pub part: Part,
+    /// Whether nothing was found; none: it could not be looked for.
+    pub passed: Option<bool>,
+    /// The number of calls, or what was found, or why nothing could be looked for; first in
+    /// a line, then call by call.
+    pub told: String,
+}
+
+/// The fuzzer for some algorithms.
+#[derive(Debug)]
+pub struct Fuzzer {
+    _sources: Sources,
+    plain: PathBuf,
+    sanitized: Result<PathBuf, String>,
+}
+
+impl Fuzzer {
+    /// Builds it for algorithms of these names and sources.
+    ///
+    /// # Errors
+    /// If there is no compiler, or they do not compile.
+    pub fn new(algorithms: &[(&str, &str)]) -> Result<Self, OwnError> {
+        let sources = Sources::new(algorithms)?;
+        sources.add("fuzz.c", PROGRAM)?;
+        let plain = build(&sources, algorithms, "plain", &["-O2"])?;
+        let plain = plain.map_err(|said| OwnError::file("fuzz.c", None, said))?;
+        // Warnings differ with what is added to the code, and they were heard above.
+        let options = [
+            "-O1",
+            "-g",
+            "-w",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+            "-fno-omit-frame-pointer",
+        ];
+        let sanitized = build(&sources, algorithms, "sanitized", &options)?;
+        Ok(Self { _sources: sources, plain, sanitized })
+    }
+
+    /// Looks for what a part says.
+    ///
+    /// # Errors
+    /// If the program cannot be run.
+    pub fn run(&self, part: Part) -> Result<Fuzzed, OwnError> {
+        let program = match (part, &self.sanitized) {
+            (Part::Rules, Ok(program)) => program,
+            (Part::Rules, Err(why)) => {
+                let told = format!("the compiler has no sanitizers: {why}");
+                return Ok(Fuzzed { part, passed: None, told });
+            }
+            _ => &self.plain,
+        };
+        // Leaks are found by tracing, which containers forbid, and nothing here allocates.
+        let output = Command::new(program)
+            .arg(part.argument())
+            .env("ASAN_OPTIONS", "detect_leaks=0")
+            .env("UBSAN_OPTIONS", "print_stacktrace=0")
+            .output()
+            .map_err(|error| {
+                let remedy = "see whether programs may be run in the temporary folder (TMPDIR)";
+                OwnError::machine("cannot run the fuzzer", &error, remedy)
+            })?;
+        let told = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let why = said.lines().find_map(|line| of_sanitizer(line, &said));
+        let told = why.map_or(told.clone(), |why| format!("{why}\n{told}"));
+        Ok(Fuzzed { part, passed: Some(output.status.success()), told })
+    }
+}
+
+fn build(
+    sources: &Sources,
+    algorithms: &[(&str, &str)],
+    program: &str,
+    options: &[&str],
+) -> Result<Result<PathBuf, String>, OwnError> {
+    let listed: String = algorithms.iter().map(|(name, _)| format!("X({name}) ")).collect();
+    let files: Vec<String> = algorithms.iter().map(|(name, _)| format!("{name}.c")).collect();
+    let files: Vec<&str> =
+        std::iter::once("fuzz.c").chain(files.iter().map(String::as_str)).collect();
+    let path = sources.path(program);
+    let options = options.iter().map(ToString::to_string);
+    let options = options.chain([format!("-DALGORITHMS={listed}")]);
+    let output = sources.compile(options, &files, &path)?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let first = said.lines().find(|line| line.contains("error") || line.contains("cannot find"));
+    let first = first.or(said.lines().next()).unwrap_or("it says nothing").to_owned();
+    Ok(if output.status.success() { Ok(path) } else { Err(first) })
+}
+
+/// What a sanitizer found, with file and line but without folders.
+fn of_sanitizer(line: &str, said: &str) -> Option<String> {
+    if let Some((place, message)) = line.split_once(": runtime error: ") {
+        return Some(format!("{}: {message}", file_of(place)));
+    }
+    let (_, message) = line.split_once("ERROR: AddressSanitizer: ")?;
+    let kind = message.split_whitespace().next()?;
+    let frames = said.lines().filter(|line| line.trim_start().starts_with('#'));
+    let place = frames.filter_map(|line| line.rsplit_once(' ')).map(|(_, place)| place);
+    let place =
+        place.map(file_of).find(|place| place.contains(".c:") && !place.starts_with("fuzz.c"));
+    Some(place.map_or(kind.to_owned(), |place| format!("{place}: {kind}")))
+}
+
+fn file_of(place: &str) -> &str {
+    place.rsplit('/').next().unwrap_or(place)
+}

@@ -1,0 +1,75 @@
+"""``dumbbell new`` and ``dumbbell check``: a user's own algorithm."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from dumbbell.cli.cli_tables import table
+from dumbbell.cli.output import print_json, print_table, say
+from dumbbell.own import checking, starting
+from dumbbell.own.verdicts import Row, Verdict, is_sound
+
+_COLOURS = {
+    Verdict.PASSED: "[green]✓ passed[/]",
+    Verdict.WARNING: "[yellow]! warning[/]",
+    Verdict.FAILED: "[red]✗ failed[/]",
+    Verdict.NOT_CHECKED: "[yellow]– not checked[/]",
+}
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the algorithm; the file is NAME.c.")],
+    template: Annotated[
+        str,
+        typer.Option("--from", help=f"What it starts from: {', '.join(starting.templates())}."),
+    ] = starting.DEFAULT,
+) -> None:
+    """Write a commented file to start an algorithm of your own from.
+
+    It is a small algorithm that works. A file that exists is never overwritten.
+    """
+    path = starting.write(name, template)
+    print(path)
+    say.print(f"Next: dumbbell check ./{path}", soft_wrap=True)
+
+
+def check(
+    algorithm: Annotated[
+        str, typer.Argument(metavar="FILE.c | NAME", help="A C file, or an algorithm by its name.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on standard output.")] = False,
+) -> None:
+    """Check an algorithm: interface, random calls, simulator and, where it can run, the kernel.
+
+    The exit code is 1 if a check failed.
+    """
+    with say.status("checking") as status:
+        rows = list(checking.check(algorithm, lambda part: status.update(f"checking: {part}")))
+    if as_json:
+        found = [row.as_dict() for row in rows]
+        print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": found})
+    else:
+        _print(rows)
+    if not is_sound(rows):
+        raise typer.Exit(1)
+
+
+def _print(rows: list[Row]) -> None:
+    print_table(_table(rows))
+    for row in rows:
+        if row.details:
+            print(f"\n{row.part}, {row.check}:\n{row.details}")
+    counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
+    print(", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count))
+
+
+def _table(rows: list[Row]) -> Table:
+    result = table("part", "check", "verdict", "what was found")
+    for row in rows:
+        told = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
+        result.add_row(row.part, row.check, _COLOURS[row.verdict], told)
+    return result

@@ -1,0 +1,74 @@
+"""All that is checked of an algorithm: ``dumbbell check``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell import _core, catalogue
+from dumbbell.catalogue import Algorithm
+from dumbbell.errors import InputError
+from dumbbell.own import behaviour, fuzzing, interface, kernel
+from dumbbell.own.verdicts import Row, Verdict, not_checked, passed, refused
+
+_PARTS: Final = (interface.PART, fuzzing.PART, behaviour.PART, kernel.PART)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is checked: its description, and what messages call its file."""
+
+    algorithm: Algorithm
+    shown: str
+
+
+def check(choice: str, on_part: Callable[[str], None] = lambda _: None) -> Iterator[Row]:
+    """Yield what is found of an algorithm that is built in, or of a C file.
+
+    A file that does not exist, or a name that nobody has, is an InputError.
+    """
+    on_part(interface.PART)
+    try:
+        subject = _subject(choice)
+    except InputError as error:
+        if error.source is None:
+            raise
+        yield refused(interface.PART, "compiles", error)
+        for part in _PARTS:
+            yield not_checked(part, "everything else", "it does not compile")
+        return
+    yield passed(interface.PART, "compiles", "without a warning")
+    unsafe = False
+    for part, rows in _rows(subject):
+        on_part(part)
+        if unsafe and part == kernel.PART:
+            yield not_checked(part, "everything", "the algorithm is not safe to be run")
+            continue
+        for row in _guarded(part, rows):
+            yield row
+            unsafe |= row.verdict is Verdict.FAILED and row.check == behaviour.ENDS
+
+
+def _subject(choice: str) -> Subject:
+    algorithm, _ = catalogue.split_preset(choice)
+    shown = choice if algorithm.is_own else f"algorithms/{algorithm.name}.c"
+    return Subject(algorithm, shown)
+
+
+def _rows(subject: Subject) -> Iterator[tuple[str, Iterator[Row]]]:
+    algorithm = subject.algorithm
+    yield interface.PART, interface.rows(algorithm, algorithm.code, subject.shown)
+    yield fuzzing.PART, fuzzing.rows(algorithm.name, algorithm.code)
+    yield behaviour.PART, behaviour.rows(algorithm)
+    yield kernel.PART, kernel.rows(algorithm)
+
+
+def _guarded(part: str, rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield rows; what the machine cannot do ends a part, not the check."""
+    try:
+        yield from rows
+    except _core.AlgorithmError as error:
+        file, line, cause = error.args
+        place = f"{file}{f':{line}' if line else ''}: " if file else ""
+        yield not_checked(part, "the rest", place + cause)

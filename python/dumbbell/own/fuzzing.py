@@ -1,0 +1,44 @@
+"""What random calls find; see crates/algorithm/src/fuzz.c."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from dumbbell import _core
+from dumbbell.own.verdicts import Row, failed, not_checked, passed
+
+PART: Final = "random calls"
+
+_CHECKS: Final[Mapping[str, tuple[str, str]]] = {
+    "rules": (
+        "C's rules (sanitizers)",
+        "values are not always plausible: guard divisions, shifts and indices",
+    ),
+    "limits": (
+        "windows",
+        "grow with cc_grow, fall to CC_CWND_MIN at least, and write only cc_conn's first block",
+    ),
+    "repeat": (
+        "the same twice",
+        "all memory of a connection is its state; set it in init, and have no static variables",
+    ),
+}
+"""Part of the fuzzer -> what it checks, and the way out."""
+
+
+def rows(name: str, code: str) -> Iterator[Row]:
+    """Yield a row for each part of the fuzzer."""
+    for found in json.loads(_core.fuzz_algorithm(name, code)):
+        yield _row(found)
+
+
+def _row(found: Mapping[str, Any]) -> Row:
+    check, remedy = _CHECKS[found["part"]]
+    told, _, details = found["told"].partition("\n")
+    if found["passed"] is None:
+        return not_checked(PART, check, told, "gcc or clang with libasan and libubsan")
+    if found["passed"]:
+        return passed(PART, check, told)
+    return failed(PART, check, told or "it ends without a word", remedy, details)

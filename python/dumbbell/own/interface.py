@@ -1,0 +1,101 @@
+"""Whether an algorithm is what cc.h asks for: its description, and the code that it became."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from dumbbell import _core
+from dumbbell.catalogue import Algorithm, Parameter
+from dumbbell.own.verdicts import Row, failed, not_checked, passed
+
+PART: Final = "interface"
+
+_ASIDE: Final = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+"""Comments and texts."""
+
+_FLOATING: Final = re.compile(
+    r"\b(?:float|double|_Float\w+)\b|(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?[fFlL]?"
+    r"|(?<![\w.])\d+[eE][+-]?\d+"
+)
+
+
+def rows(algorithm: Algorithm, code: str, shown: str) -> Iterator[Row]:
+    """Yield a row for each thing that its description and its code must be."""
+    found = json.loads(_core.examine_algorithm(algorithm.name, code, shown))
+    yield passed(PART, "state", f"{found['state_bytes']} of {found['state_bytes_max']} bytes")
+    yield _parameters(algorithm)
+    yield _presets(algorithm)
+    yield _integers(code, shown, found)
+    yield _outside(code, shown, found)
+
+
+def _parameters(algorithm: Algorithm) -> Row:
+    wrong = [f"{each.name}: {what}" for each in algorithm.parameters for what in _faults(each)]
+    if wrong:
+        return failed(
+            PART,
+            "parameters",
+            "; ".join(wrong),
+            "P(name, unit, initial, range, what, source): texts that say something, and an initial "
+            "value within the range",
+        )
+    return passed(PART, "parameters", f"{len(algorithm.parameters)}, documented and within range")
+
+
+def _faults(parameter: Parameter) -> Iterator[str]:
+    for what in ("unit", "what", "source"):
+        if not getattr(parameter, what).strip():
+            yield f"no {what}"
+    if not _is_valid(parameter, parameter.initial):
+        yield f"its initial value {parameter.initial} is not within {parameter.limits}"
+
+
+def _is_valid(parameter: Parameter, value: int) -> bool:
+    return value in range(parameter.low, parameter.high + 1, parameter.step)
+
+
+def _presets(algorithm: Algorithm) -> Row:
+    wrong = [
+        f"{preset.name} sets {name} to {value}, which is not within "
+        f"{algorithm.parameter(name).limits}"
+        for preset in algorithm.presets
+        for name, value in preset.values.items()
+        if not _is_valid(algorithm.parameter(name), value)
+    ]
+    names = algorithm.preset_names
+    wrong += [f"{name} exists twice" for name in sorted({n for n in names if names.count(n) > 1})]
+    wrong += ["a preset has no name" for name in names if not name.strip()]
+    if wrong:
+        return failed(PART, "presets", "; ".join(wrong), "values that the parameters allow")
+    return passed(PART, "presets", ", ".join(names) or "none")
+
+
+def _integers(code: str, shown: str, found: dict[str, Any]) -> Row:
+    remedy = "the kernel has integers only: count in smaller units, such as 1/1024 (cc_scale)"
+    bare = _ASIDE.sub(lambda aside: "\n" * aside[0].count("\n"), code)
+    written = _FLOATING.search(bare)
+    if written is not None:
+        line = 1 + bare[: written.start()].count("\n")
+        return failed(PART, "integers only", f"{shown}:{line}: '{written[0]}'", remedy)
+    if found["floats"]:
+        return failed(PART, "integers only", f"the compiled code: {found['floats']}", remedy)
+    return passed(PART, "integers only", "source and compiled code")
+
+
+def _outside(code: str, shown: str, found: dict[str, Any]) -> Row:
+    names = found["outside"]
+    if names is None:
+        return not_checked(PART, "calls", "nm cannot be run", "apt install binutils")
+    if not names:
+        return passed(PART, "calls", "no functions from elsewhere")
+    places = [_place(name, code, shown) for name in names]
+    remedy = "the kernel has no C library: write it yourself, or use the helpers of cc.h"
+    return failed(PART, "calls", f"functions from elsewhere: {', '.join(places)}", remedy)
+
+
+def _place(name: str, code: str, shown: str) -> str:
+    call = re.search(rf"\b{re.escape(name)}\s*\(", code)
+    return f"{name} ({shown}:{1 + code[: call.start()].count(chr(10))})" if call else name

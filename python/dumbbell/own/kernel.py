@@ -1,0 +1,86 @@
+"""Whether an algorithm is the same in the real kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from dumbbell import _core
+from dumbbell.catalogue import Algorithm
+from dumbbell.errors import DumbbellError, TestbedError
+from dumbbell.own.verdicts import Row, failed, not_checked, passed
+from dumbbell.running import machine
+from dumbbell.validate.agreement.parity import PATH
+from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.testbed import real
+
+PART: Final = "kernel"
+
+SECONDS: Final = 3
+
+_COMPILES: Final = "compiles for BPF"
+_VERIFIER: Final = "passes the verifier"
+_PARITY: Final = "does the same (parity)"
+
+Replay = Callable[[str], Sequence[dict[str, Any]]]
+
+
+def rows(
+    algorithm: Algorithm,
+    look: Callable[[], machine.Machine] = machine.look,
+    replay: Replay | None = None,
+) -> Iterator[Row]:
+    """Yield a row for compiling, for the verifier and for parity."""
+    try:
+        _core.testbed_compile(algorithm.name)
+    except _core.AlgorithmError as error:
+        file, line, cause = error.args
+        yield failed(PART, _COMPILES, f"{file}{f':{line}' if line else ''}: {cause}", _RULES)
+        for check in (_VERIFIER, _PARITY):
+            yield not_checked(PART, check, "it does not compile")
+        return
+    except _core.TestbedError as error:
+        for check in (_COMPILES, _VERIFIER, _PARITY):
+            yield not_checked(PART, check, str(error))
+        return
+    yield passed(PART, _COMPILES, "without a warning")
+    yield from _run(algorithm, look(), replay or real().replay)
+
+
+def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterator[Row]:
+    if not found.ready:
+        for check in (_VERIFIER, _PARITY):
+            yield not_checked(PART, check, machine.verdict(found))
+        return
+    case = Case((algorithm,), PATH, True, SECONDS)
+    try:
+        told = replay(case.resolve(1).json)
+    except TestbedError as error:
+        for check in (_VERIFIER, _PARITY):
+            yield not_checked(PART, check, str(error))
+        return
+    except (DumbbellError, _core.AlgorithmError) as error:
+        yield failed(PART, _VERIFIER, str(error), _RULES)
+        yield not_checked(PART, _PARITY, "the verifier rejects it")
+        return
+    yield passed(PART, _VERIFIER, "all hooks")
+    yield _parity(told)
+
+
+_RULES: Final = (
+    "loops with an end that can be seen, cc_index for indices of tables, CC_APART for long "
+    "functions, at most four arguments"
+)
+
+
+def _parity(told: Sequence[dict[str, Any]]) -> Row:
+    callbacks = sum(sum(each["callbacks"].values()) for each in told)
+    differing = sum(each["differing"] for each in told)
+    first = "".join(mismatch for each in told for mismatch in each["mismatches"][:1])
+    if differing:
+        remedy = "does it read what was never set, or rely on what C leaves open?"
+        shown = f"{differing} of {callbacks} callbacks end in other bytes natively"
+        return failed(PART, _PARITY, shown, remedy, first)
+    if not callbacks:
+        return failed(PART, _PARITY, "the kernel made no callback in a run of 3 s")
+    return passed(PART, _PARITY, f"{callbacks:,} callbacks in {SECONDS} s, byte for byte")

@@ -1,0 +1,45 @@
+"""A file to start from: ``dumbbell new``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError, unknown
+
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_NAME: Final = "my_cc"
+"""What the templates call themselves."""
+
+DEFAULT: Final = "loss"
+
+
+def templates() -> list[str]:
+    """Return what a file may start from."""
+    return sorted(path.stem for path in _TEMPLATES.glob("*.c"))
+
+
+def text(name: str, template: str = DEFAULT) -> str:
+    """Return a template with another name in it."""
+    if template not in templates():
+        raise unknown("template", template, templates()).at(source="--from")
+    catalogue.check_new_name(name)
+    return (_TEMPLATES / f"{template}.c").read_text().replace(_NAME, name)
+
+
+def write(name: str, template: str = DEFAULT, folder: Path = Path()) -> Path:
+    """Write NAME.c; what is there is never overwritten."""
+    name = name.removesuffix(".c").removeprefix("./")
+    content = text(name, template)
+    path = folder / f"{name}.c"
+    try:
+        with path.open("x") as file:
+            file.write(content)
+    except FileExistsError:
+        raise InputError(
+            "exists already", source=str(path), valid="another name, or remove it first"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot write it: {error.strerror}", source=str(path)) from None
+    return path

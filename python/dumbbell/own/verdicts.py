@@ -1,0 +1,74 @@
+"""What a check of an algorithm comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from dumbbell.errors import InputError
+
+
+class Verdict(StrEnum):
+    """How a check ended."""
+
+    PASSED = "passed"
+    WARNING = "warning"
+    FAILED = "failed"
+    NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes
+    ----------
+    part, check
+        What was looked at.
+    verdict
+        How it ended.
+    told
+        The figure, or the reason.
+    remedy
+        The way out, if something is wrong.
+    details
+        What does not fit into a table, such as a sequence of calls.
+    """
+
+    part: str
+    check: str
+    verdict: Verdict
+    told: str
+    remedy: str = ""
+    details: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {**vars(self), "verdict": self.verdict.value}
+
+
+def passed(part: str, check: str, told: str) -> Row:
+    """Return the row of a check with nothing to complain about."""
+    return Row(part, check, Verdict.PASSED, told)
+
+
+def failed(part: str, check: str, told: str, remedy: str = "", details: str = "") -> Row:
+    """Return the row of a check that found something."""
+    return Row(part, check, Verdict.FAILED, told, remedy, details)
+
+
+def not_checked(part: str, check: str, why: str, remedy: str = "") -> Row:
+    """Return the row of a check that could not be made."""
+    return Row(part, check, Verdict.NOT_CHECKED, why, remedy)
+
+
+def refused(part: str, check: str, error: InputError, remedy: str = "") -> Row:
+    """Return the row of a check that ended with an error about the file."""
+    return failed(part, check, str(error), remedy)
+
+
+def is_sound(rows: Sequence[Row]) -> bool:
+    """Tell whether nothing failed."""
+    return all(row.verdict is not Verdict.FAILED for row in rows)

@@ -1,0 +1,140 @@
+"""`dumbbell new` and `dumbbell check`: what is found, and what scripts rely on."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import _core, catalogue
+from dumbbell.cli import commands
+from dumbbell.own import kernel, starting
+from dumbbell.own.verdicts import Verdict
+from dumbbell.running.machine import Fact, Machine
+
+HAS_TESTBED = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
+
+Check = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture
+def check(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Check:
+    """Check my_cc.c with a text of it replaced; the simulator and the kernel only if asked for."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(old: str = "", new: str = "", *, whole: bool = False) -> tuple[int, dict[str, Any]]:
+        text = starting.text("my_cc")
+        assert old in text
+        (tmp_path / "my_cc.c").write_text(text.replace(old, new) if old else text)
+        if not whole:
+            for part in ("behaviour", "kernel"):
+                monkeypatch.setattr(f"dumbbell.own.{part}.rows", lambda _: iter(()))
+        monkeypatch.setattr(sys, "argv", ["dumbbell", "check", "./my_cc.c", "--json"])
+        with pytest.raises(SystemExit) as stopped:
+            commands.main()
+        found = json.loads(capsys.readouterr().out)
+        rows = {(row["part"], row["check"]): row for row in found["checks"]}
+        return int(stopped.value.code or 0), {check: row for (_, check), row in rows.items()}
+
+    return run
+
+
+def test_the_template_passes_all_that_can_be_checked_here(check: Check) -> None:
+    code, rows = check(whole=True)
+    verdicts = {name: row["verdict"] for name, row in rows.items()}
+    assert code == 0, rows
+    assert set(verdicts.values()) <= {"passed", "not checked"}, rows
+    assert rows["state"]["told"] == "8 of 104 bytes"
+    assert verdicts["fills a link"] == verdicts["random loss"] == "passed"
+    if HAS_TESTBED:
+        assert set(verdicts.values()) == {"passed"}, rows
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "row", "wanted"),
+    [
+        ("u32 min_rtt_us;", "u32 many[40], min_rtt_us;", "compiles", "what the kernel grants"),
+        ("state->reductions++;", "state->reductions += 1.5;", "integers only", "my_cc.c:60"),
+        ("state->reductions++;", "__builtin_abort();", "calls", "abort"),
+        ('"RFC 5681: 1"', '""', "parameters", "increase: no source"),
+        ("CC_RANGE(1, 100)", "CC_RANGE(2, 100)", "parameters", "initial value 1 is not within"),
+        ("increase, 4)", "increase, 400)", "presets", "quick sets increase to 400"),
+        ("conn->cwnd_segs / params->increase", "conn->cwnd_segs / (acked - 1)",
+         "C's rules (sanitizers)", "division by zero"),
+        ("state->min_rtt_us = cc_min", "conn->cwnd_segs = 0, state->min_rtt_us = cc_min",
+         "windows", "pkts_acked leaves a window of 0 segments"),
+        ("	state->reductions++;", "	static u32 all;\n	state->reductions = all++;",
+         "the same twice", "a static variable"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_fails_its_row_with_a_reason_and_a_way_out(
+    check: Check, old: str, new: str, row: str, wanted: str
+) -> None:
+    code, rows = check(old, new)
+    assert code == 1
+    assert rows[row]["verdict"] == "failed", rows
+    assert wanted in rows[row]["told"].replace("./", ""), rows[row]
+    assert rows[row]["remedy"] or row == "compiles"
+
+
+def test_sequences_are_short_enough_to_be_read(check: Check) -> None:
+    _, rows = check("state->min_rtt_us = cc_min", "conn->cwnd_segs = 0, state->min_rtt_us = cc_min")
+    assert 2 <= len(rows["windows"]["details"].splitlines()) <= 10
+
+
+def test_an_algorithm_that_stops_the_process_stops_only_its_row(
+    check: Check,
+) -> None:
+    code, rows = check("state->reductions++;", "__builtin_trap();", whole=True)
+    assert code == 1
+    assert "stopped by" in rows["runs to its end"]["told"]
+    assert rows["everything"]["verdict"] == "not checked"
+
+
+def test_a_window_that_never_grows_is_a_warning(check: Check) -> None:
+    code, rows = check("if (!cc_may_grow(conn))", "if (conn->cwnd_segs >= 10)", whole=True)
+    assert rows["fills a link"]["verdict"] == "warning", rows
+    assert code == 0
+
+
+def test_built_in_names_work_and_unknown_ones_do_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for part in ("behaviour", "kernel"):
+        monkeypatch.setattr(f"dumbbell.own.{part}.rows", lambda _: iter(()))
+    for name, wanted in (("cubic", 0), ("cubicc", 2)):
+        monkeypatch.setattr(sys, "argv", ["dumbbell", "check", name])
+        with pytest.raises(SystemExit) as stopped:
+            commands.main()
+        assert int(stopped.value.code or 0) == wanted
+    said = capsys.readouterr()
+    assert "of 104 bytes" in said.out
+    assert 'did you mean "cubic"' in said.err
+
+
+def _machine(ready: bool) -> Machine:
+    fact = Fact(name="user", found="nobody", ok=ready, required=True, needed_for="", remedy="root")
+    return Machine(kernel="6.18", ready=ready, facts=(fact,))
+
+
+@pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
+def test_where_the_testbed_cannot_run_the_rows_say_why() -> None:
+    rows = list(kernel.rows(catalogue.algorithm("reno"), lambda: _machine(False)))
+    assert [row.verdict for row in rows[1:]] == [Verdict.NOT_CHECKED] * 2
+    assert "user (nobody): root" in rows[1].told
+
+
+@pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
+def test_callbacks_that_differ_fail_parity() -> None:
+    told = [{"callbacks": {"init": 5}, "differing": 1, "mismatches": ["call 3: ..."]}]
+    *_, parity = kernel.rows(catalogue.algorithm("reno"), lambda: _machine(True), lambda _: told)
+    assert parity.verdict is Verdict.FAILED
+    assert parity.told.startswith("1 of 5 callbacks")
+    assert parity.details == "call 3: ..."

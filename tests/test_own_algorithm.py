@@ -1,0 +1,199 @@
+"""A user's own C file: named in scenarios, studies and commands, carried by its source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dumbbell import catalogue, compare
+from dumbbell.errors import InputError
+from dumbbell.own import starting
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.store import Store
+from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.study.model import Study
+from resolved_schema import assert_contract
+
+NETWORK = '[network]\nrate = "50mbit"\nrtt = "20ms"\nqueue = "1bdp"\n'
+
+
+def flow(choice: str) -> str:
+    return f'[[flow]]\nalgorithm = "{choice}"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder that holds my_cc.c."""
+    starting.write("my_cc", folder=tmp_path)
+    return tmp_path
+
+
+def load(folder: Path, *choices: str) -> Scenario:
+    path = folder / "own.toml"
+    path.write_text('duration = "2s"\n' + NETWORK + "".join(map(flow, choices)))
+    return Scenario.load(path)
+
+
+@pytest.mark.parametrize("template", starting.templates())
+def test_templates_are_algorithms_of_their_new_name(template: str, tmp_path: Path) -> None:
+    path = starting.write("other_name", template, tmp_path)
+    found = catalogue.read(str(path))
+    assert found.name == "other_name"
+    assert found.parameters
+    assert found.presets
+    assert found.info
+
+
+def test_a_file_is_never_overwritten(folder: Path) -> None:
+    before = (folder / "my_cc.c").read_text()
+    with pytest.raises(InputError, match="exists already"):
+        starting.write("my_cc", folder=folder)
+    assert (folder / "my_cc.c").read_text() == before
+
+
+@pytest.mark.parametrize("name", ["cubic", "udp", "my-cc", "1st"])
+def test_names_that_cannot_be_are_refused_before_anything_is_written(
+    name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="rename"):
+        starting.write(name, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_resolved_scenario_carries_the_source_and_calls_it_by_its_name(folder: Path) -> None:
+    resolved = load(folder, "./my_cc.c", "my_cc.c@quick", "cubic").resolve()
+    assert_contract(resolved.data)
+    assert resolved.data["sources"] == {"my_cc": (folder / "my_cc.c").read_text()}
+    assert list(map(facts.choice, resolved.data["flows"])) == ["my_cc", "my_cc@quick", "cubic"]
+    labels = [flow["label"] for flow in resolved.data["flows"]]
+    assert labels == ["my_cc 1", "my_cc 2", "cubic 1"]
+    assert str(folder) not in resolved.json
+
+
+def test_scenarios_without_own_algorithms_carry_no_source(folder: Path) -> None:
+    assert "sources" not in load(folder, "reno").resolve().data
+
+
+def test_a_stored_run_is_run_again_without_the_file(folder: Path) -> None:
+    resolved = load(folder, "./my_cc.c").resolve()
+    engine = SimulatorEngine()
+    first = engine.run(resolved)
+    store = Store(folder / "results")
+    store.put(resolved, first)
+    (folder / "my_cc.c").unlink()
+    stored = ResolvedScenario.of(json.loads(json.dumps(store.get(resolved.key).scenario)))
+    assert stored.key == resolved.key
+    assert engine.run(stored).summary == first.summary
+
+
+def test_another_source_is_another_run_and_both_can_be_run(folder: Path) -> None:
+    slow = load(folder, "./my_cc.c").resolve()
+    path = folder / "my_cc.c"
+    path.write_text(path.read_text().replace("return cc_half_window(conn)", "return CC_CWND_MIN"))
+    fast = load(folder, "./my_cc.c").resolve()
+    assert slow.key != fast.key
+    engine = SimulatorEngine()
+    runs = [engine.run(each).summary for each in (slow, fast, slow)]
+    assert runs[0] == runs[2] != runs[1]
+
+
+def test_a_scenario_keeps_what_it_read(folder: Path) -> None:
+    scenario = load(folder, "./my_cc.c")
+    before = scenario.resolve()
+    (folder / "my_cc.c").unlink()
+    assert scenario.resolve() == before
+    assert scenario.model_copy(update={"seed": 2}).resolve().data["sources"]
+
+
+def test_paths_are_relative_to_the_file_that_names_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    scenario = load(folder, "./my_cc.c@quick")
+    assert scenario.flow[0].algorithm == f"{folder}/my_cc.c@quick"
+    assert Scenario.parse(scenario.model_dump()).resolve() == scenario.resolve()
+
+
+def test_two_files_of_one_name_cannot_share_a_scenario(folder: Path) -> None:
+    (folder / "other").mkdir()
+    starting.write("my_cc", "delay", folder / "other")
+    with pytest.raises(InputError, match="another file is called my_cc"):
+        load(folder, "my_cc.c", "other/my_cc.c")
+
+
+@pytest.mark.parametrize(
+    ("choice", "wanted"),
+    [
+        ("./none.c", "cannot read it"),
+        ("./my_cc.c@quik", 'did you mean "./my_cc.c@quick"'),
+        ("./broken.c", "broken.c:"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(folder: Path, choice: str, wanted: str) -> None:
+    text = starting.text("broken").replace("state->reductions++", "state->reduction++")
+    (folder / "broken.c").write_text(text)
+    with pytest.raises(InputError) as error:
+        load(folder, choice)
+    assert "flow.0.algorithm" in str(error.value)
+    assert wanted in str(error.value)
+
+
+def test_a_name_whose_file_is_here_is_recognised(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(InputError) as error:
+        load(folder, "my_cc")
+    assert 'did you mean "./my_cc.c"' in str(error.value)
+
+
+STUDY = f"""
+[study]
+name = "own"
+title = "Own"
+authors = ["A"]
+year = 2026
+[[test]]
+name = "both"
+title = "Both"
+axes = {{ algorithm = ["./my_cc.c@quick", "cubic"] }}
+[test.scenario]
+duration = "2s"
+{NETWORK.replace("[network]", "[test.scenario.network]")}
+[[test.scenario.flow]]
+algorithm = "{{algorithm}}"
+"""
+
+
+def test_studies_name_files_as_values_of_axes(folder: Path) -> None:
+    path = folder / "own.toml"
+    path.write_text(STUDY)
+    study = Study.load(path)
+    assert study.tests[0].axes == {"algorithm": ("my_cc@quick", "cubic")}
+    own, built_in = study.runs()
+    assert facts.choice(own.resolved.data["flows"][0]) == "my_cc@quick"
+    assert list(own.resolved.data["sources"]) == ["my_cc"]
+    assert "sources" not in built_in.resolved.data
+    assert study.runs(where={"algorithm": "my_cc"})[0].resolved == own.resolved
+    assert study.runs(where={"algorithm": "./my_cc.c"})[0].resolved == own.resolved
+
+
+def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    found = compare.compare(
+        ["./my_cc.c", "cubic"],
+        rate="50mbit",
+        rtt="20ms",
+        flows="./my_cc.c:1,cubic:1",
+        duration="2s",
+        runs=1,
+    )
+    assert [mix.name for mix in found.mixes] == ["my_cc:2", "cubic:2", "my_cc:1,cubic:1"]
+    assert found.means["algorithm"].drop_nulls().unique(maintain_order=True).to_list() == [
+        "my_cc",
+        "cubic",
+    ]
