@@ -167,24 +167,21 @@ def slow_start_rounds(segs: int, initial: int = 10) -> int:
     return math.ceil(math.log2(segs / initial + 1)) if segs > initial else 1
 
 
-def hystart_exit_segs(
-    rtt_s: float, service_s: float, initial: int = 10, low: int = 16, samples: int = 8
-) -> float:
-    """Return the window at which HyStart's delay rule ends slow start (Ha and Rhee 2008).
+def hystart_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> int:
+    """Return the window at which HyStart's ACK trains end slow start (Ha and Rhee 2008).
 
-    Rounds begin at `low` and at each doubling of it, so within the bursts of slow start, which
-    double from `initial`. The i-th ACK of a burst is of a packet that found i/2 waiting. Slow start
-    ends with the eighth sample of a round whose RTTs exceed the smallest by an eighth, within 4
-    to 16 ms; ACK trains, which bursts interrupt, end none of these rounds.
+    Rounds are the bursts of slow start, which double from `initial`; before one is as large as the
+    path its first ACKs find no queue, so the delay rule says nothing. ACKs of a burst come at the
+    distance of the bottleneck, each for a segment more; slow start ends with the first that comes
+    half of the smallest RTT and a millisecond of slack after the first of its burst, as in Linux
+    since 5.6 without pacing. One whose ACKs last less long ends nothing.
     """
-    rise_s = min(max(rtt_s / 8, 0.004), 0.016)
-    window, burst = low, initial
-    while True:
-        while 2 * burst <= window:
-            burst *= 2
-        if (window - burst) / 2 * service_s > rise_s:
-            return window + samples
-        window *= 2
+    threshold_s = (rtt_s + service_s + 0.001) / 2
+    acks = math.floor(threshold_s / service_s) + 1
+    burst = initial
+    while burst <= acks:
+        burst *= 2
+    return burst + acks
 
 
 def transfer_s(segs: int, rtt_s: float, service_s: float, initial: int = 10) -> float:

@@ -148,13 +148,13 @@ def _slow_start() -> Iterator[Check]:
     path = {"rate": "100mbit", "rtt": "100ms", "queue": "2bdp"}
     yield Check(
         name="window at which HyStart ends slow start",
-        oracle="delay rule (Ha and Rhee 2008): 8 samples into the round that begins at 1024, where "
-        "the RTT has risen by over an eighth",
+        oracle="ACK trains (Ha and Rhee 2008): the first ACK that comes half of the RTT and a "
+        "millisecond of slack after the first of its burst, 10, 20, ... 640 segments",
         scenarios=(scenario("3s", path, flow("cubic"), interval="1ms"),),
         expected=oracles.hystart_exit_segs(0.1, 1.2e-4),
         measure=measures.mean(measures.first_ssthresh),
         band=about(2),
-        why="whole segments: a round begins with the ACK after the last of the round before",
+        why="whole segments; the slack of the threshold",
         unit="segments",
     )
 
