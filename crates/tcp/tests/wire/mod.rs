@@ -217,6 +217,8 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
                     ect,
                     cwr: false,
                 }));
+                // A run is all that may be sent: nothing is asked after it.
+                break;
             } else if let Some(segment) = self.twin.next_segment(self.now) {
                 sent.push(segment);
             } else {
