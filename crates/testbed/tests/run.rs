@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dumbbell_record::{EventKind, Output};
-use dumbbell_testbed::{Error, Options, parity, run};
+use dumbbell_testbed::{Error, Options, ParityReport, parity, run};
 use serde_json::{Value, json};
 
 mod scenarios;
@@ -49,10 +49,10 @@ fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
     let scenario = with_loss(dumbbell(200_000_000, 3_000, &flows), 0.005);
     let reports = parity(&parsed(&scenario), &Arc::new(AtomicBool::new(false))).unwrap();
     assert_eq!(reports.len(), flows.len());
+    let calls = |report: &ParityReport| report.callbacks.values().sum::<u64>();
+    // Some leave the link to the others, or begin with the loss of a window of one.
+    assert!(reports.iter().map(calls).sum::<u64>() > 100 * reports.len() as u64, "{reports:?}");
     for report in reports {
-        let calls: u64 = report.callbacks.values().sum();
-        // Some leave the link to the others.
-        assert!(calls > 20, "{report:?}");
         assert!(report.callbacks.contains_key("ssthresh"), "{report:?}");
         assert_eq!((report.differing, report.lost_records), (0, 0), "{:?}", report.mismatches);
     }
