@@ -151,8 +151,8 @@ def test_cycles_are_those_of_the_closed_forms() -> None:
     expected = oracles.aimd_epoch_s(333, 166.5, 0.04)
     assert reno == pytest.approx(expected, rel=0.1)
     assert cycles.between_overflows_s(catalogue.algorithm("scalable"), path) < reno / 4
-    # What has no law settles within some round trips.
-    assert cycles.between_overflows_s(catalogue.algorithm("bbr"), path) == pytest.approx(0.4)
+    # What follows rates settles within some round trips.
+    assert cycles.between_overflows_s(catalogue.algorithm("bbr"), path) == pytest.approx(1.0)
     # Reno's window is sqrt(3 / (2 p)); a packet in 1/p is lost.
     losses = cycles.between_losses_s(catalogue.algorithm("reno"), path, 1e-3)
     assert losses == pytest.approx(0.04 / (1e-3 * math.sqrt(1500)))

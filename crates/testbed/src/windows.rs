@@ -4,8 +4,9 @@
 //! towards its buffer's size. So a buffer is as large as the scenario needs, with room to
 //! spare, and no larger, or delayed acknowledgements would never begin.
 
+use dumbbell_algorithm::Algorithm;
 use dumbbell_network::{Limit, LinkConfig, RateConfig, Route};
-use dumbbell_workload::{Flow, Scenario};
+use dumbbell_workload::{Flow, Scenario, Transport};
 
 /// Largest buffer: the window may be 1 GiB, as TCP's scale allows.
 const BUFFER_BYTES_MAX: u64 = i32::MAX as u64;
@@ -14,14 +15,22 @@ const BUFFER_BYTES_MIN: u64 = 1 << 17;
 /// Windows overshoot what the path holds by its double, and a segment takes about half as
 /// much memory again as it has payload; and there is to be room.
 const ROOM: u64 = 6;
+/// Who sends by rates goes on at them however long a hole in its window stays open.
+const ROOM_OF_RATES: u64 = 3 * ROOM;
 const PACKET_BYTES: u32 = 1_500;
 
 /// Size of the receive buffers in which no flow of the scenario misses room.
 #[must_use]
 pub fn buffer_bytes(scenario: &Scenario) -> u64 {
     let flows = scenario.flows.iter();
-    let window = flows.map(|flow| window_bytes(flow, &scenario.links)).max().unwrap_or(0);
-    window.saturating_mul(ROOM).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
+    let needed = flows.map(|flow| window_bytes(flow, &scenario.links).saturating_mul(room(flow)));
+    needed.max().unwrap_or(0).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
+}
+
+fn room(flow: &Flow) -> u64 {
+    let Transport::Tcp(tcp) = &flow.transport else { return ROOM };
+    let by_rates = tcp.chosen().is_ok_and(Algorithm::has_cong_control);
+    if by_rates { ROOM_OF_RATES } else { ROOM }
 }
 
 /// What a flow alone can have under way: on its path and in its queues.
@@ -70,6 +79,10 @@ mod tests {
     use serde_json::{Value, json};
 
     fn buffer(rate: Value, limit: Value, delay_ms: u64) -> u64 {
+        buffer_of("reno", rate, limit, delay_ms)
+    }
+
+    fn buffer_of(algorithm: &str, rate: Value, limit: Value, delay_ms: u64) -> u64 {
         let route = json!({"hops": [{"link": 0, "delay_ns": 0}], "delay_ns": 0});
         let scenario = json!({
             "seed": 1, "duration_ns": 1_000_000_000,
@@ -83,7 +96,7 @@ mod tests {
                 "label": "a", "start_ns": 0, "stop_ns": null, "packet_bytes": 1500,
                 "header_bytes": 52, "forward": route, "reverse": route, "sampled": true,
                 "transport": {"tcp": {
-                    "algorithm": "reno", "preset": null, "parameters": {},
+                    "algorithm": algorithm, "preset": null, "parameters": {},
                     "stack": {"profile": "linux-6", "switches": {}}, "demand": "endless",
                 }},
             }],
@@ -100,6 +113,9 @@ mod tests {
         assert_eq!(buffer_for(json!({"constant": 100_000_000})), 6 * path_and_queue);
         let steps = json!({"steps": [[0, 0], [5, 100_000_000], [9, 1_000_000]]});
         assert_eq!(buffer_for(steps), 6 * path_and_queue);
+        let by_rates =
+            buffer_of("bbr", json!({"constant": 100_000_000}), json!({"packets": 100}), 100);
+        assert_eq!(by_rates, 18 * path_and_queue);
     }
 
     #[test]

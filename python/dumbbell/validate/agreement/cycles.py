@@ -3,7 +3,7 @@
 From the window laws that the fidelity checks use. What has no law here is taken for Reno, also
 where it listens to delay or marks: after slow start it grows by about a segment a round trip, and
 a run that is mostly slow start compares little else. Only what follows a measured rate settles
-within some ten round trips on any path.
+within a few dozen round trips on any path.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dumbbell.validate.oracles import LAWS
 
 _CYCLES: Final = 8
 _ROUNDS_MAX: Final = 20_000
-_SETTLING_RTTS: Final = 10
+_SETTLING_RTTS: Final = 25
+"""A start with its draining takes some fifteen, a cycle of probes ten."""
 
 
 def _reno(p: float, _: float) -> float:
