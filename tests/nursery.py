@@ -47,7 +47,10 @@ class Nursery:
         )
 
     def start(self, task: str, *arguments: Any, err: Path | None = None, kill_at: int = 0) -> int:
-        """Start a task and return its process; it is killed at its `kill_at`th step."""
+        """Start a task and return its process; it is killed at its `kill_at`th step.
+
+        Steps are what may change the folder that is the task's first argument.
+        """
         request = {
             "task": task,
             "arguments": [str(each) if isinstance(each, Path) else each for each in arguments],
@@ -147,7 +150,7 @@ def _child(request: dict[str, Any]) -> None:
         flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         os.dup2(os.open(name, flags), number)
     if request["kill_at"]:
-        _kill_at(request["kill_at"])
+        _kill_at(request["kill_at"], request["arguments"][0])
     code = 0
     try:
         _TASKS[request["task"]](*request["arguments"])
@@ -160,13 +163,16 @@ def _child(request: dict[str, Any]) -> None:
     os._exit(code)
 
 
-def _kill_at(last: int) -> None:
+def _kill_at(last: int, folder: str) -> None:
+    """Kill this process before its `last`th step in a folder."""
     steps = 0
 
     def count(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal steps
-        del arguments
-        if event in STEPS:
+        if event not in STEPS:
+            return
+        path = str(arguments[0])
+        if not path.startswith("/") or path.startswith(folder):
             steps += 1
             if steps == last:
                 os.kill(os.getpid(), signal.SIGKILL)

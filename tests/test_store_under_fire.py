@@ -18,10 +18,13 @@ from pathlib import Path
 import pytest
 
 import small_study
+from dumbbell._core import CancelToken
 from dumbbell.errors import DamagedResult, InputError, StoreError
 from dumbbell.running import staging
+from dumbbell.running.engine import Output
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
 from nursery import Nursery
 from samples import QuickEngine, output, resolved, seeds
 
@@ -81,7 +84,7 @@ def test_processes_repair_the_same_damage(
         assert files_of(tmp_path) == undisturbed
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_campaign_that_is_killed_at_any_moment_resumes(
     nursery: Nursery, undisturbed: dict[str, bytes], tmp_path: Path, seed: int
 ) -> None:
@@ -125,7 +128,7 @@ def test_a_writer_may_be_killed_at_every_step(
         assert nursery.run("put", root, 1) == 0
         assert files_of(root) == wanted
         assert drafts(root) == []
-    assert step > 8
+    assert step > 12
     assert files_of(root) == wanted
 
 
@@ -167,8 +170,7 @@ def test_the_command_is_killed_and_goes_on(
     small_study.write(tmp_path / "study")
     draw = random.Random(seed)
     codes = [
-        nursery.run("command", tmp_path, *COMMAND, kill_at=draw.randrange(100, 1500))
-        for _ in range(3)
+        nursery.run("command", tmp_path, *COMMAND, kill_at=draw.randrange(1, 380)) for _ in range(3)
     ]
     assert set(codes) <= {-signal.SIGKILL, 0}
     assert nursery.run("command", tmp_path, *COMMAND) == 0
@@ -263,7 +265,7 @@ def test_a_store_that_can_only_be_read_is_used_but_not_written(
 
 
 @pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "run.json"])
-def test_a_flipped_bit_is_found_wherever_it_is(tmp_path: Path, name: str) -> None:
+def test_a_flipped_bit_is_found(tmp_path: Path, name: str) -> None:
     store, engine = Store(tmp_path), QuickEngine()
     (scenario,) = seeds(1)
     execute([scenario], store, engine)
@@ -271,8 +273,9 @@ def test_a_flipped_bit_is_found_wherever_it_is(tmp_path: Path, name: str) -> Non
     path = next(tmp_path.rglob(name))
     content = path.read_bytes()
     draw = random.Random(name)
-    repaired = set(draw.sample(range(len(content)), 10))
-    for place in range(len(content)):
+    places = draw.sample(range(len(content)), 300)
+    repaired = places[::30]
+    for place in places:
         flipped = bytearray(content)
         flipped[place] ^= 1 << draw.randrange(8)
         path.write_bytes(flipped)
@@ -302,12 +305,21 @@ def test_a_flipped_bit_in_the_format_is_a_clear_error_or_harmless(tmp_path: Path
     assert refused > 7 * len(content)
 
 
+class OvertakenEngine(QuickEngine):
+    """Somebody else makes the folder one of another format during the fourth run."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.root = root
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        if scenario.data["seed"] == 3:
+            staging.replace(self.root / "format.json", b'{"format": 2}')
+        return super().run(scenario, cancel)
+
+
 def test_a_folder_that_becomes_one_of_another_format_stops_everything(tmp_path: Path) -> None:
-    store, engine = Store(tmp_path), QuickEngine()
-
-    def overtaken(_: object) -> None:
-        (tmp_path / "format.json").write_text('{"format": 2}')
-
     with pytest.raises(StoreError, match="has format 2, this Dumbbell reads format 1"):
-        execute(seeds(100), store, engine, on_progress=overtaken)
-    assert len(engine.seeds) < 10
+        execute(seeds(10), Store(tmp_path), OvertakenEngine(tmp_path))
+    assert len(list(tmp_path.rglob("run.json"))) == 3
+    assert not (tmp_path / "failures").exists()
