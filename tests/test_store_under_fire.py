@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +83,47 @@ def test_processes_repair_the_same_damage(
         ended = [nursery.wait(process) for process in processes]
         assert ended == [0] * 4, [err.read_text() for err in errors]
         assert files_of(tmp_path) == undisturbed
+
+
+def test_another_process_may_remove_the_damage_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does so between our attempt to put a result in its place and our look at what is there."""
+    store, scenario = Store(tmp_path), resolved()
+    store.put(scenario, output(scenario))
+    intact = files_of(tmp_path)
+    next(tmp_path.rglob("run.json")).write_bytes(b"")
+    rename = Path.rename
+
+    def overtaken(path: Path, target: Path) -> Path:
+        try:
+            return rename(path, target)
+        except OSError:
+            monkeypatch.undo()
+            staging.discard(target)
+            raise
+
+    monkeypatch.setattr(Path, "rename", overtaken)
+    store.put(scenario, output(scenario))
+    assert Path.rename is rename
+    assert files_of(tmp_path) == intact
+
+
+def test_another_process_may_remove_what_is_about_to_be_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, engine, runs = Store(tmp_path), QuickEngine(), seeds(2)
+    execute(runs, store, engine)
+    verify = Store.verify
+
+    def overtaken(self: Store, key: str) -> dict[str, Any]:
+        monkeypatch.undo()
+        staging.discard(next(tmp_path.glob(f"runs/*/{key}")))
+        return verify(self, key)
+
+    monkeypatch.setattr(Store, "verify", overtaken)
+    outcome = execute(runs, store, engine)
+    assert (len(outcome.done), len(outcome.reused), outcome.warnings) == (1, 1, [])
 
 
 @pytest.mark.parametrize("seed", range(8))
