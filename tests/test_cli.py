@@ -18,10 +18,11 @@ import pytest
 
 import small_study
 from dumbbell import catalogue
-from dumbbell.cli import commands, progress
+from dumbbell.cli import commands
 from dumbbell.errors import EngineError
 from dumbbell.running.engine import Output, SimulatorEngine
-from dumbbell.running.executor import Progress
+from dumbbell.running.failures import failures
+from dumbbell.running.store import Store
 from dumbbell.scenario.facts import algorithms
 from dumbbell.study.model import Study
 
@@ -217,7 +218,37 @@ def test_a_failed_run_is_exit_code_1_and_the_others_stay(
     said = dumbbell("run", study, "--quick", "--where", "test=fairness")
     assert said.code == 1
     assert "2 run, 0 reused, 2 failed" in said.err
-    assert "error: out of luck" in said.err
+    point = "fairness (algorithm = reno, rate = 5mbit, rtt = 20ms), repetition 0"
+    assert f"failed: {point}: out of luck\n" in said.err
+    assert "Failed runs are recorded in results/failures" in said.err
+    loaded = Study.load(study)
+    keys = [run.resolved.key for run in loaded.runs(quick=True)]
+    found = failures(Store("results"), keys)
+    assert len(found) == 2
+    assert {each.error for each in found.values()} == {"EngineError"}
+    monkeypatch.setattr(SimulatorEngine, "run", simulate)
+    said = dumbbell("run", study, "--quick", "--where", "test=fairness")
+    assert said.code == 0
+    assert "2 run, 2 reused, 0 failed" in said.err
+    assert failures(Store("results"), keys) == {}
+
+
+def test_the_cost_of_a_campaign_is_told(dumbbell: Command, tmp_path: Path) -> None:
+    small_study.write(tmp_path / "study")
+    first = dumbbell("run", "study", "--where", "test=lossy").err.splitlines()
+    table = [line.split() for line in first if line.startswith(("this", "all", "results"))]
+    assert [row[:3] for row in table] == [["this", "command", "2"], ["results", "2", "0.01"]]
+    assert table[0][-1] in ("MB", "GB")
+    assert table[1][-1] == "kB"
+    said = dumbbell("run", "study", "--where", "rtt=20ms")
+    assert said.out == ""
+    table = [line.split() for line in said.err.splitlines() if line.startswith(("this", "all"))]
+    assert [row[:4] for row in table] == [
+        ["this", "command", "8", "0.03"], ["all", "2", "commands", "10"]
+    ]  # fmt: skip
+    said = dumbbell("run", "study", "--where", "rtt=20ms")
+    assert "this command" not in said.err
+    assert "all 2 commands" in said.err
 
 
 def test_results_of_another_engine_do_not_count(
@@ -419,24 +450,3 @@ def test_output_into_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
         check=True,
     )
     assert "Traceback" not in done.stderr
-
-
-def test_remaining_time_follows_the_packets_not_the_runs(tmp_path: Path) -> None:
-    study: Study = small_study.write(tmp_path / "study")
-    slow, fast = (
-        study.runs(where={"test": "fairness", "rate": rate, "rtt": "20ms"}, runs=1)[0].resolved
-        for rate in ("5mbit", "10mbit")
-    )
-    tracker = progress.Tracker([slow, fast], clock_s=0)
-    state = Progress(total=2, done=1, reused=0, invalid=0, failed=0, packets=5_000_000, latest=slow)
-    assert tracker.update(state, clock_s=10) == "0.5 M packets/s, 20 s left"
-    state = Progress(total=2, done=1, reused=0, invalid=0, failed=1, packets=5_000_000, latest=fast)
-    assert tracker.update(state, clock_s=20) == "1 failed, 0.2 M packets/s"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.4, "0 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")],
-)
-def test_durations_read_well(seconds: float, text: str) -> None:
-    assert progress.duration(seconds) == text

@@ -138,3 +138,12 @@ def test_a_cancelled_token_stops_a_run() -> None:
     endless = resolved({"duration": "100000h", "record": {"interval": "none"}})
     with pytest.raises(Cancelled):
         SimulatorEngine().run(endless, token)
+
+
+def test_polars_has_met_numpy_before_threads_do() -> None:
+    """Two threads that meet NumPy first at once have failed: Polars imports it lazily."""
+    code = (
+        "import dumbbell.running.engine, numpy, polars; print(polars._dependencies.numpy is numpy)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert told.stdout == "True\n"

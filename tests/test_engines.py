@@ -24,7 +24,8 @@ from dumbbell.report import site
 from dumbbell.results import Plan, Results, remember
 from dumbbell.running import engines, machine, testbed, validity
 from dumbbell.running.engine import Output, SimulatorEngine
-from dumbbell.running.executor import Interrupted, Progress, execute
+from dumbbell.running.executor import Fate, Interrupted, Progress, execute
+from dumbbell.running.extent import Extent
 from dumbbell.running.machine import Machine
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -484,6 +485,7 @@ def test_time_left_in_real_time_is_what_the_runs_last() -> None:
     assert progress.announcement([long, short], 1) == (
         "2 runs in real time, one at a time: about 1 min 20 s"
     )
-    tracker = progress.Tracker([long, short], clock_s=0, real_time_jobs=1)
-    state = Progress(total=2, done=0, reused=1, invalid=0, failed=0, packets=5_000_000, latest=long)
-    assert tracker.update(state, clock_s=0.1) == "1 reused, 20 s left"
+    tracker = progress.Tracker([long, short], 0, stored={long.key}, real_time=True)
+    ran = Extent(packets=5_000_000)
+    tracker.update(Progress(2, 0, 1, 0, 0, ran, latest=long, fate=Fate.REUSED))
+    assert tracker.text(0.1) == "1 reused, about 20 s left"

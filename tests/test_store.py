@@ -224,7 +224,6 @@ def test_what_a_killed_writer_left_is_no_result_and_is_removed(tmp_path: Path) -
     writer = in_other_process(code, str(parent))
     assert writer.stdout is not None
     draft = Path(writer.stdout.readline().decode().strip())
-    os.utime(draft, (LONG_AGO_S, LONG_AGO_S))
     store.clean()
     assert draft.exists(), "its writer is alive"
     writer.send_signal(signal.SIGKILL)
@@ -235,13 +234,22 @@ def test_what_a_killed_writer_left_is_no_result_and_is_removed(tmp_path: Path) -
     assert store.has(key)
 
 
-def test_a_young_draft_is_left_alone(tmp_path: Path) -> None:
-    draft = staging.new_path(tmp_path)
-    draft.mkdir()
-    staging.remove_abandoned(tmp_path)
-    assert draft.exists()
-    staging.remove_abandoned(tmp_path, now_s=time.time() + 61)
-    assert not draft.exists()
+def test_a_draft_without_a_writer_is_removed_at_once(tmp_path: Path) -> None:
+    abandoned = [staging.new_path(tmp_path) for _ in range(2)]
+    abandoned[0].mkdir()
+    abandoned[1].touch()
+    with staging.folder(tmp_path) as draft:
+        staging.remove_abandoned(tmp_path)
+        assert draft.exists()
+    assert not any(path.exists() for path in abandoned)
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file.json"
+    for content in (b"old", b"newer"):
+        staging.replace(path, content, lasting=True)
+        assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_without_locks_only_age_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

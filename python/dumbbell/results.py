@@ -23,7 +23,7 @@ from dumbbell.analysis.run_metrics import Metrics
 from dumbbell.catalogue import Algorithm
 from dumbbell.claims.checks import TestRuns
 from dumbbell.claims.verdicts import ClaimResult, judge
-from dumbbell.errors import DamagedResult, InputError, StoreError
+from dumbbell.errors import DamagedResult, InputError
 from dumbbell.running import engines, staging, validity
 from dumbbell.running.engine import Engine
 from dumbbell.running.engines import EngineName
@@ -51,22 +51,13 @@ _UNKNOWN: Final = (Plan(), Plan(quick=True))
 
 
 def remember(store: Store, study: Study, plan: Plan) -> None:
-    """Add a plan to those of a results folder, which must hold a result already."""
-    plans = recall(store, study)
-    if plan in plans:
-        return
-    path = _plans_file(store, study)
-    draft = staging.new_path(path.parent)
-    try:
-        path.parent.mkdir(exist_ok=True)
-        draft.write_bytes(_PLANS.dump_json((*plans, plan), indent=1) + b"\n")
-        draft.replace(path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError(f"{path}: cannot write it: {reason}; finished results are kept") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+    """Add a plan to those of a results folder, which must be in use already."""
+    # Another process may add one of its own at the same moment.
+    with store.errors("write"), staging.locked(store.root):
+        plans = recall(store, study)
+        if plan not in plans:
+            content = _PLANS.dump_json((*plans, plan), indent=1) + b"\n"
+            staging.replace(_plans_file(store, study), content, lasting=True)
 
 
 def recall(store: Store, study: Study) -> tuple[Plan, ...]:

@@ -8,7 +8,6 @@ something that was asked for is impossible, 130 stopped by Ctrl-C.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -20,20 +19,20 @@ from dumbbell import api, catalogue
 from dumbbell import compare as comparing
 from dumbbell.analysis.latency import latencies
 from dumbbell.claims.verdicts import Verdict
-from dumbbell.cli import cli_tables, own_commands, progress, validate_command
+from dumbbell.cli import cli_tables, own_commands, progress, run_command, validate_command
 from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
-from dumbbell.results import Plan, Results, remember
+from dumbbell.results import Plan, Results
 from dumbbell.running import captures, engines, machine
 from dumbbell.running.engines import EngineName
-from dumbbell.running.executor import Interrupted, Outcome, Progress, execute
+from dumbbell.running.executor import Interrupted
 from dumbbell.running.store import Store
 from dumbbell.running.validity import RETRIES, described, reasons
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.study.model import Study, scenarios
+from dumbbell.study.model import Study
 
 app = typer.Typer(
     name="dumbbell",
@@ -49,7 +48,6 @@ algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_h
 app.add_typer(algorithms_app, name="algorithms")
 
 DEFAULT_RESULTS: Final = Path("results")
-_FAILURES_SHOWN: Final = 10
 
 StudyName = Annotated[str, typer.Argument(help="Name of the study, or its folder or file.")]
 ResultsDir = Annotated[Path, typer.Option("--results", help="Results folder.")]
@@ -170,9 +168,10 @@ def run(
     """
     loaded = Study.load(study)
     chosen = engines.named(engine)
-    wanted = loaded.runs(quick, _selection(where or []), runs, seed)
-    planned = scenarios(run.on(chosen.identity) for run in wanted)
-    if not planned:
+    wanted = [
+        run.on(chosen.identity) for run in loaded.runs(quick, _selection(where or []), runs, seed)
+    ]
+    if not wanted:
         raise InputError(
             "selects no run",
             source="--where",
@@ -180,21 +179,11 @@ def run(
             valid="fewer conditions",
         )
     engines.runnable(chosen)
-    store, at_once = Store(results), engines.jobs(chosen, jobs)
-    if chosen.real_time:
-        missing = [each for each in planned if not store.has(each.key)]
-        say.print(progress.announcement(missing, at_once))
     plan = Plan(quick=quick, runs=runs, seed=seed)
-    started_s = time.monotonic()
-    with progress.shown(planned, say, at_once if chosen.real_time else None) as display:
-
-        def follow(state: Progress) -> None:
-            if state.done + state.reused + state.invalid == 1:
-                remember(store, loaded, plan)
-            display(state)
-
-        outcome = execute(planned, store, chosen, at_once, follow, retries=retries)
-    _tell(outcome, time.monotonic() - started_s)
+    at_once = engines.jobs(chosen, jobs)
+    outcome = run_command.run(
+        loaded, wanted, Store(results), chosen, jobs=at_once, retries=retries, plan=plan
+    )
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
     where_from = _engine_option(engine)
@@ -222,30 +211,6 @@ def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
     return dict(selected)
 
 
-def _tell(outcome: Outcome, elapsed_s: float) -> None:
-    invalid = f"{len(outcome.invalid)} invalid, " if outcome.invalid else ""
-    say.print(
-        f"{len(outcome.done)} run, {len(outcome.reused)} reused, {invalid}"
-        f"{len(outcome.failed)} failed in {progress.duration(elapsed_s)}"
-    )
-    _list([f"error: {str(error) or type(error).__name__}" for _, error in outcome.failed])
-    _tell_invalid([described(*each) for each in outcome.invalid])
-
-
-def _tell_invalid(runs: Sequence[str]) -> None:
-    """Name the runs that nothing may rest on."""
-    _list(runs)
-    if runs:
-        say.print("Invalid runs are left out of everything; the same command tries them again.")
-
-
-def _list(lines: Sequence[str]) -> None:
-    for line in lines[:_FAILURES_SHOWN]:
-        say.print(line, markup=False, soft_wrap=True)
-    if len(lines) > _FAILURES_SHOWN:
-        say.print(f"... and {len(lines) - _FAILURES_SHOWN} more")
-
-
 @app.command()
 def report(
     study: StudyName,
@@ -260,7 +225,7 @@ def report(
     found = _results(study, results, engine)
     with say.status("reading results") as status:
         page = site.write(found, output, on_step=status.update)
-    _tell_invalid(list(found.invalid.values()))
+    run_command.tell_invalid(list(found.invalid.values()))
     print(page)
 
 
@@ -299,7 +264,7 @@ def claims(
             }
         )
         return
-    _tell_invalid(list(found.invalid.values()))
+    run_command.tell_invalid(list(found.invalid.values()))
     print_table(cli_tables.claims(judged))
     print(
         f"{counts[Verdict.REPRODUCED]} of {len(judged)} reproduced, "
@@ -446,7 +411,7 @@ def compare(
         print_json(compared.as_dict())
     else:
         print_table(cli_tables.comparison(compared))
-    _tell_invalid(compared.invalid)
+    run_command.tell_invalid(compared.invalid)
     if compared.invalid:
         raise typer.Exit(1)
 

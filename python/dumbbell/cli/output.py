@@ -25,9 +25,18 @@ def print_json(data: Any) -> None:
 
 def print_table(table: Any) -> None:
     """Print a table; where nobody looks at it, nothing is folded."""
-    console = Console(highlight=False)
+    _unfolded(table, stderr=False)
+
+
+def say_table(table: Any) -> None:
+    """Print a table for people, beside the results."""
+    _unfolded(table, stderr=True)
+
+
+def _unfolded(table: Any, *, stderr: bool) -> None:
+    console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDE)
+        console = Console(stderr=stderr, highlight=False, width=_WIDE)
     console.print(table)
 
 

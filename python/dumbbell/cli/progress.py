@@ -4,34 +4,47 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
 
+from dumbbell.cli.quantities import duration
+from dumbbell.running.estimate import Estimate
+from dumbbell.running.executor import Fate, Running
 from dumbbell.running.executor import Progress as State
-from dumbbell.scenario import facts
+from dumbbell.running.places import Places, words
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.units import NS_PER_S
 
 _LOG_EVERY_S: Final = 10.0
-_BITS_PER_PACKET: Final = 12_000
+_SHOW_EVERY_S: Final = 0.5
+_RUNNING_SHOWN: Final = 8
+
+
+@dataclass(frozen=True)
+class Going:
+    """A run that goes on, in words, since a reading of the clock; how long it takes, if known."""
+
+    words: str
+    started_s: float
+    expected_s: float | None
+
+    def taken(self, clock_s: float) -> str:
+        """Say how long it has been going."""
+        taken = duration(clock_s - self.started_s)
+        return taken if self.expected_s is None else f"{taken} of about {duration(self.expected_s)}"
 
 
 class Tracker:
-    """Follows an execution: how far it is, how fast, and how long it will still take.
-
-    Runs differ in size by orders of magnitude, so what is left is estimated from the packets that
-    the paths of the remaining runs can carry; in real time, from how long they last.
+    """Follows an execution: how far it is, how fast, what goes on, and how long all will take.
 
     Parameters
     ----------
@@ -39,56 +52,71 @@ class Tracker:
         All that is to be run.
     clock_s
         The time.
-    real_time_jobs
-        How many go on at the same time in real time; None: in the simulator.
+    jobs
+        How many go on at the same time.
+    places
+        Their places in the study.
+    stored
+        The keys of those that are there already.
+    real_time
+        Whether they take as long as their scenarios say.
     """
 
     def __init__(
-        self, runs: Sequence[ResolvedScenario], clock_s: float, real_time_jobs: int | None = None
+        self,
+        runs: Sequence[ResolvedScenario],
+        clock_s: float,
+        jobs: int = 1,
+        places: Places = MappingProxyType({}),
+        stored: Collection[str] = (),
+        *,
+        real_time: bool = False,
     ) -> None:
+        self._estimate = Estimate(runs, places, stored, real_time=real_time)
         self._started_s = clock_s
-        self._real_time_jobs = real_time_jobs
-        self._size = _packets if real_time_jobs is None else _length_s
-        self._left = sum(self._size(run) for run in runs)
-        self._worked = 0.0
-        self._done = 0
+        self._jobs = jobs
+        self._places = places
+        self._real_time = real_time
+        self._state: State | None = None
 
-    def update(self, state: State, clock_s: float) -> str:
-        """Take one more finished run into account and say where things stand."""
-        size = self._size(state.latest)
-        self._left -= size
-        if state.done > self._done:
-            self._worked += size
-        self._done = state.done
+    def update(self, state: State) -> None:
+        """Take one more finished run into account."""
+        seconds = state.seconds if state.fate is Fate.DONE else None
+        self._estimate.finish(state.latest.key, seconds)
+        self._state = state
+
+    def text(self, clock_s: float, running: Sequence[Running] = ()) -> str:
+        """Say where things stand."""
+        parts = []
         elapsed_s = clock_s - self._started_s
-        counts = {"reused": state.reused, "invalid": state.invalid, "failed": state.failed}
-        parts = [f"{count} {fate}" for fate, count in counts.items() if count]
-        if state.packets and elapsed_s > 0 and self._real_time_jobs is None:
-            parts.append(f"{state.packets / elapsed_s / 1e6:.1f} M packets/s")
-        left_s = self._left_s(elapsed_s)
-        if left_s is not None and state.finished < state.total:
-            parts.append(f"{duration(left_s)} left")
+        state = self._state
+        if state is not None:
+            counts = {"reused": state.reused, "invalid": state.invalid, "failed": state.failed}
+            parts += [f"{count} {fate}" for fate, count in counts.items() if count]
+            if state.packets and elapsed_s > 0 and not self._real_time:
+                parts.append(f"{state.packets / elapsed_s / 1e6:.1f} M packets/s")
+        if state is None or state.finished < state.total:
+            since = {each.scenario.key: clock_s - each.started_s for each in running}
+            left_s = self._estimate.left_s(self._jobs, since)
+            if left_s is not None:
+                parts.append(f"about {duration(left_s)} left")
         return ", ".join(parts)
 
-    def _left_s(self, elapsed_s: float) -> float | None:
-        if self._real_time_jobs is not None:
-            return self._left / self._real_time_jobs
-        return elapsed_s * self._left / self._worked if self._worked else None
-
-
-def duration(seconds: float) -> str:
-    """Render a time for people: 42 s, 3 min 20 s, 1 h 5 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    def going(self, running: Sequence[Running]) -> list[Going]:
+        """Say in words what goes on."""
+        return [
+            Going(
+                words(each.scenario, self._places.get(each.scenario.key)),
+                each.started_s,
+                self._estimate.expected_s(each.scenario.key),
+            )
+            for each in running
+        ]
 
 
 def announcement(runs: Sequence[ResolvedScenario], jobs: int) -> str:
     """Say how long runs in real time will take."""
-    total_s = sum(_length_s(run) for run in runs)
+    total_s = sum(run.data["duration_ns"] / NS_PER_S for run in runs)
     each = "one" if jobs == 1 else f"{jobs}"
     return (
         f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in real time, {each} at a time: "
@@ -97,85 +125,96 @@ def announcement(runs: Sequence[ResolvedScenario], jobs: int) -> str:
 
 
 @contextmanager
-def shown(
-    runs: Sequence[ResolvedScenario], console: Console, real_time_jobs: int | None = None
-) -> Iterator[Display]:
-    """Show progress while the block runs: a live bar, or lines where there is no terminal."""
-    tracker = Tracker(runs, time.monotonic(), real_time_jobs)
+def shown(tracker: Tracker, total: int, console: Console) -> Iterator[Display]:
+    """Show progress while the block runs: live, or as lines where there is no terminal."""
     if not console.is_terminal:
-        yield _Lines(tracker, console)
+        yield _Lines(tracker, total, console)
         return
-    with Progress(
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[state]}"),
-        console=console,
-        transient=True,
-    ) as bar:
-        yield _Bar(tracker, bar, bar.add_task("runs", total=len(runs), state=""))
+    display = _Live(tracker, total, console)
+    with Live(get_renderable=display.rendered, console=console, transient=True):
+        yield display
 
 
 class Display(ABC):
-    """Shows the state after each finished run."""
+    """Shows how an execution goes; its methods are what `execute` calls."""
 
-    def __init__(self, tracker: Tracker) -> None:
+    def __init__(self, tracker: Tracker, total: int, console: Console) -> None:
         self._tracker = tracker
+        self._total = total
+        self._console = console
+        self._finished = 0
+        self._running: Sequence[Running] = ()
+        self._shown_s = time.monotonic()
 
-    def __call__(self, state: State) -> None:
-        """Show a state."""
+    every_s: float
+    """How often to show something."""
+
+    def on_progress(self, state: State) -> None:
+        """Take note of a run that has ended."""
+        self._tracker.update(state)
+        self._finished = state.finished
         if state.warning is not None:
-            self.warn(state.warning)
-        self.show(state, self._tracker.update(state, time.monotonic()))
+            self.line(f"warning: {state.warning}")
+        self._show_if_due(last=state.finished == state.total)
+
+    def on_wait(self, running: Sequence[Running]) -> None:
+        """Take note of what goes on."""
+        self._running = running
+        if self._finished < self._total:
+            self._show_if_due()
+
+    def line(self, text: str) -> None:
+        """Print a line."""
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _show_if_due(self, *, last: bool = False) -> None:
+        now_s = time.monotonic()
+        if last or now_s - self._shown_s >= self.every_s:
+            self._shown_s = now_s
+            running = () if last else self._running
+            self.show(now_s, self._tracker.text(now_s, running), self._tracker.going(running))
 
     @abstractmethod
-    def warn(self, text: str) -> None:
-        """Show something about a single run."""
-
-    @abstractmethod
-    def show(self, state: State, text: str) -> None:
-        """Show where things stand."""
+    def show(self, now_s: float, text: str, going: Sequence[Going]) -> None:
+        """Show where things stand and what goes on."""
 
 
-class _Bar(Display):
-    def __init__(self, tracker: Tracker, bar: Progress, task: TaskID) -> None:
-        super().__init__(tracker)
-        self._bar = bar
-        self._task = task
+class _Live(Display):
+    every_s = _SHOW_EVERY_S
 
-    def warn(self, text: str) -> None:
-        self._bar.console.print(f"warning: {text}", markup=False, highlight=False)
+    def __init__(self, tracker: Tracker, total: int, console: Console) -> None:
+        super().__init__(tracker, total, console)
+        self._bar = Progress(
+            TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        )
+        self._task = self._bar.add_task("runs", total=total)
+        self._text = ""
+        self._going: Sequence[Going] = ()
 
-    def show(self, state: State, text: str) -> None:
-        self._bar.update(self._task, completed=state.finished, total=state.total, state=text)
+    def show(self, now_s: float, text: str, going: Sequence[Going]) -> None:
+        del now_s
+        self._bar.update(self._task, completed=self._finished)
+        self._text, self._going = text, going
+
+    def rendered(self) -> RenderableType:
+        """Return what is on the terminal; it is drawn by a thread of its own."""
+        table = Table.grid(padding=(0, 2), expand=True)
+        table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+        table.add_column(no_wrap=True, justify="right")
+        going, now_s = self._going, time.monotonic()
+        for each in going[:_RUNNING_SHOWN]:
+            table.add_row(Text(f"  {each.words}"), each.taken(now_s))
+        if len(going) > _RUNNING_SHOWN:
+            table.add_row(f"  and {len(going) - _RUNNING_SHOWN} more", "")
+        return Group(self._bar, Text(self._text), table)
 
 
 class _Lines(Display):
-    def __init__(self, tracker: Tracker, console: Console) -> None:
-        super().__init__(tracker)
-        self._console = console
-        self._latest_s = time.monotonic()
+    every_s = _LOG_EVERY_S
 
-    def warn(self, text: str) -> None:
-        self._line(f"warning: {text}")
-
-    def show(self, state: State, text: str) -> None:
-        now_s = time.monotonic()
-        if state.finished == state.total or now_s - self._latest_s >= _LOG_EVERY_S:
-            self._latest_s = now_s
-            self._line(f"{state.finished}/{state.total} runs: {text}")
-
-    def _line(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _length_s(run: ResolvedScenario) -> float:
-    return float(run.data["duration_ns"]) / NS_PER_S
-
-
-def _packets(run: ResolvedScenario) -> float:
-    """Return about how many packets a run takes."""
-    rate_bps = facts.bottleneck_rate_bps(run.data) or 0
-    duration_ns: int = run.data["duration_ns"]
-    return 1 + rate_bps * duration_ns / 1e9 / _BITS_PER_PACKET
+    def show(self, now_s: float, text: str, going: Sequence[Going]) -> None:
+        line = ": ".join(filter(None, (f"{self._finished}/{self._total} runs", text)))
+        named = [f"{each.words} for {each.taken(now_s)}" for each in going[:_RUNNING_SHOWN]]
+        if len(going) > _RUNNING_SHOWN:
+            named.append(f"{len(going) - _RUNNING_SHOWN} more")
+        self.line(f"{line}; running: {', '.join(named)}" if named else line)

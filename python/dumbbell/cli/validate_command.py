@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import cli_tables, progress
+from dumbbell.cli import cli_tables
 from dumbbell.cli.output import print_json, print_table, say, writing
+from dumbbell.cli.quantities import duration
 from dumbbell.errors import InputError, TestbedError
 from dumbbell.figures import drawing
 from dumbbell.running import engines, machine
@@ -136,9 +137,7 @@ def _theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
 def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bool) -> Found:
     bed = testbed.real()
     whole_s = running.real_time_s(cases, bed, modules=not quick)
-    say.print(
-        f"{len(cases)} scenarios on the kernel, in real time: up to {progress.duration(whole_s)}"
-    )
+    say.print(f"{len(cases)} scenarios on the kernel, in real time: up to {duration(whole_s)}")
     with say.status("running") as status:
 
         def follow(side: Side, state: Progress) -> None:

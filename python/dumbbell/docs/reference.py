@@ -275,6 +275,10 @@ the engine, the schema and the sources of the algorithms. In it are
   every other file;
 - one Parquet file for each of the tables below that has rows.
 
+Beside them lie `studies`, which says what was asked for; `failures/ab12....json`, why a run failed
+when it was last tried, until it succeeds; and `campaigns`, what each command took. Results can be
+used without any of these.
+
 A run's folder appears as a whole or not at all, and is verified before it is used. The same run
 gives the same bytes wherever and whenever the simulator runs it. The engine of a run is either the
 hash of the simulator's sources, or `testbed` with the hash of its sources, the kernel's release and

@@ -18,6 +18,9 @@ from dumbbell.scenario.resolve import ResolvedScenario
 
 _NONE_U32 = 0xFFFF_FFFF
 
+# Polars looks for NumPy when it first meets an array, and fails if two threads do so at once.
+pl.Series(np.empty(0, np.uint32))
+
 
 @dataclass(frozen=True)
 class Output:

@@ -1,7 +1,7 @@
-"""Temporary folders that become results by being renamed, or vanish.
+"""Temporary folders and files that become results by being renamed, or vanish.
 
-A writer holds an advisory lock on its folder. The system releases it when the process
-ends, however it ends, so a folder without the lock has no writer any more.
+A writer holds an advisory lock on its draft. The system releases it when the process
+ends, however it ends, so a draft without the lock has no writer any more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,8 +22,6 @@ except ImportError:  # pragma: no cover - only where the system has no such lock
 
 PREFIX: Final = ".tmp-"
 
-# Between its creation and its lock a folder looks abandoned; nobody takes that long.
-_YOUNG_S: Final = 60
 # Where the system has no locks, only age tells.
 _OLD_S: Final = 24 * 3600
 
@@ -43,17 +41,56 @@ def folder(parent: Path) -> Iterator[Path]:
     """Provide a new folder in `parent`; what is left of it at the end is removed."""
     parent.mkdir(parents=True, exist_ok=True)
     draft = new_path(parent)
-    draft.mkdir()
     try:
-        with locked(draft):
+        with ExitStack() as held:
+            # Until it has its lock it looks abandoned: whoever removes drafts holds the parent's.
+            with locked(parent):
+                draft.mkdir()
+                held.enter_context(locked(draft))
             yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def replace(path: Path, content: bytes, *, lasting: bool = False) -> None:
+    """Write a file; whoever reads it finds all of the old or all of the new content.
+
+    If the process is killed, that is so in any case; if the power fails, only where it is
+    `lasting`, which waits for the disk.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = new_path(path.parent)
+    try:
+        with ExitStack() as held:
+            with locked(path.parent):
+                draft.touch(exist_ok=False)
+                held.enter_context(locked(draft))
+            with draft.open("wb") as file:
+                file.write(content)
+                if lasting:
+                    file.flush()
+                    os.fsync(file.fileno())
+            draft.replace(path)
+            if lasting:
+                _flush_folder(path.parent)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _flush_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can do that."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock on a folder, waiting for it if need be."""
+    """Hold the lock on a folder or file, waiting for it if need be."""
     if fcntl is None:
         yield
         return
@@ -73,17 +110,20 @@ def discard(path: Path) -> None:
 
 
 def remove_abandoned(parent: Path, now_s: float | None = None) -> None:
-    """Remove the temporary files and folders in `parent` that have no writer any more."""
+    """Remove the drafts in `parent` that have no writer any more, as far as that is allowed."""
     now_s = time.time() if now_s is None else now_s
-    for path in parent.glob(PREFIX + "*"):
-        with suppress(FileNotFoundError):
-            age_s = now_s - path.stat().st_mtime
-            if age_s > _YOUNG_S and _has_no_writer(path, age_s):
-                _remove(path)
+    drafts = list(parent.glob(PREFIX + "*"))
+    if not drafts:
+        return
+    with locked(parent):
+        for path in drafts:
+            with suppress(FileNotFoundError):
+                if _has_no_writer(path, now_s - path.stat().st_mtime):
+                    _remove(path)
 
 
 def _has_no_writer(path: Path, age_s: float) -> bool:
-    if fcntl is None or not path.is_dir():
+    if fcntl is None:
         return age_s > _OLD_S
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -100,4 +140,5 @@ def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink()
+        with suppress(OSError):
+            path.unlink()

@@ -6,14 +6,19 @@
     runs/ab/ab12.../         one finished run, named by its scenario's key
         run.json             scenario, summary, and the size and SHA-256 of each other file
         flows.parquet ...    one file per table that has rows
+    studies/                 which runs were asked for (`dumbbell.results`)
+    failures/                why runs failed (`running.failures`)
+    campaigns/               what commands took (`running.campaigns`)
 
 A run is written to a temporary folder beside its final place and then renamed, so it is
-there as a whole or not at all. Nothing that the simulator leaves in it depends on when or where
-it ran.
+there as a whole or not at all, however its process ends. Only a loss of power can leave a
+damaged one, as nothing waits for the disk: its digests tell, and it is run again. Nothing that the
+simulator leaves in it depends on when or where it ran.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -34,6 +39,7 @@ from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
 FORMAT: Final = 1
 FORMAT_FILE: Final = "format.json"
 RUN_FILE: Final = "run.json"
+_TAKEN: Final = (errno.ENOTEMPTY, errno.EEXIST)
 
 
 class Store:
@@ -41,7 +47,7 @@ class Store:
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
-        with self._storage_errors("read"):
+        with self.errors("read"):
             self._check_format()
 
     def has(self, key: str) -> bool:
@@ -65,8 +71,20 @@ class Store:
         """Return a result's `run.json` after checking all its files; raises as `get`."""
         if not self.has(key):
             raise MissingResult(key)
-        with self._storage_errors("read"):
+        with self.errors("read"):
             return _verified(self._folder(key))
+
+    def described(self, key: str) -> dict[str, Any]:
+        """Return a result's `run.json` after checking it, but not the tables; raises as `get`."""
+        if not self.has(key):
+            raise MissingResult(key)
+        with self.errors("read"):
+            return _description(self._folder(key))
+
+    def size_bytes(self, key: str, content: Mapping[str, Any]) -> int:
+        """Return the size of a result's files; `content` is its `run.json`."""
+        tables: int = sum(file["bytes"] for file in content["files"].values())
+        return tables + (self._folder(key) / RUN_FILE).stat().st_size
 
     def keys(self) -> Iterator[str]:
         """Iterate over the keys of all results, in order."""
@@ -74,31 +92,36 @@ class Store:
             if not staging.is_staging(folder) and (folder / RUN_FILE).is_file():
                 yield folder.name
 
-    def put(self, scenario: ResolvedScenario, output: Output) -> None:
-        """Keep a result; if an intact one is there already, that one stays if it is valid."""
-        with self._storage_errors("write"):
-            self._create()
+    def put(self, scenario: ResolvedScenario, output: Output) -> int:
+        """Keep a result and return its size in bytes.
+
+        If an intact one is there already, that one stays if it is valid.
+        """
+        with self.errors("write"):
+            self.create()
             files = dict(_encoded(scenario, output))
             target = self._folder(scenario.key)
             with staging.folder(target.parent) as draft:
                 for name, content in files.items():
                     (draft / name).write_bytes(content)
                 self._install(draft, target)
+        return sum(map(len, files.values()))
 
     def clean(self) -> None:
         """Remove what writers that died have left behind."""
-        with self._storage_errors("write"):
-            for parent in self.root.glob("runs/??/"):
+        with self.errors("write"):
+            folders = (self.root / name for name in ("studies", "failures", "campaigns"))
+            for parent in (self.root, *folders, *self.root.glob("runs/??/")):
                 staging.remove_abandoned(parent)
-            staging.remove_abandoned(self.root)
 
     def _install(self, draft: Path, target: Path) -> None:
         """Rename the draft to its place, unless an intact and valid result is there."""
         while True:
             try:
                 draft.rename(target)
-            except OSError:
-                if not target.is_dir():
+            except OSError as error:
+                # Another process may be replacing a damaged result at this moment.
+                if error.errno not in _TAKEN and not target.is_dir():
                     raise
             else:
                 return
@@ -108,22 +131,24 @@ class Store:
     def _folder(self, key: str) -> Path:
         return self.root / "runs" / key[:2] / key
 
-    def _create(self) -> None:
-        """Make sure that the folder exists and says which format it has."""
-        if self._check_format():
-            return
-        self.root.mkdir(parents=True, exist_ok=True)
-        draft = staging.new_path(self.root)
+    def create(self) -> None:
+        """Make sure that the folder exists and says which format it has.
+
+        Raises StoreError if somebody else has made it a folder of another format meanwhile.
+        """
         try:
-            draft.write_text(json.dumps({"format": FORMAT}) + "\n")
-            draft.replace(self.root / FORMAT_FILE)
-        finally:
-            draft.unlink(missing_ok=True)
+            if self._check_format():
+                return
+        except InputError as error:
+            raise StoreError(f"{error}; what was kept before is still there") from None
+        self.root.mkdir(parents=True, exist_ok=True)
+        content = json.dumps({"format": FORMAT}) + "\n"
+        staging.replace(self.root / FORMAT_FILE, content.encode(), lasting=True)
 
     def _check_format(self) -> bool:
         """Return whether the folder is in use; raise InputError if it is not for us."""
         try:
-            text = (self.root / FORMAT_FILE).read_text()
+            text = (self.root / FORMAT_FILE).read_bytes()
         except FileNotFoundError:
             self._check_unused()
             return False
@@ -158,7 +183,8 @@ class Store:
                 )
 
     @contextmanager
-    def _storage_errors(self, verb: str) -> Iterator[None]:
+    def errors(self, verb: str) -> Iterator[None]:
+        """Turn what the system refuses into a StoreError: what cannot be done, and the way out."""
         try:
             yield
         except OSError as error:
@@ -173,6 +199,8 @@ class Store:
 def _remove_if_useless(target: Path) -> bool:
     """Make room for a new result where a damaged or an invalid one is; False: a good one is."""
     with staging.locked(target.parent):
+        if not target.is_dir():
+            return True  # removed by another process, which holds this lock to do so
         try:
             useless = bool(validity.reasons(_verified(target)["summary"]))
         except DamagedResult:
@@ -216,7 +244,20 @@ def _parquet(table: pl.DataFrame) -> bytes:
 
 
 def _verified(folder: Path) -> dict[str, Any]:
-    """Read `run.json` and compare it and all files with their digests."""
+    """Return `run.json` after comparing it and all files with their digests."""
+    run = _description(folder)
+    for name, expected in run["files"].items():
+        try:
+            content = (folder / name).read_bytes()
+        except FileNotFoundError as error:
+            raise _damaged(folder, str(error)) from None
+        if _sha256(content) != expected["sha256"]:
+            raise _damaged(folder, f"{name} does not match its digest")
+    return run
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """Return `run.json` after comparing it with its digest."""
     try:
         content = (folder / RUN_FILE).read_bytes()
         run = json.loads(content)
@@ -224,9 +265,6 @@ def _verified(folder: Path) -> dict[str, Any]:
             raise _damaged(folder, f"{RUN_FILE} does not match its digest")
         if run["key"] != folder.name:
             raise _damaged(folder, "it does not match its name")
-        for name, expected in run["files"].items():
-            if _sha256((folder / name).read_bytes()) != expected["sha256"]:
-                raise _damaged(folder, f"{name} does not match its digest")
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(folder, str(error)) from None
     return dict(run)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dumbbell._core import CancelToken
 from dumbbell.running.engine import Engine, Output
-from dumbbell.scenario import facts
+from dumbbell.running.places import words
 from dumbbell.scenario.resolve import ResolvedScenario
 
 RETRIES: Final = 2
@@ -32,6 +32,4 @@ def attempts(
 
 def described(scenario: ResolvedScenario, why: tuple[str, ...]) -> str:
     """Name an invalid run for people, with its reasons."""
-    families = dict.fromkeys(facts.family(flow["label"]) for flow in scenario.data["flows"])
-    name = f"{', '.join(families)}, seed {scenario.data['seed']}"
-    return f"invalid run {scenario.key[:12]} ({name}): {'; '.join(why)}"
+    return f"invalid run {scenario.key[:12]} ({words(scenario)}): {'; '.join(why)}"

@@ -26,6 +26,7 @@ from pydantic import (
 from dumbbell import catalogue
 from dumbbell.catalogue import Algorithm, Own
 from dumbbell.errors import InputError, unknown
+from dumbbell.running.places import Place
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
 from dumbbell.study import grid
@@ -216,6 +217,11 @@ class PlannedRun:
     resolved: ResolvedScenario
     measure: Measure
     convergence: Convergence
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in the study."""
+        return Place(self.test, self.axes, self.repetition)
 
     def on(self, engine: str) -> PlannedRun:
         """Return the same run for the engine of this identity."""
@@ -445,6 +451,14 @@ class Study(_Table):
 def scenarios(runs: Iterable[PlannedRun]) -> list[ResolvedScenario]:
     """Return the scenarios of planned runs, each once, in their order."""
     return list({run.resolved.key: run.resolved for run in runs}.values())
+
+
+def places(runs: Iterable[PlannedRun]) -> dict[str, Place]:
+    """Return the places of planned runs by their keys; where tests share a run, the first."""
+    found: dict[str, Place] = {}
+    for run in runs:
+        found.setdefault(run.resolved.key, run.place)
+    return found
 
 
 def _grid(axes: grid.Axes) -> Iterator[dict[str, str]]:

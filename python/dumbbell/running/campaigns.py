@@ -1,0 +1,227 @@
+"""What campaigns cost: how much their results hold, and the time and memory that they took.
+
+Results must not depend on time, so what depends on it lies beside them: each ``dumbbell run`` that
+runs anything keeps a file of its own, ``campaigns/STUDY-....json``, from its first run on. A
+campaign that was interrupted, also by ``kill -9``, is the sum of its commands.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dumbbell.errors import DamagedResult, MissingResult
+from dumbbell.running import staging, validity
+from dumbbell.running.extent import Extent
+from dumbbell.running.store import Store
+
+try:
+    import resource
+except ImportError:  # pragma: no cover - only where the system does not count
+    resource = None  # type: ignore[assignment]
+
+FOLDER: Final = "campaigns"
+_KEPT_EVERY_S: Final = 10.0
+
+
+class Command(BaseModel):
+    """What one ``dumbbell run`` did."""
+
+    model_config = ConfigDict(frozen=True)
+
+    study: str
+    """Name of the study."""
+
+    engine: str
+    """Identity of the engine."""
+
+    quick: bool
+    """Whether it ran the representative part only."""
+
+    jobs: int
+    """Runs at the same time."""
+
+    started: datetime
+    """When it began (UTC)."""
+
+    wall_s: float = 0.0
+    """How long it took, until the last of its runs."""
+
+    runs: int = 0
+    """What it ran; repetitions of invalid runs included."""
+
+    failed: int = 0
+    """Runs that failed."""
+
+    simulated_s: float = 0.0
+    """How long its runs last in their own time."""
+
+    packets: int = 0
+    """Data packets that reached their receivers in its runs."""
+
+    peak_memory_bytes: int | None = None
+    """The most memory that its process had; None: the system does not say."""
+
+
+class Logbook:
+    """Keeps what a command does while it does it; a context manager.
+
+    A log must not stop what it tells of: where it cannot be written, it is not.
+    """
+
+    def __init__(self, store: Store, study: str, engine: str, *, quick: bool, jobs: int) -> None:
+        started = datetime.now(UTC).replace(microsecond=0)
+        self._command = Command(study=study, engine=engine, quick=quick, jobs=jobs, started=started)
+        name = staging.new_path(Path()).name.removeprefix(staging.PREFIX)
+        self._file = store.root / FOLDER / f"{study}-{started:%Y%m%dT%H%M%SZ}-{name}.json"
+        self._began_s = time.monotonic()
+        self._kept_s: float | None = None
+
+    @property
+    def command(self) -> Command:
+        """What the command has done so far."""
+        return self._command
+
+    def note(self, ran: Extent, failed: int) -> None:
+        """Take down what has been done so far; the store must hold something already."""
+        now_s = time.monotonic()
+        self._command = self._command.model_copy(
+            update={
+                "wall_s": now_s - self._began_s,
+                "runs": ran.runs,
+                "failed": failed,
+                "simulated_s": ran.simulated_s,
+                "packets": ran.packets,
+                "peak_memory_bytes": peak_memory_bytes(),
+            }
+        )
+        if self._kept_s is None or now_s - self._kept_s >= _KEPT_EVERY_S:
+            self._keep()
+            self._kept_s = now_s
+
+    def _keep(self) -> None:
+        if self._command.runs or self._command.failed:
+            with suppress(OSError):
+                staging.replace(self._file, self._command.model_dump_json(indent=1).encode())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._keep()
+
+
+def peak_memory_bytes() -> int | None:
+    """Return the most memory that this process has had; None: the system does not say."""
+    if resource is None:
+        return None
+    peak: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a number of commands did, all together.
+
+    Attributes
+    ----------
+    commands
+        How many they were.
+    runs, failed, simulated_s, packets, wall_s
+        As of a `Command`.
+    peak_memory_bytes
+        The most memory that one of them had.
+    """
+
+    commands: int = 0
+    runs: int = 0
+    failed: int = 0
+    simulated_s: float = 0.0
+    packets: int = 0
+    wall_s: float = 0.0
+    peak_memory_bytes: int | None = None
+
+    @classmethod
+    def of(cls, commands: Iterable[Command]) -> Effort:
+        """Add commands up."""
+        found = list(commands)
+        peaks = [each.peak_memory_bytes for each in found if each.peak_memory_bytes is not None]
+        return cls(
+            commands=len(found),
+            runs=sum(each.runs for each in found),
+            failed=sum(each.failed for each in found),
+            simulated_s=sum(each.simulated_s for each in found),
+            packets=sum(each.packets for each in found),
+            wall_s=sum(each.wall_s for each in found),
+            peak_memory_bytes=max(peaks, default=None),
+        )
+
+    @property
+    def packets_per_s(self) -> float | None:
+        """Packets per second of wall time; None: nothing was run."""
+        return self.packets / self.wall_s if self.wall_s > 0 else None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What results hold, and what it took to get them.
+
+    Commands that are not known, as they ran elsewhere or before there was a log, are missing in
+    `effort`; a run that was repeated counts there each time.
+    """
+
+    held: Extent
+    effort: Effort
+
+
+def cost(store: Store, study: str, engine: str, keys: Iterable[str]) -> Cost:
+    """Return what those of the results `keys` that are there and valid have cost.
+
+    Parameters
+    ----------
+    store
+        The results folder.
+    study, engine
+        Name of the study and identity of the engine whose commands count.
+    keys
+        The runs.
+    """
+    return Cost(held(store, keys), Effort.of(commands(store, study, engine)))
+
+
+def held(store: Store, keys: Iterable[str]) -> Extent:
+    """Return how much those of the results `keys` hold that are there and valid."""
+    total = Extent()
+    for key in dict.fromkeys(keys):
+        with suppress(MissingResult, DamagedResult):
+            found = store.described(key)
+            if not validity.reasons(found["summary"]):
+                size_bytes = store.size_bytes(key, found)
+                total += Extent.of(found["scenario"], found["summary"], size_bytes)
+    return total
+
+
+def commands(store: Store, study: str, engine: str) -> Iterator[Command]:
+    """Yield the commands that ran a study on an engine, oldest first; unreadable logs count not."""
+    with store.errors("read"):
+        files = sorted((store.root / FOLDER).glob(f"{study}-*.json"))
+        contents = [file.read_bytes() for file in files]
+    for content in contents:
+        with suppress(ValidationError):
+            command = Command.model_validate_json(content)
+            if (command.study, command.engine) == (study, engine):
+                yield command

@@ -1,0 +1,47 @@
+"""How much runs are, all together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell.units import NS_PER_S
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a number of results hold.
+
+    Attributes
+    ----------
+    runs
+        How many they are.
+    simulated_s
+        How long they last in their own time.
+    packets
+        Data packets that reached their receivers.
+    size_bytes
+        All their files.
+    """
+
+    runs: int = 0
+    simulated_s: float = 0.0
+    packets: int = 0
+    size_bytes: int = 0
+
+    @classmethod
+    def of(cls, scenario: Any, summary: Any, size_bytes: int) -> Extent:
+        """Return that of one result, from what its `run.json` says."""
+        simulated_s = scenario["duration_ns"] / NS_PER_S
+        return cls(1, simulated_s, int(summary.get("packets", 0)), size_bytes)
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(
+            self.runs + other.runs,
+            self.simulated_s + other.simulated_s,
+            self.packets + other.packets,
+            self.size_bytes + other.size_bytes,
+        )
+
+
+NOTHING: Final = Extent()

@@ -1,0 +1,113 @@
+"""Runs that failed: each is recorded with its reason until it succeeds.
+
+A record is a file of the results folder, ``failures/ab12....json``, named by the key of its run.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dumbbell.errors import DumbbellError
+from dumbbell.running import staging
+from dumbbell.running.places import Place, words
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
+
+FOLDER: Final = "failures"
+
+
+class Failure(BaseModel):
+    """Why a run has no result."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str
+    """Key of the run."""
+
+    engine: str
+    """Identity of the engine."""
+
+    run: str
+    """The run in words."""
+
+    place: Place | None
+    """Test, grid point and repetition, if it belongs to a study."""
+
+    error: str
+    """Type of the error."""
+
+    message: str
+    """What it says."""
+
+    traceback: str | None
+    """Where it came from, unless it is an error that explains itself."""
+
+    last_tried: datetime
+    """When the run was last tried (UTC)."""
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.message or self.error}"
+
+
+def record(
+    store: Store, scenario: ResolvedScenario, place: Place | None, error: Exception
+) -> Failure:
+    """Keep why a run failed, instead of what was known of it before.
+
+    A store that cannot be written is a StoreError.
+    """
+    failure = Failure(
+        key=scenario.key,
+        engine=scenario.engine,
+        run=words(scenario, place),
+        place=place,
+        error=type(error).__name__,
+        message=str(error),
+        traceback=None if isinstance(error, DumbbellError) else _traceback(error),
+        last_tried=datetime.now(UTC).replace(microsecond=0),
+    )
+    with store.errors("write"):
+        store.create()
+        staging.replace(_file(store, failure.key), failure.model_dump_json(indent=1).encode())
+    return failure
+
+
+def forget(store: Store, key: str) -> None:
+    """Remove the record of a run that has a result now."""
+    file = _file(store, key)
+    # A store that can only be read refuses to remove even what is not there.
+    if file.exists():
+        with store.errors("write"):
+            file.unlink(missing_ok=True)
+
+
+def failures(store: Store, keys: Iterable[str]) -> dict[str, Failure]:
+    """Return why those of the runs `keys` failed that have failed, by key, in their order.
+
+    A record that cannot be read counts as none, as its run has no result either way.
+    """
+    with store.errors("read"):
+        recorded = {file.stem for file in (store.root / FOLDER).glob("*.json")}
+        read = {key: _read(_file(store, key)) for key in keys if key in recorded}
+    return {key: failure for key, failure in read.items() if failure is not None}
+
+
+def _file(store: Store, key: str) -> Path:
+    return store.root / FOLDER / f"{key}.json"
+
+
+def _read(file: Path) -> Failure | None:
+    try:
+        return Failure.model_validate_json(file.read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
+
+
+def _traceback(error: Exception) -> str:
+    return "".join(traceback.format_exception(error))

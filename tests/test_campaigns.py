@@ -1,0 +1,108 @@
+"""What campaigns cost: kept over several commands, apart from the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import small_study
+from dumbbell.errors import EngineError
+from dumbbell.running import campaigns
+from dumbbell.running.campaigns import Effort, Logbook
+from dumbbell.running.executor import execute
+from dumbbell.running.extent import Extent
+from dumbbell.running.store import Store
+from dumbbell.study.model import scenarios
+from samples import QuickEngine, seeds
+
+
+def book(store: Store, study: str = "small") -> Logbook:
+    return Logbook(store, study, QuickEngine().identity, quick=False, jobs=2)
+
+
+def all_of(store: Store) -> list[campaigns.Command]:
+    return list(campaigns.commands(store, "small", QuickEngine().identity))
+
+
+def test_commands_add_up(tmp_path: Path) -> None:
+    store, runs = Store(tmp_path), seeds(5)
+    for count in (2, 5):
+        with book(store) as kept:
+            execute(runs[:count], store, QuickEngine(), 2, lambda now: kept.note(now.ran, 0))
+    found = all_of(store)
+    assert sorted(each.runs for each in found) == [2, 3]
+    assert all(each.jobs == 2 and not each.quick and each.wall_s > 0 for each in found)
+    cost = campaigns.cost(store, "small", QuickEngine().identity, [run.key for run in runs] * 2)
+    effort = cost.effort
+    assert (effort.commands, effort.runs, effort.packets) == (2, 5, 50)
+    assert effort.packets_per_s == pytest.approx(50 / sum(each.wall_s for each in found))
+    assert effort.peak_memory_bytes is not None
+    assert 10e6 < effort.peak_memory_bytes < 100e9
+    size = sum(path.stat().st_size for path in tmp_path.glob("runs/*/*/*"))
+    assert cost.held == Extent(5, 300.0, 50, size)
+
+
+def test_other_studies_and_engines_do_not_count(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create()
+    for study in ("small", "small-too", "other"):
+        with book(store, study) as kept:
+            kept.note(Extent(1, 60.0, 10, 1), 0)
+    assert [each.study for each in all_of(store)] == ["small"]
+    assert list(campaigns.commands(store, "small", "another")) == []
+    assert campaigns.cost(store, "none", "none", []) == campaigns.Cost(Extent(), Effort())
+
+
+def test_what_a_command_did_is_there_before_it_ends(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create()
+    kept = book(store)
+    kept.note(Extent(1, 60.0, 10, 1), 0)
+    assert [each.runs for each in all_of(store)] == [1]
+    kept.note(Extent(2, 120.0, 20, 2), 1)
+    assert [each.runs for each in all_of(store)] == [1], "not written again within seconds"
+    with pytest.raises(EngineError), kept:
+        raise EngineError
+    assert [(each.runs, each.failed) for each in all_of(store)] == [(2, 1)]
+
+
+def test_a_command_that_runs_nothing_leaves_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    execute(seeds(2), store, QuickEngine())
+    with book(store) as kept:
+        execute(seeds(2), store, QuickEngine(), 1, lambda now: kept.note(now.ran, now.failed))
+    assert not (tmp_path / "campaigns").exists()
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    execute(seeds(1), store, QuickEngine())
+    (tmp_path / "campaigns").touch()
+    with book(store) as kept:
+        kept.note(Extent(1, 60.0, 10, 1), 0)
+    assert all_of(store) == []
+
+
+def test_a_log_that_cannot_be_read_does_not_count(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.create()
+    for _ in range(2):
+        with book(store) as kept:
+            kept.note(Extent(1, 60.0, 10, 1), 0)
+    next((tmp_path / "campaigns").iterdir()).write_bytes(b"")
+    assert len(all_of(store)) == 1
+
+
+def test_only_what_is_there_intact_and_valid_is_held(tmp_path: Path) -> None:
+    study = small_study.write(tmp_path / "study")
+    store = small_study.run(study, tmp_path / "results", quick=True)
+    runs = scenarios(run for run in study.runs(quick=True))
+    keys = [run.key for run in runs]
+    held = campaigns.held(store, keys)
+    assert held.runs == len(list(store.keys())) < len(keys)
+    packets = [store.get(key).summary["packets"] for key in list(store.keys())]
+    assert held.packets == sum(packets) > 10_000
+    assert held.simulated_s == 6.0 * held.runs
+    next(store.root.rglob("run.json")).write_text("{}")
+    assert campaigns.held(store, keys).runs == held.runs - 1

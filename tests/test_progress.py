@@ -1,0 +1,164 @@
+"""What a campaign shows while it goes on: in a log and on a terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dumbbell._core import CancelToken
+from dumbbell.cli import progress
+from dumbbell.cli.progress import Tracker
+from dumbbell.cli.quantities import amount, duration, hours
+from dumbbell.running.engine import Output
+from dumbbell.running.executor import Fate, Progress, Running, execute
+from dumbbell.running.extent import Extent
+from dumbbell.running.places import Place
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
+from samples import QuickEngine, resolved, seeds
+
+
+def state(latest: ResolvedScenario, **changes: object) -> Progress:
+    given = {
+        "total": 2, "done": 1, "reused": 0, "invalid": 0, "failed": 0, "ran": Extent(), **changes
+    }  # fmt: skip
+    return Progress(latest=latest, **given)  # type: ignore[arg-type]
+
+
+def test_time_left_follows_the_size_of_runs() -> None:
+    small, large = (resolved({"duration": text}) for text in ("60s", "240s"))
+    tracker = Tracker([small, large], clock_s=100)
+    assert tracker.text(110) == ""
+    tracker.update(state(small, seconds=10.0, ran=Extent(packets=5_000_000)))
+    assert tracker.text(110) == "0.5 M packets/s, about 35 s left"
+    (going,) = tracker.going([Running(large, 110)])
+    assert (going.words, going.taken(115)) == ("reno, seed 1", "5 s of about 35 s")
+    assert tracker.text(115, [Running(large, 110)]) == "0.3 M packets/s, about 30 s left"
+    tracker.update(state(large, fate=Fate.FAILED, failed=1, ran=Extent(packets=5_000_000)))
+    assert tracker.text(120) == "1 failed, 0.2 M packets/s"
+
+
+def test_what_is_reused_teaches_nothing_and_takes_no_time() -> None:
+    runs = seeds(3)
+    tracker = Tracker(runs, 0, stored={runs[0].key})
+    tracker.update(state(runs[0], total=3, done=0, reused=1, fate=Fate.REUSED))
+    assert tracker.text(1) == "1 reused"
+    tracker.update(state(runs[1], total=3, reused=1, seconds=8.0))
+    assert tracker.text(9) == "1 reused, about 8 s left"
+
+
+def test_in_real_time_the_scenarios_tell() -> None:
+    runs = seeds(4)
+    tracker = Tracker(runs, 0, jobs=2, real_time=True)
+    assert tracker.text(0) == "about 2 min 0 s left"
+    assert tracker.text(15, [Running(run, 0) for run in runs[:2]]) == "about 1 min 45 s left"
+
+
+class SlowEngine(QuickEngine):
+    """Waits until it is told to go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = threading.Event()
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        assert self.go_on.wait(20)
+        return super().run(scenario, cancel)
+
+
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, console: Console, until: str) -> str:
+    """Run two slow runs until a text is shown, and a quick one before; return all that was."""
+    monkeypatch.setattr(progress._Lines, "every_s", 0.3)
+    engine, store = SlowEngine(), Store(tmp_path)
+    runs = seeds(3)
+    execute(runs[:1], store, QuickEngine())
+    places = {runs[1].key: Place("fairness", {"algorithm": "reno", "rtt": "42ms"}, 2)}
+    tracker = Tracker(runs, time.monotonic(), 2, places, {runs[0].key})
+    out = console.file
+    assert isinstance(out, io.StringIO)
+    end = time.monotonic() + 20
+    with progress.shown(tracker, 3, console) as display:
+
+        def on_wait(running: object) -> None:
+            display.on_wait(running)  # type: ignore[arg-type]
+            if until in out.getvalue() or time.monotonic() > end:
+                engine.go_on.set()
+
+        execute(runs, store, engine, 2, display.on_progress, places=places, on_wait=on_wait)
+    return out.getvalue()
+
+
+PLACE = "fairness (algorithm = reno, rtt = 42ms), repetition 2"
+
+
+def test_a_log_says_every_now_and_then_what_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = Console(file=io.StringIO(), width=80)
+    text = shown(tmp_path, monkeypatch, console, f"{PLACE} for 1 s")
+    *first, last = text.splitlines()
+    assert all(re.match(r"[01]/3 runs: (1 reused; )?running: ", line) for line in first)
+    assert "1/3 runs: 1 reused; running: " in text
+    assert re.search(re.escape(PLACE) + " for [1-9] s", first[-1])
+    assert re.search("reno, seed 2 for [0-9] s", first[-1])
+    assert last.startswith("3/3 runs: 1 reused, ")
+    assert "running" not in last
+    assert "\x1b" not in text
+
+
+def test_a_terminal_has_a_line_for_each_run_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = Console(file=io.StringIO(), width=90, force_terminal=True, color_system=None)
+    text = shown(tmp_path, monkeypatch, console, "  2 s")
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "\n")
+    lines = [line.rstrip() for line in plain.splitlines()]
+    assert any(line.startswith("runs ━") and "1/3" in line for line in lines)
+    assert "1 reused" in lines
+    assert any(re.fullmatch(re.escape(f"  {PLACE}") + " +2 s", line) for line in lines)
+    assert max(map(len, lines)) <= 90
+    assert any(line.startswith("  reno, seed 2  ") for line in lines)
+
+
+def test_many_runs_at_once_are_counted() -> None:
+    runs = seeds(20)
+    console = Console(file=io.StringIO(), width=400)
+    tracker = Tracker(runs, 0, 20)
+    with progress.shown(tracker, 20, console) as display:
+        going = tracker.going([Running(run, 0) for run in runs])
+        display.show(3, "", going)
+    out = console.file
+    assert isinstance(out, io.StringIO)
+    assert out.getvalue().startswith("0/20 runs; running: reno, seed 0 for 3 s, reno, seed 1 for")
+    assert out.getvalue().endswith("reno, seed 7 for 3 s, 12 more\n")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")],
+)
+def test_durations_read_well(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (999.6, "1.00 kB"), (12345, "12.3 kB"), (9.996e8, "1.00 GB"),
+     (9.994e8, "999 MB"), (4.567e9, "4.57 GB"), (1.2e15, "1200 TB")],
+)  # fmt: skip
+def test_amounts_have_three_digits(count: float, text: str) -> None:
+    assert amount(count, "B") == text
+    assert not amount(count).endswith(" ")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(90, "0.03 h"), (7200, "2.0 h"), (1280 * 900, "320 h"), (9e6, "2,500 h")]
+)
+def test_hours_read_well(seconds: float, text: str) -> None:
+    assert hours(seconds) == text

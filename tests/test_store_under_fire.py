@@ -1,0 +1,367 @@
+"""The store under fire: many processes, kill -9, full and read-only disks, flipped bits.
+
+Processes, signals and file systems are real; what needs the rights of root is skipped without them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import small_study
+from dumbbell._core import CancelToken
+from dumbbell.errors import DamagedResult, InputError, StoreError
+from dumbbell.running import staging
+from dumbbell.running.engine import Output
+from dumbbell.running.executor import execute
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
+from nursery import Nursery
+from samples import QuickEngine, output, resolved, seeds
+
+RUNS = 24
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with Nursery() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return all files of a campaign that nothing happened to."""
+    root = tmp_path_factory.mktemp("undisturbed") / "results"
+    assert nursery.run("campaign", root, 0, RUNS, 2) == 0
+    found = files_of(root)
+    assert sum(name.endswith("run.json") for name in found) == RUNS
+    return found
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    """Return the content of all files of a folder, drafts included."""
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+def drafts(root: Path) -> list[Path]:
+    return [path for path in root.rglob("*") if staging.is_staging(path)]
+
+
+def test_processes_share_a_campaign(
+    nursery: Nursery, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    parts = [(0, RUNS), (0, RUNS), (0, RUNS // 2), (RUNS // 3, RUNS)]
+    processes = [nursery.start("campaign", tmp_path, *part, 2) for part in parts]
+    assert [nursery.wait(process) for process in processes] == [0] * len(parts)
+    assert files_of(tmp_path) == undisturbed
+    assert drafts(tmp_path) == []
+
+
+def test_processes_repair_the_same_damage(
+    nursery: Nursery, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    assert nursery.run("campaign", tmp_path, 0, RUNS, 2) == 0
+    for round_ in range(4):
+        for path in sorted(tmp_path.rglob("flows.parquet"))[round_ % 2 :: 2]:
+            path.write_bytes(b"")
+        errors = [tmp_path.with_name(f"{round_}-{number}") for number in range(4)]
+        processes = [nursery.start("campaign", tmp_path, 0, RUNS, 2, err=err) for err in errors]
+        ended = [nursery.wait(process) for process in processes]
+        assert ended == [0] * 4, [err.read_text() for err in errors]
+        assert files_of(tmp_path) == undisturbed
+
+
+def test_another_process_may_remove_the_damage_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does so between our attempt to put a result in its place and our look at what is there."""
+    store, scenario = Store(tmp_path), resolved()
+    store.put(scenario, output(scenario))
+    intact = files_of(tmp_path)
+    next(tmp_path.rglob("run.json")).write_bytes(b"")
+    rename = Path.rename
+
+    def overtaken(path: Path, target: Path) -> Path:
+        try:
+            return rename(path, target)
+        except OSError:
+            monkeypatch.undo()
+            staging.discard(target)
+            raise
+
+    monkeypatch.setattr(Path, "rename", overtaken)
+    store.put(scenario, output(scenario))
+    assert Path.rename is rename
+    assert files_of(tmp_path) == intact
+
+
+def test_another_process_may_remove_what_is_about_to_be_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, engine, runs = Store(tmp_path), QuickEngine(), seeds(2)
+    execute(runs, store, engine)
+    verify = Store.verify
+
+    def overtaken(self: Store, key: str) -> dict[str, Any]:
+        monkeypatch.undo()
+        staging.discard(next(tmp_path.glob(f"runs/*/{key}")))
+        return verify(self, key)
+
+    monkeypatch.setattr(Store, "verify", overtaken)
+    outcome = execute(runs, store, engine)
+    assert (len(outcome.done), len(outcome.reused), outcome.warnings) == (1, 1, [])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_campaign_that_is_killed_at_any_moment_resumes(
+    nursery: Nursery, undisturbed: dict[str, bytes], tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    killed = 0
+    while killed < 20:
+        process = nursery.start("campaign", tmp_path, 0, RUNS, 2)
+        time.sleep(draw.uniform(0.01, 0.2))
+        os.kill(process, signal.SIGKILL)
+        if nursery.wait(process) == 0:
+            break
+        killed += 1
+        for key in list(Store(tmp_path).keys()):
+            Store(tmp_path).verify(key)
+    assert killed
+    assert nursery.run("campaign", tmp_path, 0, RUNS, 2) == 0
+    assert files_of(tmp_path) == undisturbed
+
+
+@pytest.mark.parametrize("before", ["nothing", "damage", "intact"])
+def test_a_writer_may_be_killed_at_every_step(
+    nursery: Nursery, tmp_path: Path, before: str
+) -> None:
+    scenario = resolved({"seed": 1})
+    reference = Store(tmp_path / "reference")
+    reference.put(scenario, output(scenario))
+    wanted = files_of(reference.root)
+    for step in range(1, 200):
+        root = tmp_path / f"{step}"
+        if before != "nothing":
+            Store(root).put(scenario, output(scenario))
+        if before == "damage":
+            next(root.rglob("queues.parquet")).write_bytes(b"")
+        code = nursery.run("put", root, 1, kill_at=step)
+        for key in list(Store(root).keys()):
+            if before != "damage":
+                Store(root).verify(key)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        assert nursery.run("put", root, 1) == 0
+        assert files_of(root) == wanted
+        assert drafts(root) == []
+    assert step > 12
+    assert files_of(root) == wanted
+
+
+def test_a_failure_may_be_killed_at_every_step(nursery: Nursery, tmp_path: Path) -> None:
+    for step in range(1, 100):
+        root = tmp_path / f"{step}"
+        code = nursery.run("fail", root, 1, kill_at=step)
+        if code == 0:
+            break
+        assert nursery.run("fail", root, 1) == 0
+        Store(root).clean()
+        assert set(files_of(root)) == {"format.json"}
+        assert drafts(root) == []
+    assert step > 8
+
+
+COMMAND = ("run", "study", "--jobs", "2")
+
+
+@pytest.fixture(scope="module")
+def study_results(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the results of the small study, run by its command."""
+    folder = tmp_path_factory.mktemp("command")
+    small_study.write(folder / "study")
+    assert nursery.run("command", folder, *COMMAND) == 0
+    return results_of(folder)
+
+
+def results_of(folder: Path) -> dict[str, bytes]:
+    """Return what must not depend on how a study was run: its results, and what was asked for."""
+    found = files_of(folder / "results")
+    return {name: content for name, content in found.items() if not name.startswith("campaigns/")}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_command_is_killed_and_goes_on(
+    nursery: Nursery, study_results: dict[str, bytes], tmp_path: Path, seed: int
+) -> None:
+    small_study.write(tmp_path / "study")
+    draw = random.Random(seed)
+    codes = [
+        nursery.run("command", tmp_path, *COMMAND, kill_at=draw.randrange(1, 380)) for _ in range(3)
+    ]
+    assert set(codes) <= {-signal.SIGKILL, 0}
+    assert nursery.run("command", tmp_path, *COMMAND) == 0
+    assert results_of(tmp_path) == study_results
+    assert drafts(tmp_path) == []
+
+
+def test_commands_of_different_studies_share_a_folder(
+    nursery: Nursery, study_results: dict[str, bytes], tmp_path: Path
+) -> None:
+    small_study.write(tmp_path / "study")
+    small_study.write(tmp_path / "other")
+    text = (tmp_path / "other/study.toml").read_text()
+    text = text.replace('"small"', '"other"').replace('"12s"', '"3s"')
+    (tmp_path / "other/study.toml").write_text(text)
+    asked = [COMMAND, COMMAND, (*COMMAND, "--quick"), ("run", "other", "--jobs", "2")]
+    errors = [tmp_path / f"err{number}" for number in range(len(asked))]
+    processes = [
+        nursery.start("command", tmp_path, *arguments, err=err)
+        for arguments, err in zip(asked, errors, strict=True)
+    ]
+    ended = [nursery.wait(process) for process in processes]
+    assert ended == [0] * len(asked), [err.read_text() for err in errors]
+    found = results_of(tmp_path)
+    assert {name: found.get(name) for name in study_results if name.startswith("runs/")} == {
+        name: content for name, content in study_results.items() if name.startswith("runs/")
+    }
+    plans = json.loads(found["studies/small.json"])
+    assert sorted(plan["quick"] for plan in plans) == [False, True]
+    assert "studies/other.json" in found
+    store = Store(tmp_path / "results")
+    assert all(store.verify(key) for key in list(store.keys()))
+    assert drafts(tmp_path) == []
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[tuple[Nursery, Path]]:
+    """Provide a disk of 160 kB, in a mount namespace of its own."""
+    alone = ["unshare", "--mount", "--propagation", "private"]
+    if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("a mount namespace needs the rights of root")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounting = 'mount -t tmpfs -o size=160k tmpfs "$0" && exec "$@"'
+    with Nursery([*alone, "sh", "-c", mounting, str(folder)]) as started:
+        yield started, folder
+
+
+def test_a_full_disk_stops_the_command_until_there_is_room(
+    disk: tuple[Nursery, Path], study_results: dict[str, bytes], tmp_path: Path
+) -> None:
+    nursery, folder = disk
+    small_study.write(tmp_path / "study")
+    asked = (*COMMAND, "--results", str(folder / "results"))
+    errors = [tmp_path / f"err{number}" for number in range(3)]
+    assert nursery.run("command", tmp_path, *asked, err=errors[0]) == 2
+    said = errors[0].read_text()
+    assert said.count("error: ") == 1
+    assert f"{folder}/results: cannot write results: No space left on device" in said
+    assert "remove the cause and run the same command again" in said
+    assert nursery.run("copy", folder / "results", tmp_path / "full") == 0
+    kept = Store(tmp_path / "full")
+    assert drafts(kept.root) == []
+    keys = list(kept.keys())
+    assert 0 < len(keys) < 18
+    assert all(kept.verify(key) for key in keys)
+    assert nursery.run("shell", "mount", "-o", "remount,size=8m", folder) == 0
+    assert nursery.run("command", tmp_path, *asked, err=errors[1]) == 0
+    assert f"{18 - len(keys)} run, {len(keys)} reused, 0 failed" in errors[1].read_text()
+    assert nursery.run("copy", folder / "results", tmp_path / "results") == 0
+    assert results_of(tmp_path) == study_results
+
+
+def test_a_store_that_can_only_be_read_is_used_but_not_written(
+    disk: tuple[Nursery, Path], tmp_path: Path
+) -> None:
+    nursery, folder = disk
+    small_study.write(tmp_path / "study")
+    results = ("--results", str(folder / "results"))
+    part = (*COMMAND, *results, "--where", "test=lossy")
+    err = tmp_path / "err"
+    assert nursery.run("shell", "mount", "-o", "remount,size=8m", folder) == 0
+    assert nursery.run("command", tmp_path, *part) == 0
+    assert nursery.run("shell", "mount", "-o", "remount,ro", folder) == 0
+    assert nursery.run("command", tmp_path, *part, err=err) == 0
+    assert "0 run, 2 reused, 0 failed" in err.read_text()
+    assert nursery.run("command", tmp_path, "claims", "study", *results) == 0
+    assert nursery.run("command", tmp_path, *COMMAND, *results, err=err) == 2
+    said = err.read_text()
+    assert f"{folder}/results: cannot write results: Read-only file system" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "run.json"])
+def test_a_flipped_bit_is_found(tmp_path: Path, name: str) -> None:
+    store, engine = Store(tmp_path), QuickEngine()
+    (scenario,) = seeds(1)
+    execute([scenario], store, engine)
+    intact = files_of(tmp_path)
+    path = next(tmp_path.rglob(name))
+    content = path.read_bytes()
+    draw = random.Random(name)
+    places = draw.sample(range(len(content)), 300)
+    repaired = places[::30]
+    for place in places:
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(flipped)
+        with pytest.raises(DamagedResult):
+            store.get(scenario.key)
+        if place in repaired:
+            outcome = execute([scenario], store, engine)
+            assert (len(outcome.done), len(outcome.warnings)) == (1, 1)
+            assert files_of(tmp_path) == intact
+    assert len(engine.seeds) == 1 + len(repaired)
+
+
+def test_a_flipped_bit_in_the_format_is_a_clear_error_or_harmless(tmp_path: Path) -> None:
+    Store(tmp_path).create()
+    path = tmp_path / "format.json"
+    content = path.read_bytes()
+    refused = 0
+    for bit in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        if b'{"format": 1}' in flipped:  # the bit is in the end of the line
+            continue
+        with pytest.raises(InputError, match=re.escape(str(tmp_path))):
+            Store(tmp_path)
+        refused += 1
+    assert refused > 7 * len(content)
+
+
+class OvertakenEngine(QuickEngine):
+    """Somebody else makes the folder one of another format during the fourth run."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self.root = root
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        if scenario.data["seed"] == 3:
+            staging.replace(self.root / "format.json", b'{"format": 2}')
+        return super().run(scenario, cancel)
+
+
+def test_a_folder_that_becomes_one_of_another_format_stops_everything(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="has format 2, this Dumbbell reads format 1"):
+        execute(seeds(10), Store(tmp_path), OvertakenEngine(tmp_path))
+    assert len(list(tmp_path.rglob("run.json"))) == 3
+    assert not (tmp_path / "failures").exists()
