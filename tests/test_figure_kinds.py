@@ -57,7 +57,12 @@ def rows(**keys: Any) -> RowsFigure:
     return RowsFigure.model_validate({**COMMON, "kind": "rows", "rows": "algorithm", "x": x, **keys})
 
 
-ALL = [bars(), scatter(), boxes(where={"rtt": "20ms"}), rows(facet="rtt")]
+ALL = [
+    bars(where=RATE),
+    scatter(where=RATE),
+    boxes(where={"rtt": "20ms", **RATE}),
+    rows(where=RATE, facet="rtt"),
+]
 
 
 def datasets(figure: Figure) -> list[pl.DataFrame]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -47,12 +48,15 @@ def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:
     return Extent("linear", low, high if high > low else low + 1)
 
 
-def ticks(axis: Coordinate, span: Extent) -> alt.Axis:
-    """Return the figure's own ticks, else decades on a log scale, else round numbers."""
+def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
+    """Return the figure's own ticks, else decades on a log scale, else round numbers.
+
+    `others` is what else the axis shall be.
+    """
     if axis.ticks is not None:
-        return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')")
+        return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')", **others)
     if span.kind == "linear":
-        return alt.Axis(tickCount=6)
+        return alt.Axis(**{"tickCount": 6, **others})
     first = math.ceil(math.log10(span.low) - 1e-9)
     last = math.floor(math.log10(span.high) + 1e-9)
     decades = range(first, last + 1)
@@ -67,6 +71,7 @@ def ticks(axis: Coordinate, span: Extent) -> alt.Axis:
         values=values,
         labelExpr=label,
         labelFont=FONT_WITH_SUPERSCRIPTS,
+        **others,
     )
 
 

@@ -54,7 +54,7 @@ def empty(spec: BoxesFigure, looks: Mapping[str, Look]) -> alt.Chart:
 
 
 def _x(looks: Mapping[str, Look]) -> alt.X:
-    scale = alt.Scale(domain=[look.label for look in looks.values()])
+    scale = alt.Scale(type="band", domain=[look.label for look in looks.values()])
     return alt.X("label:N", title=None, sort=None, scale=scale, axis=alt.Axis(labelAngle=0))
 
 
@@ -94,7 +94,7 @@ def _plot(
         base.mark_bar(size=_BOX, fillOpacity=0.45, strokeWidth=1.4).encode(
             y=_y("q25:Q", spec, span), y2="q75:Q", stroke=alt.Stroke("label:N", scale=colours, legend=None)
         ),
-        base.mark_tick(size=_BOX, thickness=2.4).encode(
+        base.mark_tick(orient="horizontal", size=_BOX, thickness=2.4).encode(
             y=_y("q50:Q", spec, span), color=alt.value(INK)
         ),
     )
@@ -105,7 +105,7 @@ def _plot(
 
 
 def _ends(base: alt.Chart, name: str, spec: BoxesFigure, span: Extent) -> alt.Chart:
-    chart: alt.Chart = base.mark_tick(size=_BOX / 2, thickness=1.4).encode(
+    chart: alt.Chart = base.mark_tick(orient="horizontal", size=_BOX / 2, thickness=1.4).encode(
         y=_y(f"{name}:Q", spec, span)
     )
     return chart

@@ -68,16 +68,14 @@ def empty(spec: Grouped, groups: Sequence[str]) -> alt.Chart:
 
 
 def _x(spec: Grouped, groups: Sequence[str]) -> alt.X:
-    scale = alt.Scale(domain=list(groups), paddingInner=0.18, paddingOuter=0.1)
+    scale = alt.Scale(type="band", domain=list(groups), paddingInner=0.18, paddingOuter=0.1)
     axis = alt.Axis(labelAngle=0, labelLimit=220)
     return alt.X("group:N", title=spec.groups_title, sort=None, scale=scale, axis=axis)
 
 
 def _vertical(shorthand: str, coordinate: Coordinate, span: Extent, right: bool = False) -> alt.Y:
-    axis = chart_axes.ticks(coordinate, span)
-    if right:
-        axis.orient = "right"
-        axis.grid = False
+    others = {"orient": "right", "grid": False} if right else {}
+    axis = chart_axes.ticks(coordinate, span, **others)
     return alt.Y(shorthand, title=coordinate.title, scale=span.scale, axis=axis)
 
 
@@ -110,7 +108,7 @@ class _Drawing:
         plots = []
         for place, (pane, stack) in enumerate(zip(self.panes, self.stacks, strict=True)):
             if isinstance(self.spec, BarsFigure):
-                first, *others = self._bars(self.spec, pane, stack)
+                first, *others = self._bars(self.spec, stack)
             else:
                 first, *others = self._scattered(pane, stack)
             if place == 0:
@@ -146,9 +144,8 @@ class _Drawing:
         named = data.with_columns(
             label=pl.col("series").replace_strict(labels, return_dtype=pl.String)
         ).drop("series")
-        offset = alt.XOffset(
-            "label:N", sort=None, scale=alt.Scale(domain=list(labels.values()), padding=0.08)
-        )
+        beside = alt.Scale(type="band", domain=list(labels.values()), paddingInner=0.08)
+        offset = alt.XOffset("label:N", sort=None, scale=beside)
         chart: alt.Chart = alt.Chart(inline(named)).encode(
             x=_x(self.spec, self.groups), xOffset=offset
         )
@@ -164,9 +161,7 @@ class _Drawing:
     def _faded(self) -> Any:
         return alt.condition(self.picked, alt.value(1), alt.value(0.12))
 
-    def _bars(
-        self, spec: BarsFigure, pane: GroupPane, stack: pl.DataFrame
-    ) -> list[alt.Chart]:
+    def _bars(self, spec: BarsFigure, stack: pl.DataFrame) -> list[alt.Chart]:
         bars = self._base(stack).mark_bar().encode(
             y=_vertical("top:Q", spec.y, self.extent),
             y2="bottom:Q",
@@ -180,7 +175,6 @@ class _Drawing:
         errors = self._base(stack).mark_rule(strokeWidth=1.2, color=INK).encode(
             y=_vertical("low:Q", spec.y, self.extent), y2="high:Q", opacity=self._faded()
         )
-        del pane
         return [bars, errors]
 
     def _scattered(self, pane: GroupPane, stack: pl.DataFrame) -> list[alt.Chart]:

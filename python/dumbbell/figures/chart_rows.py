@@ -76,8 +76,7 @@ def _plot(spec: RowsFigure, pane: RowPane, rows: Sequence[str], first: bool) -> 
     span = chart_axes.extent(spec.x, values)
 
     def x(shorthand: str) -> alt.X:
-        axis = chart_axes.ticks(spec.x, span)
-        axis.tickCount = 4
+        axis = chart_axes.ticks(spec.x, span, tickCount=4)
         return alt.X(shorthand, title=spec.x.title, scale=span.scale, axis=axis)
 
     base = alt.Chart(inline(pane.means)).encode(

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell.analysis import goodput_samples
-from dumbbell.analysis.window import Sampled
+from dumbbell.analysis.window import Sampled, Values
 from dumbbell.errors import DamagedResult, InputError
 from dumbbell.figures import chart_boxes, chart_style
 from dumbbell.figures.chart_boxes import BoxPane
@@ -46,7 +46,7 @@ def draw(results: Results, spec: BoxesFigure) -> Figure:
 
 def _pane(results: Results, spec: BoxesFigure, value: str | None) -> BoxPane:
     where = spec.where if spec.facet is None or value is None else {**spec.where, spec.facet: value}
-    pooled: dict[str, list[goodput_samples.Values]] = {}
+    pooled: dict[str, list[Values]] = {}
     for planned, samples in _samples(results, spec, where):
         pooled.setdefault(planned.axes[spec.series], []).append(samples)
     rows = [
@@ -65,7 +65,7 @@ def _pane(results: Results, spec: BoxesFigure, value: str | None) -> BoxPane:
 
 def _samples(
     results: Results, spec: BoxesFigure, where: grid.Selection
-) -> Iterator[tuple[PlannedRun, goodput_samples.Values]]:
+) -> Iterator[tuple[PlannedRun, Values]]:
     """Yield the samples of each finished run at the chosen grid points."""
     for planned, _ in results.finished(spec.test):
         if not grid.matches(planned.axes, where):

@@ -11,7 +11,14 @@ from dumbbell.analysis import metrics
 from dumbbell.figures import chart_groups, chart_style
 from dumbbell.figures.chart_groups import Grouped, GroupPane
 from dumbbell.figures.figure import Figure, TextRow, TextTable, not_run, titled
-from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.gathering import (
+    Facet,
+    facets,
+    labelled,
+    run_notes,
+    runs_of,
+    values_of,
+)
 from dumbbell.figures.labels import label_of, listing, with_spread
 from dumbbell.results import Results
 from dumbbell.study.figure_spec import BarsFigure, Part, ScatterFigure
@@ -54,27 +61,25 @@ def _pane(facet: Facet, spec: Grouped) -> GroupPane:
     marks = _NONE if second is None else _means(facet.runs, spec, second.field, "")
     dots = _NONE.select("group", "series", "shape", value="mean")
     if isinstance(spec, ScatterFigure):
-        dots = facet.runs.select(*_place(spec), value=spec.y.field).drop_nulls("value")
+        dots = facet.runs.select(*_place(facet.runs, spec), value=spec.y.field).drop_nulls("value")
     return GroupPane(facet.title, means, marks, dots)
 
 
-def _place(spec: Grouped) -> list[pl.Expr]:
+def _place(runs: pl.DataFrame, spec: Grouped) -> list[pl.Expr]:
     """Return group, series and shape of a run; groups and shapes as readers see them."""
     shapes = spec.shapes if isinstance(spec, ScatterFigure) else None
-    shape = pl.lit("") if shapes is None else _labelled(shapes)
+    shape = pl.lit("") if shapes is None else labelled(runs, shapes)
     return [
-        _labelled(spec.groups).alias("group"),
+        labelled(runs, spec.groups).alias("group"),
         pl.col(spec.series).alias("series"),
         shape.alias("shape"),
     ]
 
 
-def _labelled(axis: str) -> pl.Expr:
-    return pl.col(axis).map_elements(label_of, return_dtype=pl.String)
-
-
 def _means(runs: pl.DataFrame, spec: Grouped, field: str, part: str) -> pl.DataFrame:
-    placed = runs.select(*_place(spec), pl.lit(part).alias("part"), pl.col(field).alias("value"))
+    placed = runs.select(
+        *_place(runs, spec), pl.lit(part).alias("part"), pl.col(field).alias("value")
+    )
     averaged = metrics.aggregate(placed, ["group", "series", "shape", "part"], "value")
     return averaged.select(_NONE.columns)
 

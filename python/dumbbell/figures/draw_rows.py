@@ -10,7 +10,14 @@ from dumbbell.analysis import metrics
 from dumbbell.figures import chart_rows
 from dumbbell.figures.chart_rows import RowPane
 from dumbbell.figures.figure import Figure, TextRow, TextTable, not_run, titled
-from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.gathering import (
+    Facet,
+    facets,
+    labelled,
+    run_notes,
+    runs_of,
+    values_of,
+)
 from dumbbell.figures.labels import label_of, with_spread
 from dumbbell.results import Results
 from dumbbell.study import grid
@@ -35,8 +42,7 @@ def draw(results: Results, spec: RowsFigure) -> Figure:
 
 
 def _pane(facet: Facet, spec: RowsFigure) -> RowPane:
-    row = pl.col(spec.rows).map_elements(label_of, return_dtype=pl.String)
-    named = facet.runs.select(row.alias("row"), value=spec.x.field)
+    named = facet.runs.select(labelled(facet.runs, spec.rows).alias("row"), value=spec.x.field)
     means = metrics.aggregate(named, ["row"], "value").select("row", "mean", "se", "n", "runs")
     return RowPane(facet.title, means, named.drop_nulls("value"), _stated(facet, spec))
 

@@ -52,6 +52,13 @@ def facets(test: Test, spec: TestFigure, runs: pl.DataFrame) -> Iterator[Facet]:
         yield Facet(label_of(value), value, runs.filter(pl.col(spec.facet) == value))
 
 
+def labelled(runs: pl.DataFrame, axis: str) -> pl.Expr:
+    """Return the values of an axis as readers see them."""
+    labels = {value: label_of(value) for value in runs[axis].unique()}
+    values = pl.col(axis)
+    return values.replace_strict(labels, return_dtype=pl.String) if labels else values
+
+
 def run_notes(
     results: Results, spec: TestFigure, runs: pl.DataFrame, counts: Iterable[int], what: str
 ) -> Iterator[str]:
