@@ -220,6 +220,12 @@ def test_ratio_trend(keys: dict[str, Any], verdict: Verdict) -> None:
     assert len(result.findings) == 1
 
 
+def test_the_groups_of_a_ratio_trend_leave_its_axis_open() -> None:
+    keys = {"type": "ratio-trend", "axis": "rtt", "direction": "rising"}
+    with pytest.raises(ValidationError, match="leave rtt open"):
+        measured(THREE, **keys, of={"rtt": "16ms"}, to={"rtt": "42ms"})
+
+
 def test_a_ratio_trend_within_the_standard_error_does_not_count() -> None:
     noisy = runs(
         {

@@ -32,7 +32,12 @@ from dumbbell.study.figure_spec import (
 )
 from dumbbell.study.model import Study, scenarios
 
-COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "fairness", "test": "fairness"}
+COMMON: dict[str, Any] = {
+    "name": "f",
+    "title": "Fig. 9. F",
+    "section": "fairness",
+    "test": "fairness",
+}
 GROUPS: dict[str, Any] = {"groups": "rtt", "groups_title": "RTT"}
 RATE = {"rate": "10mbit"}
 
@@ -54,7 +59,9 @@ def boxes(**keys: Any) -> BoxesFigure:
 
 def rows(**keys: Any) -> RowsFigure:
     x = {"field": "utilisation", "title": "utilisation"}
-    return RowsFigure.model_validate({**COMMON, "kind": "rows", "rows": "algorithm", "x": x, **keys})
+    return RowsFigure.model_validate(
+        {**COMMON, "kind": "rows", "rows": "algorithm", "x": x, **keys}
+    )
 
 
 ALL = [
@@ -168,7 +175,9 @@ def test_boxes_pool_the_samples_of_all_runs(small: Results) -> None:
         [
             samples_mbit(Sampled(small.store.get(run.resolved.key), run.measure), run.samples)
             for run, _ in small.finished("fairness")
-            if run.axes["algorithm"] == "reno" and run.axes["rtt"] == "20ms" and run.axes["rate"] == "10mbit"
+            if run.axes["algorithm"] == "reno"
+            and run.axes["rtt"] == "20ms"
+            and run.axes["rate"] == "10mbit"
         ]
     )
     box = data_with(figure, "q50").to_dicts()[0]
@@ -201,7 +210,9 @@ def test_rows_show_what_was_stated(small: Results) -> None:
 
 
 def test_what_is_stated_of_a_point_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    figures = small_study.FIGURES + """
+    figures = (
+        small_study.FIGURES
+        + """
 [[figure]]
 name = "fig4"
 title = "Rows"
@@ -213,6 +224,7 @@ facet = "rtt"
 x = { field = "utilisation", title = "utilisation" }
 stated = [{ where = { rtt = "21ms" }, low = 1, label = "x" }]
 """
+    )
     (tmp_path / "figures.toml").write_text(figures)
     (tmp_path / "study.toml").write_text(small_study.STUDY)
     with pytest.raises(InputError, match=r"stated\.0.*21ms"):
@@ -223,10 +235,10 @@ def test_zero_has_a_place_on_a_log_axis(small: Results) -> None:
     axis = Coordinate(field="x", title="x", scale="log", zero=1e-8)
     span = chart_axes.extent(axis, [pl.Series([0.0, 1e-5, 1e-2])])
     assert (span.low, span.high) == (1e-8, 1e-2)
-    places = pl.DataFrame({"x": [0.0, 1e-5]}).select(chart_axes.placed(axis, pl.col("x")))
+    places = pl.DataFrame({"x": [0.0, 1e-5]}).select(x=chart_axes.placed(axis, pl.col("x")))
     assert places["x"].to_list() == [1e-8, 1e-5]
     linear = Coordinate(field="x", title="x", zero=1e-8)
-    assert pl.DataFrame({"x": [0.0]}).select(chart_axes.placed(linear, pl.col("x"))).item() == 0
+    assert pl.DataFrame({"x": [0.0]}).select(x=chart_axes.placed(linear, pl.col("x"))).item() == 0
 
 
 def test_zero_is_drawn_and_labelled_on_a_log_axis(tmp_path: Path) -> None:

@@ -78,7 +78,10 @@ def _plot(
         color=alt.Color("label:N", scale=colours, legend=None),
         tooltip=[
             alt.Tooltip("label:N", title="series"),
-            *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in ("min", "q25", "q50", "q75", "max")),
+            *(
+                alt.Tooltip(f"{name}:Q", format=".4~g")
+                for name in ("min", "q25", "q50", "q75", "max")
+            ),
             alt.Tooltip("samples:Q"),
             alt.Tooltip("runs:Q"),
         ],
@@ -92,7 +95,9 @@ def _plot(
             y=_y("q25:Q", spec, span), y2="q75:Q", color=alt.value("white")
         ),
         base.mark_bar(size=_BOX, fillOpacity=0.45, strokeWidth=1.4).encode(
-            y=_y("q25:Q", spec, span), y2="q75:Q", stroke=alt.Stroke("label:N", scale=colours, legend=None)
+            y=_y("q25:Q", spec, span),
+            y2="q75:Q",
+            stroke=alt.Stroke("label:N", scale=colours, legend=None),
         ),
         base.mark_tick(orient="horizontal", size=_BOX, thickness=2.4).encode(
             y=_y("q50:Q", spec, span), color=alt.value(INK)

@@ -95,9 +95,7 @@ class _Drawing:
         self.looks = looks
         self.picked = alt.selection_point(name="picked", fields=["label"], bind="legend")
         self.stacks = [_stacked(pane.means) for pane in panes]
-        reach = [
-            frame[name] for frame in self.stacks for name in ("bottom", "top", "low", "high")
-        ]
+        reach = [frame[name] for frame in self.stacks for name in ("bottom", "top", "low", "high")]
         dots = [pane.dots["value"] for pane in panes]
         self.extent = chart_axes.extent(spec.y, [*reach, *dots])
         self.parts = list(dict.fromkeys(part for pane in panes for part in pane.means["part"]))
@@ -162,18 +160,24 @@ class _Drawing:
         return alt.condition(self.picked, alt.value(1), alt.value(0.12))
 
     def _bars(self, spec: BarsFigure, stack: pl.DataFrame) -> list[alt.Chart]:
-        bars = self._base(stack).mark_bar().encode(
-            y=_vertical("top:Q", spec.y, self.extent),
-            y2="bottom:Q",
-            color=self._colour(),
-            opacity=self._faded(),
-            tooltip=self._tooltip(spec.y),
+        bars = (
+            self._base(stack)
+            .mark_bar()
+            .encode(
+                y=_vertical("top:Q", spec.y, self.extent),
+                y2="bottom:Q",
+                color=self._colour(),
+                opacity=self._faded(),
+                tooltip=self._tooltip(spec.y),
+            )
         )
         if len(self.parts) > 1:
             shades = alt.Scale(domain=self.parts, range=list(_SHADES[: len(self.parts)]))
             bars = bars.encode(fillOpacity=alt.FillOpacity("part:N", scale=shades, title=None))
-        errors = self._base(stack).mark_rule(strokeWidth=1.2, color=INK).encode(
-            y=_vertical("low:Q", spec.y, self.extent), y2="high:Q", opacity=self._faded()
+        errors = (
+            self._base(stack)
+            .mark_rule(strokeWidth=1.2, color=INK)
+            .encode(y=_vertical("low:Q", spec.y, self.extent), y2="high:Q", opacity=self._faded())
         )
         return [bars, errors]
 
@@ -184,15 +188,21 @@ class _Drawing:
             scale=alt.Scale(domain=self.shapes, range=list(_SHAPES[: len(self.shapes)])),
             legend=alt.Legend() if len(self.shapes) > 1 else None,
         )
-        means = self._base(stack).mark_point(size=95, filled=True).encode(
-            y=_vertical("mean:Q", self.spec.y, self.extent),
-            color=self._colour(),
-            shape=shape,
-            opacity=self._faded(),
-            tooltip=self._tooltip(self.spec.y),
+        means = (
+            self._base(stack)
+            .mark_point(size=95, filled=True)
+            .encode(
+                y=_vertical("mean:Q", self.spec.y, self.extent),
+                color=self._colour(),
+                shape=shape,
+                opacity=self._faded(),
+                tooltip=self._tooltip(self.spec.y),
+            )
         )
-        runs = self._base(pane.dots).mark_circle(size=14, opacity=0.4).encode(
-            y=_vertical("value:Q", self.spec.y, self.extent), color=self._colour()
+        runs = (
+            self._base(pane.dots)
+            .mark_circle(size=14, opacity=0.4)
+            .encode(y=_vertical("value:Q", self.spec.y, self.extent), color=self._colour())
         )
         return [means, runs]
 

@@ -224,7 +224,9 @@ def _placed(
         runs=pl.when(some).then(pl.format("{} of {}", "n", "runs")).otherwise(pl.format("{}", "n")),
     )
     placed = placed.with_columns(place=chart_axes.placed(axis, pl.col("true_x")))
-    return _sidestepped(placed, "place", looks, across).drop("series", "place").sort("label", "true_x")
+    return (
+        _sidestepped(placed, "place", looks, across).drop("series", "place").sort("label", "true_x")
+    )
 
 
 def _sidestepped(

@@ -200,6 +200,12 @@ class RatioTrend(Measured):
     quantifier: Literal["all", "most", "any"] = "all"
     """How many of the pairs must follow."""
 
+    @model_validator(mode="after")
+    def _groups_leave_the_axis(self) -> Self:
+        if self.axis in {*self.of, *self.to}:
+            raise ValueError(f"the groups must leave {self.axis} open: the ratio goes along it")
+        return self
+
     @property
     def selections(self) -> tuple[Selection, ...]:
         """All selections of grid points that the check makes."""
