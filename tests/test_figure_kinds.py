@@ -29,6 +29,7 @@ from dumbbell.study.figure_spec import (
     PointsFigure,
     RowsFigure,
     ScatterFigure,
+    Selection,
 )
 from dumbbell.study.model import Study, scenarios
 
@@ -108,7 +109,7 @@ def test_without_runs_only_axes_are_drawn(tmp_path: Path, spec: FigureSpec) -> N
 @pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.kind)
 def test_what_is_missing_is_said(tmp_path: Path, spec: FigureSpec) -> None:
     study = small_study.write(tmp_path / "study")
-    where = {"algorithm": "reno", "rtt": "20ms"}
+    where: Selection = {"algorithm": "reno", "rtt": "20ms"}
     store = small_study.run(study, tmp_path / "results", where=where)
     notes = drawing.render(Results(study, store), spec).notes
     assert any("Not run yet: algorithm HS-TCP" in note for note in notes)
@@ -231,7 +232,7 @@ stated = [{ where = { rtt = "21ms" }, low = 1, label = "x" }]
         Study.load(tmp_path)
 
 
-def test_zero_has_a_place_on_a_log_axis(small: Results) -> None:
+def test_zero_has_a_place_on_a_log_axis() -> None:
     axis = Coordinate(field="x", title="x", scale="log", zero=1e-8)
     span = chart_axes.extent(axis, [pl.Series([0.0, 1e-5, 1e-2])])
     assert (span.low, span.high) == (1e-8, 1e-2)

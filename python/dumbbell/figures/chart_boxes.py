@@ -65,7 +65,7 @@ def _y(shorthand: str, spec: BoxesFigure, span: Extent) -> alt.Y:
 
 def _plot(
     spec: BoxesFigure, pane: BoxPane, looks: Mapping[str, Look], span: Extent
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     labels = {series: look.label for series, look in looks.items()}
     named = pane.boxes.with_columns(
         label=pl.col("series").replace_strict(labels, return_dtype=pl.String)
@@ -103,10 +103,7 @@ def _plot(
             y=_y("q50:Q", spec, span), color=alt.value(INK)
         ),
     )
-    plot: alt.LayerChart = layers.properties(
-        title=pane.title, width=_STEP * len(looks), height=_HEIGHT
-    )
-    return plot
+    return layers.properties(title=pane.title, width=_STEP * len(looks), height=_HEIGHT)
 
 
 def _ends(base: alt.Chart, name: str, spec: BoxesFigure, span: Extent) -> alt.Chart:

@@ -111,16 +111,19 @@ class _Drawing:
                 first, *others = self._scattered(pane, stack)
             if place == 0:
                 first = first.add_params(self.picked)
-            inner = alt.layer(*self._reference(), first, *others)
-            plots.append(self._with_marks(pane, inner).properties(title=pane.title))
+            inner = [*self._reference(), first, *others]
+            plot = self._with_marks(pane, inner)
+            plots.append(plot.properties(title=pane.title, width=self.width, height=_HEIGHT))
         return alt.hconcat(*plots)
 
-    def _with_marks(self, pane: GroupPane, inner: alt.LayerChart) -> alt.LayerChart:
-        """Lay the second metric over the plot, with an axis of its own."""
-        sized = inner.properties(width=self.width, height=_HEIGHT)
+    def _with_marks(
+        self, pane: GroupPane, inner: Sequence[alt.Chart]
+    ) -> alt.LayerChart | alt.FacetChart:
+        """Lay the layers on each other, and on them the second metric with an axis of its own."""
+        together = alt.layer(*inner)
         coordinate = self.spec.marks if isinstance(self.spec, BarsFigure) else None
         if coordinate is None:
-            return sized
+            return together
         span = chart_axes.extent(coordinate, [each.marks["mean"] for each in self.panes])
         points = (
             self._base(pane.marks)
@@ -130,12 +133,7 @@ class _Drawing:
                 tooltip=self._tooltip(coordinate),
             )
         )
-        both: alt.LayerChart = (
-            alt.layer(inner, points)
-            .resolve_scale(y="independent")
-            .properties(width=self.width, height=_HEIGHT)
-        )
-        return both
+        return alt.layer(together, points).resolve_scale(y="independent")
 
     def _base(self, data: pl.DataFrame) -> alt.Chart:
         labels = {series: look.label for series, look in self.looks.items()}

@@ -70,7 +70,9 @@ def _y(rows: Sequence[str], first: bool) -> alt.Y:
     return alt.Y("row:N", title=None, sort=None, scale=scale, axis=axis)
 
 
-def _plot(spec: RowsFigure, pane: RowPane, rows: Sequence[str], first: bool) -> alt.LayerChart:
+def _plot(
+    spec: RowsFigure, pane: RowPane, rows: Sequence[str], first: bool
+) -> alt.LayerChart | alt.FacetChart:
     told = [bound for each in pane.stated for bound in (each.low, each.high) if bound is not None]
     values = [pane.means["mean"], pane.dots["value"], pl.Series(told, dtype=pl.Float64)]
     span = chart_axes.extent(spec.x, values)
@@ -100,8 +102,7 @@ def _plot(spec: RowsFigure, pane: RowPane, rows: Sequence[str], first: bool) -> 
         subtitleColor=_STATED if pane.stated else FAINT,
         fontSize=12.5,
     )
-    plot: alt.LayerChart = layers.properties(title=title, width=_WIDTH, height=alt.Step(_STEP))
-    return plot
+    return layers.properties(title=title, width=_WIDTH, height=alt.Step(_STEP))
 
 
 def _stated(stated: Stated, x: Callable[[str], alt.X]) -> alt.Chart:

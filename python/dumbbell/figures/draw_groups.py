@@ -97,7 +97,8 @@ def _notes(
         without = means.filter(pl.col("n") < pl.col("runs"))
         rows = without.iter_rows(named=True)
         named = [f"{label_of(row['series'])} ({row['group']})" for row in rows]
-        yield f"Of {listing(list(dict.fromkeys(named)))}, not all runs have a value: {spec.missing}."
+        points = listing(list(dict.fromkeys(named)))
+        yield f"Of {points}, not all runs have a value: {spec.missing}."
 
 
 def _tables(pane: GroupPane, spec: Grouped, groups: Sequence[str]) -> Iterator[TextTable]:

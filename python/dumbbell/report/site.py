@@ -27,9 +27,10 @@ from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.errors import InputError
 from dumbbell.figures import drawing
 from dumbbell.figures.drawing import Figure
+from dumbbell.figures.figure import TextTable
 from dumbbell.figures.labels import label_of, listing
 from dumbbell.head_comments import Kind, Paragraph
-from dumbbell.report.report_tables import TextTable, claims_frame, means_frame, text_tables
+from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
 from dumbbell.results import Counts, Plan, Results
 from dumbbell.running.engines import EngineName
 from dumbbell.study.model import Test

@@ -2,8 +2,8 @@
 
 A study file lists its figures as ``[[figure]]`` tables of several kinds. `points` shows a metric,
 averaged over repetitions, against an axis of a test; `bars` and `scatter` show it in groups, `rows`
-one line per value of an axis; `boxes` shows the distribution of the samples of runs, and `histories`
-quantities of single runs over time. `dumbbell.figures` draws them.
+has a line for each value of an axis; `boxes` shows how the samples of runs are distributed, and
+`histories` quantities of single runs over time. `dumbbell.figures` draws them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -246,7 +246,7 @@ class PlannedRun:
     resolved: ResolvedScenario
     measure: Measure
     convergence: Convergence
-    samples: Samples = Samples()
+    samples: Samples = field(default_factory=Samples)
 
     def on(self, engine: str) -> PlannedRun:
         """Return the same run for the engine of this identity."""
