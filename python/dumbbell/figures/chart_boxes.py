@@ -16,7 +16,7 @@ from dumbbell.figures.chart_style import INK, Look
 from dumbbell.study.figure_spec import BoxesFigure
 
 _HEIGHT: Final = 300
-_STEP: Final = 78
+_STEP: Final = 92
 _BOX: Final = 38
 
 

@@ -95,7 +95,8 @@ class _Drawing:
         self.looks = looks
         self.picked = alt.selection_point(name="picked", fields=["label"], bind="legend")
         self.stacks = [_stacked(pane.means) for pane in panes]
-        reach = [frame[name] for frame in self.stacks for name in ("bottom", "top", "low", "high")]
+        ends = ("bottom", "top", "low", "high") if isinstance(spec, BarsFigure) else ("mean",)
+        reach = [frame[name] for frame in self.stacks for name in ends]
         dots = [pane.dots["value"] for pane in panes]
         self.extent = chart_axes.extent(spec.y, [*reach, *dots])
         self.parts = list(dict.fromkeys(part for pane in panes for part in pane.means["part"]))
@@ -133,7 +134,8 @@ class _Drawing:
                 tooltip=self._tooltip(coordinate),
             )
         )
-        return alt.layer(together, points).resolve_scale(y="independent")
+        both: alt.LayerChart = alt.layer(together, points).resolve_scale(y="independent")
+        return both
 
     def _base(self, data: pl.DataFrame) -> alt.Chart:
         labels = {series: look.label for series, look in self.looks.items()}
@@ -171,7 +173,7 @@ class _Drawing:
         )
         if len(self.parts) > 1:
             shades = alt.Scale(domain=self.parts, range=list(_SHADES[: len(self.parts)]))
-            bars = bars.encode(fillOpacity=alt.FillOpacity("part:N", scale=shades, title=None))
+            bars = bars.encode(fillOpacity=alt.FillOpacity("part:N", scale=shades, legend=None))
         errors = (
             self._base(stack)
             .mark_rule(strokeWidth=1.2, color=INK)

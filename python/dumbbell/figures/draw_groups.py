@@ -89,6 +89,8 @@ def _notes(
 ) -> Iterator[str]:
     means = pl.concat([pane.means for pane in panes])
     yield from run_notes(results, spec, runs, means["runs"], "Mean and standard error")
+    if isinstance(spec, BarsFigure) and spec.parts:
+        yield f"Bars, from the bottom: {', '.join(part.label for part in spec.parts)}."
     if isinstance(spec, BarsFigure) and spec.marks is not None:
         yield f"Bars: {spec.y.title}; points: {spec.marks.title}."
     if isinstance(spec, ScatterFigure) and means["runs"].max() != 1:
