@@ -75,6 +75,12 @@ def test_packets_are_lost_in_the_netfpga_and_in_the_rings(
     assert all(name.startswith("receiver") for name in lossy), "behind the queue"
 
 
+def test_two_flows_lose_packets_to_bit_errors_alone() -> None:
+    for run in STUDY.runs(tests=("fairness", "convergence"), runs=1):
+        expected = [] if run.axes["rtt"] == "0.2ms" else [2.2e-8]
+        assert list(map(_share, losses(run))) == pytest.approx(expected)
+
+
 def test_round_trip_times_are_those_of_the_rings() -> None:
     for rtt, rtt_ns in (("0.2ms", 200_000), ("6.2ms", 6_200_000), ("24.2ms", 24_200_000)):
         data = first("fairness", rtt=rtt).resolved.data

@@ -128,7 +128,7 @@ class _Drawing:
         span = chart_axes.extent(coordinate, [each.marks["mean"] for each in self.panes])
         points = (
             self._base(pane.marks)
-            .mark_point(filled=True, size=70, color=INK, stroke="white", strokeWidth=1.2)
+            .mark_point(filled=True, size=70, opacity=1, color=INK, stroke="white", strokeWidth=1.2)
             .encode(
                 y=_vertical("mean:Q", coordinate, span, right=True),
                 tooltip=self._tooltip(coordinate),
