@@ -43,10 +43,10 @@ def test_no_run_of_the_paper_is_planned_twice() -> None:
     assert len({run.resolved.key for run in runs}) == len(runs)
 
 
-def test_runs_last_15_minutes_and_quick_ones_a_minute_at_most() -> None:
+def test_runs_last_15_minutes_and_quick_ones_90_s_at_most() -> None:
     seconds = {run.resolved.data["duration_ns"] / 1e9 for run in STUDY.runs(tests=PAPER)}
     assert seconds == {900}
-    assert all(run.resolved.data["duration_ns"] <= 60e9 for run in STUDY.runs(quick=True))
+    assert all(run.resolved.data["duration_ns"] <= 90e9 for run in STUDY.runs(quick=True))
 
 
 def test_packets_are_those_of_ethernet_without_timestamps() -> None:
