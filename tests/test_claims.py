@@ -204,6 +204,44 @@ def test_trend(algorithm: str, keys: dict[str, Any], verdict: Verdict) -> None:
     assert measured(THREE, type="trend", axis="rtt", where=where, **keys).verdict == verdict
 
 
+@pytest.mark.parametrize(
+    ("keys", "verdict"),
+    [
+        ({"direction": "rising"}, YES),
+        ({"direction": "falling"}, NO),
+        ({"direction": "rising", "where": {"rtt": ["16ms", "42ms"]}}, YES),
+    ],
+)
+def test_ratio_trend(keys: dict[str, Any], verdict: Verdict) -> None:
+    """H-TCP over Reno: 1.06, 1.18, 1.92."""
+    groups = {"of": {"algorithm": "htcp"}, "to": {"algorithm": "reno"}}
+    result = measured(THREE, type="ratio-trend", axis="rtt", **groups, **keys)
+    assert result.verdict == verdict
+    assert len(result.findings) == 1
+
+
+def test_the_groups_of_a_ratio_trend_leave_its_axis_open() -> None:
+    keys = {"type": "ratio-trend", "axis": "rtt", "direction": "rising"}
+    with pytest.raises(ValidationError, match="leave rtt open"):
+        measured(THREE, **keys, of={"rtt": "16ms"}, to={"rtt": "42ms"})
+
+
+def test_a_ratio_trend_within_the_standard_error_does_not_count() -> None:
+    noisy = runs(
+        {
+            ("reno", "16ms"): [0.5, 0.6],
+            ("htcp", "16ms"): [0.5, 0.9],
+            ("reno", "42ms"): [0.5, 0.6],
+            ("htcp", "42ms"): [0.6, 0.9],
+        }
+    )
+    keys = {"type": "ratio-trend", "axis": "rtt", "direction": "rising"}
+    groups = {"of": {"algorithm": "htcp"}, "to": {"algorithm": "reno"}}
+    assert measured(noisy, **keys, **groups).verdict == NO
+    single = runs({("reno", "16ms"): [0.5, 0.6], ("htcp", "16ms"): [0.5, 0.9]})
+    assert measured(single, **keys, **groups).verdict == OPEN
+
+
 def test_a_trend_forgives_steps_back_by_chance() -> None:
     noisy = runs(
         {

@@ -65,6 +65,16 @@ def test_udp_has_a_rate_and_smaller_headers() -> None:
     assert flow["transport"]["udp"]["on_off"] == on_off
 
 
+def test_headers_without_timestamps_are_shorter() -> None:
+    found = resolve(
+        {},
+        {"switches": {"timestamps": False}},
+        {"stack": {"profile": "linux-3.16", "switches": {"timestamps": False}}},
+        {"stack": "linux-3.16"},
+    )
+    assert [flow["header_bytes"] for flow in found.data["flows"]] == [52, 40, 40, 52]
+
+
 def test_samples_may_be_left_out() -> None:
     flow: dict[str, Any] = {"algorithm": "reno", "count": 9_000, "sampled": False}
     found = Scenario.parse(table({"flow": [flow], "record.interval": "5ms"})).resolve()

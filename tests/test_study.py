@@ -313,3 +313,19 @@ class TestLi2007:
             for scenario in scenarios(self.study.runs())
         )
         assert packets / 12_000 / 1e9 < 2 * 3600 * 2 * 5e6
+
+
+def test_grid_points_can_be_left_out(tmp_path: Path) -> None:
+    without = '[[test.without]]\nalgorithm = "reno"\nqueue = ["1bdp"]\n\n[test.quick]'
+    study = load(tmp_path, STUDY.replace("[test.quick]", without, 1))
+    points = [tuple(point.axes.values()) for point in study.points("fairness")]
+    assert len(points) == 6
+    assert not any(algorithm == "reno" and queue == "1bdp" for algorithm, _, queue in points)
+    assert Counter(run.test for run in study.runs())["fairness"] == 18
+
+
+def test_what_is_left_out_must_exist(tmp_path: Path) -> None:
+    without = '[[test.without]]\nalgorithm = "renno"\n\n[test.quick]'
+    message = broken(tmp_path, "[test.quick]", without)
+    assert "without.0" in message
+    assert "renno" in message

@@ -69,7 +69,7 @@ def finished(planned: Sequence[PlannedRun], store: Store) -> Iterator[tuple[Plan
 
 def _metrics_of(planned: PlannedRun, store: Store) -> Metrics | None:
     """Return the metrics of one run; None if its result is absent, damaged or invalid."""
-    key = (planned.resolved.key, planned.measure, planned.convergence)
+    key = (planned.resolved.key, planned.measure, planned.convergence, planned.samples)
     taken = _taken.setdefault(store, {})
     if key not in taken:
         try:

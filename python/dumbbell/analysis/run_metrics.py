@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from dumbbell.analysis import goodput_samples
 from dumbbell.analysis.convergence import convergence
 from dumbbell.analysis.latency import families, percentiles, whole_transfers
 from dumbbell.analysis.window import Sampled, Window
@@ -70,6 +71,7 @@ METRICS = (
     Metric("drops", "packets", "packets dropped at the bottleneck's queue"),
     Metric("marks", "packets", "packets marked by the bottleneck's queue (ECN)"),
     Metric("timeouts", "", "retransmission timeouts of all flows"),
+    *(Metric(*described) for described in goodput_samples.DESCRIBED),
     *(
         Metric(name, unit, what, per_family=True)
         for name, unit, what in (
@@ -97,6 +99,7 @@ def run_metrics(run: Run, planned: PlannedRun) -> Metrics:
     result.update(_windows(sampled))
     result.update(_whole_run(sampled))
     result.update(_latencies(sampled))
+    result.update(goodput_samples.of_run(sampled, planned.samples))
     return result
 
 

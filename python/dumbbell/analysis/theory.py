@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.analysis import fluid, responses
+from dumbbell.analysis import fluid, responses, testbed_10g
 from dumbbell.errors import InputError, listed, unknown
 
 PACKET_BITS: Final = 12_000
@@ -172,6 +172,11 @@ FORMULAS: Final[Mapping[str, Callable[..., float]]] = {
         jain_index,
         shorten_leith_ratio,
         scalable_ratio_kept,
+        testbed_10g.ethernet_goodput_gbit,
+        testbed_10g.loss_probability,
+        testbed_10g.rings_rtt_ms,
+        testbed_10g.planned_runs,
+        testbed_10g.ewma_samples,
     )
 }
 

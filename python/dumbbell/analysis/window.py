@@ -41,6 +41,11 @@ class Counters:
         """Return by how much a counter grew."""
         return self.at(name, end_ns) - self.at(name, start_ns)
 
+    def along(self, name: str, times_ns: Times) -> Values:
+        """Return a counter at several times; 0 before the first sample."""
+        places = np.searchsorted(self.time_ns, times_ns, side="right")
+        return np.concatenate(([0.0], self.columns[name]))[places]
+
     def samples(self, name: str, start_ns: int, end_ns: int) -> Values:
         """Return the samples of a column from `start_ns` to `end_ns`."""
         inside = (self.time_ns >= start_ns) & (self.time_ns <= end_ns)
@@ -143,14 +148,8 @@ def _together(parts: list[Counters]) -> Counters | None:
     time_ns = np.unique(np.concatenate([part.time_ns for part in parts]))
     names = parts[0].columns
     return Counters(
-        time_ns, {name: np.sum([_held(part, name, time_ns) for part in parts], 0) for name in names}
+        time_ns, {name: np.sum([part.along(name, time_ns) for part in parts], 0) for name in names}
     )
-
-
-def _held(part: Counters, name: str, time_ns: Times) -> Values:
-    """Return a column at other times: the last sample before each, 0 before the first."""
-    places = np.searchsorted(part.time_ns, time_ns, side="right")
-    return np.concatenate(([0.0], part.columns[name]))[places]
 
 
 def _counters(frame: pl.DataFrame, names: list[str]) -> Counters:

@@ -15,6 +15,7 @@ from dumbbell.study.claim_spec import (
     Parameters,
     Ranking,
     Ratio,
+    RatioTrend,
     Theory,
     Trend,
 )
@@ -75,6 +76,14 @@ def _trend(check: Trend) -> str:
     )
 
 
+def _ratio_trend(check: RatioTrend) -> str:
+    groups = f"{_group(check.of)} over {_group(check.to)}"
+    return (
+        f"{check.metric} of {groups}: {check.direction} along {check.axis} "
+        f"({check.quantifier} pairs)"
+    )
+
+
 def _theory(check: Theory) -> str:
     tolerance = f"{100 * check.tolerance:g} %"
     return f"{check.metric} within {tolerance} of {check.theory} ({check.quantifier} grid points)"
@@ -92,6 +101,7 @@ _EXPECTED: Final[Mapping[type, Callable[[Any], str]]] = {
     Order: _order,
     Ratio: _ratio,
     Trend: _trend,
+    RatioTrend: _ratio_trend,
     Theory: _theory,
     Ranking: _ranking,
 }

@@ -28,6 +28,7 @@ from dumbbell.study.claim_spec import (
     Quantifier,
     Ranking,
     Ratio,
+    RatioTrend,
     Theory,
     Trend,
 )
@@ -251,6 +252,27 @@ def _followed(check: Trend, rows: list[dict[str, Any]], others: list[str]) -> Fi
     return Finding(_where(rows[0], others), value, agrees, grown, low, high)
 
 
+def _ratio_trend(check: RatioTrend, source: Source) -> Iterator[Finding]:
+    axes = source(check.test).axes
+    if check.axis not in axes:
+        raise unknown("axis", check.axis, axes)
+    points = _points(check, source, RUNS_MIN)
+    others = {axis: values for axis, values in axes.items() if axis != check.axis}
+    place = {value: index for index, value in enumerate(axes[check.axis])}
+    ends: dict[str, list[tuple[int, float, float]]] = {}
+    for _, one, other in _pairs(check, (check.of, check.to), points, axes):
+        value = _quotient(one["mean"], other["mean"])
+        error = value * math.hypot(*(_quotient(end["se"], end["mean"]) for end in (one, other)))
+        pair = f"{_where(one, others)} against {_where(other, others)}"
+        ends.setdefault(pair, []).append((place[one[check.axis]], value, error))
+    for pair, ratios in ends.items():
+        if len(ratios) < 2:
+            raise _LackError(f"fewer than two values of {check.axis} have been run")
+        (_, first, before), (_, last, after) = min(ratios), max(ratios)
+        step = last - first if check.direction == "rising" else first - last
+        yield Finding(pair, last, step > math.hypot(before, after), step)
+
+
 def _theory(check: Theory, source: Source) -> Iterator[Finding]:
     axes = list(source(check.test).axes)
     points = _points(check, source)
@@ -295,6 +317,7 @@ _FINDINGS: Final[Mapping[type, Callable[[Any, Source], Iterator[Finding]]]] = {
     Order: _order,
     Ratio: _ratio,
     Trend: _trend,
+    RatioTrend: _ratio_trend,
     Theory: _theory,
     Ranking: _ranking,
 }

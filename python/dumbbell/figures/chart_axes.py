@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -33,7 +34,8 @@ def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:
     values = pl.concat([column.cast(pl.Float64) for column in columns]).drop_nulls()
     log = axis.scale == "log"
     values = values.filter(values.is_finite() & ((values > 0) | (not log)))
-    wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
+    bounds = (axis.low, axis.high, axis.zero if log else None)
+    wanted = [bound for bound in bounds if bound is not None]
     found = [*values.to_list(), *wanted, *(axis.ticks or ())] or [1.0, 10.0]
     low, high = min(found), max(found)
     if log:
@@ -46,19 +48,35 @@ def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:
     return Extent("linear", low, high if high > low else low + 1)
 
 
-def ticks(axis: Coordinate, span: Extent) -> alt.Axis:
-    """Return the figure's own ticks, else decades on a log scale, else round numbers."""
+def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
+    """Return the figure's own ticks, else decades on a log scale, else round numbers.
+
+    `others` is what else the axis shall be.
+    """
     if axis.ticks is not None:
-        return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')")
+        return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')", **others)
     if span.kind == "linear":
-        return alt.Axis(tickCount=6)
+        return alt.Axis(**{"tickCount": 6, **others})
     first = math.ceil(math.log10(span.low) - 1e-9)
     last = math.floor(math.log10(span.high) + 1e-9)
     decades = range(first, last + 1)
     labels = ["10" + str(exponent).translate(_SUPERSCRIPTS) for exponent in decades]
     nth = f"round(log(datum.value) / LN10) - ({first})"
+    values, label = [10.0**exponent for exponent in decades], f"{labels}[{nth}]"
+    if axis.zero is not None:
+        below = 1.01 * axis.zero
+        values = [axis.zero, *(value for value in values if value > below)]
+        label = f"datum.value < {below} ? '0' : {label}"
     return alt.Axis(
-        values=[10.0**exponent for exponent in decades],
-        labelExpr=f"{labels}[{nth}]",
+        values=values,
+        labelExpr=label,
         labelFont=FONT_WITH_SUPERSCRIPTS,
+        **others,
     )
+
+
+def placed(axis: Coordinate, values: pl.Expr) -> pl.Expr:
+    """Return where values stand: 0 has a place of its own on a log scale, if it has one."""
+    if axis.scale != "log" or axis.zero is None:
+        return values
+    return pl.when(values == 0).then(pl.lit(axis.zero)).otherwise(values)

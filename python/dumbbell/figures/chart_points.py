@@ -122,7 +122,8 @@ class _Drawing:
 
     def _measured(self, pane: Pane) -> list[alt.Chart]:
         """Lines between neighbouring points, error bars, full and hollow marks."""
-        placed = _placed(_with_bounds(pane.marks), self.looks, self.x_extent, self.y_extent)
+        bounded = _with_bounds(pane.marks)
+        placed = _placed(bounded, self.spec.x, self.looks, self.x_extent, self.y_extent)
         faded = alt.condition(self.picked, alt.value(1), alt.value(0.1))
         base = alt.Chart(inline(placed)).encode(
             x=self._x(), y=self._y(), color=self._colour(), opacity=faded
@@ -150,7 +151,12 @@ class _Drawing:
         if not self.theories:
             return []
         colours = {series: look.colour for series, look in self.looks.items()}
-        moved = _sidestepped(pane.curves, "x", self.looks, self.x_extent)
+        moved = _sidestepped(
+            pane.curves.with_columns(x=chart_axes.placed(self.spec.x, pl.col("x"))),
+            "x",
+            self.looks,
+            self.x_extent,
+        )
         data = moved.rename({"label": "theory"}).with_columns(
             colour=pl.col("series").replace_strict(colours, default=INK, return_dtype=pl.String),
             curve=pl.col("theory") + pl.col("series").fill_null(""),
@@ -187,7 +193,11 @@ def _with_bounds(marks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _placed(
-    marks: pl.DataFrame, looks: Mapping[str, Look], across: Extent, up: Extent
+    marks: pl.DataFrame,
+    axis: Coordinate,
+    looks: Mapping[str, Look],
+    across: Extent,
+    up: Extent,
 ) -> pl.DataFrame:
     """Add what is drawn: labels, places on the axes, and which marks are hollow.
 
@@ -213,7 +223,10 @@ def _placed(
         hollow=off_scale | some,
         runs=pl.when(some).then(pl.format("{} of {}", "n", "runs")).otherwise(pl.format("{}", "n")),
     )
-    return _sidestepped(placed, "true_x", looks, across).drop("series").sort("label", "true_x")
+    placed = placed.with_columns(place=chart_axes.placed(axis, pl.col("true_x")))
+    return (
+        _sidestepped(placed, "place", looks, across).drop("series", "place").sort("label", "true_x")
+    )
 
 
 def _sidestepped(

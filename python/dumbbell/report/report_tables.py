@@ -3,72 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from dumbbell.analysis import metrics
 from dumbbell.claims.verdicts import ClaimResult
-from dumbbell.figures.chart_points import Pane
-from dumbbell.figures.drawing import Figure
-from dumbbell.figures.labels import label_of, with_spread
-from dumbbell.study.figure_spec import PointsFigure
+from dumbbell.figures.figure import Figure, TextTable
 from dumbbell.study.model import Test
 
 _NOT_METRICS = ("repetition",)
 
 
-@dataclass(frozen=True)
-class TextRow:
-    """One place on the horizontal axis."""
-
-    x: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """The numbers of one plot, for readers."""
-
-    title: str
-    series: tuple[str, ...]
-    rows: tuple[TextRow, ...]
-
-
 def text_tables(figure: Figure) -> list[TextTable]:
-    """Return a table per plot: a row per place, a column per series."""
-    return [_text_table(pane) for pane in figure.panes]
-
-
-def _text_table(pane: Pane) -> TextTable:
-    cells = {
-        (row["series"], row["x"]): with_spread(row["mean"], row["se"])
-        for row in pane.marks.iter_rows(named=True)
-    }
-    series = tuple(dict.fromkeys(name for name, _ in cells))
-    places = sorted({x for _, x in cells})
-    rows = tuple(
-        TextRow(f"{x:g}", tuple(cells.get((name, x), "–") for name in series)) for x in places
-    )
-    return TextTable(pane.title, tuple(label_of(name) for name in series), rows)
-
-
-def figure_frame(figure: Figure, spec: PointsFigure) -> pl.DataFrame:
-    """Return all marks of a points figure."""
-    parts = [
-        pane.marks.select(
-            *([pl.lit(pane.title).alias(spec.facet)] if spec.facet else []),
-            pl.col("series").alias(spec.series),
-            pl.col("x").alias(spec.x.field),
-            pl.lit(spec.y.field).alias("metric"),
-            "mean",
-            "se",
-            "n",
-            "runs",
-        )
-        for pane in figure.panes
-    ]
-    return pl.concat(parts)
+    """Return what readers see of a figure's numbers: a table per plot."""
+    return list(figure.tables)
 
 
 def means_frame(test: Test, runs: pl.DataFrame) -> pl.DataFrame:

@@ -27,30 +27,26 @@ from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.errors import InputError
 from dumbbell.figures import drawing
 from dumbbell.figures.drawing import Figure
+from dumbbell.figures.figure import TextTable
 from dumbbell.figures.labels import label_of, listing
 from dumbbell.head_comments import Kind, Paragraph
-from dumbbell.report.report_tables import (
-    TextTable,
-    claims_frame,
-    figure_frame,
-    means_frame,
-    text_tables,
-)
+from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
 from dumbbell.results import Counts, Plan, Results
 from dumbbell.running.engines import EngineName
 from dumbbell.study.model import Test
 
 _TEMPLATES: Final = files("dumbbell.report") / "templates"
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
-_NUMBER: Final = re.compile(r"Fig\. \d+")
-_FIGURES: Final = re.compile(r"Figs?\. \d+(?:(?:, | and | to )\d+)*")
-_DIGITS: Final = re.compile(r"\d+")
+_NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
+_FIGURES: Final = re.compile(r"Figs?\. \d+[a-z]?(?:(?:, | and | to )\d+[a-z]?)*")
+_DIGITS: Final = re.compile(r"\d+[a-z]?")
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",
     "SW": "the authors' path or switches, of which too little is known",
     "KERN": "the kernel that the authors used",
     "NIC": "the authors' network cards",
+    "CRC": "the bit errors of the authors' rings",
     "INT-FAST": "how FAST's thresholds are read",
 }
 """What the quirks in study files mean, as the end of a sentence."""
@@ -161,13 +157,11 @@ def _picture(figure: Figure, output: Path) -> Picture:
     (output / "figures" / f"{spec.name}.png").write_bytes(drawing.rendered(chart, ".png"))
     script = f"dumbbellFigures[{json.dumps(spec.name)}] = {json.dumps(chart)};\n"
     (output / "figures" / f"{spec.name}.js").write_text(script)
-    tables = []
-    if spec.kind == "points" and figure.panes:
-        figure_frame(figure, spec).write_csv(output / "data" / f"{spec.name}.csv")
-        tables = text_tables(figure)
+    if figure.frame is not None:
+        figure.frame.write_csv(output / "data" / f"{spec.name}.csv")
     size = _SIZE.match(svg)
     width, height = (int(size[1]), int(size[2])) if size else (1000, 500)
-    return Picture(figure, _number(spec.title) or spec.name, width, height, tables)
+    return Picture(figure, _number(spec.title) or spec.name, width, height, text_tables(figure))
 
 
 def _number(title: str) -> str:

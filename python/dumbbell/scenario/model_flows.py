@@ -41,6 +41,9 @@ FLOWS_MAX: Final = 10_000
 HEADER_BYTES: Final = 52
 """IP (20), TCP (20) and its timestamp option (12)."""
 
+TIMESTAMPS_BYTES: Final = 12
+"""What a stack whose switch `timestamps` is off saves of that."""
+
 UDP_HEADER_BYTES: Final = 28
 """IP (20) and UDP (8)."""
 
@@ -58,7 +61,8 @@ class Traffic(Table):
     """Two-way propagation time of the whole path; by default the network's. Not in a graph."""
 
     packet: Bytes = Field(1500, examples=[1500, 9000])
-    """Size of its full IP packets, of which 52 bytes are IP and TCP headers, or 28 IP and UDP."""
+    """Size of its full IP packets, of which 52 bytes are IP and TCP headers (40 without
+    timestamps), or 28 IP and UDP."""
 
     parameters: Mapping[str, Integer] = Field({}, examples=[{"delta_l": 500}])
     """Parameters of the algorithm that differ from the preset (`dumbbell algorithms show`)."""

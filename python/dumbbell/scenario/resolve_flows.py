@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
     FLOWS_MAX,
     HEADER_BYTES,
+    TIMESTAMPS_BYTES,
     UDP_HEADER_BYTES,
     AnyTraffic,
     Arrivals,
@@ -189,16 +190,24 @@ def own_sources(scenario: Scenario) -> dict[str, str]:
 
 def resolve_flow(scenario: Scenario, source: Source) -> dict[str, Any]:
     """Return a flow in base units, but for its routes."""
-    headers = HEADER_BYTES if source.is_tcp else UDP_HEADER_BYTES
+    transport = _tcp(scenario.stack, source) if source.is_tcp else _udp(source.traffic)
     return {
         "label": source.label,
         "start_ns": source.start_ns,
         "stop_ns": source.stop_ns,
         "packet_bytes": source.traffic.packet,
-        "header_bytes": headers,
+        "header_bytes": _header_bytes(transport),
         "sampled": source.is_sampled,
-        "transport": _tcp(scenario.stack, source) if source.is_tcp else _udp(source.traffic),
+        "transport": transport,
     }
+
+
+def _header_bytes(transport: Mapping[str, Any]) -> int:
+    if "udp" in transport:
+        return UDP_HEADER_BYTES
+    stack = transport["tcp"]["stack"]
+    known = {**catalogue.stack_profile(stack["profile"]).switches, **stack["switches"]}
+    return HEADER_BYTES if known["timestamps"] else HEADER_BYTES - TIMESTAMPS_BYTES
 
 
 def _udp(flow: AnyTraffic) -> dict[str, Any]:

@@ -65,9 +65,16 @@ def active(losses: Iterable[tuple[str, LinkLoss]], labels: Iterable[str] | None 
     return tuple(
         (key, loss)
         for key, loss in losses
-        if not (loss.kind == "probability" and loss.probability == 0)
+        if not _never_happens(loss)
         and (known is None or not loss.drops or any(drop.flow in known for drop in loss.drops))
     )
+
+
+def _never_happens(loss: LinkLoss) -> bool:
+    bursts = loss.gilbert_elliott
+    if bursts is not None:
+        return bursts.to_bad == 0 and bursts.loss_good == 0
+    return loss.kind == "probability" and loss.probability == 0
 
 
 def resolve_link(wire: Wire, common: Common, passing: Mapping[str, int]) -> dict[str, Any]:

@@ -176,6 +176,42 @@ class Trend(Measured):
     """How many of the series must follow."""
 
 
+class RatioTrend(Measured):
+    """A metric's ratio between two groups of grid points rises or falls along an axis.
+
+    Per pair of points that agree in all other axes: the ratios at the ends of the axis differ in
+    the direction by more than the standard error of their difference.
+    """
+
+    type: Literal["ratio-trend"]
+
+    of: Selection
+    """The numerator's group."""
+
+    to: Selection
+    """The denominator's group."""
+
+    axis: str
+    """The axis; its values in the order of the test."""
+
+    direction: Literal["rising", "falling"]
+    """Where the ratio goes."""
+
+    quantifier: Literal["all", "most", "any"] = "all"
+    """How many of the pairs must follow."""
+
+    @model_validator(mode="after")
+    def _groups_leave_the_axis(self) -> Self:
+        if self.axis in {*self.of, *self.to}:
+            raise ValueError(f"the groups must leave {self.axis} open: the ratio goes along it")
+        return self
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        """All selections of grid points that the check makes."""
+        return (self.where, self.of, self.to)
+
+
 class Theory(Measured):
     """A metric agrees with a closed form."""
 
@@ -214,7 +250,7 @@ class Ranking(Measured):
 
 
 Check = Annotated[
-    Arithmetic | Parameters | Band | Order | Ratio | Trend | Theory | Ranking,
+    Arithmetic | Parameters | Band | Order | Ratio | Trend | RatioTrend | Theory | Ranking,
     Field(discriminator="type"),
 ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -87,6 +87,24 @@ class Convergence(_Table):
     """Shortest window."""
 
 
+class Samples(_Table):
+    """How the samples of a run are read where they are looked at one by one, as with iperf3.
+
+    The short-term throughput of Lukaseder et al. 2016 is a discrete moving average over them:
+    `u <- (1 - weight) u + weight x`, from 0 on. A flow has converged when it reaches `share` of the
+    flow's average from its start to the end.
+    """
+
+    interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["1s"])
+    """Time between samples, a multiple of the record's interval."""
+
+    weight: float = Field(0.1, gt=0, le=1)
+    """Weight of a new sample in the moving average (lambda)."""
+
+    share: float = Field(0.8, gt=0, lt=1)
+    """Share of the flow's own average to reach (epsilon)."""
+
+
 class Measure(_Table):
     """What part of a run the averages are taken over: it begins when all flows have started."""
 
@@ -141,6 +159,9 @@ class Test(_Table):
     """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. A
     C file of your own, such as `./my_cc.c`, is a value, too; its grid points are called `my_cc`."""
 
+    without: tuple[Selection, ...] = Field((), examples=[[{"algorithm": "reno", "second": "reno"}]])
+    """Grid points that are left out, such as those that another one repeats."""
+
     scenario: dict[str, Any] = {}
     """The scenario, on top of the study's."""
 
@@ -170,6 +191,14 @@ class Test(_Table):
         """The algorithms that its axes name by their files; values of axes are their names."""
         return self._own
 
+    @property
+    def grid_points(self) -> Iterator[dict[str, str]]:
+        """The values of the axes at each grid point, in the order of the axes."""
+        for values in itertools.product(*self.axes.values()):
+            axes = dict(zip(self.axes, values, strict=True))
+            if not any(grid.matches(axes, left_out) for left_out in self.without):
+                yield axes
+
     @model_validator(mode="after")
     def _read_own(self, info: ValidationInfo) -> Self:
         folder = (info.context or {}).get("folder", Path())
@@ -184,12 +213,13 @@ class Test(_Table):
 
     @model_validator(mode="after")
     def _check_selections(self) -> Self:
-        selections = [(f"vary.{index}", vary.where) for index, vary in enumerate(self.vary)]
-        for key, where in [*selections, ("quick", self.quick.where)]:
+        selections = [(f"vary.{index}.where", vary.where) for index, vary in enumerate(self.vary)]
+        left_out = [(f"without.{index}", where) for index, where in enumerate(self.without)]
+        for key, where in [*selections, *left_out, ("quick.where", self.quick.where)]:
             try:
                 grid.check(where, self.axes)
             except InputError as error:
-                raise error.at(key=f"{key}.where") from None
+                raise error.at(key=key) from None
         return self
 
 
@@ -217,6 +247,7 @@ class PlannedRun:
     resolved: ResolvedScenario
     measure: Measure
     convergence: Convergence
+    samples: Samples = field(default_factory=Samples)
 
     @property
     def place(self) -> Place:
@@ -236,6 +267,9 @@ class Study(_Table):
 
     convergence: Convergence = Convergence()
     """How convergence is judged."""
+
+    samples: Samples = Samples()
+    """How samples are read where they are looked at one by one."""
 
     scenario: dict[str, Any] = {}
     """What the scenarios of all tests have in common."""
@@ -317,11 +351,8 @@ class Study(_Table):
     def _selections(self) -> Iterator[tuple[str, str, Selection]]:
         """Yield where figures and claims refer to grid points: key, test and selection."""
         for index, figure in enumerate(self.figures):
-            if figure.kind == "points":
-                yield f"figure.{index}", figure.test, figure.where
-            else:
-                for number, panel in enumerate(figure.panels):
-                    yield f"figure.{index}.panel.{number}", panel.test, panel.where
+            for key, test, where in figure.selections:
+                yield f"figure.{index}{key}", test, where
         for index, claim in enumerate(self.claims):
             for number, check in enumerate(claim.checks):
                 if isinstance(check, Measured):
@@ -355,7 +386,7 @@ class Study(_Table):
         planned = (test.quick.runs if quick else None) or test.runs
         return [
             Point(test, axes, self._scenario(test, axes, quick), runs or planned)
-            for axes in _grid(test.axes)
+            for axes in test.grid_points
             if grid.matches(axes, kept)
             and (where is None or grid.matches({"test": test.name, **axes}, where))
         ]
@@ -430,6 +461,7 @@ class Study(_Table):
                 run,
                 point.test.measure,
                 self.convergence,
+                self.samples,
             )
 
     def _axes(self) -> dict[str, list[str]]:
@@ -459,11 +491,6 @@ def places(runs: Iterable[PlannedRun]) -> dict[str, Place]:
     for run in runs:
         found.setdefault(run.resolved.key, run.place)
     return found
-
-
-def _grid(axes: grid.Axes) -> Iterator[dict[str, str]]:
-    for values in itertools.product(*axes.values()):
-        yield dict(zip(axes, values, strict=True))
 
 
 def _seed(point: Point, seed: int, repetition: int) -> int:

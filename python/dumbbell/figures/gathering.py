@@ -1,0 +1,101 @@
+"""What a figure shows of a test: its runs, plot by plot, and words on what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from dumbbell.figures.labels import engine_notes, label_of, listing
+from dumbbell.results import Results
+from dumbbell.study import grid
+from dumbbell.study.figure_spec import (
+    BarsFigure,
+    BoxesFigure,
+    PointsFigure,
+    RowsFigure,
+    ScatterFigure,
+)
+from dumbbell.study.model import Test
+
+TestFigure = PointsFigure | BarsFigure | ScatterFigure | BoxesFigure | RowsFigure
+"""A figure of the runs of one test."""
+
+
+@dataclass(frozen=True)
+class Facet:
+    """The runs of one plot; `value` is that of the facet's axis, None if there is none."""
+
+    title: str
+    value: str | None
+    runs: pl.DataFrame
+
+
+def runs_of(results: Results, spec: TestFigure) -> pl.DataFrame:
+    """Return the metrics of the runs that a figure shows."""
+    return grid.select(results.table(spec.test), spec.where)
+
+
+def values_of(test: Test, axis: str, spec: TestFigure) -> list[str]:
+    """Return the values of an axis that the figure shows, in the test's order."""
+    kept = {axis: spec.where[axis]} if axis in spec.where else {}
+    return [value for value in test.axes[axis] if grid.matches({axis: value}, kept)]
+
+
+def facets(test: Test, spec: TestFigure, runs: pl.DataFrame) -> Iterator[Facet]:
+    """Yield the plots."""
+    if spec.facet is None:
+        yield Facet("", None, runs)
+        return
+    for value in values_of(test, spec.facet, spec):
+        yield Facet(label_of(value), value, runs.filter(pl.col(spec.facet) == value))
+
+
+def labelled(runs: pl.DataFrame, axis: str) -> pl.Expr:
+    """Return the values of an axis as readers see them."""
+    labels = {value: label_of(value) for value in runs[axis].unique()}
+    values = pl.col(axis)
+    return values.replace_strict(labels, return_dtype=pl.String) if labels else values
+
+
+def run_notes(
+    results: Results, spec: TestFigure, runs: pl.DataFrame, counts: Iterable[int], what: str
+) -> Iterator[str]:
+    """Say how many runs there are for each point, and which points have none.
+
+    `what` is shown of them, such as "Mean and standard error".
+    """
+    quick = "quick " * results.quick(spec.test)
+    found = sorted(set(counts))
+    if found == [1]:
+        yield f"One {quick}run per point."
+    elif found:
+        number = str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+        yield f"{what} of {number} {quick}runs per point."
+    yield from engine_notes(results.engine, results.left_out(spec.test))
+    yield from _absent_points(results, spec, runs)
+
+
+def _absent_points(results: Results, spec: TestFigure, runs: pl.DataFrame) -> Iterator[str]:
+    """Say which part of the figure's grid has no run: whole axis values, then a number."""
+    test = results.study.test(spec.test)
+    axes = {axis: values_of(test, axis, spec) for axis in test.axes}
+    present = set(runs.select(list(axes)).iter_rows())
+    planned = [
+        tuple(point.values()) for point in test.grid_points if grid.matches(point, spec.where)
+    ]
+    absent = [point for point in planned if point not in present]
+    if not absent:
+        return
+    explained: set[tuple[str, ...]] = set()
+    parts = []
+    for position, (axis, values) in enumerate(axes.items()):
+        whole = [value for value in values if all(point[position] != value for point in present)]
+        if whole:
+            parts.append(f"{axis} {listing([label_of(value) for value in whole])}")
+            explained.update(point for point in absent if point[position] in whole)
+    rest = len(absent) - len(explained)
+    if rest:
+        parts.append(f"{rest} {'further ' if parts else ''}of {len(planned)} points")
+    yield f"Not run yet: {'; '.join(parts)}."
