@@ -51,6 +51,7 @@ _QUIRKS: Final[Mapping[str, str]] = {
     "SW": "the authors' path or switches, of which too little is known",
     "KERN": "the kernel that the authors used",
     "NIC": "the authors' network cards",
+    "SIM": "the simulator that the authors used, which they do not name",
     "INT-FAST": "how FAST's thresholds are read",
 }
 """What the quirks in study files mean, as the end of a sentence."""
