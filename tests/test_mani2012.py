@@ -27,7 +27,7 @@ def test_covers_the_paper() -> None:
         assert {value.partition("@")[0] for value in test.axes["algorithm"]} >= SEVEN
         assert test.axes["reading"] == ("one-way", "rtt")
     assert [figure.name for figure in STUDY.figures] == [
-        *("fig3", "fig3-rtt", "fig4", "fig5", "fig6a", "fig6b", "fig6c", "fig7", "fig8")
+        *("fig3", "fig3-rtt", "fig4", "fig5", "fig6a", "fig6b", "fig6c", "fig7", "fig8", "ahead")
     ]
     assert [claim.id for claim in STUDY.claims] == [f"M{n:02}" for n in range(1, 19)]
 
@@ -39,15 +39,19 @@ def test_counts_of_runs() -> None:
     assert counted == {
         "histories": 8 * 2,
         "flows": 9 * 2 * 9 * 5,
+        "steady": 2 * 2 * 5,
         "rtt": 8 * 2 * 6 * 5,
         "queue": 8 * 2 * 6 * 5,
+        "ahead": 7 * 2 * 5,
     }
     quick = [run.test for run in STUDY.runs(quick=True)]
     assert {name: quick.count(name) for name in counted} == {
         "histories": 8,
         "flows": 9 * 3 * 2,
+        "steady": 2 * 2,
         "rtt": 8 * 3 * 2,
         "queue": 8 * 3 * 2,
+        "ahead": 7 * 2,
     }
 
 
@@ -85,9 +89,11 @@ def test_flows_are_equal_and_can_be_told_apart() -> None:
 
 
 def test_cubic_is_that_of_its_time() -> None:
-    for algorithm, parameters in (("cubic", {"hystart": 0}), ("bic", {})):
-        data = one("queue", algorithm=algorithm, reading="rtt", queue="100p").resolved.data
-        assert data["flows"][0]["transport"]["tcp"]["parameters"] == parameters
+    """That is: without HyStart, in every flow."""
+    for run in STUDY.runs(runs=1):
+        expected = {"hystart": 0} if run.axes["algorithm"].startswith("cubic") else {}
+        for flow in run.resolved.data["flows"]:
+            assert flow["transport"]["tcp"]["parameters"] == expected
 
 
 def test_standard_tcp_runs_for_ten_epochs() -> None:
@@ -105,6 +111,13 @@ def test_the_histories_are_runs_of_the_main_test() -> None:
         same = one("flows", **run.axes).resolved.data
         assert run.resolved.data["seed"] == same["seed"]
         assert {**run.resolved.data, "record": None} == {**same, "record": None}
+
+
+def test_the_steady_state_is_measured_in_runs_of_the_main_test() -> None:
+    main = {run.resolved.key for run in STUDY.runs(where={"test": "flows"})}
+    steady = STUDY.runs(where={"test": "steady"})
+    assert {run.resolved.key for run in steady} <= main
+    assert {run.measure.skip for run in steady} == {0.2}
 
 
 def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:

@@ -12,6 +12,17 @@ from typing import Any
 
 from dumbbell.figures.chart_looks import INK, LOOKS, Look
 
+__all__ = [
+    "FAINT",
+    "FLOW_COLOURS",
+    "FONT",
+    "FONT_WITH_SUPERSCRIPTS",
+    "GRID",
+    "INK",
+    "THEORY_DASHES",
+    "Look",
+]
+
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 FONT_WITH_SUPERSCRIPTS = "DejaVu Sans, Verdana, Arial, sans-serif"
 FAINT = "#5c5c5c"
