@@ -19,14 +19,17 @@ INK: Final = "#1a1a1a"
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is shown; `shape` is a name or an SVG path within -1 and 1, as Vega takes it."""
+    """How a series is shown; `shape` is a name or an SVG path around 0, about 1 in each direction."""
 
     label: str
     colour: str
     shape: str
 
 
-_X: Final = "M-0.7,-1L0,-0.3L0.7,-1L1,-0.7L0.3,0L1,0.7L0.7,1L0,0.3L-0.7,1L-1,0.7L-0.3,0L-1,-0.7Z"
+_X: Final = (
+    "M-0.85,-1.2L0,-0.35L0.85,-1.2L1.2,-0.85L0.35,0L1.2,0.85L0.85,1.2L0,0.35L-0.85,1.2"
+    "L-1.2,0.85L-0.35,0L-1.2,-0.85Z"
+)
 _STAR: Final = (
     "M0,-1.15L0.28,-0.39L1.09,-0.36L0.46,0.15L0.68,0.93L0,0.48L-0.68,0.93L-0.46,0.15"
     "L-1.09,-0.36L-0.28,-0.39Z"
@@ -34,15 +37,15 @@ _STAR: Final = (
 _PENTAGON: Final = "M0,-1L0.95,-0.31L0.59,0.81L-0.59,0.81L-0.95,-0.31Z"
 _HEXAGON: Final = "M-0.5,-0.9L0.5,-0.9L1,0L0.5,0.9L-0.5,0.9L-1,0Z"
 _HOUSE: Final = "M-0.85,0.95L-0.85,-0.15L0,-1L0.85,-0.15L0.85,0.95Z"
-_HOURGLASS: Final = "M-0.9,-1L0.9,-1L-0.9,1L0.9,1Z"
-_BOWTIE: Final = "M-1,-0.9L1,0.9L1,-0.9L-1,0.9Z"
-_DOME: Final = "M-1,0.5A1,1,0,0,1,1,0.5Z"
-_BOWL: Final = "M-1,-0.5A1,1,0,0,0,1,-0.5Z"
-_FLAT: Final = "M-1.1,-0.4L1.1,-0.4L1.1,0.4L-1.1,0.4Z"
-_TALL: Final = "M-0.4,-1.1L0.4,-1.1L0.4,1.1L-0.4,1.1Z"
-_ARROWHEAD: Final = "M-1,0.9L0,-0.9L1,0.9L0,0.3Z"
-_CHEVRON: Final = "M-1,-0.9L0,0.9L1,-0.9L0,-0.3Z"
-_LOZENGE: Final = "M0,-1.2L0.5,0L0,1.2L-0.5,0Z"
+_HOURGLASS: Final = "M-1,-1.1L1,-1.1L-1,1.1L1,1.1Z"
+_BOWTIE: Final = "M-1.1,-1L1.1,1L1.1,-1L-1.1,1Z"
+_DOME: Final = "M-1.2,0.6A1.2,1.2,0,0,1,1.2,0.6Z"
+_BOWL: Final = "M-1.2,-0.6A1.2,1.2,0,0,0,1.2,-0.6Z"
+_FLAT: Final = "M-1.3,-0.5L1.3,-0.5L1.3,0.5L-1.3,0.5Z"
+_TALL: Final = "M-0.5,-1.3L0.5,-1.3L0.5,1.3L-0.5,1.3Z"
+_ARROWHEAD: Final = "M-1.2,1.1L0,-1.1L1.2,1.1L0,0.4Z"
+_CHEVRON: Final = "M-1.2,-1.1L0,1.1L1.2,-1.1L0,-0.4Z"
+_LOZENGE: Final = "M0,-1.4L0.7,0L0,1.4L-0.7,0Z"
 
 LOOKS: Final[Mapping[str, Look]] = {
     # Loss.
