@@ -27,7 +27,19 @@ def test_covers_the_paper() -> None:
         assert {value.partition("@")[0] for value in test.axes["algorithm"]} >= SEVEN
         assert test.axes["reading"] == ("one-way", "rtt")
     assert [figure.name for figure in STUDY.figures] == [
-        *("fig3", "fig3-rtt", "fig4", "fig5", "fig6a", "fig6b", "fig6c", "fig7", "fig8", "ahead")
+        *(
+            "fig3",
+            "fig3-rtt",
+            "fig4",
+            "fig5",
+            "fig6a",
+            "fig6b",
+            "fig6c",
+            "fig7",
+            "fig8",
+            "lockstep",
+            "ahead",
+        )
     ]
     assert [claim.id for claim in STUDY.claims] == [f"M{n:02}" for n in range(1, 19)]
 
@@ -42,6 +54,7 @@ def test_counts_of_runs() -> None:
         "steady": 2 * 2 * 5,
         "rtt": 8 * 2 * 6 * 5,
         "queue": 8 * 2 * 6 * 5,
+        "lockstep": 7 * 2,
         "ahead": 7 * 2 * 5,
     }
     quick = [run.test for run in STUDY.runs(quick=True)]
@@ -51,6 +64,7 @@ def test_counts_of_runs() -> None:
         "steady": 2 * 2,
         "rtt": 8 * 3 * 2,
         "queue": 8 * 3 * 2,
+        "lockstep": 7,
         "ahead": 7 * 2,
     }
 
