@@ -19,7 +19,7 @@ INK: Final = "#1a1a1a"
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is shown; `shape` is a name or an SVG path around 0, about 1 in each direction."""
+    """How a series is shown; `shape` is a name, or an SVG path that reaches to about 1."""
 
     label: str
     colour: str
