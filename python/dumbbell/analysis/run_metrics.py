@@ -1,4 +1,4 @@
-"""The metrics of Li, Leith and Shorten for a single run.
+"""The metrics of a single run, those of Li, Leith and Shorten and what other studies add.
 
 Rates count IP packets, as the paper's throughput does: a bottleneck of 250 Mbit/s carries at most
 250 Mbit/s of throughput. Goodput counts payload that has arrived for the first time.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from dumbbell.analysis import goodput_samples
+from dumbbell.analysis import goodput_samples, performance
 from dumbbell.analysis.convergence import convergence
 from dumbbell.analysis.latency import families, percentiles, whole_transfers
 from dumbbell.analysis.window import Sampled, Window
@@ -72,6 +72,7 @@ METRICS = (
     Metric("marks", "packets", "packets marked by the bottleneck's queue (ECN)"),
     Metric("timeouts", "", "retransmission timeouts of all flows"),
     *(Metric(*described) for described in goodput_samples.DESCRIBED),
+    *(Metric(*described) for described in performance.DESCRIBED),
     *(
         Metric(name, unit, what, per_family=True)
         for name, unit, what in (
@@ -100,6 +101,7 @@ def run_metrics(run: Run, planned: PlannedRun) -> Metrics:
     result.update(_whole_run(sampled))
     result.update(_latencies(sampled))
     result.update(goodput_samples.of_run(sampled, planned.samples))
+    result.update(performance.of_run(sampled, result["jain"]))
     return result
 
 

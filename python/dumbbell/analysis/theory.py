@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.analysis import fluid, responses, testbed_10g
+from dumbbell.analysis import fluid, performance, responses, testbed_10g
 from dumbbell.errors import InputError, listed, unknown
 
 PACKET_BITS: Final = 12_000
@@ -89,6 +89,11 @@ def fast_backlog_packets(flows: float, alpha_packets: float) -> float:
 def fast_throughput_mbit(alpha_packets: float, queueing_ms: float) -> float:
     """Return the rate of a FAST flow in equilibrium: its backlog per queueing delay."""
     return alpha_packets * PACKET_BITS / 1000 / queueing_ms
+
+
+def yeah_backlog_packets(rtt_ms: float, base_rtt_ms: float, window: float) -> float:
+    """Return what YeAH takes for its backlog (Mani and Mbarek, Section I)."""
+    return (rtt_ms - base_rtt_ms) * window / rtt_ms
 
 
 def jain_index(one: float, other: float) -> float:
@@ -169,6 +174,11 @@ FORMULAS: Final[Mapping[str, Callable[..., float]]] = {
         ewma_floor_s,
         fast_backlog_packets,
         fast_throughput_mbit,
+        yeah_backlog_packets,
+        responses.highspeed_increase,
+        responses.highspeed_cut,
+        performance.efficiency,
+        performance.performance,
         jain_index,
         shorten_leith_ratio,
         scalable_ratio_kept,

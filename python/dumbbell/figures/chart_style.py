@@ -1,63 +1,61 @@
-"""How every chart looks: one palette, one shape per algorithm, one set of fonts.
+"""How every chart looks: one palette, one set of fonts, and what stands in for a missing look.
 
-An algorithm keeps its colour and shape in all figures. The colours are those of Okabe and Ito
-("Color Universal Design", 2008), which people with colour-vision deficiencies can tell apart,
-without the yellow, which is too light for lines on white; Tol's muted scheme follows for what is
-not in the list. Shapes repeat the distinction for print without colour.
+The looks of the algorithms are in `chart_looks`. Series without one, such as a user's own
+algorithms, get colours of Tol's muted scheme and shapes that repeat the distinction for print
+without colour.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
+
+from dumbbell.figures.chart_looks import INK, LOOKS, Look
+
+__all__ = [
+    "FAINT",
+    "FLOW_COLOURS",
+    "FONT",
+    "FONT_WITH_SUPERSCRIPTS",
+    "GRID",
+    "INK",
+    "THEORY_DASHES",
+    "Look",
+]
 
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 FONT_WITH_SUPERSCRIPTS = "DejaVu Sans, Verdana, Arial, sans-serif"
-INK = "#1a1a1a"
 FAINT = "#5c5c5c"
 GRID = "#e4e4e4"
 THEORY_DASHES: tuple[tuple[int, int], ...] = ((6, 4), (2, 3), (10, 3), (1, 2))
 
 FLOW_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", INK)
-_SPARE_COLOURS = ("#332288", "#882255", "#117733", "#aa4499", "#44aa99", "#999933", "#6699cc")
+_SPARE_COLOURS = ("#882255", "#44aa99", "#aa4499", "#6699cc", "#cc6677", "#004488", "#997700")
 _SPARE_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
-
-
-@dataclass(frozen=True)
-class Look:
-    """How a series is shown."""
-
-    label: str
-    colour: str
-    shape: str
-
-
-_LOOKS = {
-    "reno": Look("Standard TCP", INK, "circle"),
-    "scalable": Look("Scalable-TCP", "#d55e00", "triangle-up"),
-    "highspeed": Look("HS-TCP", "#e69f00", "square"),
-    "htcp": Look("H-TCP", "#0072b2", "diamond"),
-    "bic": Look("BIC-TCP", "#009e73", "triangle-down"),
-    "fast": Look("FAST-TCP", "#cc79a7", "cross"),
-    "cubic": Look("CUBIC", "#56b4e9", "triangle-right"),
-}
 
 
 def algorithm_label(reference: str) -> str:
     """Name of `algorithm[@preset]` as the literature writes it, without its preset."""
     name = reference.partition("@")[0]
-    return _LOOKS[name].label if name in _LOOKS else name
+    return LOOKS[name].label if name in LOOKS else name
 
 
 def looks(values: Iterable[str]) -> dict[str, Look]:
-    """Look of each series value, in order; no two of them get the same label or colour."""
+    """Look of each series value, in order; no two of them look alike or have the same label.
+
+    The first value of an algorithm has its look; others of it, such as with another preset, and
+    what has none, get spare ones.
+    """
     chosen: dict[str, Look] = {}
+    spare = _spare_looks()
     for value in dict.fromkeys(values):
-        look = _LOOKS.get(value.partition("@")[0]) or _spare(value, len(chosen))
-        if any(look.label == other.label for other in chosen.values()):
-            look = replace(look, label=f"{look.label} ({value})")
-        if any(look.colour == other.colour for other in chosen.values()):
-            look = replace(_spare(value, len(chosen)), label=look.label)
-        chosen[value] = look
+        known = LOOKS.get(value.partition("@")[0])
+        label = known.label if known else value
+        if any(label == other.label for other in chosen.values()):
+            label = f"{label} ({value})"
+        if known is None or any(known.colour == other.colour for other in chosen.values()):
+            known = next(spare)
+        chosen[value] = replace(known, label=label)
     return chosen
 
 
@@ -108,9 +106,9 @@ def config() -> dict[str, Any]:
     }
 
 
-def _spare(value: str, position: int) -> Look:
-    return Look(
-        label=value,
-        colour=_SPARE_COLOURS[position % len(_SPARE_COLOURS)],
-        shape=_SPARE_SHAPES[position % len(_SPARE_SHAPES)],
-    )
+def _spare_looks() -> Iterator[Look]:
+    """Yield looks that no algorithm has; after seven of them colours repeat, with other shapes."""
+    for colour, shape in zip(
+        itertools.cycle(_SPARE_COLOURS), itertools.cycle(_SPARE_SHAPES), strict=False
+    ):
+        yield Look("", colour, shape)

@@ -47,6 +47,7 @@ _QUIRKS: Final[Mapping[str, str]] = {
     "KERN": "the kernel that the authors used",
     "NIC": "the authors' network cards",
     "CRC": "the bit errors of the authors' rings",
+    "SIM": "the simulator that the authors used, which they do not name",
     "INT-FAST": "how FAST's thresholds are read",
 }
 """What the quirks in study files mean, as the end of a sentence."""

@@ -1,0 +1,161 @@
+"""Efficiency, performance and leadership of runs whose rates and recoveries are known exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+
+from dumbbell.analysis import performance, theory
+from dumbbell.analysis.run_metrics import Metrics, run_metrics
+from dumbbell.running.engine import Output
+from dumbbell.running.result import Run
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Convergence, Measure, PlannedRun
+from test_metrics import FlowTrace, constant, measured, planned, played
+
+LINK_SEGS_PER_S = 1000
+"""What the bottleneck of these runs carries."""
+
+
+def test_efficiency_is_goodput_over_that_of_an_ideal_network() -> None:
+    found = measured(planned(), constant(600), constant(200, retransmitted=0.01))
+    assert found["efficiency"] == pytest.approx((600 + 198) / LINK_SEGS_PER_S)
+
+
+def test_a_full_link_is_efficient_however_many_share_it() -> None:
+    for flows in (1, 2, 4):
+        found = measured(planned(flows=flows), *[constant(LINK_SEGS_PER_S / flows)] * flows)
+        assert found["efficiency"] == pytest.approx(1)
+
+
+def test_what_was_sent_in_vain_is_not_efficient() -> None:
+    """Throughput would call this link used by 120 %."""
+    found = measured(planned(), constant(600, retransmitted=0.5), constant(600, retransmitted=0.5))
+    assert found["throughput_mbit"] == pytest.approx(1.2 * 12)
+    assert found["efficiency"] == pytest.approx(0.6)
+
+
+def test_performance_weighs_efficiency_and_fairness() -> None:
+    found = measured(planned(), constant(600), constant(200))
+    efficient, fair = 0.8, 0.8  # Jain's index of 3 to 1 is 16 / 20.
+    assert (found["efficiency"], found["jain"]) == pytest.approx((efficient, fair))
+    assert found["performance_balanced"] == pytest.approx(0.8)
+    found = measured(planned(), constant(450), constant(450))
+    assert found["performance_efficient"] == pytest.approx(0.8 * 0.9 + 0.2)
+    assert found["performance_balanced"] == pytest.approx(0.5 * 0.9 + 0.5)
+    assert found["performance_fair"] == pytest.approx(0.2 * 0.9 + 0.8)
+
+
+def test_nothing_was_sent() -> None:
+    found = measured(planned(), constant(0), constant(0))
+    assert found["efficiency"] == 0
+    assert found["performance_balanced"] is None
+    assert found["share_max"] is None
+    assert found["leader_kept"] is None
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "kept"),
+    [((600, 200, 100), (500, 300, 100), 1), ((600, 200, 100), (500, 900, 100), 0)],
+)
+def test_who_leads(early: Sequence[float], late: Sequence[float], kept: float) -> None:
+    traces = [
+        FlowTrace(lambda time_s, one=one, other=other: one if time_s <= 50 else other)  # type: ignore[misc]
+        for one, other in zip(early, late, strict=True)
+    ]
+    found = measured(planned(flows=3), *traces)
+    sums = [one + other for one, other in zip(early, late, strict=True)]
+    assert found["leader_kept"] == kept
+    assert found["share_max"] == pytest.approx(max(sums) / sum(sums), rel=0.01)
+
+
+def test_one_flow_leads_nobody() -> None:
+    found = measured(planned(flows=1), constant(500))
+    assert found["leader_kept"] is None
+    assert found["share_max"] == 1
+
+
+Row = tuple[float, str, int, int, int]
+"""Time in s, kind, flow, cwnd and ssthresh."""
+
+
+def recovered(rows: Sequence[Row], recorded: Sequence[str]) -> Metrics:
+    """Return the metrics of a run of 100 s with these events, of which its last half counts."""
+    table = {
+        "duration": "100s",
+        "network": {"rate": "12mbit", "rtt": "100ms", "queue": "1bdp"},
+        "flow": [{"algorithm": "reno", "count": 2}],
+        "record": {"interval": "500ms", "events": list(recorded)},
+    }
+    plan = PlannedRun("test", {}, 0, Scenario.parse(table).resolve(), Measure(), Convergence())
+    run = played(plan, [constant(500), constant(500)])
+    time_s, kind, flow, cwnd, ssthresh = zip(*sorted(rows), strict=True)
+    events = pl.DataFrame(
+        {
+            "time_ns": pl.Series([round(at * 1e9) for at in time_s], dtype=pl.UInt64),
+            "kind": pl.Series(kind, dtype=pl.String),
+            "flow": pl.Series(flow, dtype=pl.UInt32),
+            "cwnd_segs": pl.Series(cwnd, dtype=pl.UInt32),
+            "ssthresh_segs": pl.Series(ssthresh, dtype=pl.UInt32),
+        }
+    )
+    tables = {"flows": run.flows, "queues": run.queues, "events": events}
+    return run_metrics(Run.of(plan.resolved, Output(run.summary, tables)), plan)
+
+
+ALL = ("congestion", "retransmit", "timeout", "recovered")
+HALVED: list[Row] = [
+    (60.0, "congestion", 0, 100, 50),
+    (60.0, "retransmit", 0, 100, 50),
+    (60.1, "retransmit", 0, 80, 50),
+    (60.2, "recovered", 0, 53, 50),
+]
+
+
+def test_what_a_recovery_gave_up() -> None:
+    """50 segments of window for two sent again; the other flow gives up 3 for 3."""
+    assert recovered(HALVED, ALL)["cut_per_resent"] == 25
+    other: list[Row] = [
+        (60.05, "congestion", 1, 40, 40),
+        *[(60.1 + at / 100, "retransmit", 1, 40, 40) for at in range(3)],
+        (60.3, "recovered", 1, 37, 37),
+    ]
+    assert recovered([*HALVED, *other], ALL)["cut_per_resent"] == pytest.approx(53 / 5)
+
+
+def test_only_whole_recoveries_of_the_last_half_count() -> None:
+    early = [
+        (at - 50, kind, flow, 10 * cwnd, ssthresh) for at, kind, flow, cwnd, ssthresh in HALVED
+    ]
+    cut_off: list[Row] = [(99.9, "congestion", 0, 999, 1), (99.95, "retransmit", 0, 999, 1)]
+    assert recovered([*early, *HALVED, *cut_off], ALL)["cut_per_resent"] == 25
+
+
+def test_a_timeout_is_no_recovery() -> None:
+    timed_out: list[Row] = [
+        (80.0, "congestion", 0, 100, 50),
+        (80.1, "retransmit", 0, 100, 50),
+        (80.5, "timeout", 0, 60, 30),
+        (81.0, "recovered", 0, 30, 30),
+    ]
+    assert recovered([*HALVED, *timed_out], ALL)["cut_per_resent"] == 25
+
+
+def test_without_the_events_nothing_is_known_of_recoveries() -> None:
+    assert recovered(HALVED, ("congestion", "recovered"))["cut_per_resent"] is None
+    assert recovered([HALVED[0], HALVED[-1]], ALL)["cut_per_resent"] is None
+
+
+def test_formulas_of_the_study() -> None:
+    for flows in (1, 24):
+        assert performance.efficiency(180, 200, flows) == pytest.approx(0.9)
+    found = [performance.performance(0.9, 0.8, weight) for weight in (0.8, 0.5, 0.2)]
+    assert found == pytest.approx([0.88, 0.85, 0.82])
+    # A queue of 8 ms at the rate of 1000 packets per 108 ms.
+    assert theory.yeah_backlog_packets(108, 100, 1000) == pytest.approx(8 * 1000 / 108)
+    assert (
+        theory.evaluate("performance", {"efficiency": 0.4, "fairness": 0.6, "weight": 0.5}) == 0.5
+    )
+    assert theory.evaluate("highspeed_increase", {"window": 83_000}) == pytest.approx(72, rel=0.02)
