@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers bench-testbed docs validate agreement clean testbed-packages bpf-compiler packet-analyser iperf valgrind peers
+  bench-peers bench-testbed docs validate agreement clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -61,7 +61,7 @@ test-rust: packet-analyser testbed-packages bpf-compiler iperf
 	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
 	cargo test $(WORKSPACE) $$([ "$$(id -u)" = 0 ] || echo --exclude dumbbell-testbed) --locked
 
-test-python: build bpf-compiler packet-analyser iperf
+test-python: build bpf-compiler packet-analyser iperf browser
 	$(BIN)/pytest
 
 # $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,what is not there without them): of Debian.
@@ -81,6 +81,9 @@ bpf-compiler:
 
 packet-analyser:
 	$(call packages,command -v tshark,tshark,what Wireshark makes of captures is not tested)
+
+browser:
+	$(call packages,command -v chromium,chromium,pages of reports are not opened in a browser)
 
 iperf:
 	$(call packages,command -v iperf3,iperf3,the traffic of the testbed is not held to iperf3)

@@ -129,6 +129,8 @@ def test_an_algorithm_is_shown_with_the_values_of_a_preset(dumbbell: Command) ->
         (["run", "li2007", "--where", "algorithm"], "not a condition"),
         (["run", "li2007", "--where", "colour=red"], "colour"),
         (["report", "nothing"], "unknown study"),
+        (["report"], "dumbbell report --all"),
+        (["report", "li2007", "--all"], "dumbbell report --all"),
         (["claims", "nothing"], "unknown study"),
         (["simulate", "nothing.toml"], "nothing.toml"),
         (["simulate", "nothing.toml", "--trace", "a.csv"], "--trace"),
@@ -177,6 +179,55 @@ def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> 
     assert judged["verdicts"] == {"reproduced": 1, "not reproduced": 1, "not decidable": 1}
     assert [claim["id"] for claim in judged["claims"]] == ["A01", "A02", "A03"]
     assert "1 of 3 reproduced, 1 not, 1 not decidable" in dumbbell("claims", study).out
+
+
+@pytest.fixture
+def own_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the folder of the small study in ./studies; it is the only study there is."""
+    monkeypatch.setattr("dumbbell.study.files._PACKAGE", tmp_path / "package")
+    small_study.write(tmp_path / "studies/small")
+    return tmp_path / "studies/small"
+
+
+def test_a_site_has_the_studies_here_and_names_others(
+    dumbbell: Command, own_study: Path, tmp_path: Path
+) -> None:
+    small_study.write(tmp_path / "elsewhere")
+    file = tmp_path / "elsewhere/study.toml"
+    file.write_text(file.read_text().replace('name = "small"', 'name = "strange"'))
+    quick = ["--quick", "--where", "test=fairness"]
+    dumbbell("run", own_study, *quick)
+    dumbbell("run", tmp_path / "elsewhere", *quick)
+    said = dumbbell("report", "--all", "--output", "site")
+    assert (said.code, said.out) == (0, "site/index.html\n")
+    assert "also holds runs of strange" in said.err
+    page = (tmp_path / "site/index.html").read_text()
+    assert "also holds runs of strange" in page
+    assert "4 of 6" in page
+    assert (tmp_path / "site/studies/small/run.html").is_file()
+
+
+def test_a_site_without_results_says_so(dumbbell: Command, own_study: Path, tmp_path: Path) -> None:
+    del own_study
+    for engine in ("simulator", "testbed"):
+        said = dumbbell("report", "--all", "--engine", engine)
+        assert (said.code, said.out) == (0, "report/index.html\n")
+        assert "results holds no run of any study by this engine" in said.err
+    assert "dumbbell run small" in (tmp_path / "report/index.html").read_text()
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_site_refuses_what_it_cannot_tell_apart_or_read(
+    dumbbell: Command, own_study: Path
+) -> None:
+    small_study.write(own_study.parent / "twin")
+    said = dumbbell("report", "--all")
+    assert said.code == 2
+    assert '"small": two studies have this name' in said.err
+    (own_study.parent / "twin/study.toml").write_text("[study]\nname = 1\n")
+    said = dumbbell("report", "--all")
+    assert said.code == 2
+    assert "studies/twin" in said.err
 
 
 def test_values_of_a_condition_add_up(dumbbell: Command, tmp_path: Path) -> None:

@@ -304,6 +304,19 @@ def test_the_summary_is_passed_on() -> None:
     assert found["timeouts"] == 1
 
 
+def test_rtt_inflation_is_relative_to_the_empty_path() -> None:
+    """The path has 100 ms; by hand, flows of 150 and 250 ms take twice that on average."""
+    plan = planned()
+    run = played(plan, [constant(500), constant(500)])
+    assert run_metrics(run, plan)["rtt_inflation"] == pytest.approx(1)
+    for flow, rtt_us in zip(run.summary["flows"], (150_000, 250_000), strict=True):
+        flow["rtt_mean_us"] = rtt_us
+    assert run_metrics(run, plan)["rtt_inflation"] == pytest.approx(2)
+    for flow in run.summary["flows"]:
+        flow["rtt_mean_us"] = None
+    assert run_metrics(run, plan)["rtt_inflation"] is None
+
+
 def test_every_metric_is_described_and_every_description_exists() -> None:
     plan = planned(flows=3, sizes={0: "1mb"})
     found = measured(plan, constant(500), constant(500), constant(1))

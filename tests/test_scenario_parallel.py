@@ -9,8 +9,8 @@ import pytest
 
 from dumbbell.analysis.latency import latencies
 from dumbbell.analysis.run_metrics import run_metrics
-from dumbbell.cli import cli_tables
 from dumbbell.figures import history
+from dumbbell.report import run_totals
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
@@ -183,8 +183,8 @@ def test_a_transfer_has_one_latency_among_the_metrics() -> None:
     assert "requests_per_s_2" not in found
 
 
-def test_the_command_shows_one_row() -> None:
-    shown = cli_tables.flows(run(P_TCP, PLAIN))
-    assert list(shown.columns[0].cells) == ["p-tcp (4 connections)", "plain"]
-    several = cli_tables.flows(run({**P_TCP, "count": 2, "sampled": False}, PLAIN))
-    assert list(several.columns[0].cells) == ["p-tcp × 2", "plain"]
+def test_the_totals_have_one_row() -> None:
+    shown = run_totals.flows(run(P_TCP, PLAIN))
+    assert [row[0] for row in shown.rows] == ["p-tcp (4 connections)", "plain"]
+    several = run_totals.flows(run({**P_TCP, "count": 2, "sampled": False}, PLAIN))
+    assert [row[0] for row in several.rows] == ["p-tcp × 2", "plain"]

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +18,13 @@ from typing import Any, Final
 import polars as pl
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from dumbbell import catalogue
 from dumbbell.analysis import metrics
 from dumbbell.analysis.run_metrics import Metrics
 from dumbbell.catalogue import Algorithm
 from dumbbell.claims.checks import TestRuns
 from dumbbell.claims.verdicts import ClaimResult, judge
 from dumbbell.errors import DamagedResult, InputError
-from dumbbell.running import engines, staging, validity
+from dumbbell.running import engines, failures, staging, validity
 from dumbbell.running.engine import Engine
 from dumbbell.running.engines import EngineName
 from dumbbell.running.result import Run
@@ -75,6 +75,11 @@ def recall(store: Store, study: Study) -> tuple[Plan, ...]:
         ) from None
 
 
+def remembered(store: Store) -> list[str]:
+    """Return the names of the studies that a results folder has plans of."""
+    return sorted(path.stem for path in store.root.glob("studies/*.json"))
+
+
 def _plans_file(store: Store, study: Study) -> Path:
     return store.root / "studies" / f"{study.name}.json"
 
@@ -87,13 +92,39 @@ class Counts:
     planned: int
     finished: int
     invalid: int = 0
+    damaged: int = 0
+    failed: int = 0
+
+
+class State(StrEnum):
+    """What became of a run that was asked for."""
+
+    FINISHED = "finished"
+    MISSING = "not run yet"
+    INVALID = "invalid"
+    DAMAGED = "damaged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run of a test that was asked for, and what became of it.
+
+    `why` says why it is not finished, where that is known; a finished run has metrics.
+    """
+
+    run: PlannedRun
+    plan: Plan
+    state: State
+    why: str = ""
+    metrics: Metrics | None = None
 
 
 class Results:
     """The finished runs of a study by one engine in one results folder.
 
-    Where a grid point has runs of full length, its quick runs do not count. Invalid runs are not
-    counted as finished, and nothing rests on them.
+    Where a grid point has runs of full length, its quick runs do not count. Invalid and
+    damaged runs are not counted as finished, and nothing rests on them.
     """
 
     def __init__(
@@ -109,6 +140,8 @@ class Results:
         found = tuple(plans) or recall(store, study) or _UNKNOWN
         self._plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
         self.table = cache(self._table)
+        self.runs = cache(self._runs)
+        self._measured = cache(self._take_metrics)
 
     @cached_property
     def _planned(self) -> Mapping[str, Mapping[Plan, list[PlannedRun]]]:
@@ -122,15 +155,57 @@ class Results:
         return planned
 
     @property
+    def is_empty(self) -> bool:
+        """Whether not a single planned run has been run, well or badly."""
+        return not any(self.store.has(run.resolved.key) for run in self._all())
+
+    @cached_property
     def counts(self) -> list[Counts]:
         """Planned and finished runs of each plan; runs that tests share count once."""
         counted = []
         for plan in self._plans:
             keys = {run.resolved.key for runs in self._planned.values() for run in runs[plan]}
-            invalid = len(keys & self.invalid.keys())
+            invalid, damaged = len(keys & self.invalid.keys()), len(keys & self.damaged.keys())
             there = sum(self.store.has(key) for key in keys)
-            counted.append(Counts(plan, len(keys), there - invalid, invalid))
+            failed = len(keys & self.failures.keys())
+            finished = there - invalid - damaged
+            counted.append(Counts(plan, len(keys), finished, invalid, damaged, failed))
         return counted
+
+    @property
+    def counted(self) -> list[Counts]:
+        """The counts of what was asked for: of plans with runs, else of the first."""
+        begun = [
+            each
+            for each in self.counts
+            if each.finished or each.invalid or each.damaged or each.failed
+        ]
+        return begun or self.counts[:1]
+
+    @cached_property
+    def damaged(self) -> Mapping[str, str]:
+        """The damaged results by their keys, with what is wrong."""
+        sound = {
+            run.resolved.key
+            for test in self.study.tests
+            for runs in self._measured(test.name).values()
+            for run, _ in runs
+        }
+        found = {}
+        for key in dict.fromkeys(run.resolved.key for run in self._all()):
+            if key in sound or key in self.invalid or not self.store.has(key):
+                continue
+            try:
+                self.store.verify(key)
+            except DamagedResult as error:
+                found[key] = str(error)
+        return found
+
+    @cached_property
+    def failures(self) -> Mapping[str, str]:
+        """The runs that failed and have no result, by their keys, with the reasons."""
+        missing = [run.resolved.key for run in self._all() if not self.store.has(run.resolved.key)]
+        return {key: str(found) for key, found in failures.failures(self.store, missing).items()}
 
     @cached_property
     def invalid(self) -> Mapping[str, str]:
@@ -169,16 +244,72 @@ class Results:
     @cached_property
     def algorithms(self) -> list[Algorithm]:
         """The algorithms of the planned runs, in alphabetical order."""
-        used = {name for run in self._all() for name in facts.algorithms(run.resolved.data)}
-        return [catalogue.algorithm(name) for name in sorted(used)]
+        used = {
+            name: run.resolved.data
+            for run in self._all()
+            for name in facts.algorithms(run.resolved.data)
+        }
+        return [facts.described(used[name], name) for name in sorted(used)]
+
+    def _take_metrics(self, test: str) -> Mapping[Plan, list[tuple[PlannedRun, Metrics]]]:
+        """Plan -> its finished runs of a test with their metrics."""
+        return {
+            plan: list(metrics.finished(planned, self.store))
+            for plan, planned in self._planned[test].items()
+        }
+
+    def _runs(self, test: str) -> list[Listed]:
+        """Return the runs of a test that were asked for, in the order of the grid.
+
+        As for `finished`, quick runs are left out where there are runs of full length.
+        """
+        finished = {
+            (run.resolved.key, tuple(run.axes.values())): found
+            for run, found in self.finished(test)
+        }
+        full = {
+            tuple(run.axes.values())
+            for plan, runs in self._measured(test).items()
+            for run, _ in runs
+            if not plan.quick
+        }
+        asked = [counts.plan for counts in self.counted]
+        listed: dict[tuple[str, tuple[str, ...]], Listed] = {}
+        for plan in asked:
+            for run in self._planned[test][plan]:
+                point = tuple(run.axes.values())
+                place = (run.resolved.key, point)
+                if place in finished:
+                    found = Listed(run, plan, State.FINISHED, metrics=finished[place])
+                elif plan.quick and point in full:
+                    continue
+                else:
+                    found = Listed(run, plan, *self._fate(run.resolved.key))
+                listed.setdefault(place, found)
+        order = {
+            tuple(point.axes.values()): number
+            for number, point in enumerate(self.study.points(test))
+        }
+        return sorted(listed.values(), key=lambda each: order[tuple(each.run.axes.values())])
+
+    def _fate(self, key: str) -> tuple[State, str]:
+        """Return what became of a run without metrics, and why."""
+        for state, known in (
+            (State.INVALID, self.invalid),
+            (State.DAMAGED, self.damaged),
+            (State.FAILED, self.failures),
+        ):
+            if key in known:
+                return state, known[key]
+        return State.MISSING, ""
 
     def finished(self, test: str) -> list[tuple[PlannedRun, Metrics]]:
         """Return the finished runs of a test with their metrics."""
         full: set[tuple[str, ...]] = set()
         taken: set[tuple[tuple[str, ...], str]] = set()
         kept = []
-        for plan, planned in self._planned[test].items():
-            for run, found in metrics.finished(planned, self.store):
+        for plan, runs in self._measured(test).items():
+            for run, found in runs:
                 point = tuple(run.axes.values())
                 if (plan.quick and point in full) or (point, run.resolved.key) in taken:
                     continue

@@ -15,6 +15,7 @@ import polars as pl
 from dumbbell.analysis import goodput_samples, performance
 from dumbbell.analysis.convergence import convergence
 from dumbbell.analysis.latency import families, percentiles, whole_transfers
+from dumbbell.analysis.rtt_inflation import rtt_inflation
 from dumbbell.analysis.window import Sampled, Window
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
@@ -64,6 +65,7 @@ METRICS = (
     Metric("sync", "", "share of the congestion events at which the flow backed off", True),
     Metric("congestion_per_s", "1/s", "congestion events of the bottleneck per second"),
     Metric("rtt_mean_ms", "ms", "mean round-trip time with queueing, over the whole run", True),
+    Metric("rtt_inflation", "", "mean round-trip time / that of the empty path, over the flows"),
     Metric("cwnd_mean", "segments", "mean congestion window", True),
     Metric("cwnd_variation", "", "standard deviation / mean of the congestion window", True),
     Metric("queue_mean", "packets", "mean backlog of the bottleneck, over the whole run"),
@@ -99,6 +101,7 @@ def run_metrics(run: Run, planned: PlannedRun) -> Metrics:
     result.update(_synchronisation(sampled))
     result.update(_windows(sampled))
     result.update(_whole_run(sampled))
+    result.update(rtt_inflation(sampled))
     result.update(_latencies(sampled))
     result.update(goodput_samples.of_run(sampled, planned.samples))
     result.update(performance.of_run(sampled, result["jain"]))

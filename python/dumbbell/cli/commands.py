@@ -24,7 +24,7 @@ from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
-from dumbbell.results import Plan, Results
+from dumbbell.results import Plan, Results, remembered
 from dumbbell.running import captures, engines, machine
 from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import Interrupted
@@ -213,25 +213,76 @@ def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
 
 @app.command()
 def report(
-    study: StudyName,
+    study: Annotated[
+        str | None, typer.Argument(help="Name of the study, or its folder or file.")
+    ] = None,
+    *,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="One site about all studies: those of `dumbbell list studies`."),
+    ] = False,
     engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
 ) -> None:
-    """Write the report of a study.
+    """Write the report of a study, or of all studies.
 
-    It has all figures and claims, works offline, and its place is printed.
+    It has all figures, claims and runs, works offline, and its place is printed.
     """
-    found = _results(study, results, engine)
+    if every == (study is not None):
+        raise InputError(
+            "say which study the report is about, or that it is about all",
+            source="report",
+            value=study,
+            valid="dumbbell report STUDY, or dumbbell report --all",
+        )
     with say.status("reading results") as status:
-        page = site.write(found, output, on_step=status.update)
-    run_command.tell_invalid(list(found.invalid.values()))
+        if study is not None:
+            reported = [_results(study, results, engine)]
+            page = site.write(reported[0], output, on_step=status.update)
+        else:
+            reported, strangers = _all_results(results, engine)
+            page = site.write_all(reported, output, status.update, strangers)
+    for found in reported:
+        run_command.tell_invalid(list(found.invalid.values()))
+        run_command.tell([*found.damaged.values(), *found.failures.values()])
     print(page)
+
+
+def _all_results(folder: Path, engine: EngineName) -> tuple[list[Results], list[str]]:
+    """Return what a results folder holds of all studies, and of which others it has runs."""
+    studies = [Study.load(name) for name in Study.names()]
+    for number, study in enumerate(studies):
+        for other in studies[:number]:
+            if study.name == other.name:
+                raise InputError(
+                    "two studies have this name",
+                    source="--all",
+                    value=study.name,
+                    valid="another name in the [study] table of one of them",
+                )
+    store = Store(folder)
+    found = [Results(study, store, engine=engine) for study in studies]
+    if all(each.is_empty for each in found):
+        say.print(
+            f"{folder} holds no run of any study by this engine ({engines.named(engine).identity})",
+            markup=False,
+            soft_wrap=True,
+        )
+    strangers = [name for name in remembered(store) if name not in {each.name for each in studies}]
+    for name in strangers:
+        say.print(
+            f"{folder} also holds runs of {name}, which is not among the studies: "
+            "dumbbell report PATH writes its report",
+            markup=False,
+            soft_wrap=True,
+        )
+    return found, strangers
 
 
 def _results(study: str, folder: Path, engine: EngineName) -> Results:
     found = Results(Study.load(study), Store(folder), engine=engine)
-    if not any(counts.finished for counts in found.counts):
+    if found.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
             f"dumbbell run {study}{_engine_option(engine)}",

@@ -84,7 +84,7 @@ def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> N
 
 def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
     """Name the runs that failed, with their reasons."""
-    _list(
+    tell(
         [
             f"failed: {words(run, placed.get(run.key))}: {str(error) or type(error).__name__}"
             for run, error in outcome.failed
@@ -101,12 +101,13 @@ def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
 
 def tell_invalid(runs: Sequence[str]) -> None:
     """Name the runs that nothing may rest on."""
-    _list(runs)
+    tell(runs)
     if runs:
         say.print("Invalid runs are left out of everything; the same command tries them again.")
 
 
-def _list(lines: Sequence[str]) -> None:
+def tell(lines: Sequence[str]) -> None:
+    """Say some lines; of many the first, and how many more there are."""
     for line in lines[:_SHOWN]:
         say.print(line, markup=False, soft_wrap=True)
     if len(lines) > _SHOWN:

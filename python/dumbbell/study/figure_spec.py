@@ -27,6 +27,8 @@ Quantity = Literal[
     "alpha",
     "beta",
     "queue_packets",
+    "drops_per_s",
+    "retransmissions_per_s",
 ]
 """What a history shows; `alpha` and `beta` are AIMD parameters that an algorithm reports."""
 

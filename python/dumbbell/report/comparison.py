@@ -1,0 +1,211 @@
+"""Algorithms against each other: within a test, at the grid points that all of them share.
+
+Medians of different paths are no measurement of any path, so what is compared is always the same
+set of grid points for each algorithm, a rank is taken at each point by itself, and tests are
+never put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.results import Results
+from dumbbell.scenario import facts
+from dumbbell.study.model import Test
+
+
+@dataclass(frozen=True)
+class KeyMetric:
+    """A metric by which algorithms are compared, and which end of it ranks first."""
+
+    name: str
+    title: str
+    unit: str
+    first: Literal["highest", "lowest"]
+
+
+KEY_METRICS: Final = (
+    KeyMetric("utilisation", "utilisation", "", "highest"),
+    KeyMetric("jain", "fairness (Jain)", "", "highest"),
+    KeyMetric("loss_overhead", "loss overhead", "", "lowest"),
+    KeyMetric("convergence_bound_s", "convergence", "s", "lowest"),
+    KeyMetric("rtt_inflation", "RTT inflation", "", "lowest"),
+)
+
+_OF_SEVERAL_FLOWS: Final = ("jain", "convergence_bound_s")
+"""Metrics that say nothing of a flow alone."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a metric comes to for one algorithm.
+
+    `median` is taken over the shared grid points, each the median of its runs; `rank` is the mean
+    of its ranks there, counted from 1. None: no grid point is shared.
+    """
+
+    median: float | None
+    rank: float | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric of a test: over how many grid points it is compared, and for each algorithm."""
+
+    metric: KeyMetric
+    shared: int
+    cells: Mapping[str, Cell]
+
+    @property
+    def best(self) -> float | None:
+        """The mean rank that no other undercuts; None if there is nothing to compare."""
+        ranks = [cell.rank for cell in self.cells.values() if cell.rank is not None]
+        return min(ranks) if len(set(ranks)) > 1 else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A test whose runs tell algorithms apart.
+
+    Attributes
+    ----------
+    test
+        The test.
+    axis
+        The axis that holds the algorithms.
+    algorithms
+        Its values with runs, in the test's order.
+    absent
+        Its values without runs.
+    points
+        Grid points of the other axes at which anything has been run.
+    conditions
+        The other axes with those of their values that have been run.
+    columns
+        The metrics that have values.
+    quick
+        Whether there are only quick runs.
+    """
+
+    test: Test
+    axis: str
+    algorithms: tuple[str, ...]
+    absent: tuple[str, ...]
+    points: int
+    conditions: Mapping[str, Sequence[str]]
+    columns: tuple[Column, ...]
+    quick: bool
+
+
+def of_study(results: Results) -> Iterator[Comparison]:
+    """Yield the comparisons of a study's tests, as far as these have been run."""
+    for test in results.study.tests:
+        axis = algorithm_axis(test)
+        runs = results.table(test.name)
+        if axis is None or runs.is_empty():
+            continue
+        names = _present(runs, axis, test)
+        if len(names) < 2:
+            continue
+        others = [other for other in test.axes if other != axis]
+        yield Comparison(
+            test,
+            axis,
+            tuple(names),
+            tuple(value for value in test.axes[axis] if value not in names),
+            runs.select(others).n_unique() if others else 1,
+            {other: _present(runs, other, test) for other in others},
+            tuple(_columns(results, test, axis, runs, names)),
+            results.quick(test.name),
+        )
+
+
+def _present(runs: pl.DataFrame, axis: str, test: Test) -> list[str]:
+    present = set(runs[axis])
+    return [value for value in test.axes[axis] if value in present]
+
+
+def algorithm_axis(test: Test) -> str | None:
+    """Return the first axis of a test all of whose values are algorithms."""
+    known = {*catalogue.algorithms(), *test.own}
+    for axis, values in test.axes.items():
+        if all(value.partition("@")[0] in known for value in values):
+            return axis
+    return None
+
+
+def _columns(
+    results: Results, test: Test, axis: str, runs: pl.DataFrame, names: Sequence[str]
+) -> Iterator[Column]:
+    alone = pl.Series(_is_alone(results, test.name), dtype=pl.Boolean)
+    nothing = pl.lit(None, dtype=pl.Float64)
+    runs = runs.with_columns(
+        pl.when(alone).then(nothing).otherwise(pl.col(name)).alias(name)
+        for name in _OF_SEVERAL_FLOWS
+        if name in runs.columns
+    )
+    others = [other for other in test.axes if other != axis]
+    for metric in KEY_METRICS:
+        if metric.name in runs.columns:
+            column = compared(runs, axis, others, metric, names)
+            if column is not None:
+                yield column
+
+
+def _is_alone(results: Results, test: str) -> list[bool]:
+    """Tell of each run in a test's table of metrics whether it has one flow only."""
+    return [len(facts.bundles(run.resolved.data["flows"])) < 2 for run, _ in results.finished(test)]
+
+
+def compared(
+    runs: pl.DataFrame, axis: str, others: Sequence[str], metric: KeyMetric, names: Sequence[str]
+) -> Column | None:
+    """Compare the values of an axis by one metric; None if no run has a value.
+
+    Grid points count where every algorithm that has a value anywhere has one.
+    """
+    points = (
+        runs.group_by(axis, *others, maintain_order=True)
+        .agg(value=pl.col(metric.name).median())
+        .drop_nulls("value")
+        .with_columns(_everywhere=pl.lit(0))
+    )
+    at_point = ["_everywhere", *others]
+    if points.is_empty():
+        return None
+    taking_part = points[axis].n_unique()
+    shared = points.filter(pl.len().over(at_point) == taking_part).with_columns(
+        rank=pl.col("value").rank("average", descending=metric.first == "highest").over(at_point)
+    )
+    told = {
+        name: Cell(median, rank)
+        for name, median, rank in shared.group_by(axis)
+        .agg(pl.col("value").median(), pl.col("rank").mean())
+        .iter_rows()
+    }
+    return Column(
+        metric,
+        shared.height // taking_part,
+        {name: told.get(name, Cell(None, None)) for name in names},
+    )
+
+
+def choices(results: Results) -> Mapping[str, Mapping[str, int]]:
+    """Return algorithm -> its choices, such as ``htcp@li2007`` -> their finished runs."""
+    counted: dict[str, dict[str, int]] = {}
+    runs = {
+        run.resolved.key: run.resolved.data
+        for test in results.study.tests
+        for run, _ in results.finished(test.name)
+    }
+    for data in runs.values():
+        tcp = [flow for flow in data["flows"] if "tcp" in flow["transport"]]
+        for choice, name in {facts.choice(flow): facts.algorithm(flow) for flow in tcp}.items():
+            of_name = counted.setdefault(name, {})
+            of_name[choice] = of_name.get(choice, 0) + 1
+    return counted

@@ -1,0 +1,119 @@
+"""The first page of a site about several studies, and the page of all their claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dumbbell.claims.verdicts import ClaimResult, Verdict
+from dumbbell.report.pages import KINDS, Pages, Place, fragment
+from dumbbell.report.study_page import tally
+from dumbbell.results import Results
+from dumbbell.study.grid import Selection
+
+CLAIMS_PAGE: Final = "claims.html"
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A study whose page is written."""
+
+    results: Results
+    claims: Sequence[ClaimResult]
+    place: Place
+    page: Path
+
+    @property
+    def name(self) -> str:
+        """The study's short name."""
+        return self.results.study.name
+
+    @property
+    def finished(self) -> int:
+        """How many runs are finished."""
+        return sum(counts.finished for counts in self.results.counted)
+
+    @property
+    def tally(self) -> Mapping[str, int]:
+        """Verdict -> how many claims have it."""
+        return tally(self.claims)
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many claims there are, and where they are listed."""
+
+    number: int
+    address: str
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """The claims of a study or of a kind by their verdicts, and all of them."""
+
+    title: str
+    counts: tuple[Count, ...]
+    total: Count
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """Rows whose numbers add up to the last one."""
+
+    head: str
+    rows: tuple[CountRow, ...]
+    total: CountRow
+
+
+def write(
+    reported: Sequence[Reported], pages: Pages, home: Place, strangers: Sequence[str]
+) -> Path:
+    """Write the first page and the page of claims; return the first one's path."""
+    pages.write("claims.html.j2", home.below("Claims", CLAIMS_PAGE), reported=reported)
+    return pages.write(
+        "index.html.j2",
+        home,
+        reported=reported,
+        tables=[by_study(reported), by_kind(reported)],
+        runs=sum(each.finished for each in reported),
+        engines=sorted({each.results.engine.identity for each in reported}),
+        strangers=strangers,
+    )
+
+
+def by_study(reported: Sequence[Reported]) -> CountTable:
+    """Count claims by studies and verdicts."""
+    rows = tuple(
+        _row(each.name, each.claims, {"study": each.name}) for each in reported if each.claims
+    )
+    return CountTable("Study", rows, _row("All studies", _all(reported), {}))
+
+
+def by_kind(reported: Sequence[Reported]) -> CountTable:
+    """Count claims by what they state and verdicts."""
+    claims = _all(reported)
+    kinds = {code: [each for each in claims if each.claim.kind == code] for code in KINDS}
+    rows = tuple(_row(KINDS[code], kinds[code], {"kind": code}) for code in kinds if kinds[code])
+    return CountTable("Kind", rows, _row("All kinds", claims, {}))
+
+
+def _all(reported: Sequence[Reported]) -> list[ClaimResult]:
+    return [claim for each in reported for claim in each.claims]
+
+
+def _row(title: str, claims: Sequence[ClaimResult], chosen: Selection) -> CountRow:
+    counted = tally(claims)
+    return CountRow(
+        title,
+        tuple(
+            Count(counted[verdict.value], _address({**chosen, "verdict": verdict.value}))
+            for verdict in Verdict
+        ),
+        Count(len(claims), _address(chosen)),
+    )
+
+
+def _address(chosen: Selection) -> str:
+    return CLAIMS_PAGE + (fragment(chosen) if chosen else "")

@@ -1,0 +1,199 @@
+"""The file of a run in a site: its totals, and its time series thinned for display.
+
+A file depends on the run and on the code that writes it, of which its first line has the digest:
+a site that is written again keeps what it has. Metrics are never taken from thinned series.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.errors import DamagedResult
+from dumbbell.figures import chart_data, history
+from dumbbell.report import run_totals, scripts
+from dumbbell.report.run_totals import Totals
+from dumbbell.running.executor import in_order_of_completion
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.scenario import facts
+from dumbbell.study.figure_spec import Quantity
+from dumbbell.units import NS_PER_S
+
+FOLDER: Final = "series"
+"""Where in a study's folder the files are."""
+
+LINES_MAX: Final = 24
+"""Flows that are drawn one by one; of more, these are spread evenly over their goodputs."""
+
+ROWS_MAX: Final = 60
+"""Rows of a table of totals."""
+
+SPANS_MAX: Final = 250
+"""Parts of a run's time of which a line shows three samples each, or one mean rate."""
+
+SPANS_OF_ALL: Final = 1500
+"""The same of all lines of a panel together: where there are many, each has fewer."""
+
+_KEY_LENGTH: Final = 16
+_DIGITS: Final = 5
+_TIME_DIGITS: Final = 8
+_QUANTITIES: Final[tuple[Quantity, ...]] = (
+    "cwnd_segs",
+    "rtt_ms",
+    "throughput_mbit",
+    "queue_packets",
+    "drops_per_s",
+    "retransmissions_per_s",
+)
+_FILE: Final = re.compile(rf"[0-9a-f]{{{_KEY_LENGTH}}}\.js")
+
+
+def short(key: str) -> str:
+    """Return what stands for a run's key in file names and addresses."""
+    return key[:_KEY_LENGTH]
+
+
+def relative_path(key: str) -> str:
+    """Return the path of a run's file from the study's folder."""
+    return f"{FOLDER}/{key[:2]}/{short(key)}.js"
+
+
+def write(store: Store, keys: Sequence[str], folder: Path) -> Iterator[int]:
+    """Write the files of runs below a study's folder; yield how many are done.
+
+    What is of other runs is removed.
+    """
+    _remove_others(folder, {relative_path(key) for key in keys})
+    missing = [key for key in keys if not _is_current(folder / relative_path(key))]
+    done = len(keys) - len(missing)
+    yield done
+    with ThreadPoolExecutor(thread_name_prefix="series") as pool:
+        futures = [pool.submit(_write, store, key, folder) for key in missing]
+        for _ in in_order_of_completion(futures):
+            done += 1
+            yield done
+
+
+def _remove_others(folder: Path, wanted: set[str]) -> None:
+    for path in folder.glob(f"{FOLDER}/??/*.js"):
+        if _FILE.fullmatch(path.name) and path.relative_to(folder).as_posix() not in wanted:
+            path.unlink(missing_ok=True)
+
+
+def _is_current(path: Path) -> bool:
+    try:
+        with path.open() as file:
+            return file.readline() == _first_line()
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+@cache
+def _first_line() -> str:
+    """Return the digest of what decides on the content of a file."""
+    sources = (__file__, run_totals.__file__, scripts.__file__, history.__file__)
+    digest = hashlib.sha256()
+    for source in (*sources, chart_data.__file__):
+        digest.update(Path(source).read_bytes())
+    return f"// {digest.hexdigest()}\n"
+
+
+def _write(store: Store, key: str, folder: Path) -> None:
+    """Write one file; a result that is damaged or gone by now has none."""
+    path = folder / relative_path(key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(KeyError, DamagedResult):
+        text = _first_line() + script(store.get(key))
+        draft = path.with_suffix(".tmp")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+
+
+def script(run: Run) -> str:
+    """Return the script that hands a run to its page."""
+    return scripts.call("dumbbellRun", short(run.key), scripts.packed(content(run)))
+
+
+def content(run: Run) -> Mapping[str, Any]:
+    """Return what the page of a run shows of it."""
+    drawn, of = _drawn(run)
+    spans = min(SPANS_MAX, SPANS_OF_ALL // max(1, len(drawn)))
+    connections = [number for numbers in drawn for number in numbers]
+    return {
+        "key": run.key,
+        "seed": str(run.scenario["seed"]),
+        "duration_s": run.summary["duration_ns"] / NS_PER_S,
+        "packets": run.summary["packets"],
+        "totals": [_shortened(totals) for totals in run_totals.of_run(run)],
+        "spans": spans,
+        "drawn": len(drawn),
+        "of": of,
+        "samples": {"flows": _samples(run, "flow"), "queues": _samples(run, "queue")},
+        "panels": list(_panels(run, connections, spans)),
+    }
+
+
+def _shortened(totals: Totals) -> Mapping[str, Any]:
+    return {
+        "heads": totals.heads,
+        "named": totals.named,
+        "rows": totals.rows[:ROWS_MAX],
+        "more": max(0, len(totals.rows) - ROWS_MAX),
+    }
+
+
+def _drawn(run: Run) -> tuple[list[list[int]], int]:
+    """Return the connections of the flows that are drawn, and how many flows have samples."""
+    numbers = [number for number, flow in enumerate(run.scenario["flows"]) if flow["sampled"]]
+    sampled = [run.scenario["flows"][number] for number in numbers]
+    bundles = [[numbers[place] for place in bundle] for bundle in facts.bundles(sampled)]
+    if len(bundles) <= LINES_MAX:
+        return bundles, len(bundles)
+    told = run.summary["flows"]
+    order = sorted(
+        range(len(bundles)),
+        key=lambda place: sum(told[number]["received_bytes"] for number in bundles[place]),
+    )
+    last = len(bundles) - 1
+    places = sorted(order[round(rank * last / (LINES_MAX - 1))] for rank in range(LINES_MAX))
+    return [bundles[place] for place in places], len(bundles)
+
+
+def _samples(run: Run, of: str) -> int:
+    """Return how many samples there are of the flow or queue that has most."""
+    counts = run.scan(f"{of}s").group_by(of).len().select(pl.col("len").max()).collect()
+    return int(counts.item() or 0)
+
+
+def _panels(run: Run, flows: Sequence[int], spans: int) -> Iterator[Mapping[str, Any]]:
+    """Yield what is drawn over time, as far as there are samples of it."""
+    for quantity in _QUANTITIES:
+        measure = history.MEASURES[quantity]
+        lines = history.series(run, quantity, flows=flows, spans=spans)
+        if lines.is_empty():
+            continue
+        yield {
+            "title": measure.title,
+            "rate": measure.per_count is not None,
+            "lines": [
+                [
+                    part["label"][0],
+                    _short(part["time_s"], _TIME_DIGITS),
+                    _short(part["value"], _DIGITS),
+                ]
+                for part in lines.partition_by("label", maintain_order=True)
+            ],
+        }
+
+
+def _short(values: pl.Series, digits: int) -> list[float]:
+    return values.round_sig_figs(digits).to_list()

@@ -1,0 +1,188 @@
+"""The pages of a study's runs: a list for each test, and one page that shows any run.
+
+Lists and runs are data in scripts; what a list shows, and which run is shown, stands in the
+address: ``runs/fairness.html#rate=10mbit`` and ``run.html#fairness/0123456789abcdef``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from dumbbell.analysis import metrics
+from dumbbell.figures.labels import label_of
+from dumbbell.report import run_data, scripts
+from dumbbell.report.comparison import KEY_METRICS
+from dumbbell.report.pages import Pages, Place, fragment
+from dumbbell.report.report_tables import metric_columns
+from dumbbell.results import Listed, Plan, Results, State
+from dumbbell.running.engines import EngineName
+from dumbbell.study import grid
+from dumbbell.study.figure_spec import FigureSpec, Selection
+from dumbbell.study.model import Test
+
+FOLDER: Final = "runs"
+RUN_PAGE: Final = "run.html"
+
+_DIGITS: Final = 5
+_FURTHER: Final = ("throughput_mbit", "queue_mean", "drops", "timeouts")
+"""Metrics that a list shows beside those of comparisons and figures."""
+
+_EVERY: Final = 50
+"""Runs after which progress is told."""
+
+
+def list_path(test: str) -> str:
+    """Return the path of a test's list from the study's folder."""
+    return f"{FOLDER}/{test}.html"
+
+
+def run_address(test: str, key: str) -> str:
+    """Return the address of a run from the study's folder."""
+    return f"{RUN_PAGE}#{test}/{run_data.short(key)}"
+
+
+def write(results: Results, pages: Pages, home: Place, on_step: Callable[[str], None]) -> None:
+    """Write the lists, the page of runs and the file of each finished run."""
+    tests = [test for test in results.study.tests if results.runs(test.name)]
+    for test in tests:
+        _write_list(results, test, pages, home)
+    place = home.below("Run", home.beside(RUN_PAGE))
+    pages.write("run.html.j2", place, study=results.study, tests=tests, lists=FOLDER)
+    keys = [run.resolved.key for test in tests for run, _ in results.finished(test.name)]
+    folder = (pages.output / home.path).parent
+    unique = list(dict.fromkeys(keys))
+    for done in run_data.write(results.store, unique, folder):
+        if done % _EVERY == 0 or done == len(unique):
+            on_step(f"{results.study.name}: time series of {done:,} of {len(unique):,} runs")
+
+
+def _write_list(results: Results, test: Test, pages: Pages, home: Place) -> None:
+    listed = results.runs(test.name)
+    place = home.below(f"Runs: {test.name}", home.beside(list_path(test.name)))
+    pages.write(
+        "runs.html.j2",
+        place,
+        study=results.study,
+        test=test,
+        states={state: sum(each.state is state for each in listed) for state in State},
+        quick=any(each.plan.quick for each in listed),
+        total=len(listed),
+        has_data=bool(results.table(test.name).height),
+    )
+    script = scripts.call("dumbbellTest", content(results, test, listed))
+    pages.write_text(home.beside(f"{FOLDER}/{test.name}.js"), script)
+
+
+def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[str, Any]:
+    """Return what a list shows: axes, metrics, and a row for each run that was asked for."""
+    columns = list(main_metrics(results, test))
+    plans = list(dict.fromkeys(each.plan for each in listed))
+    places = {
+        axis: {value: number for number, value in enumerate(values)}
+        for axis, values in test.axes.items()
+    }
+    return {
+        "test": test.name,
+        "title": test.title,
+        "study": results.study.name,
+        "command": command(results, test),
+        "axes": [
+            {"name": axis, "values": [[value, label_of(value)] for value in values]}
+            for axis, values in test.axes.items()
+        ],
+        "metrics": [_described(column) for column in columns],
+        "states": [str(state) for state in State],
+        "plans": [{"quick": plan.quick, "options": options(plan)} for plan in plans],
+        "rows": [_row(each, places, plans, columns) for each in listed],
+    }
+
+
+def command(results: Results, test: Test) -> str:
+    """Return the beginning of the command that runs grid points of a test."""
+    engine = f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
+    return f"dumbbell run {results.study.name}{engine} --where test={test.name}"
+
+
+def options(plan: Plan) -> str:
+    """Return what the command says of a plan."""
+    quick = " --quick" if plan.quick else ""
+    runs = f" --runs {plan.runs}" if plan.runs is not None else ""
+    seed = f" --seed {plan.seed}" if plan.seed else ""
+    return quick + runs + seed
+
+
+def _described(column: str) -> Mapping[str, str]:
+    known = metrics.metric(column)
+    return {"name": column, "unit": known.unit, "what": known.what}
+
+
+def _row(
+    listed: Listed,
+    places: Mapping[str, Mapping[str, int]],
+    plans: Sequence[Plan],
+    columns: Sequence[str],
+) -> list[Any]:
+    """Return a row: places on the axes, repetition, key, state, plan, values, why not."""
+    run, found = listed.run, listed.metrics
+    values = [scripts.rounded(found.get(column), _DIGITS) for column in columns] if found else []
+    return [
+        [places[axis][value] for axis, value in run.axes.items()],
+        run.repetition,
+        run_data.short(run.resolved.key),
+        list(State).index(listed.state),
+        plans.index(listed.plan),
+        values,
+        *([listed.why] if listed.why else []),
+    ]
+
+
+def main_metrics(results: Results, test: Test) -> Iterator[str]:
+    """Yield the metrics that a list shows: those that figures show or algorithms are compared by.
+
+    What no run has a value of is left out.
+    """
+    runs = results.table(test.name)
+    known = metric_columns(test, runs)
+    drawn = [
+        coordinate.field
+        for spec in results.study.figures
+        if spec.kind != "histories" and spec.test == test.name
+        for coordinate in [spec.x if spec.kind == "rows" else spec.y]
+    ]
+    wanted = dict.fromkeys([*(each.name for each in KEY_METRICS), *_FURTHER, *drawn])
+    for column in wanted:
+        if column in known and runs[column].count():
+            yield column
+
+
+def links(results: Results, spec: FigureSpec) -> Iterator[tuple[str, str]]:
+    """Yield what leads from a figure to its runs: words, and an address from the study's folder."""
+    if spec.kind != "histories":
+        found = address(results, spec.test, spec.where)
+        if found is not None:
+            yield "The runs behind it", found
+        return
+    for panel in spec.panels:
+        run = results.run(panel.test, panel.where, panel.repetition)
+        if run is not None:
+            yield panel.title, run_address(panel.test, run.key)
+
+
+def address(results: Results, test: str, where: Selection) -> str | None:
+    """Return the address of the selected runs of a test from the study's folder.
+
+    None: none of its runs was asked for.
+    """
+    if not results.runs(test):
+        return None
+    chosen = _spelled(results.study.test(test), where)
+    return list_path(test) + (fragment(chosen) if chosen else "")
+
+
+def _spelled(test: Test, where: Selection) -> Selection:
+    """Return a selection with the values of the test's axes in place of what stands for them."""
+    return {
+        axis: [value for value in test.axes[axis] if grid.matches({axis: value}, {axis: wanted})]
+        for axis, wanted in where.items()
+    }

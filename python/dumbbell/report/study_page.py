@@ -1,0 +1,215 @@
+"""The page of a study: its claims, its figures, and what they rest on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+from markupsafe import Markup, escape
+
+from dumbbell.analysis.metrics import METRICS
+from dumbbell.claims.verdicts import ClaimResult, Verdict
+from dumbbell.figures import drawing
+from dumbbell.figures.drawing import Figure
+from dumbbell.figures.figure import TextTable
+from dumbbell.figures.labels import label_of, listing
+from dumbbell.head_comments import Kind, Paragraph
+from dumbbell.report import run_pages, scripts
+from dumbbell.report.pages import Pages, Place
+from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
+from dumbbell.results import Counts, Results
+from dumbbell.running.engines import EngineName
+from dumbbell.study.claim_spec import Measured
+from dumbbell.study.model import Test
+
+_SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
+_NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
+_FIGURES: Final = re.compile(r"Figs?\. \d+[a-z]?(?:(?:, | and | to )\d+[a-z]?)*")
+_DIGITS: Final = re.compile(r"\d+[a-z]?")
+
+_QUIRKS: Final[Mapping[str, str]] = {
+    "RNG": "chance, so that it needs many runs",
+    "SW": "the authors' path or switches, of which too little is known",
+    "KERN": "the kernel that the authors used",
+    "NIC": "the authors' network cards",
+    "CRC": "the bit errors of the authors' rings",
+    "SIM": "the simulator that the authors used, which they do not name",
+    "INT-FAST": "how FAST's thresholds are read",
+}
+"""What the quirks in study files mean, as the end of a sentence."""
+
+Step = Callable[[str], None]
+"""Told what is being done."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with its files written."""
+
+    figure: Figure
+    number: str
+    width: int
+    height: int
+    tables: list[TextTable]
+    runs: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A test with its figures; `run_list` is the address of its list of runs, if there are any."""
+
+    test: Test
+    runs: str
+    run_list: str | None
+    axes: dict[str, str]
+    pictures: list[Picture]
+    has_data: bool
+
+
+def write(
+    results: Results, claims: Sequence[ClaimResult], pages: Pages, place: Place, on_step: Step
+) -> Path:
+    """Write the page of a study, and all below it, into the page's folder."""
+    folder = (pages.output / place.path).parent
+    for name in ("figures", "data"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    _write_claims(claims, folder / "data")
+    sections = [_section(results, test, folder, on_step) for test in results.study.tests]
+    run_pages.write(results, pages, place, on_step)
+    names = {picture.figure.spec.name for section in sections for picture in section.pictures}
+    return pages.write(
+        "study.html.j2",
+        place,
+        study=results.study,
+        claims=[(claim, _evidence(results, claim)) for claim in claims],
+        tally=tally(claims),
+        counted=results.counted,
+        quick=any(counts.plan.quick for counts in results.counted if counts.finished),
+        stacks=results.stacks,
+        interpretations=_interpretations(results),
+        engine=results.engine.identity,
+        invalid=list(results.invalid.values()),
+        damaged=list(results.damaged.values()),
+        failed=list(results.failures.values()),
+        commands=_commands(results, results.counted),
+        sections=sections,
+        metrics=METRICS,
+        quirk=lambda code: _QUIRKS.get(code, code),
+        figure_links=lambda text: _figure_links(text, names),
+    )
+
+
+def tally(claims: Sequence[ClaimResult]) -> dict[str, int]:
+    """Count the verdicts."""
+    return {verdict.value: sum(claim.verdict == verdict for claim in claims) for verdict in Verdict}
+
+
+def _write_claims(claims: Sequence[ClaimResult], folder: Path) -> None:
+    claims_frame(claims).write_csv(folder / "claims.csv")
+    data = [claim.as_dict() for claim in claims]
+    (folder / "claims.json").write_text(
+        json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def _evidence(results: Results, claim: ClaimResult) -> list[str | None]:
+    """Return the address of the runs behind each check of a claim, where there are any."""
+    return [
+        run_pages.address(results, check.test, check.where) if isinstance(check, Measured) else None
+        for check in claim.claim.checks
+    ]
+
+
+def _section(results: Results, test: Test, folder: Path, on_step: Step) -> Section:
+    runs = results.table(test.name)
+    if runs.height:
+        means_frame(test, runs).write_csv(folder / "data" / f"{test.name}.csv")
+        _with_keys(results, test, runs).write_csv(folder / "data" / f"{test.name}-runs.csv")
+    pictures = []
+    for spec in results.study.figures:
+        if spec.section == test.name:
+            on_step(f"{results.study.name}: drawing {spec.name}")
+            pictures.append(_picture(results, drawing.render(results, spec), folder))
+    return Section(
+        test,
+        _runs_text(results, test),
+        run_pages.list_path(test.name) if results.runs(test.name) else None,
+        {axis: listing([label_of(value) for value in test.axes[axis]]) for axis in test.axes},
+        pictures,
+        has_data=bool(runs.height),
+    )
+
+
+def _with_keys(results: Results, test: Test, runs: pl.DataFrame) -> pl.DataFrame:
+    """Add the key of each run to the metrics table."""
+    keys = [run.resolved.key for run, _ in results.finished(test.name)]
+    return runs.with_columns(key=pl.Series(keys, dtype=pl.String))
+
+
+def _runs_text(results: Results, test: Test) -> str:
+    runs = results.table(test.name)
+    points = len(results.study.points(test))
+    finished = runs.select(list(test.axes)).n_unique() if runs.height else 0
+    kind = "quick runs" if runs.height and results.quick(test.name) else "runs"
+    said = [f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."]
+    keys = {listed.run.resolved.key for listed in results.runs(test.name)}
+    for state, found in (
+        ("Invalid and left out", results.invalid),
+        ("Damaged and left out", results.damaged),
+        ("Failed", results.failures),
+    ):
+        count = len(keys & found.keys())
+        said += [f"{state}: {count}."] if count else []
+    return " ".join(said)
+
+
+def _picture(results: Results, figure: Figure, folder: Path) -> Picture:
+    spec = figure.spec
+    chart = figure.chart.to_dict()
+    svg = drawing.rendered(chart, ".svg")
+    (folder / "figures" / f"{spec.name}.svg").write_bytes(svg)
+    (folder / "figures" / f"{spec.name}.png").write_bytes(drawing.rendered(chart, ".png"))
+    script = scripts.assignment(f"dumbbellFigures[{json.dumps(spec.name)}]", chart)
+    (folder / "figures" / f"{spec.name}.js").write_text(script, encoding="utf-8")
+    if figure.frame is not None:
+        figure.frame.write_csv(folder / "data" / f"{spec.name}.csv")
+    size = _SIZE.match(svg)
+    width, height = (int(size[1]), int(size[2])) if size else (1000, 500)
+    links = list(run_pages.links(results, spec))
+    return Picture(
+        figure, _number(spec.title) or spec.name, width, height, text_tables(figure), links
+    )
+
+
+def _number(title: str) -> str:
+    """Return the number at the beginning of a figure's title."""
+    match = _NUMBER.match(title)
+    return match[0] if match else ""
+
+
+def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
+    """Return how the sources of the algorithms are read, by their titles."""
+    found = {each.title: each.comment.of(Kind.INTERPRETATION) for each in results.algorithms}
+    return {title: paragraphs for title, paragraphs in found.items() if paragraphs}
+
+
+def _commands(results: Results, counted: Sequence[Counts]) -> list[str]:
+    engine = f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
+    study = results.study.name
+    runs = [f"dumbbell run {study}{engine}{run_pages.options(each.plan)}" for each in counted]
+    return [*runs, f"dumbbell report {study}{engine}"]
+
+
+def _figure_links(text: str, names: set[str]) -> Markup:
+    """Turn the numbers of "Figs. 4 and 16" into links where the report has those figures."""
+
+    def link(number: re.Match[str]) -> str:
+        name = f"fig{number[0]}"
+        return f'<a href="#{name}">{number[0]}</a>' if name in names else number[0]
+
+    return Markup(_FIGURES.sub(lambda found: _DIGITS.sub(link, found[0]), str(escape(text))))

@@ -1,0 +1,232 @@
+"""The pages of runs: every run is listed, thinning loses no extreme, files stay small."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import small_study
+from dumbbell.errors import EngineError
+from dumbbell.report import run_data, run_pages, site
+from dumbbell.results import Results, State
+from dumbbell.running import failures
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from samples import resolved
+
+
+def unpacked(script: str) -> Any:
+    """Return what a run's script hands to its page."""
+    key, packed = json.loads("[" + script.partition("(")[2].rpartition(")")[0] + "]")
+    found = json.loads(zlib.decompress(base64.b64decode(packed)))
+    assert found["key"].startswith(key)
+    return found
+
+
+def listed(script: str) -> Any:
+    return json.loads(script.removeprefix("dumbbellTest(").removesuffix(");\n"))
+
+
+@pytest.fixture(scope="module")
+def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("report")
+    site.write(small, output)
+    return output
+
+
+def test_every_run_is_listed_and_has_its_series(small: Results, folder: Path) -> None:
+    rows = listed((folder / "runs/fairness.js").read_text())["rows"]
+    assert len(rows) == 16
+    for row, (run, metrics) in zip(rows, small.finished("fairness"), strict=True):
+        assert row[2] == run.resolved.key[:16]
+        shown = unpacked((folder / run_data.relative_path(run.resolved.key)).read_text())
+        assert shown["key"] == run.resolved.key
+        assert [panel["title"] for panel in shown["panels"]] == [
+            "cwnd (segments)",
+            "RTT (ms)",
+            "throughput (Mbit/s)",
+            "queue (packets)",
+            "drops (packets/s)",
+            "retransmitted (segments/s)",
+        ]
+        utilisation = metrics["utilisation"]
+        assert utilisation is not None
+        assert row[5][0] == pytest.approx(utilisation, rel=1e-4)
+
+
+def test_what_has_not_been_run_is_listed_too(folder: Path) -> None:
+    content = listed((folder / "runs/lossy.js").read_text())
+    states = {content["states"][row[3]] for row in content["rows"]}
+    assert states == {"not run yet"}
+    assert len(content["rows"]) == 2
+    assert "2 not run yet" in (folder / "runs/lossy.html").read_text()
+
+
+def test_a_figure_leads_to_its_runs(small: Results, folder: Path) -> None:
+    page = (folder / "index.html").read_text()
+    assert 'href="runs/fairness.html#rate=10mbit"' in page
+    run = small.run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
+    assert run is not None
+    assert f'href="{run_pages.run_address("fairness", run.key)}"' in page
+
+
+def test_rates_add_up_to_what_was_sent(small: Results) -> None:
+    key = small.finished("fairness")[0][0].resolved.key
+    run = small.store.get(key)
+    panels = {panel["title"]: panel for panel in run_data.content(run)["panels"]}
+    flow_starts_s = [flow["start_ns"] / 1e9 for flow in run.scenario["flows"]]
+    for title, column, told, starts_s in (
+        ("drops (packets/s)", "dropped_packets", run.summary["queues"][:1], [0.0]),
+        ("retransmitted (segments/s)", "retransmitted_segs", run.summary["flows"], flow_starts_s),
+    ):
+        lines = panels[title]["lines"]
+        counted = sum(
+            float(np.sum(np.diff([start_s, *times]) * rates))
+            for (_, times, rates), start_s in zip(lines, starts_s, strict=True)
+        )
+        assert counted == pytest.approx(sum(each[column] for each in told), rel=0.001)
+        assert counted > 0
+
+
+def made_up(flows: int, samples: int) -> Run:
+    """Return a run with many samples that nothing has simulated; windows are random numbers."""
+    scenario = resolved({"duration": "900s", "flow.0.count": flows, "record.interval": "1s"}).data
+    random = np.random.default_rng(1)
+    times = np.linspace(0, 900e9, samples).astype(np.uint64)
+    zeros = np.zeros(flows * samples, dtype=np.uint64)
+    counters = np.tile(np.arange(samples, dtype=np.uint64) * 1000, flows)
+    table = pl.DataFrame(
+        {
+            "time_ns": np.tile(times, flows),
+            "flow": np.repeat(np.arange(flows, dtype=np.uint32), samples),
+            "cwnd_segs": random.integers(1, 10**6, flows * samples).astype(np.uint32),
+            "rtt_us": random.integers(1, 10**6, flows * samples).astype(np.uint32),
+            "sent_bytes": counters,
+            "retransmitted_segs": zeros,
+        }
+    )
+    queues = pl.DataFrame(
+        {
+            "time_ns": times,
+            "queue": np.zeros(samples, dtype=np.uint32),
+            "backlog_packets": random.integers(0, 1000, samples).astype(np.uint32),
+            "dropped_packets": np.arange(samples, dtype=np.uint64),
+        }
+    )
+    told = dict.fromkeys(
+        (
+            *("sent_segs", "duplicated_packets", "dropped_packets", "lost_packets"),
+            *("retransmitted_segs", "congestion_events", "timeouts"),
+        ),
+        1,
+    )
+    summary = {
+        "duration_ns": 900 * 10**9,
+        "packets": 10**9,
+        "flows": [
+            {**told, "received_bytes": n * 10**6, "rtt_mean_us": 1000, "end_ns": 900 * 10**9}
+            for n in range(flows)
+        ],
+        "queues": [],
+    }
+    return Run("f" * 64, scenario, summary, {"flows": table.lazy(), "queues": queues.lazy()})
+
+
+@pytest.mark.parametrize(("flows", "samples"), [(1, 300_000), (2, 90_000), (3000, 100)])
+def test_the_file_of_a_run_stays_small(flows: int, samples: int) -> None:
+    run = made_up(flows, samples)
+    script = run_data.script(run)
+    assert len(script) < 150_000
+    shown = unpacked(script)
+    assert shown["samples"]["flows"] == samples
+    assert (shown["drawn"], shown["of"]) == (min(flows, 24), flows)
+    assert len(shown["totals"][0]["rows"]) + shown["totals"][0]["more"] == flows
+    points = sum(len(line[1]) for panel in shown["panels"] for line in panel["lines"])
+    assert points < 6 * 3.1 * run_data.SPANS_OF_ALL
+    assert script == run_data.script(run)
+
+
+def test_thinned_lines_keep_their_extremes_and_ends() -> None:
+    run = made_up(2, 90_000)
+    shown = unpacked(run_data.script(run))
+    whole = run.flows
+    (windows,) = (panel for panel in shown["panels"] if panel["title"].startswith("cwnd"))
+    for number, (label, times, values) in enumerate(windows["lines"]):
+        own = whole.filter(pl.col("flow") == number)
+        assert label == own["label"][0]
+        assert len(times) < 1000
+        assert (times[0], times[-1]) == (0, 900)
+        assert min(values) == pytest.approx(own["cwnd_segs"].min(), rel=1e-4)
+        assert max(values) == pytest.approx(own["cwnd_segs"].max(), rel=1e-4)
+
+
+def test_of_many_flows_the_least_and_the_most_successful_are_drawn() -> None:
+    shown = run_data.content(made_up(3000, 3))
+    labels = [line[0] for line in shown["panels"][0]["lines"]]
+    assert len(labels) == 24
+    assert {labels[0], labels[-1]} == {"reno 1", "reno 3000"}
+
+
+def test_a_second_report_writes_no_series_again(small: Results, tmp_path: Path) -> None:
+    site.write(small, tmp_path)
+    files = sorted(tmp_path.glob("series/??/*.js"))
+    assert len(files) == 16
+    before = {file: file.stat().st_mtime_ns for file in files}
+    stale, foreign = tmp_path / "series/00/0123456789abcdef.js", tmp_path / "series/00/notes.js"
+    for file in (stale, foreign):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("of another engine")
+    files[0].write_text("// by other code\n")
+    site.write(small, tmp_path)
+    assert foreign.exists()
+    assert not stale.exists()
+    after = {file: file.stat().st_mtime_ns for file in files}
+    assert [file for file in files if before[file] != after[file]] == files[:1]
+    assert "dumbbellRun" in files[0].read_text()
+
+
+def test_a_damaged_result_is_named_everywhere(small: Results, tmp_path: Path) -> None:
+    shutil.copytree(small.store.root, tmp_path / "results")
+    store = Store(tmp_path / "results")
+    key = small.finished("fairness")[3][0].resolved.key
+    file = store.root / "runs" / key[:2] / key / "flows.parquet"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    results = Results(small_study.write(tmp_path / "study"), store)
+    page = site.write(results, tmp_path / "report").read_text()
+    assert "1 damaged result:" in page
+    assert "flows.parquet does not match its digest" in page
+    assert "15 of 18; 1 damaged, left out" in page
+    assert "Damaged and left out: 1." in page
+    shown = listed((tmp_path / "report/runs/fairness.js").read_text())
+    (row,) = (row for row in shown["rows"] if row[2] == key[:16])
+    assert shown["states"][row[3]] == State.DAMAGED
+    assert "does not match its digest" in row[6]
+    assert not (tmp_path / "report" / run_data.relative_path(key)).exists()
+    assert results.counts[0].finished == 15
+
+
+def test_a_failed_run_is_named_with_its_reason(small: Results, tmp_path: Path) -> None:
+    shutil.copytree(small.store.root, tmp_path / "results")
+    store = Store(tmp_path / "results")
+    (failed,) = (
+        run for run in small.study.runs(where={"test": "lossy"}) if run.axes["algorithm"] == "reno"
+    )
+    failures.record(store, failed.resolved, failed.place, EngineError("a broken <invariant>"))
+    results = Results(small_study.write(tmp_path / "study"), store)
+    page = site.write(results, tmp_path / "report").read_text()
+    assert "1 failed run:" in page
+    assert "a broken &lt;invariant&gt;" in page
+    assert "16 of 18; 1 failed" in page
+    shown = listed((tmp_path / "report/runs/lossy.js").read_text())
+    assert [shown["states"][row[3]] for row in shown["rows"]] == [State.FAILED, State.MISSING]
+    assert "a broken <invariant>" in shown["rows"][0][6]

@@ -1,0 +1,338 @@
+"""The site about all studies: complete, offline, its numbers add up, its links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+import pytest
+
+import browser
+import small_study
+from browser import Browser
+from dumbbell.claims.verdicts import Verdict
+from dumbbell.report import comparison, overview, site
+from dumbbell.report.comparison import KeyMetric
+from dumbbell.report.overview import Reported
+from dumbbell.report.pages import Place
+from dumbbell.results import Results
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import execute
+from dumbbell.running.store import Store
+from dumbbell.study.model import Study, scenarios
+
+
+class Page(HTMLParser):
+    """Collects what a page refers to, and what can be referred to."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.references: list[str] = []
+        self.anchors: set[str] = set()
+        self.facets: set[str] = set()
+        self.text = ""
+        self.feed(file.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del tag
+        found = dict(attrs)
+        self.references += [value for key in ("href", "src") if (value := found.get(key))]
+        if anchor := found.get("id"):
+            assert anchor not in self.anchors, f"twice: {anchor}"
+            self.anchors.add(anchor)
+        if facet := found.get("data-facet"):
+            self.facets.add(facet)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a site about the small study and one that nobody has run."""
+    place = tmp_path_factory.mktemp("site")
+    other = small_study.write(place / "other")
+    text = (place / "other/study.toml").read_text().replace('name = "small"', 'name = "other"')
+    (place / "other/study.toml").write_text(text)
+    other = Study.load(place / "other")
+    empty = Results(other, Store(place / "nothing"))
+    page = site.write_all([small, empty], place / "site", strangers=["strange"])
+    assert page == place / "site/index.html"
+    return place / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> dict[Path, Page]:
+    return {file: Page(file) for file in sorted(folder.rglob("*.html"))}
+
+
+def test_every_kind_of_page_is_there(folder: Path, pages: dict[Path, Page]) -> None:
+    names = {file.relative_to(folder).as_posix() for file in pages}
+    assert names == {
+        "index.html",
+        "claims.html",
+        "algorithms.html",
+        "algorithms/reno.html",
+        "algorithms/highspeed.html",
+        *(
+            f"studies/{study}/{name}"
+            for study in ("small", "other")
+            for name in ("index.html", "run.html", "runs/fairness.html", "runs/lossy.html")
+        ),
+    }
+    titles = [re.search("<title>(.*?)</title>", file.read_text()) for file in pages]
+    assert all(titles)
+    assert len({found[1] for found in titles if found}) >= len(titles) - 1  # two of one title
+
+
+def test_every_reference_leads_somewhere(pages: dict[Path, Page]) -> None:
+    for file, page in pages.items():
+        for reference in page.references:
+            assert "//" not in reference
+            path, _, fragment = reference.partition("#")
+            target = Path(os.path.normpath(file.parent / unquote(path))) if path else file
+            assert target.is_file(), f"{file}: {reference}"
+            if not fragment:
+                continue
+            if target.name == "run.html" and fragment not in pages[target].anchors:
+                test, key = fragment.split("/")
+                assert (target.parent / f"runs/{test}.js").is_file()
+                assert (target.parent / f"series/{key[:2]}/{key}.js").is_file()
+            elif "=" in fragment:
+                chosen = {part.partition("=")[0] for part in fragment.split("&")}
+                known = pages[target].facets
+                # An axis with one value is not to be chosen from.
+                assert chosen <= known | {"rtt"}, f"{file}: {reference}"
+            else:
+                assert fragment in pages[target].anchors, f"{file}: {reference}"
+
+
+def test_nothing_is_loaded_from_elsewhere(folder: Path) -> None:
+    css = (folder / "assets/report.css").read_text()
+    assert not re.search(r"url\(|@import", css)
+    for script in (folder / "assets").glob("*.js"):
+        if script.name != "vega.js":
+            assert not re.search(r"\bfetch\(|XMLHttpRequest|import\(|https?://", script.read_text())
+
+
+def test_the_page_of_a_study_is_the_same_alone_and_among_others(
+    small: Results, folder: Path, tmp_path: Path
+) -> None:
+    site.write(small, tmp_path)
+    alone = (tmp_path / "index.html").read_text()
+    among = (folder / "studies/small/index.html").read_text()
+    among = re.sub(r'<nav class="trail".*?</nav>\n', "", among, flags=re.DOTALL)
+    assert among.replace("../../", "") == alone
+    for name in ("runs/fairness.js", "data/claims.csv", "data/fairness-runs.csv"):
+        assert (folder / "studies/small" / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def reported(small: Results) -> list[Reported]:
+    place = Place.at("small")
+    return [Reported(small, small.claims(), place, Path("index.html"))] * 2
+
+
+def test_counts_add_up(small: Results) -> None:
+    for table in (overview.by_study(reported(small)), overview.by_kind(reported(small))):
+        for row in (*table.rows, table.total):
+            assert sum(count.number for count in row.counts) == row.total.number
+        for position in range(len(Verdict)):
+            column = [row.counts[position].number for row in table.rows]
+            assert sum(column) == table.total.counts[position].number
+        assert table.total.total.number == 2 * 3
+    addresses = [count.address for row in table.rows for count in row.counts]
+    assert addresses[1] == "claims.html#kind=N&verdict=not%20reproduced"
+
+
+def test_the_first_page_counts_claims_and_runs(pages: dict[Path, Page], folder: Path) -> None:
+    text = " ".join(pages[folder / "index.html"].text.split())
+    assert "2 studies, 16 finished runs, 1 of 6 claims reproduced" in text
+    assert "none of 18 yet" in text
+    assert "dumbbell run other" in text
+    assert "also holds runs of strange" in text
+    assert "A. One and B. Two. Journal of Tests, 2024." in text
+
+
+RUNS = pl.DataFrame(
+    {
+        "algorithm": ["a", "a", "a", "b", "b", "b", "c"],
+        "rtt": ["1ms", "1ms", "2ms", "1ms", "2ms", "3ms", "1ms"],
+        "jain": [0.9, 0.7, 0.5, 0.9, 0.4, 0.1, None],
+    }
+)
+JAIN = KeyMetric("jain", "fairness", "", "highest")
+
+
+def test_algorithms_are_compared_where_all_have_a_value() -> None:
+    """By hand: c has no value; 3 ms is b's alone; the medians of a are 0.8 and 0.5."""
+    found = comparison.compared(RUNS, "algorithm", ["rtt"], JAIN, ["a", "b", "c"])
+    assert found is not None
+    assert found.shared == 2
+    assert found.cells["a"].median == pytest.approx(0.65)
+    assert found.cells["b"].median == pytest.approx(0.65)
+    assert (found.cells["a"].rank, found.cells["b"].rank) == (1.5, 1.5)
+    assert found.cells["c"].median is None
+    assert found.best is None
+
+
+def test_ranks_follow_the_metric_and_its_direction() -> None:
+    runs = RUNS.filter(pl.col("rtt") == "2ms")
+    high = comparison.compared(runs, "algorithm", ["rtt"], JAIN, ["a", "b"])
+    low = comparison.compared(
+        runs, "algorithm", ["rtt"], KeyMetric("jain", "", "", "lowest"), ["a", "b"]
+    )
+    alone = comparison.compared(runs.drop("rtt"), "algorithm", [], JAIN, ["a", "b"])
+    assert high is not None
+    assert low is not None
+    assert alone is not None
+    assert [high.cells[name].rank for name in "ab"] == [1, 2]
+    assert [low.cells[name].rank for name in "ab"] == [2, 1]
+    assert (high.best, alone.shared) == (1, 1)
+
+
+def test_without_a_shared_point_nothing_is_compared() -> None:
+    runs = RUNS.filter(
+        (pl.col("algorithm") == "a") & (pl.col("rtt") == "2ms")
+        | (pl.col("algorithm") == "b") & (pl.col("rtt") == "3ms")
+    )
+    found = comparison.compared(runs, "algorithm", ["rtt"], JAIN, ["a", "b"])
+    assert found is not None
+    assert found.shared == 0
+    assert found.cells["a"].median is None
+
+
+def test_comparisons_name_what_they_rest_on(small: Results) -> None:
+    (found,) = comparison.of_study(small)
+    assert found.axis == "algorithm"
+    assert (found.points, found.algorithms) == (4, ("reno", "highspeed"))
+    assert found.conditions == {"rate": ["5mbit", "10mbit"], "rtt": ["20ms", "40ms"]}
+    medians = (
+        small.table("fairness")
+        .filter(pl.col("algorithm") == "reno")
+        .group_by("rate", "rtt")
+        .agg(pl.col("utilisation").median())
+    )
+    column = found.columns[0]
+    assert column.cells["reno"].median == pytest.approx(medians["utilisation"].median())
+    assert comparison.choices(small) == {"reno": {"reno": 8}, "highspeed": {"highspeed": 8}}
+
+
+def test_a_flow_alone_is_not_fair(small: Results, tmp_path: Path) -> None:
+    study = small_study.write(tmp_path / "study")
+    store = Store(tmp_path / "results")
+    planned = study.runs(where={"test": ["lossy"]})
+    assert not execute(scenarios(planned), store, SimulatorEngine()).failed
+    (found,) = comparison.of_study(Results(study, store))
+    assert [column.metric.name for column in found.columns] == [
+        "utilisation",
+        "loss_overhead",
+        "rtt_inflation",
+    ]
+    (found,) = comparison.of_study(small)
+    assert "jain" in [column.metric.name for column in found.columns]
+
+
+def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:
+    page = site.write_all([], tmp_path / "none")
+    assert "There are no studies." in page.read_text()
+    study = small_study.write(tmp_path / "study")
+    page = site.write_all([Results(study, Store(tmp_path / "results"))], tmp_path / "site")
+    assert "no finished runs" in page.read_text()
+    assert "Nothing has been run yet." in (tmp_path / "site/algorithms.html").read_text()
+
+
+# --- In a browser --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if browser.CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def a_run(folder: Path) -> str:
+    """Return the fragment that names a finished run."""
+    return "#fairness/" + sorted((folder / "studies/small/series").glob("??/*.js"))[0].stem
+
+
+KINDS_OF_PAGES = {
+    "index.html": "Claims, counted",
+    "claims.html#study=small&verdict=not%20reproduced": "1 of 6 claims shown.",
+    "claims.html": "6 claims shown.",
+    "algorithms.html": "rank 1.",
+    "algorithms/highspeed.html": "Against the others",
+    "studies/small/index.html": "3 claims shown.",
+    "studies/small/index.html#A02": "3 claims shown.",
+    "studies/small/runs/fairness.html#rate=10mbit": "8 of 16 runs shown.",
+    "studies/small/runs/lossy.html": "2 runs shown.",
+    "studies/small/run.html": "No run is chosen",
+    "studies/small/run.html#fairness/0123456789abcdef": "has no run 0123",
+    "studies/other/index.html": "none of 18 yet",
+    "studies/other/runs/fairness.html#run=not%20run%20yet": "16 runs shown.",
+    "studies/other/run.html": "No run is chosen",
+}
+"""Address of a page -> what is on it once its scripts have run."""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("address", KINDS_OF_PAGES)
+def test_pages_open_from_disk_without_a_script_error(
+    folder: Path, window: Browser, address: str, width: int
+) -> None:
+    name, _, fragment = address.partition("#")
+    window.open(folder / name, f"#{fragment}" * bool(fragment), width)
+    assert KINDS_OF_PAGES[address] in window.text()
+    assert window.complaints == []
+    # What is wider than the page scrolls inside it.
+    assert window.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_run_is_drawn_from_disk(folder: Path, window: Browser, width: int) -> None:
+    window.open(folder / "studies/small/run.html", a_run(folder), width)
+    window.wait("document.querySelectorAll('.panel canvas').length === 6")
+    text = window.text()
+    assert "Each line has all of its 120 samples." in text
+    assert "flow 2" in text
+    assert "dumbbell run small --where test=fairness --where algorithm=" in text
+    assert "a run of small" in window.evaluate("document.title")
+    assert window.evaluate("document.documentElement.scrollWidth") <= width
+    window.evaluate("[...document.querySelectorAll('.steps a')].pop().click()")
+    window.wait(f"location.hash !== '{a_run(folder)}'")
+    window.wait("document.querySelectorAll('.panel canvas').length === 6")
+    assert window.complaints == []
+
+
+def test_figures_become_interactive(folder: Path, window: Browser) -> None:
+    window.open(folder / "studies/small/index.html", "#fig3")
+    window.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
+    assert window.complaints == []
+
+
+def test_a_choice_stands_in_the_address(folder: Path, window: Browser) -> None:
+    window.open(folder / "studies/small/runs/fairness.html")
+    window.evaluate("document.querySelector('[data-value=\"40ms\"]').click()")
+    assert window.evaluate("location.hash") == "#rtt=40ms"
+    assert "8 of 16 runs shown." in window.text()
+    window.evaluate("document.querySelector('.runs thead th:last-child button').click()")
+    assert window.evaluate("document.querySelector('[aria-sort]').ariaSort") == "ascending"
+    assert window.evaluate("document.querySelectorAll('.runs tbody tr').length") == 8
+    window.evaluate("document.querySelector('[type=reset]').click()")
+    assert "16 runs shown." in window.text()
+    assert window.complaints == []
+
+
+def test_a_script_error_would_be_seen(window: Browser, tmp_path: Path) -> None:
+    (tmp_path / "broken.html").write_text(
+        "<script>nowhere();</script><script src='no.js'></script>"
+    )
+    window.open(tmp_path / "broken.html")
+    assert "nowhere is not defined" in str(window.complaints)
+    assert "no.js" in str(window.complaints)
