@@ -50,7 +50,7 @@
  * their link headers in the rate and with them in the pacing, 14 in 1514 bytes. That is
  * the same one percent, which the presets of those kernels therefore keep.
  */
-#include "cc.h"
+#include "cc_rates.h"
 
 #define bbr_parameters(P)                                                               \
 	P(startup_gain, "1/256", 739, CC_RANGE(256, 2047),                              \
@@ -128,8 +128,6 @@
 
 /* Window until the RTT is known (RFC 6928). */
 #define BBR_INITIAL_SEGS 10u
-/* RTT that a new connection is taken to have. */
-#define BBR_UNKNOWN_RTT_US 1000u
 /* Segmentation offload: chunks of a 1/1024 s, of two segments from this rate on. */
 #define BBR_CHUNK_SHIFT 10
 #define BBR_CHUNK_BYTES_MAX 65215u
@@ -140,8 +138,6 @@
 /* Intervals whose rates differ by less are equal, bytes per second. */
 #define BBR_LT_DIFF 500u
 #define BBR_LT_LONGEST 4u
-/* Aggregation counts to here before it starts anew. */
-#define BBR_EPOCH_SEGS_MAX (1u << 20)
 /* The estimate keeps the best sample of the window, and later ones for when it ages. */
 #define BBR_SAMPLES 3
 
@@ -196,11 +192,6 @@ static u32 bbr_now_us(const struct cc_conn *conn)
 	return (u32)conn->now_us;
 }
 
-static u32 bbr_now_ms(const struct cc_conn *conn)
-{
-	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
-}
-
 /*
  * What the model says.
  */
@@ -250,38 +241,26 @@ static u32 bbr_inflight_at(const struct bbr_params *params, const struct bbr_sta
 static u32 bbr_inflight_then(const struct bbr_params *params, const struct bbr_state *bbr,
 			     const struct cc_conn *conn, u32 segs)
 {
-	u32 gone = cc_bw_segs(bbr_bw(bbr), conn->pacing_wait_us);
+	u32 chunk = bbr->pacing_gain > CC_GAIN_ONE ? bbr_chunk_segs(conn) : 0;
 
-	if (!params->edt_correction)
-		return segs;
-	if (bbr->pacing_gain > CC_GAIN_ONE)
-		segs = cc_saturate((u64)segs + bbr_chunk_segs(conn));
-	return segs > gone ? segs - gone : 0;
+	return params->edt_correction ? cc_flight_then(conn, segs, bbr_bw(bbr), chunk)
+				      : segs;
 }
 
 static void bbr_pace(const struct bbr_params *params, struct bbr_state *bbr,
 		     struct cc_conn *conn, u32 gain)
 {
-	u64 rate =
-		cc_bw_bytes_per_s(conn, bbr_bw(bbr), gain, 100 - params->pacing_margin);
+	u32 percent = 100 - params->pacing_margin;
 
-	if (bbr->is_full || rate > conn->pacing_rate_bytes_per_s)
-		conn->pacing_rate_bytes_per_s = rate;
+	cc_pace(conn, cc_bw_bytes_per_s(conn, bbr_bw(bbr), gain, percent), bbr->is_full);
 }
 
 /* The rate before any was measured. */
 static void bbr_pace_blindly(const struct bbr_params *params, struct bbr_state *bbr,
 			     struct cc_conn *conn)
 {
-	u32 rtt_us = BBR_UNKNOWN_RTT_US;
-
-	if (conn->srtt_us != CC_NO_RTT) {
-		rtt_us = cc_max(conn->srtt_us, 1);
-		bbr->has_rtt = 1;
-	}
-	conn->pacing_rate_bytes_per_s =
-		cc_bw_bytes_per_s(conn, cc_bw_of(conn->cwnd_segs, rtt_us),
-				  params->startup_gain, 100 - params->pacing_margin);
+	bbr->has_rtt |= conn->srtt_us != CC_NO_RTT;
+	cc_pace_blindly(conn, params->startup_gain, 100 - params->pacing_margin);
 }
 
 /*
@@ -326,8 +305,7 @@ static void bbr_save_cwnd(struct bbr_state *bbr, const struct cc_conn *conn)
 {
 	u8 undisturbed = bbr->last_state < CC_RECOVERY && bbr->mode != BBR_PROBE_RTT;
 
-	bbr->prior_cwnd =
-		undisturbed ? conn->cwnd_segs : cc_max(bbr->prior_cwnd, conn->cwnd_segs);
+	bbr->prior_cwnd = cc_window_to_keep(conn, bbr->prior_cwnd, undisturbed);
 }
 
 /*
@@ -335,7 +313,7 @@ static void bbr_save_cwnd(struct bbr_state *bbr, const struct cc_conn *conn)
  */
 static void bbr_begin_interval(struct bbr_state *bbr, const struct cc_conn *conn)
 {
-	bbr->lt_ms = bbr_now_ms(conn);
+	bbr->lt_ms = cc_now_ms(conn);
 	bbr->lt_delivered = (u32)conn->delivered_segs;
 	bbr->lt_lost = (u32)conn->lost_segs;
 	bbr->lt_rounds = 0;
@@ -407,7 +385,7 @@ static void bbr_look_for_policer(const struct bbr_params *params, struct bbr_sta
 		return;
 	lost = (u32)conn->lost_segs - bbr->lt_lost;
 	delivered = (u32)conn->delivered_segs - bbr->lt_delivered;
-	ms = bbr_now_ms(conn) - bbr->lt_ms;
+	ms = cc_now_ms(conn) - bbr->lt_ms;
 	if (!delivered || (u64)lost * CC_GAIN_ONE < (u64)params->lt_loss * delivered ||
 	    (s32)ms < 1)
 		return;
@@ -449,20 +427,15 @@ static void bbr_keep_bw(struct bbr_state *bbr, u32 bw, u32 window)
 		best[2] = sample;
 }
 
-static u8 bbr_is_valid(const struct cc_rate_sample *rate)
-{
-	return rate->delivered_segs >= 0 && rate->interval_us > 0;
-}
-
 static void bbr_learn_bw(const struct bbr_params *params, struct bbr_state *bbr,
 			 const struct cc_conn *conn, const struct cc_rate_sample *rate)
 {
 	u32 bw;
 
 	bbr->is_round_start = 0;
-	if (!bbr_is_valid(rate))
+	if (!cc_rate_is_valid(rate))
 		return;
-	if ((s32)((u32)rate->prior_delivered_segs - bbr->round_end) >= 0) {
+	if (cc_rate_has_reached(rate, bbr->round_end)) {
 		bbr->round_end = (u32)conn->delivered_segs;
 		bbr->round++;
 		bbr->is_round_start = 1;
@@ -479,29 +452,19 @@ static void bbr_learn_aggregation(const struct bbr_params *params, struct bbr_st
 				  const struct cc_conn *conn,
 				  const struct cc_rate_sample *rate)
 {
-	u32 acked = rate->acked_sacked_segs;
-	u32 expected;
+	struct cc_epoch epoch = {bbr->epoch_us, bbr->epoch_segs, 0};
 
-	if (!params->extra_gain || !acked || !bbr_is_valid(rate))
+	if (!params->extra_gain || !rate->acked_sacked_segs || !cc_rate_is_valid(rate))
 		return;
 	if (bbr->is_round_start && ++bbr->extra_rounds >= params->extra_window) {
 		bbr->extra_rounds = 0;
 		bbr->extra_before = bbr->extra_now;
 		bbr->extra_now = 0;
 	}
-	expected = cc_bw_segs(bbr_bw(bbr), bbr_now_us(conn) - bbr->epoch_us);
-	if (bbr->epoch_segs <= expected ||
-	    (u64)bbr->epoch_segs + acked >= BBR_EPOCH_SEGS_MAX) {
-		bbr->epoch_segs = 0;
-		bbr->epoch_us = bbr_now_us(conn);
-		expected = 0;
-	}
-	bbr->epoch_segs =
-		cc_min(cc_saturate((u64)bbr->epoch_segs + acked), BBR_EPOCH_SEGS_MAX - 1);
-	acked = cc_min(bbr->epoch_segs - cc_min(expected, bbr->epoch_segs),
-		       conn->cwnd_segs);
-	if (acked > bbr->extra_now)
-		bbr->extra_now = acked;
+	epoch = cc_epoch_after(epoch, conn, bbr_bw(bbr), rate->acked_sacked_segs);
+	bbr->epoch_us = epoch.start_us;
+	bbr->epoch_segs = epoch.segs;
+	bbr->extra_now = cc_max(bbr->extra_now, epoch.extra);
 }
 
 static u8 bbr_is_phase_over(const struct bbr_params *params, const struct bbr_state *bbr,
@@ -556,9 +519,9 @@ static void bbr_drain(const struct bbr_params *params, struct bbr_state *bbr,
 static void bbr_end_probe_rtt(const struct bbr_params *params, struct bbr_state *bbr,
 			      struct cc_conn *conn)
 {
-	if (!bbr->is_window_small || (s32)(bbr_now_ms(conn) - bbr->probe_rtt_end_ms) <= 0)
+	if (!bbr->is_window_small || !cc_is_past(cc_now_ms(conn), bbr->probe_rtt_end_ms))
 		return;
-	bbr->min_rtt_ms = bbr_now_ms(conn);
+	bbr->min_rtt_ms = cc_now_ms(conn);
 	conn->cwnd_segs = cc_max(conn->cwnd_segs, bbr->prior_cwnd);
 	if (bbr->is_full)
 		bbr_begin_cycle(params, bbr, conn);
@@ -569,15 +532,12 @@ static void bbr_end_probe_rtt(const struct bbr_params *params, struct bbr_state 
 static void bbr_probe_rtt(const struct bbr_params *params, struct bbr_state *bbr,
 			  struct cc_conn *conn)
 {
-	u32 delivered = (u32)conn->delivered_segs;
-
-	/* What is measured now must not count as the path's rate. */
-	conn->app_limited_segs = cc_max(delivered + conn->in_flight_segs, 1);
+	cc_distrust_rates(conn);
 	if (!bbr->is_window_small && conn->in_flight_segs <= params->min_cwnd) {
 		bbr->is_window_small = 1;
 		bbr->was_round_small = 0;
-		bbr->probe_rtt_end_ms = bbr_now_ms(conn) + params->probe_rtt_time;
-		bbr->round_end = delivered;
+		bbr->probe_rtt_end_ms = cc_now_ms(conn) + params->probe_rtt_time;
+		bbr->round_end = (u32)conn->delivered_segs;
 	} else if (bbr->is_window_small) {
 		if (bbr->is_round_start)
 			bbr->was_round_small = 1;
@@ -601,8 +561,8 @@ static u8 bbr_is_new_rtt(const struct bbr_params *params, const struct bbr_state
 static void bbr_learn_rtt(const struct bbr_params *params, struct bbr_state *bbr,
 			  struct cc_conn *conn, const struct cc_rate_sample *rate)
 {
-	u32 now = bbr_now_ms(conn);
-	u8 is_old = (s32)(now - bbr->min_rtt_ms - params->min_rtt_window) > 0;
+	u32 now = cc_now_ms(conn);
+	u8 is_old = cc_is_past(now, bbr->min_rtt_ms + params->min_rtt_window);
 
 	if (bbr_is_new_rtt(params, bbr, rate, is_old)) {
 		bbr->min_rtt_us = (u32)rate->rtt_us;
@@ -700,7 +660,7 @@ static void bbr_init(const struct bbr_params *params, struct bbr_state *bbr,
 		     struct cc_conn *conn)
 {
 	*bbr = (struct bbr_state){.min_rtt_us = conn->min_rtt_us,
-				  .min_rtt_ms = bbr_now_ms(conn),
+				  .min_rtt_ms = cc_now_ms(conn),
 				  .round_end = (u32)conn->delivered_segs,
 				  .epoch_us = bbr_now_us(conn)};
 	bbr_set_gains(params, bbr);

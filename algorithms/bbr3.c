@@ -59,7 +59,7 @@
  * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from those
  * of Google's kernel.
  */
-#include "cc.h"
+#include "cc_rates.h"
 
 #define bbr3_parameters(P)                                                              \
 	P(startup_gain, "1/256", 710, CC_RANGE(256, CC_GAIN_MAX),                       \
@@ -132,7 +132,6 @@
 #define BBR3_INFINITE 0xffffffffu
 #define BBR3_MIN_CWND 4u
 #define BBR3_INITIAL_SEGS 10u
-#define BBR3_UNKNOWN_RTT_US 1000u
 #define BBR3_FULL_BW_ROUNDS 3u
 #define BBR3_ROUNDS_MAX 255u
 #define BBR3_LOSSY_ACKS_MAX 15u
@@ -140,7 +139,6 @@
 #define BBR3_UP_ROUNDS_MAX 30u
 /* Rounds of a probe's wait that chance takes off. */
 #define BBR3_RANDOM_ROUNDS 2u
-#define BBR3_EPOCH_SEGS_MAX (1u << 20)
 #define BBR3_MARKED_MASK 0xfffu
 #define BBR3_EXTRA_MAX_US 100000u
 #define BBR3_SMALL_MAX 0xffffu
@@ -246,11 +244,6 @@ struct bbr3_ack {
 /*
  * Small arithmetic.
  */
-static u32 bbr3_now_ms(const struct cc_conn *conn)
-{
-	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
-}
-
 static u32 bbr3_share(u32 value, u32 part)
 {
 	return cc_scale(value, part, CC_GAIN_ONE);
@@ -388,36 +381,26 @@ static u32 bbr3_inflight_then(const struct bbr3_params *params,
 			      const struct bbr3_state *bbr, const struct cc_conn *conn,
 			      u32 segs)
 {
-	u32 gone = cc_bw_segs(bbr3_bw(bbr), conn->pacing_wait_us);
+	u8 is_fast = bbr3_pacing_gain(params, bbr) > CC_GAIN_ONE;
+	u32 chunk = is_fast ? bbr3_chunk_segs(bbr, conn) : 0;
 
-	if (bbr3_pacing_gain(params, bbr) > CC_GAIN_ONE)
-		segs = cc_saturate((u64)segs + bbr3_chunk_segs(bbr, conn));
-	return segs > gone ? segs - gone : 0;
+	return cc_flight_then(conn, segs, bbr3_bw(bbr), chunk);
 }
 
 static void bbr3_pace(const struct bbr3_params *params, const struct bbr3_state *bbr,
 		      struct cc_conn *conn, u32 gain)
 {
-	u64 rate =
-		cc_bw_bytes_per_s(conn, bbr3_bw(bbr), gain, 100 - params->pacing_margin);
+	u32 percent = 100 - params->pacing_margin;
 
-	if (bbr->is_full || rate > conn->pacing_rate_bytes_per_s)
-		conn->pacing_rate_bytes_per_s = rate;
+	cc_pace(conn, cc_bw_bytes_per_s(conn, bbr3_bw(bbr), gain, percent), bbr->is_full);
 }
 
 /* The rate before any was measured. */
 static void bbr3_pace_blindly(const struct bbr3_params *params, struct bbr3_state *bbr,
 			      struct cc_conn *conn)
 {
-	u32 rtt_us = BBR3_UNKNOWN_RTT_US;
-
-	if (conn->srtt_us != CC_NO_RTT) {
-		rtt_us = cc_max(conn->srtt_us, 1);
-		bbr->has_rtt = 1;
-	}
-	conn->pacing_rate_bytes_per_s =
-		cc_bw_bytes_per_s(conn, cc_bw_of(conn->cwnd_segs, rtt_us),
-				  params->startup_gain, 100 - params->pacing_margin);
+	bbr->has_rtt |= conn->srtt_us != CC_NO_RTT;
+	cc_pace_blindly(conn, params->startup_gain, 100 - params->pacing_margin);
 }
 
 /*
@@ -473,7 +456,7 @@ static void bbr3_go_down(const struct bbr3_params *params, struct bbr3_state *bb
 	bbr3_forget_signals(bbr);
 	/* One number for both: its lowest bit, and the rest. */
 	bbr->rounds_since_probe = random % BBR3_RANDOM_ROUNDS;
-	bbr->deadline_ms = bbr3_now_ms(conn) + params->probe_wait +
+	bbr->deadline_ms = cc_now_ms(conn) + params->probe_wait +
 			   bbr3_random_below(random, params->probe_wait_random);
 	bbr->effect = BBR3_STOPPING;
 	bbr3_begin_round(bbr, conn);
@@ -653,27 +636,21 @@ static void bbr3_end_round(const struct bbr3_params *params, struct bbr3_state *
 		bbr->rounds_since_probe++;
 }
 
-static u8 bbr3_has_reached(u32 prior_delivered, u32 end)
-{
-	return (s32)(prior_delivered - end) >= 0;
-}
-
 static void bbr3_learn_bw(const struct bbr3_params *params, struct bbr3_state *bbr,
 			  const struct cc_conn *conn, struct bbr3_ack *ack)
 {
 	const struct cc_rate_sample *rate = ack->rate;
-	u32 prior = (u32)rate->prior_delivered_segs;
 
 	bbr->ended_round = 0;
-	if (rate->delivered_segs < 0 || rate->interval_us <= 0)
+	if (!cc_rate_is_valid(rate))
 		return;
 	ack->bw = cc_bw_of(rate->delivered_segs, rate->interval_us);
 	bbr3_look_back(bbr, conn, ack);
-	if (bbr3_has_reached(prior, bbr->round_end))
+	if (cc_rate_has_reached(rate, bbr->round_end))
 		bbr3_end_round(params, bbr, conn);
 	bbr->bw_latest = cc_max(bbr->bw_latest, ack->bw);
 	bbr->inflight_latest = cc_max(bbr->inflight_latest, rate->delivered_segs);
-	if (bbr3_has_reached(prior, bbr->loss_round_end)) {
+	if (cc_rate_has_reached(rate, bbr->loss_round_end)) {
 		bbr->loss_round_end = (u32)conn->delivered_segs;
 		ack->is_loss_round_start = 1;
 	}
@@ -704,10 +681,9 @@ static void bbr3_learn_aggregation(const struct bbr3_params *params,
 				   struct bbr3_state *bbr, const struct cc_conn *conn,
 				   const struct bbr3_ack *ack)
 {
+	struct cc_epoch epoch = {bbr->epoch_us, bbr->epoch_segs, 0};
 	u32 window = bbr->is_full ? params->extra_window : 1;
 	u32 acked = ack->rate->acked_sacked_segs;
-	u32 now = (u32)conn->now_us;
-	u32 expected;
 
 	if (!acked || !ack->bw)
 		return;
@@ -716,19 +692,10 @@ static void bbr3_learn_aggregation(const struct bbr3_params *params,
 		bbr->extra_before = bbr->extra_now;
 		bbr->extra_now = 0;
 	}
-	expected = cc_bw_segs(bbr3_bw(bbr), now - bbr->epoch_us);
-	if (bbr->epoch_segs <= expected ||
-	    (u64)bbr->epoch_segs + acked >= BBR3_EPOCH_SEGS_MAX) {
-		bbr->epoch_segs = 0;
-		bbr->epoch_us = now;
-		expected = 0;
-	}
-	bbr->epoch_segs = cc_min(cc_saturate((u64)bbr->epoch_segs + acked),
-				 BBR3_EPOCH_SEGS_MAX - 1);
-	acked = bbr->epoch_segs - cc_min(expected, bbr->epoch_segs);
-	acked = cc_min(cc_min(acked, conn->cwnd_segs), BBR3_SMALL_MAX);
-	if (acked > bbr->extra_now)
-		bbr->extra_now = (u16)acked;
+	epoch = cc_epoch_after(epoch, conn, bbr3_bw(bbr), acked);
+	bbr->epoch_us = epoch.start_us;
+	bbr->epoch_segs = epoch.segs;
+	bbr->extra_now = (u16)cc_max(bbr->extra_now, cc_min(epoch.extra, BBR3_SMALL_MAX));
 }
 
 /* The queue overflows, or is marked: the pipe is full. */
@@ -871,7 +838,7 @@ static u8 bbr3_is_probe_due(const struct bbr3_params *params,
 {
 	u32 rounds = cc_min(params->probe_rounds, bbr3_target_inflight(bbr, conn));
 
-	return (s32)(bbr3_now_ms(conn) - bbr->deadline_ms) > 0 ||
+	return cc_is_past(cc_now_ms(conn), bbr->deadline_ms) ||
 	       bbr->rounds_since_probe >= rounds;
 }
 
@@ -934,9 +901,9 @@ static u32 bbr3_small_window(const struct bbr3_params *params,
 static void bbr3_end_probe_rtt(const struct bbr3_params *params, struct bbr3_state *bbr,
 			       struct cc_conn *conn)
 {
-	if (!bbr->is_window_small || (s32)(bbr3_now_ms(conn) - bbr->deadline_ms) <= 0)
+	if (!bbr->is_window_small || !cc_is_past(cc_now_ms(conn), bbr->deadline_ms))
 		return;
-	bbr->recent_rtt_ms = bbr3_now_ms(conn);
+	bbr->recent_rtt_ms = cc_now_ms(conn);
 	conn->cwnd_segs = cc_max(conn->cwnd_segs, bbr->prior_cwnd);
 	bbr3_lift_lower_bounds(bbr);
 	if (bbr->is_full) {
@@ -950,14 +917,12 @@ static void bbr3_end_probe_rtt(const struct bbr3_params *params, struct bbr3_sta
 static void bbr3_probe_rtt(const struct bbr3_params *params, struct bbr3_state *bbr,
 			   struct cc_conn *conn)
 {
-	/* What is measured now must not count as the path's rate. */
-	conn->app_limited_segs =
-		cc_max((u32)conn->delivered_segs + conn->in_flight_segs, 1);
+	cc_distrust_rates(conn);
 	if (!bbr->is_window_small &&
 	    conn->in_flight_segs <= bbr3_small_window(params, bbr)) {
 		bbr->is_window_small = 1;
 		bbr->was_round_small = 0;
-		bbr->deadline_ms = bbr3_now_ms(conn) + params->probe_rtt_time;
+		bbr->deadline_ms = cc_now_ms(conn) + params->probe_rtt_time;
 		bbr3_begin_round(bbr, conn);
 	} else if (bbr->is_window_small) {
 		if (bbr->ended_round)
@@ -971,22 +936,16 @@ static void bbr3_save_cwnd(struct bbr3_state *bbr, const struct cc_conn *conn)
 {
 	u8 undisturbed = bbr->last_state < CC_RECOVERY && bbr->mode != BBR3_PROBE_RTT;
 
-	bbr->prior_cwnd =
-		undisturbed ? conn->cwnd_segs : cc_max(bbr->prior_cwnd, conn->cwnd_segs);
-}
-
-static u8 bbr3_is_past(u32 now_ms, u32 then_ms, u32 span_ms)
-{
-	return (s32)(now_ms - then_ms - span_ms) > 0;
+	bbr->prior_cwnd = cc_window_to_keep(conn, bbr->prior_cwnd, undisturbed);
 }
 
 static void bbr3_learn_rtt(const struct bbr3_params *params, struct bbr3_state *bbr,
 			   struct cc_conn *conn, const struct bbr3_ack *ack)
 {
 	const struct cc_rate_sample *rate = ack->rate;
-	u32 now = bbr3_now_ms(conn);
-	u8 is_old = bbr3_is_past(now, bbr->recent_rtt_ms, params->probe_rtt_interval);
-	u8 is_stale = bbr3_is_past(now, bbr->min_rtt_ms, params->min_rtt_window);
+	u32 now = cc_now_ms(conn);
+	u8 is_old = cc_is_past(now, bbr->recent_rtt_ms + params->probe_rtt_interval);
+	u8 is_stale = cc_is_past(now, bbr->min_rtt_ms + params->min_rtt_window);
 
 	if (rate->rtt_us >= 0 && ((u32)rate->rtt_us < bbr->recent_rtt_us ||
 				  (is_old && !rate->is_ack_delayed))) {
@@ -1073,7 +1032,7 @@ static void bbr3_set_cwnd(const struct bbr3_params *params, struct bbr3_state *b
 static void bbr3_init(const struct bbr3_params *params, struct bbr3_state *bbr,
 		      struct cc_conn *conn)
 {
-	u32 now = bbr3_now_ms(conn);
+	u32 now = cc_now_ms(conn);
 
 	*bbr = (struct bbr3_state){
 		.bw_lo = BBR3_INFINITE,

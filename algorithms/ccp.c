@@ -75,45 +75,12 @@
  * any TCP; the law takes over at ssthresh. Until the capacity is known growth is standard
  * TCP's.
  */
-#include "cc.h"
+#include "cc_storage.h"
 
-#define CCP_EVALUATION_TRANSMISSION 0
-#define CCP_EVALUATION_ACK 1
-
-#define ccp_parameters(P)                                                              \
-	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain",                 \
-	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")                               \
-	P(evaluation, "form", CCP_EVALUATION_TRANSMISSION, CC_RANGE(0, 1),             \
-	  "when the law is computed: 0 before each segment sent, 1 once for each ACK", \
-	  "interpretation; 1 is Kumazoe et al. 2012, equation 5, to the letter")       \
-	P(freeze, "switch", 0, CC_SWITCH,                                              \
-	  "loss leaves the window as it is, in slow start too",                        \
-	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")      \
-	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                  \
-	  "segments that an ACK may let go (evaluation 0), or twice those that it "    \
-	  "acknowledges",                                                              \
-	  "interpretation")                                                            \
-	P(filter, "switch", 1, CC_SWITCH, "smooth the backlog x over a round trip",    \
-	  "interpretation")                                                            \
-	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                       \
-	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of "   \
-	  "ACKs",                                                                      \
-	  "interpretation; Kapoor et al. 2004 (CapProbe)")                             \
-	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                               \
-	  "segments that it is measured over; 1 is a pair of ACKs", "interpretation")  \
-	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                    \
-	  "after so many an estimate gives way to a newer one; 0: never",              \
-	  "interpretation")                                                            \
-	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),               \
-	  "the capacity, if it is known; 0: estimated", "interpretation")              \
-	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                          \
-	  "B, what path and queue store, if it is known; 0: estimated",                \
-	  "interpretation")                                                            \
-	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                               \
-	  "of the smallest RTT: what the largest is at least, before the first loss",  \
-	  "interpretation")                                                            \
-	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",      \
-	  "interpretation; RFC 5681")
+#define ccp_parameters(P)                                              \
+	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain", \
+	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")               \
+	cc_storage_parameters(P, "5", 1)
 
 #define ccp_presets(S)                                                               \
 	S("kumazoe2012", "Kumazoe et al. 2012: CCP(4), best of the three at 200 ms", \
@@ -133,9 +100,7 @@
 CC_PARAMS(ccp);
 
 struct ccp_state {
-	u64 backlog; /* x, segments << CC_PATH_SHIFT */
-	struct cc_path path;
-	u8 was_congested;
+	struct cc_storage storage;
 };
 
 static void ccp_init(const struct ccp_params *params, struct ccp_state *ccp,
@@ -144,116 +109,62 @@ static void ccp_init(const struct ccp_params *params, struct ccp_state *ccp,
 	*ccp = (struct ccp_state){0};
 }
 
-/* B, segments << CC_PATH_SHIFT. */
-static u64 ccp_storage(const struct ccp_params *params, const struct ccp_state *ccp)
-{
-	u32 rtt_us = ccp->path.rtt_max_us;
-
-	if (params->buffer_segs)
-		return (u64)params->buffer_segs << CC_PATH_SHIFT;
-	if (!ccp->was_congested)
-		rtt_us = cc_max(rtt_us, cc_scale(ccp->path.rtt_min_us,
-						 params->rtt_max_guess, 100));
-	return cc_path_segs(&ccp->path, cc_min(rtt_us, CC_PATH_RTT_MAX_US));
-}
-
 /* Kp (B - x), segments. */
-static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *ccp)
+static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *ccp,
+		      const struct cc_storage_options *options)
 {
-	u64 storage = ccp_storage(params, ccp);
-	u64 free = storage > ccp->backlog ? storage - ccp->backlog : 0;
-
-	return params->kp * free >> CC_PATH_SHIFT;
+	return params->kp * cc_storage_free(&ccp->storage, options) >> CC_PATH_SHIFT;
 }
 
-/* What the law says, segments. */
-static u32 ccp_law(const struct ccp_params *params, const struct ccp_state *ccp,
-		   const struct cc_conn *conn)
-{
-	u64 wanted = ccp_wanted(params, ccp);
-
-	if (params->evaluation == CCP_EVALUATION_TRANSMISSION)
-		return cc_saturate(wanted / 3);
-	return wanted > conn->in_flight_segs
-		       ? cc_saturate((wanted - conn->in_flight_segs) / 2)
-		       : 0;
-}
-
-/* Frozen where the law rules; slow start's is more than path and queue store. */
 static u32 ccp_ssthresh(const struct ccp_params *params, struct ccp_state *ccp,
 			const struct cc_conn *conn)
 {
-	u32 window = cc_max(conn->cwnd_segs, CC_CWND_MIN);
+	struct cc_storage_options options = CC_STORAGE_OPTIONS(params);
+	u64 rest_segs;
 
-	if (params->freeze)
-		return window;
-	if (!ccp->path.best.segs)
-		return cc_half_window(conn);
-	ccp->was_congested = 1;
-	return cc_clamp(cc_saturate(ccp_wanted(params, ccp) / 3),
-			cc_min(params->window_min, window), window);
+	ccp->storage.was_congested = 1;
+	rest_segs = ccp_wanted(params, ccp, &options) / 3;
+	return cc_storage_after_loss(&ccp->storage, &options, conn, rest_segs);
 }
 
 static void ccp_cong_avoid(const struct ccp_params *params, struct ccp_state *ccp,
 			   struct cc_conn *conn, u32 acked)
 {
-	u32 window;
+	struct cc_storage_options options = CC_STORAGE_OPTIONS(params);
+	u64 window;
 
-	if (cc_in_slow_start(conn)) {
-		if (cc_may_grow(conn))
-			cc_slow_start(conn, acked);
+	if (!cc_storage_rules(&ccp->storage, conn, acked))
 		return;
-	}
-	if (!ccp->path.best.segs) {
-		if (cc_may_grow(conn))
-			cc_additive_increase(conn, conn->cwnd_segs, acked);
-		return;
-	}
-	window = ccp_law(params, ccp, conn);
-	if (params->evaluation == CCP_EVALUATION_TRANSMISSION)
-		window = cc_without_burst(conn, window, params->burst, acked);
-	cc_set_window(conn, cc_max(window, params->window_min));
+	window = ccp_wanted(params, ccp, &options);
+	if (options.at_transmission)
+		window /= 3;
+	else
+		window = window > conn->in_flight_segs
+				 ? (window - conn->in_flight_segs) / 2
+				 : 0;
+	cc_storage_set_window(&options, conn, cc_saturate(window), acked);
 }
 
 static void ccp_pkts_acked(const struct ccp_params *params, struct ccp_state *ccp,
 			   struct cc_conn *conn, const struct cc_ack_sample *sample)
 {
-	struct cc_path_options options = {
-		.estimator = params->capacity,
-		.train_segs = params->train_segs,
-		.window_rtts = params->capacity_window,
-		.segs_per_s = params->capacity_segs_per_s,
-	};
+	struct cc_path_options options = CC_STORAGE_PATH(params);
 
-	u64 backlog;
-
-	cc_path_sample(&ccp->path, &options, conn, sample);
-	if (!ccp->path.rtt_us)
-		return;
-	backlog = cc_path_backlog(&ccp->path);
-	if (params->filter)
-		backlog = cc_path_smoothed(ccp->backlog, backlog, sample->pkts_acked,
-					   conn->in_flight_segs);
-	ccp->backlog = backlog;
+	cc_storage_sample(&ccp->storage, &options, params->filter, conn, sample);
 }
 
 static void ccp_set_state(const struct ccp_params *params, struct ccp_state *ccp,
 			  struct cc_conn *conn, u32 new_state)
 {
-	if (new_state >= CC_CWR)
-		ccp->was_congested = 1;
-	if (new_state == CC_LOSS)
-		conn->ssthresh_segs = cc_max(conn->prior_cwnd_segs / 2, CC_CWND_MIN);
+	cc_storage_state(&ccp->storage, conn, new_state);
 }
 
 static void ccp_info(const struct ccp_params *params, const struct ccp_state *ccp,
 		     const struct cc_conn *conn, struct cc_info *info)
 {
-	info->values[0] =
-		cc_saturate(cc_path_segs(&ccp->path, CC_USEC_PER_SEC) >> CC_PATH_SHIFT);
-	info->values[1] = cc_saturate(ccp_storage(params, ccp) >> CC_PATH_SHIFT);
-	info->values[2] = cc_saturate(ccp->backlog >> CC_PATH_SHIFT);
-	info->values[3] = ccp->path.rtt_max_us;
+	struct cc_storage_options options = CC_STORAGE_OPTIONS(params);
+
+	cc_storage_info(&ccp->storage, &options, info);
 }
 
 CC_ALGORITHM(ccp, .title = "CCP", .family = CC_FAMILY_DELAY, .year = 2010,
@@ -262,5 +173,4 @@ CC_ALGORITHM(ccp, .title = "CCP", .family = CC_FAMILY_DELAY, .year = 2010,
 		     "Congestion Probing, INTERNET 2010; Kumazoe et al. 2012, equation 5",
 	     .summary = "Sets the window in proportion to what is free of the path's "
 			"storage, which it estimates.",
-	     .info_names = {"capacity_segs_per_s", "storage_segs", "backlog_segs",
-			    "rtt_max_us"});
+	     .info_names = CC_STORAGE_INFO);

@@ -48,7 +48,7 @@
  * in the cut of dwnd (literal_cut); and no cut of cwnd (literal_reno). All are off, also
  * in the preset, as misprints: what they ran was an implementation, and not standard TCP.
  */
-#include "cc.h"
+#include "cc_watch.h"
 
 #define compound_parameters(P)                                                           \
 	P(alpha, "1/1024", 128, CC_RANGE(0, 1024),                                       \

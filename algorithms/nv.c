@@ -132,11 +132,6 @@ struct nv_state {
 	signed char growth; /* f: growth is 2^f times that of standard TCP */
 };
 
-static u32 nv_now_ms(const struct cc_conn *conn)
-{
-	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
-}
-
 static void nv_restart(struct nv_state *nv, const struct cc_conn *conn)
 {
 	nv->is_stale = 0;
@@ -153,7 +148,7 @@ static void nv_init(const struct nv_params *params, struct nv_state *nv,
 {
 	*nv = (struct nv_state){.rtt_min_us = CC_NO_RTT,
 				.rtt_min_next_us = CC_NO_RTT,
-				.reset_ms = nv_now_ms(conn) + NV_RESET_FIRST_MS,
+				.reset_ms = cc_now_ms(conn) + NV_RESET_FIRST_MS,
 				.floor_segs = NV_FLOOR_LOW,
 				.may_grow = 1};
 	nv_restart(nv, conn);
@@ -203,11 +198,11 @@ static void nv_track_rtt_min(const struct nv_params *params, struct nv_state *nv
 
 	nv->rtt_min_us = cc_min(nv->rtt_min_us, rtt_us);
 	nv->rtt_min_next_us = cc_min(nv->rtt_min_next_us, rtt_us);
-	if ((s32)(nv_now_ms(conn) - nv->reset_ms) < 0)
+	if ((s32)(cc_now_ms(conn) - nv->reset_ms) < 0)
 		return;
 	nv->rtt_min_us = nv->rtt_min_next_us;
 	nv->rtt_min_next_us = CC_NO_RTT;
-	nv->reset_ms = nv_now_ms(conn) + params->reset_period * 1000 * part / 512;
+	nv->reset_ms = cc_now_ms(conn) + params->reset_period * 1000 * part / 512;
 	nv->floor_segs = cc_max(nv->floor_segs / 2, NV_FLOOR_LOW);
 }
 

@@ -24,7 +24,7 @@
  * Unlike the paper: slow start doubles the window every round trip, not every other one,
  * and losses are found and repaired as the stack does it.
  */
-#include "cc.h"
+#include "cc_watch.h"
 
 #define vegas_parameters(P)                                                            \
 	P(alpha, "segments", 2, CC_RANGE(0, 1000000),                                  \

@@ -23,7 +23,7 @@
  *
  * Unlike Linux: an ACK without an RTT sample leaves n as it was.
  */
-#include "cc.h"
+#include "cc_watch.h"
 
 #define veno_parameters(P)                                                               \
 	P(beta, "segments", 3, CC_RANGE(0, 1000000),                                     \

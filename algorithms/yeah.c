@@ -31,7 +31,7 @@
  *
  * Interpretation: what was sampled outside of the state Open judges nothing.
  */
-#include "cc.h"
+#include "cc_watch.h"
 
 #define yeah_parameters(P)                                                             \
 	P(segs_per_increase, "segments", 100, CC_RANGE(1, 1000000),                    \

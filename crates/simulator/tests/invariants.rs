@@ -3,25 +3,25 @@
 mod common;
 
 use common::{MILLISECOND, SECOND, run};
+use dumbbell_algorithm::registry;
 use dumbbell_record::Output;
 use dumbbell_tcp::PROFILES;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const ALGORITHMS: [&str; 7] = ["reno", "scalable", "highspeed", "htcp", "bic", "cubic", "fast"];
-
 fn any_flow() -> impl Strategy<Value = Value> {
     let preset = prop_oneof![Just(None), Just(Some("li2007"))];
     let bytes = prop_oneof![Just(None), (1u64..3_000_000).prop_map(Some)];
     let stop = prop_oneof![Just(None), (2_500u64..6_000).prop_map(Some)];
-    let ways = (0..ALGORITHMS.len(), 0u8..8, any::<bool>());
+    let ways = (0..registry().len(), 0u8..8, any::<bool>());
     (ways, preset, 10u64..300, 0u64..2_000, stop, bytes, 200u16..2_000).prop_map(
         |((algorithm, turn, ecn), preset, rtt_ms, start_ms, stop_ms, bytes, packet_bytes)| {
-            let algorithm = ALGORITHMS[algorithm];
+            let algorithm = &registry()[algorithm];
+            let has = |preset: &&str| algorithm.presets.iter().any(|known| known.name == *preset);
             let switches = if ecn { json!({"ecn": "classic"}) } else { json!({}) };
             json!({
-                "label": algorithm, "algorithm": algorithm,
-                "preset": preset.filter(|_| algorithm != "cubic"), "switches": switches,
+                "label": algorithm.name, "algorithm": algorithm.name,
+                "preset": preset.filter(has), "switches": switches,
                 "turned": turn == 0,
                 "rtt_ns": rtt_ms * MILLISECOND, "start_ns": start_ms * MILLISECOND,
                 "stop_ns": stop_ms.map(|stop| stop * MILLISECOND),

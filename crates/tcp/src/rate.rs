@@ -34,12 +34,6 @@ struct Sent {
     is_app_limited: bool,
 }
 
-/// At the beginning of a connection, until its first segment is delivered, what limits is
-/// that there was nothing to send.
-pub const fn begin(conn: &mut Conn) {
-    conn.app_limited_segs = u32::MAX;
-}
-
 /// The application has nothing to send although the window has room.
 pub fn mark_app_limited(conn: &mut Conn, in_flight_segs: u32) {
     conn.app_limited_segs = (conn.delivered_segs as u32).wrapping_add(in_flight_segs).max(1);
@@ -89,8 +83,10 @@ pub struct Acknowledged {
 }
 
 impl RateSampler {
-    /// At the beginning of a connection.
-    pub fn new(now: Time) -> Self {
+    /// At the beginning of a connection, when what limits it is that there was nothing to
+    /// send, until its first segment is delivered.
+    pub fn new(now: Time, conn: &mut Conn) -> Self {
+        conn.app_limited_segs = u32::MAX;
         Self {
             sent: SegmentRing::new(),
             first_sent: now,
@@ -201,8 +197,7 @@ mod tests {
     impl Flight {
         fn new() -> Self {
             let mut conn = Conn { min_rtt_us: 10, ..Conn::default() };
-            begin(&mut conn);
-            Self { rates: RateSampler::new(Time::ZERO), conn, next: 0 }
+            Self { rates: RateSampler::new(Time::ZERO, &mut conn), conn, next: 0 }
         }
 
         fn send(&mut self, at_us: u64, segment: u64) {

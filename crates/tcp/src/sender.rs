@@ -16,7 +16,7 @@ use dumbbell_network::Time;
 use crate::controller::Controller;
 use crate::ecn::EcnSender;
 use crate::frto::Frto;
-use crate::rate::{self, RateSampler};
+use crate::rate::RateSampler;
 use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
@@ -154,15 +154,17 @@ impl Sender {
         let algorithm = Controller::new(algorithm, seed);
         let tcp_bpf = config.tcp_bpf.unwrap_or_default();
         let limits = tcp_bpf.limits(stack, config.mss_bytes);
+        let mut conn = Conn {
+            cwnd_segs: stack.initial_window_segs.get(),
+            mss_bytes: config.mss_bytes,
+            stack: stack.flags(),
+            ..Conn::default()
+        };
+        tcp_bpf.apply(&mut conn);
         let mut sender = Self {
-            conn: Conn {
-                cwnd_segs: stack.initial_window_segs.get(),
-                mss_bytes: config.mss_bytes,
-                stack: stack.flags(),
-                ..Conn::default()
-            },
             shaper: Shaper::new(stack, &config, algorithm.sets_rate()),
-            rates: algorithm.needs_rates().then(|| Box::new(RateSampler::new(now))),
+            rates: algorithm.needs_rates().then(|| Box::new(RateSampler::new(now, &mut conn))),
+            conn,
             algorithm,
             board: Scoreboard::new(stack),
             rtt: RttEstimator::new(stack),
@@ -188,10 +190,6 @@ impl Sender {
             slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
         };
-        tcp_bpf.apply(&mut sender.conn);
-        if sender.rates.is_some() {
-            rate::begin(&mut sender.conn);
-        }
         sender.equip();
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);

@@ -260,7 +260,7 @@ mod tests {
         };
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
         let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);
-        sender.rates = Some(Box::new(RateSampler::new(Time::ZERO)));
+        sender.rates = Some(Box::new(RateSampler::new(Time::ZERO, &mut sender.conn)));
         sender.equip();
         sender
     }

@@ -84,11 +84,16 @@ impl Choices {
     /// Whether the algorithms of all flows with a stack need congestion marks.
     #[must_use]
     pub fn all_need_marks(&self, stack: usize) -> bool {
-        let needs = |choice: &Option<usize>| {
-            choice.is_none_or(|index| self.algorithms[index].algorithm.flags.contains(&Need::Ecn))
-        };
-        let choices = self.algorithm_of.iter().zip(&self.stack_of);
-        choices.filter(|(_, of)| **of == stack).all(|(choice, _)| needs(choice))
+        let sends_segments = |flow: &usize| self.algorithm_of[*flow].is_some();
+        let flows = (0..self.stack_of.len()).filter(|flow| self.stack_of[*flow] == stack);
+        flows.filter(sends_segments).all(|flow| self.needs(flow, Need::Ecn))
+    }
+
+    /// Whether the algorithm of a flow needs something.
+    #[must_use]
+    pub fn needs(&self, flow: usize, need: Need) -> bool {
+        let choice = self.algorithm_of[flow];
+        choice.is_some_and(|choice| self.algorithms[choice].algorithm.flags.contains(&need))
     }
 
     fn algorithm(&mut self, tcp: &Tcp) -> Result<usize, (String, String)> {

@@ -151,7 +151,7 @@ impl<'a> Setup<'a> {
                 spec,
                 sender: &pair.sender.namespace,
                 receiver: &pair.receiver.namespace,
-                at_both_ends: self.needs(index, Need::Ecn),
+                at_both_ends: self.choices.needs(index, Need::Ecn),
                 congestion: self.choices.algorithm_of[index]
                     .map(|algorithm| self.congestion[algorithm].kernel_name().to_owned()),
                 tuning: self.socket_tuning(index),
@@ -160,19 +160,13 @@ impl<'a> Setup<'a> {
         self.scenario.flows.iter().enumerate().map(connection).collect()
     }
 
-    /// Whether the algorithm of a flow needs something.
-    fn needs(&self, flow: usize, need: Need) -> bool {
-        let choice = self.choices.algorithm_of[flow];
-        choice.is_some_and(|choice| self.choices.algorithms[choice].algorithm.flags.contains(&need))
-    }
-
     fn socket_tuning(&self, flow: usize) -> SocketTuning {
         let tuning = &self.tunings[self.choices.stack_of[flow]];
         let clamp = tuning.receive_window_bytes;
         SocketTuning {
             window_clamp_bytes: clamp.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
             pace_all: tuning.pace_all,
-            paced: tuning.pace_all || self.needs(flow, Need::Pacing),
+            paced: tuning.pace_all || self.choices.needs(flow, Need::Pacing),
             backlog_bytes: self.backlog_bytes(flow),
             lead: self.lead_of(flow),
         }

@@ -23,7 +23,7 @@ const SHARED: &[&str] = if cfg!(any(target_os = "macos", target_os = "windows"))
     &["-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic"]
 };
 
-/// Sources in a temporary folder, beside the interface that they include.
+/// Sources in a temporary folder, beside the headers that they may include.
 #[derive(Debug)]
 pub struct Sources {
     folder: TempDir,
@@ -37,7 +37,9 @@ impl Sources {
     pub fn new(algorithms: &[(&str, &str)]) -> Result<Self, OwnError> {
         let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
         let sources = Self { folder };
-        sources.add("cc.h", INTERFACE)?;
+        for (name, text) in INTERFACE {
+            sources.add(name, text)?;
+        }
         for (name, code) in algorithms {
             sources.add(&format!("{name}.c"), code)?;
         }

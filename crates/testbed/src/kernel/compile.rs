@@ -14,9 +14,8 @@ use dumbbell_algorithm::{Algorithm, INTERFACE, registry};
 use super::object::Object;
 use crate::error::Error;
 
-/// What programs are compiled with beyond their own source.
-const HEADERS: [(&str, &str); 3] = [
-    ("cc.h", INTERFACE),
+/// What programs may include beside the interface.
+const HEADERS: [(&str, &str); 2] = [
     ("flow.h", include_str!("../../bpf/flow.h")),
     ("adapter.h", include_str!("../../bpf/adapter.h")),
 ];
@@ -96,7 +95,7 @@ impl Compiler {
 
     fn run(&self, source: &Path, shown: &str, options: &[&str]) -> Result<Vec<u8>, Error> {
         let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
-        for (name, text) in HEADERS {
+        for (name, text) in INTERFACE.into_iter().chain(HEADERS) {
             fs::write(folder.path().join(name), text).map_err(|error| no_space(&error))?;
         }
         let object = folder.path().join("object");

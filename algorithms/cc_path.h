@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * cc_path.h - what a sender learns of its path from ACKs: the RTTs, and how fast the
+ * bottleneck is.
+ */
+#ifndef DUMBBELL_CC_PATH_H
+#define DUMBBELL_CC_PATH_H
+
+#include "cc.h"
+
+enum cc_path_estimator {
+	/*
+	 * Packet trains (CapProbe: Kapoor et al. 2004): of segments that waited for one
+	 * another, how far apart their ACKs come, where their delays are smallest.
+	 */
+	CC_PATH_TRAINS,
+	CC_PATH_RATE, /* the largest rate of ACKs */
+};
+
+/* Longer RTTs (17 s) are cut, so that products fit 64 bits. */
+#define CC_PATH_RTT_MAX_US (1u << 24)
+/* Bits after the point of numbers of segments. */
+#define CC_PATH_SHIFT 10
+/* What two readings of a clock of microseconds may be off. */
+#define CC_PATH_CLOCK_US 2u
+
+struct cc_path_options {
+	u32 estimator;
+	u32 train_segs;	 /* segments that a train or a rate is measured over */
+	u32 window_rtts; /* after so many an estimate gives way to a newer one; 0: never
+			  */
+	u32 segs_per_s;	 /* the capacity, if it is known; 0: it is estimated */
+};
+
+/* A train: so many segments arrived in that time. */
+struct cc_path_train {
+	u32 segs; /* 0: none */
+	u32 us;
+	u32 delay_us; /* of its first and last segment, together */
+};
+
+struct cc_path {
+	struct cc_path_train best;  /* the estimate in use */
+	struct cc_path_train found; /* the best of this window */
+	u32 rtt_us;		    /* latest sample; 0: none */
+	u32 rtt_min_us;		    /* 0: none */
+	u32 rtt_max_us;		    /* that two samples in a row reached */
+	u32 sample_us;		    /* time of the latest sample */
+	u32 train_start_us;
+	u32 train_start_rtt_us;
+	u32 train_segs;
+	u32 round_end_seq;
+	u32 rounds; /* of this window */
+};
+
+/* Segments, << CC_PATH_SHIFT, that pass the bottleneck in a time; 0 if it is unknown. */
+static inline u64 cc_path_segs(const struct cc_path *path, u32 us)
+{
+	return path->best.segs
+		       ? ((u64)path->best.segs * us << CC_PATH_SHIFT) / path->best.us
+		       : 0;
+}
+
+static inline u8 cc_path_is_better(const struct cc_path_options *options,
+				   const struct cc_path_train *train,
+				   const struct cc_path_train *than)
+{
+	if (!than->segs)
+		return 1;
+	if (options->estimator == CC_PATH_TRAINS)
+		return train->delay_us < than->delay_us;
+	return (u64)train->segs * than->us > (u64)than->segs * train->us;
+}
+
+/* Whether a segment was sent while the one before still waited at the bottleneck. */
+static inline u8 cc_path_waited(const struct cc_path *path, u32 rtt_us, u32 ack_gap_us)
+{
+	u64 queueing_us =
+		path->rtt_us > path->rtt_min_us ? path->rtt_us - path->rtt_min_us : 0;
+
+	/* It was sent later by the distance of the ACKs less what the RTT grew by. */
+	return (u64)ack_gap_us + path->rtt_us <= queueing_us + CC_PATH_CLOCK_US + rtt_us;
+}
+
+static inline void cc_path_end_train(struct cc_path *path,
+				     const struct cc_path_options *options,
+				     const struct cc_conn *conn, u32 rtt_us)
+{
+	u32 us = cc_max((u32)conn->now_us - path->train_start_us, 1);
+	struct cc_path_train train = {path->train_segs, us,
+				      path->train_start_rtt_us + rtt_us};
+
+	if (cc_path_is_better(options, &train, &path->found))
+		path->found = train;
+	if (cc_path_is_better(options, &train, &path->best))
+		path->best = train;
+}
+
+/* Counts round trips; at a window's end its best replaces an older one. */
+static inline void cc_path_turn(struct cc_path *path,
+				const struct cc_path_options *options,
+				const struct cc_conn *conn)
+{
+	if (cc_seq_after(path->round_end_seq, conn->snd_una))
+		return;
+	path->round_end_seq = conn->snd_nxt;
+	path->rounds++;
+	if (!options->window_rtts || path->rounds < options->window_rtts)
+		return;
+	path->rounds = 0;
+	if (path->found.segs)
+		path->best = path->found;
+	path->found.segs = 0;
+}
+
+static inline void cc_path_measure(struct cc_path *path,
+				   const struct cc_path_options *options,
+				   const struct cc_conn *conn, u32 rtt_us)
+{
+	u32 gap_us = (u32)conn->now_us - path->sample_us;
+	u8 is_cut = options->estimator == CC_PATH_TRAINS &&
+		    !cc_path_waited(path, rtt_us, gap_us);
+
+	if (path->rtt_us && !is_cut) {
+		if (path->train_segs < options->train_segs)
+			return;
+		cc_path_end_train(path, options, conn, rtt_us);
+	}
+	path->train_start_us = (u32)conn->now_us;
+	path->train_start_rtt_us = rtt_us;
+	path->train_segs = 0;
+}
+
+/* Takes what an ACK tells. */
+static inline void cc_path_sample(struct cc_path *path,
+				  const struct cc_path_options *options,
+				  const struct cc_conn *conn,
+				  const struct cc_ack_sample *sample)
+{
+	u32 rtt_us = cc_clamp((u32)sample->rtt_us, 1, CC_PATH_RTT_MAX_US);
+
+	cc_path_turn(path, options, conn);
+	if (options->segs_per_s)
+		path->best = (struct cc_path_train){.segs = options->segs_per_s,
+						    .us = CC_USEC_PER_SEC};
+	if (sample->rtt_us <= 0) {
+		path->rtt_us = 0;
+		return;
+	}
+	if (!path->rtt_min_us || rtt_us < path->rtt_min_us)
+		path->rtt_min_us = rtt_us;
+	path->train_segs = cc_saturate((u64)path->train_segs + sample->pkts_acked);
+	if (!options->segs_per_s)
+		cc_path_measure(path, options, conn, rtt_us);
+	/* One long sample alone is an ACK that was delayed. */
+	path->rtt_max_us = cc_max(path->rtt_max_us, cc_min(rtt_us, path->rtt_us));
+	path->rtt_us = rtt_us;
+	path->sample_us = (u32)conn->now_us;
+}
+
+/* Segments, << CC_PATH_SHIFT, that the latest RTT says wait at the bottleneck. */
+static inline u64 cc_path_backlog(const struct cc_path *path)
+{
+	u32 rtt_us = cc_max(path->rtt_us, path->rtt_min_us);
+	u64 most = (u64)CC_SSTHRESH_INFINITE << CC_PATH_SHIFT;
+	u64 segs = cc_path_segs(path, rtt_us - path->rtt_min_us);
+
+	return segs < most ? segs : most;
+}
+
+/* One step of a mean over about a round trip: by the part of the window that was acked.
+ */
+static inline u64 cc_path_smoothed(u64 mean, u64 now, u32 acked, u32 in_flight)
+{
+	/* in 1/2^20: backlogs have 41 bits */
+	u64 part = ((u64)acked << 20) / cc_max(cc_max(in_flight, acked), 1);
+
+	return now > mean ? mean + ((now - mean) * part >> 20)
+			  : mean - ((mean - now) * part >> 20);
+}
+
+#endif

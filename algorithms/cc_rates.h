@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * cc_rates.h - a path as rates of delivery tell it, for algorithms that send by them
+ * (the family of BBR). A rate, `bw`, is in segments per microsecond << CC_BW_SHIFT; gains
+ * count in 1/256.
+ */
+#ifndef DUMBBELL_CC_RATES_H
+#define DUMBBELL_CC_RATES_H
+
+#include "cc.h"
+
+#define CC_BW_SHIFT 24
+#define CC_GAIN_ONE 256u
+/* Largest gain that the arithmetic below is good for. */
+#define CC_GAIN_MAX 2047u
+
+/* The rate of some segments in some time, which is not 0. */
+static inline u32 cc_bw_of(u32 segs, u64 us)
+{
+	return cc_saturate(((u64)segs << CC_BW_SHIFT) / us);
+}
+
+/* What a rate brings in some time, segments, rounded down. */
+static inline u32 cc_bw_segs(u32 bw, u32 us)
+{
+	return cc_saturate((u64)bw * us >> CC_BW_SHIFT);
+}
+
+/* The bandwidth-delay product times a gain, segments, rounded up. */
+static inline u32 cc_bw_product(u32 bw, u32 rtt_us, u32 gain)
+{
+	u64 product = (u64)bw * rtt_us;
+
+	/* 2^52 times a gain is what 64 bits hold. */
+	if (product >> 52)
+		return cc_saturate((product >> CC_BW_SHIFT) * gain / CC_GAIN_ONE + 1);
+	product = product * gain / CC_GAIN_ONE;
+	return cc_saturate((product + (1u << CC_BW_SHIFT) - 1) >> CC_BW_SHIFT);
+}
+
+/* Payload bytes per second at a rate times a gain, of which `percent` / 100. */
+static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain,
+				    u32 percent)
+{
+	u64 rate = (u64)bw * cc_min(conn->mss_bytes, 0xffff) * gain / CC_GAIN_ONE;
+	u64 second = CC_USEC_PER_SEC / 100 * percent;
+
+	/* 2^43 times the 2^20 of a second is what 64 bits hold. */
+	if (rate >> 43)
+		return (rate >> CC_BW_SHIFT) * second;
+	return rate * second >> CC_BW_SHIFT;
+}
+
+/* Whether a rate sample says something. */
+static inline u8 cc_rate_is_valid(const struct cc_rate_sample *rate)
+{
+	return rate->delivered_segs >= 0 && rate->interval_us > 0;
+}
+
+/* Whether the sampled segment was sent when so many had been delivered, or later. */
+static inline u8 cc_rate_has_reached(const struct cc_rate_sample *rate, u32 delivered)
+{
+	return (s32)((u32)rate->prior_delivered_segs - delivered) >= 0;
+}
+
+/* RTT that a new connection is taken to have. */
+#define CC_RATE_UNKNOWN_RTT_US 1000u
+
+/* The pacing rate before any was measured: a window per RTT, times a gain. */
+static inline void cc_pace_blindly(struct cc_conn *conn, u32 gain, u32 percent)
+{
+	u32 rtt_us = conn->srtt_us == CC_NO_RTT ? CC_RATE_UNKNOWN_RTT_US
+						: cc_max(conn->srtt_us, 1);
+
+	conn->pacing_rate_bytes_per_s =
+		cc_bw_bytes_per_s(conn, cc_bw_of(conn->cwnd_segs, rtt_us), gain, percent);
+}
+
+/* Until the pipe was full once, pacing only becomes faster. */
+static inline void cc_pace(struct cc_conn *conn, u64 rate, u8 may_slow)
+{
+	if (may_slow || rate > conn->pacing_rate_bytes_per_s)
+		conn->pacing_rate_bytes_per_s = rate;
+}
+
+/*
+ * What will be in flight of some segments when pacing lets the next chunk leave, which
+ * counts where more is sent than is delivered.
+ */
+static inline u32 cc_flight_then(const struct cc_conn *conn, u32 segs, u32 bw,
+				 u32 chunk_segs)
+{
+	u32 gone = cc_bw_segs(bw, conn->pacing_wait_us);
+
+	segs = cc_saturate((u64)segs + chunk_segs);
+	return segs > gone ? segs - gone : 0;
+}
+
+/* What is measured of the segments in flight must not count as the path's rate. */
+static inline void cc_distrust_rates(struct cc_conn *conn)
+{
+	conn->app_limited_segs =
+		cc_max((u32)conn->delivered_segs + conn->in_flight_segs, 1);
+}
+
+/* The window to return to after a recovery or a search for the RTT. */
+static inline u32 cc_window_to_keep(const struct cc_conn *conn, u32 kept, u8 undisturbed)
+{
+	return undisturbed ? conn->cwnd_segs : cc_max(kept, conn->cwnd_segs);
+}
+
+static inline u8 cc_is_past(u32 now_ms, u32 then_ms)
+{
+	return (s32)(now_ms - then_ms) > 0;
+}
+
+/*
+ * Aggregation: how many more segments ACKs brought at a time than a rate says, counted
+ * in epochs. One ends when they brought no more, or CC_EPOCH_SEGS_MAX.
+ */
+#define CC_EPOCH_SEGS_MAX (1u << 20)
+
+struct cc_epoch {
+	u32 start_us;
+	u32 segs;
+	u32 extra; /* beyond what the rate says */
+};
+
+static inline struct cc_epoch
+cc_epoch_after(struct cc_epoch epoch, const struct cc_conn *conn, u32 bw, u32 acked)
+{
+	u32 expected = cc_bw_segs(bw, (u32)conn->now_us - epoch.start_us);
+
+	if (epoch.segs <= expected || (u64)epoch.segs + acked >= CC_EPOCH_SEGS_MAX) {
+		epoch.segs = 0;
+		epoch.start_us = (u32)conn->now_us;
+		expected = 0;
+	}
+	epoch.segs = cc_min(cc_saturate((u64)epoch.segs + acked), CC_EPOCH_SEGS_MAX - 1);
+	epoch.extra = cc_min(epoch.segs - cc_min(expected, epoch.segs), conn->cwnd_segs);
+	return epoch;
+}
+
+#endif

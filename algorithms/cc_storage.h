@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * cc_storage.h - windows controlled by what the path stores (CCP and CCPD): its storage
+ * B and what of it is taken, x, the backlog. What their authors leave open is argued for
+ * in ccp.c. Numbers of segments are << CC_PATH_SHIFT where they are u64.
+ */
+#ifndef DUMBBELL_CC_STORAGE_H
+#define DUMBBELL_CC_STORAGE_H
+
+#include "cc_path.h"
+
+enum cc_storage_evaluation {
+	CC_STORAGE_AT_TRANSMISSION, /* the law is asked before each segment */
+	CC_STORAGE_AT_ACK,	    /* and once for each ACK, to the letter */
+};
+
+/* The parameters of both; `equation` is the law's in Kumazoe et al. 2012. */
+#define cc_storage_parameters(P, equation, filter_initial)                             \
+	P(evaluation, "form", CC_STORAGE_AT_TRANSMISSION, CC_RANGE(0, 1),              \
+	  "when the law is computed: 0 before each segment sent, 1 once for each ACK", \
+	  "interpretation; 1 is Kumazoe et al. 2012, equation " equation               \
+	  ", to the letter")                                                           \
+	P(freeze, "switch", 0, CC_SWITCH,                                              \
+	  "loss leaves the window as it is, in slow start too",                        \
+	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")      \
+	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                  \
+	  "segments that an ACK may let go (evaluation 0), or twice those that it "    \
+	  "acknowledges",                                                              \
+	  "interpretation")                                                            \
+	P(filter, "switch", filter_initial, CC_SWITCH,                                 \
+	  "smooth the backlog x over a round trip", "interpretation")                  \
+	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                       \
+	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of "   \
+	  "ACKs",                                                                      \
+	  "interpretation; Kapoor et al. 2004 (CapProbe)")                             \
+	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                               \
+	  "segments that it is measured over; 1 is a pair of ACKs", "interpretation")  \
+	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                    \
+	  "after so many an estimate gives way to a newer one; 0: never",              \
+	  "interpretation")                                                            \
+	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),               \
+	  "the capacity, if it is known; 0: estimated", "interpretation")              \
+	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                          \
+	  "B, what path and queue store, if it is known; 0: estimated",                \
+	  "interpretation")                                                            \
+	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                               \
+	  "of the smallest RTT: what the largest is at least, before the first loss",  \
+	  "interpretation")                                                            \
+	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",      \
+	  "interpretation; RFC 5681")
+
+/* Those of them that are needed after the path was sampled. */
+struct cc_storage_options {
+	u32 at_transmission;
+	u32 freeze;
+	u32 burst;
+	u32 buffer_segs;
+	u32 rtt_max_guess;
+	u32 window_min;
+};
+
+#define CC_STORAGE_OPTIONS(params)                                                  \
+	((struct cc_storage_options){.at_transmission = (params)->evaluation ==     \
+							CC_STORAGE_AT_TRANSMISSION, \
+				     .freeze = (params)->freeze,                    \
+				     .burst = (params)->burst,                      \
+				     .buffer_segs = (params)->buffer_segs,          \
+				     .rtt_max_guess = (params)->rtt_max_guess,      \
+				     .window_min = (params)->window_min})
+
+#define CC_STORAGE_PATH(params)                                             \
+	((struct cc_path_options){.estimator = (params)->capacity,          \
+				  .train_segs = (params)->train_segs,       \
+				  .window_rtts = (params)->capacity_window, \
+				  .segs_per_s = (params)->capacity_segs_per_s})
+
+struct cc_storage {
+	u64 backlog; /* x */
+	struct cc_path path;
+	u8 was_congested;
+};
+
+/* B */
+static inline u64 cc_storage_size(const struct cc_storage *storage,
+				  const struct cc_storage_options *options)
+{
+	u32 rtt_us = storage->path.rtt_max_us;
+
+	if (options->buffer_segs)
+		return (u64)options->buffer_segs << CC_PATH_SHIFT;
+	if (!storage->was_congested)
+		rtt_us = cc_max(rtt_us, cc_scale(storage->path.rtt_min_us,
+						 options->rtt_max_guess, 100));
+	return cc_path_segs(&storage->path, cc_min(rtt_us, CC_PATH_RTT_MAX_US));
+}
+
+/* B - x */
+static inline u64 cc_storage_free(const struct cc_storage *storage,
+				  const struct cc_storage_options *options)
+{
+	u64 size = cc_storage_size(storage, options);
+
+	return size > storage->backlog ? size - storage->backlog : 0;
+}
+
+/*
+ * The window at a loss: frozen where the law rules; slow start's is more than path and
+ * queue store. `rest_segs` is where the law comes to rest with the B and x at hand.
+ */
+static inline u32 cc_storage_after_loss(const struct cc_storage *storage,
+					const struct cc_storage_options *options,
+					const struct cc_conn *conn, u64 rest_segs)
+{
+	u32 window = cc_max(conn->cwnd_segs, CC_CWND_MIN);
+
+	if (options->freeze)
+		return window;
+	if (!storage->path.best.segs)
+		return cc_half_window(conn);
+	return cc_clamp(cc_saturate(rest_segs), cc_min(options->window_min, window),
+			window);
+}
+
+/* Whether the law rules this ACK; before it does, standard TCP's growth. */
+static inline u8 cc_storage_rules(const struct cc_storage *storage, struct cc_conn *conn,
+				  u32 acked)
+{
+	u8 is_slow_start = cc_in_slow_start(conn);
+
+	if (!is_slow_start && storage->path.best.segs)
+		return 1;
+	if (!cc_may_grow(conn))
+		return 0;
+	if (is_slow_start)
+		cc_slow_start(conn, acked);
+	else
+		cc_additive_increase(conn, conn->cwnd_segs, acked);
+	return 0;
+}
+
+/*
+ * A window, cut so that this ACK lets no more than `burst` segments go, or twice those
+ * that it acknowledges.
+ */
+static inline u32 cc_storage_without_burst(const struct cc_conn *conn, u32 window,
+					   u32 burst, u32 acked)
+{
+	u64 most = 2ull * acked > burst ? 2ull * acked : burst;
+
+	return cc_min(window, cc_saturate(conn->in_flight_segs + most));
+}
+
+static inline void cc_storage_set_window(const struct cc_storage_options *options,
+					 struct cc_conn *conn, u32 window, u32 acked)
+{
+	if (options->at_transmission)
+		window = cc_storage_without_burst(conn, window, options->burst, acked);
+	cc_set_window(conn, cc_max(window, options->window_min));
+}
+
+/* For pkts_acked. */
+static inline void cc_storage_sample(struct cc_storage *storage,
+				     const struct cc_path_options *options, u32 smooths,
+				     const struct cc_conn *conn,
+				     const struct cc_ack_sample *sample)
+{
+	u64 backlog;
+
+	cc_path_sample(&storage->path, options, conn, sample);
+	if (!storage->path.rtt_us)
+		return;
+	backlog = cc_path_backlog(&storage->path);
+	if (smooths)
+		backlog = cc_path_smoothed(storage->backlog, backlog, sample->pkts_acked,
+					   conn->in_flight_segs);
+	storage->backlog = backlog;
+}
+
+/* For set_state. */
+static inline void cc_storage_state(struct cc_storage *storage, struct cc_conn *conn,
+				    u32 new_state)
+{
+	if (new_state >= CC_CWR)
+		storage->was_congested = 1;
+	if (new_state == CC_LOSS)
+		conn->ssthresh_segs = cc_max(conn->prior_cwnd_segs / 2, CC_CWND_MIN);
+}
+
+#define CC_STORAGE_INFO \
+	{"capacity_segs_per_s", "storage_segs", "backlog_segs", "rtt_max_us"}
+
+/* For info. */
+static inline void cc_storage_info(const struct cc_storage *storage,
+				   const struct cc_storage_options *options,
+				   struct cc_info *info)
+{
+	u64 per_s = cc_path_segs(&storage->path, CC_USEC_PER_SEC);
+
+	info->values[0] = cc_saturate(per_s >> CC_PATH_SHIFT);
+	info->values[1] = cc_saturate(cc_storage_size(storage, options) >> CC_PATH_SHIFT);
+	info->values[2] = cc_saturate(storage->backlog >> CC_PATH_SHIFT);
+	info->values[3] = storage->path.rtt_max_us;
+}
+
+#endif
