@@ -252,7 +252,8 @@ static void bbr_pace(const struct bbr_params *params, struct bbr_state *bbr,
 {
 	u32 percent = 100 - params->pacing_margin;
 
-	cc_pace(conn, cc_bw_bytes_per_s(conn, bbr_bw(bbr), gain, percent), bbr->is_full);
+	cc_pace_at(conn, cc_bw_bytes_per_s(conn, bbr_bw(bbr), gain, percent),
+		   bbr->is_full);
 }
 
 /* The rate before any was measured. */

@@ -392,7 +392,8 @@ static void bbr3_pace(const struct bbr3_params *params, const struct bbr3_state 
 {
 	u32 percent = 100 - params->pacing_margin;
 
-	cc_pace(conn, cc_bw_bytes_per_s(conn, bbr3_bw(bbr), gain, percent), bbr->is_full);
+	cc_pace_at(conn, cc_bw_bytes_per_s(conn, bbr3_bw(bbr), gain, percent),
+		   bbr->is_full);
 }
 
 /* The rate before any was measured. */

@@ -77,7 +77,7 @@ static inline void cc_pace_blindly(struct cc_conn *conn, u32 gain, u32 percent)
 }
 
 /* Until the pipe was full once, pacing only becomes faster. */
-static inline void cc_pace(struct cc_conn *conn, u64 rate, u8 may_slow)
+static inline void cc_pace_at(struct cc_conn *conn, u64 rate, u8 may_slow)
 {
 	if (may_slow || rate > conn->pacing_rate_bytes_per_s)
 		conn->pacing_rate_bytes_per_s = rate;
