@@ -11,7 +11,8 @@ from dumbbell.validate.agreement.scenarios import SETUP_S, Case, Path
 
 CALLBACKS_WANTED: Final = 100_000
 
-ROUNDS_MAX: Final = 8
+ROUNDS_MAX: Final = 24
+"""TCP-LP, which leaves the link to whoever is there, needs nearly all of them."""
 
 PATH: Final = Path(200, 10, 0.5, 2e-4)
 """Many acknowledgements a second, and losses often enough for every hook."""
