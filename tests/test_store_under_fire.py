@@ -48,6 +48,14 @@ def undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> d
     return found
 
 
+@pytest.fixture(scope="module")
+def whole_s(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> float:
+    """Return how long such a campaign takes on this machine."""
+    started_s = time.monotonic()
+    assert nursery.run("campaign", tmp_path_factory.mktemp("timed") / "results", 0, RUNS, 2) == 0
+    return time.monotonic() - started_s
+
+
 def files_of(root: Path) -> dict[str, bytes]:
     """Return the content of all files of a folder, drafts included."""
     return {
@@ -128,13 +136,17 @@ def test_another_process_may_remove_what_is_about_to_be_verified(
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_campaign_that_is_killed_at_any_moment_resumes(
-    nursery: Nursery, undisturbed: dict[str, bytes], tmp_path: Path, seed: int
+    nursery: Nursery,
+    undisturbed: dict[str, bytes],
+    whole_s: float,
+    tmp_path: Path,
+    seed: int,
 ) -> None:
     draw = random.Random(seed)
     killed = 0
     while killed < 20:
         process = nursery.start("campaign", tmp_path, 0, RUNS, 2)
-        time.sleep(draw.uniform(0.01, 0.2))
+        time.sleep(draw.uniform(0.05, 0.7) * whole_s)
         os.kill(process, signal.SIGKILL)
         if nursery.wait(process) == 0:
             break
