@@ -44,6 +44,19 @@ impl Agenda {
         self.nodes[self.leaves + leaf].0
     }
 
+    /// The earliest time and its leaf among all leaves but one.
+    #[inline]
+    #[must_use]
+    pub fn earliest_beside(&self, leaf: usize) -> (Time, usize) {
+        let mut node = self.leaves + leaf;
+        let mut winner = (Time::NEVER, u32::MAX);
+        while node > 1 {
+            winner = winner.min(self.nodes[node ^ 1]);
+            node /= 2;
+        }
+        (winner.0, winner.1 as usize)
+    }
+
     /// Sets the time of a leaf; [`Time::NEVER`] removes it.
     #[inline]
     pub fn set(&mut self, leaf: usize, time: Time) {
@@ -84,6 +97,13 @@ mod tests {
                 let expected = times.iter().enumerate().map(|(i, t)| (*t, i)).min().unwrap();
                 prop_assert_eq!(agenda.earliest(), expected);
                 prop_assert_eq!(agenda.get(leaf), Time(time));
+                let others = times.iter().enumerate().filter(|(other, _)| *other != leaf);
+                let earliest = others.map(|(i, t)| (*t, i)).min();
+                if let Some(earliest) = earliest.filter(|(time, _)| *time < Time::NEVER) {
+                    prop_assert_eq!(agenda.earliest_beside(leaf), earliest);
+                } else {
+                    prop_assert_eq!(agenda.earliest_beside(leaf).0, Time::NEVER);
+                }
             }
         }
     }

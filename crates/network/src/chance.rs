@@ -63,6 +63,19 @@ impl Chance {
         true
     }
 
+    /// Trials that certainly pass before the event happens.
+    #[inline]
+    #[must_use]
+    pub const fn certain(&self) -> u64 {
+        self.left
+    }
+
+    /// Passes so many of [`Self::certain`] at once.
+    #[inline]
+    pub const fn pass(&mut self, trials: u64) {
+        self.left -= trials;
+    }
+
     #[cold]
     fn gap(&mut self) -> u64 {
         let mut gap = 0;

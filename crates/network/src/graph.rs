@@ -96,7 +96,7 @@ pub enum Turn {
 
 /// A route over a single link in express, of which everything can be said at once.
 /// Behind it there may be one more that does nothing but lose packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Express {
     link: LinkId,
     tail: Option<LinkId>,
@@ -122,6 +122,18 @@ impl Express {
         now + self.before
     }
 
+    /// Nothing is sent over it later.
+    #[must_use]
+    pub const fn last(&self) -> Time {
+        self.last
+    }
+
+    /// Whether both lead over the same link.
+    #[must_use]
+    pub const fn meets(&self, other: &Self) -> bool {
+        self.link == other.link
+    }
+
     /// Whether there is a link behind that loses packets.
     #[must_use]
     pub const fn has_tail(&self) -> bool {
@@ -135,6 +147,72 @@ impl Express {
     }
 }
 
+/// All that the packets of a connection touch which is in express both ways, as long as
+/// everything goes well.
+#[derive(Debug)]
+pub struct Roads<'a> {
+    data: &'a mut Link,
+    tail: Option<&'a mut Link>,
+    acks: &'a mut Link,
+    line: &'a mut Line,
+    to_data: Span,
+    from_data: Span,
+    to_acks: Span,
+    from_acks: Span,
+}
+
+impl Roads<'_> {
+    /// The next acknowledgement, if it comes until then.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, until: Time) -> Option<Arrival> {
+        self.line.waiting.front().filter(|arrival| arrival.time <= until)
+    }
+
+    /// Takes the next acknowledgement away.
+    #[inline]
+    pub const fn skip(&mut self) {
+        self.line.waiting.skip();
+    }
+
+    /// When the last of `count` packets of `bytes` that are sent at `now` is at its host, or
+    /// some time later, and how long after the first at most.
+    #[inline]
+    #[must_use]
+    pub fn run_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
+        let (last, takes) = self.data.run_ends(now + self.to_data, count, bytes);
+        (last + self.from_data, takes)
+    }
+
+    /// Whether all of `count` packets that are sent at `now` will certainly arrive; they must
+    /// then be sent.
+    #[inline]
+    pub fn admit(&mut self, now: Time, count: u32) -> bool {
+        self.data.has_room(now + self.to_data, count)
+            && self.tail.as_mut().is_none_or(|tail| tail.spare(count))
+    }
+
+    /// Sends packets of `bytes` that were admitted at `now`; `arrive` hears when each is at
+    /// its host, and gives the acknowledgement that the host sends at once.
+    #[inline]
+    pub fn send(
+        &mut self,
+        now: Time,
+        count: u32,
+        bytes: u16,
+        mut arrive: impl FnMut(Time) -> Option<Packet>,
+    ) {
+        for at in self.data.pass_run(now + self.to_data, count, bytes) {
+            let at = at + self.from_data;
+            let Some(ack) = arrive(at) else { continue };
+            if let Some(time) = self.acks.pass(at + self.to_acks, ack.bytes()) {
+                let packet = ack.advanced();
+                self.line.push(Arrival { time: time + self.from_acks, packet });
+            }
+        }
+    }
+}
+
 /// What waits for its turn on the way to a group or a link.
 #[derive(Debug)]
 struct Line {
@@ -143,6 +221,19 @@ struct Line {
     shift: Span,
     /// When the group's earliest timer is due.
     timer: Time,
+}
+
+impl Line {
+    /// Adds an arrival; gives whether others come after it.
+    #[inline]
+    fn push(&mut self, arrival: Arrival) -> bool {
+        if self.waiting.back().is_some_and(|last| last.time > arrival.time) {
+            self.waiting.insert_by(arrival, |other| other.time > arrival.time);
+            return true;
+        }
+        self.waiting.push(arrival);
+        false
+    }
 }
 
 /// A network of links with two routes for each flow.
@@ -320,6 +411,73 @@ impl Network {
                 }
             }
         }
+    }
+
+    /// The group whose turn it is and what it hears next, if it does.
+    #[inline]
+    #[must_use]
+    pub fn next_heard(&self) -> Option<(GroupId, Packet)> {
+        let group = self.agenda.earliest().1;
+        let front = self.lines.get(group)?.waiting.front()?;
+        (group < self.groups.len()).then_some((group, front.packet))
+    }
+
+    /// Until when, by the time of the group whose turn it is, nothing else happens before what
+    /// it hears.
+    #[inline]
+    #[must_use]
+    pub fn undisputed(&self, group: GroupId) -> Time {
+        let line = &self.lines[group];
+        let (turn, rival) = self.agenda.earliest_beside(group);
+        let undisputed = match turn {
+            Time::NEVER => Time::NEVER,
+            turn => Time(turn.0 - line.shift.0 - u64::from(rival < group)),
+        };
+        undisputed.min(line.timer).min(self.end)
+    }
+
+    /// The group that hears what passed an express route, if it is the next to do so.
+    #[must_use]
+    pub fn hears(&self, express: &Express) -> Option<GroupId> {
+        express.line.map(|line| line as usize).filter(|&line| line < self.groups.len())
+    }
+
+    /// What the packets of a connection touch that is in express both ways;
+    /// [`Self::leave`] must be told afterwards.
+    ///
+    /// # Panics
+    /// If both lead over one link.
+    #[inline]
+    pub fn roads(&mut self, data: &Express, acks: &Express) -> Roads<'_> {
+        let line = acks.line.expect("acknowledgements wait in a line") as usize;
+        let (data_link, tail, acks_link) = match data.tail {
+            None => {
+                let links = self.links.get_disjoint_mut([data.link, acks.link]);
+                let [data, acks] = links.expect("two links");
+                (data, None, acks)
+            }
+            Some(tail) => {
+                let links = self.links.get_disjoint_mut([data.link, tail, acks.link]);
+                let [data, tail, acks] = links.expect("three links");
+                (data, Some(tail), acks)
+            }
+        };
+        Roads {
+            data: data_link,
+            tail,
+            acks: acks_link,
+            line: &mut self.lines[line],
+            to_data: data.before,
+            from_data: data.after,
+            to_acks: acks.before,
+            from_acks: acks.after,
+        }
+    }
+
+    /// Roads of connections were used whose acknowledgements the group hears.
+    #[inline]
+    pub fn leave(&mut self, group: GroupId) {
+        self.plan_turn(group);
     }
 
     /// Lets a packet go on that waited before a link or in one.
@@ -508,14 +666,8 @@ impl Network {
 
     #[inline]
     fn wait(&mut self, line: usize, arrival: Arrival) {
-        let waiting = &mut self.lines[line].waiting;
-        let was_empty = waiting.front().is_none();
-        if waiting.back().is_some_and(|last| last.time > arrival.time) {
-            waiting.insert_by(arrival, |other| other.time > arrival.time);
-            return self.plan_turn(line);
-        }
-        waiting.push(arrival);
-        if was_empty {
+        let was_empty = self.lines[line].waiting.front().is_none();
+        if self.lines[line].push(arrival) || was_empty {
             self.plan_turn(line);
         }
     }

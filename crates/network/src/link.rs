@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use crate::chance::Chance;
 use crate::delays::{Batch, Delays, Jitter, Reorder};
 use crate::link_config::LinkConfig;
-use crate::loss::LossModel;
+use crate::loss::{LossModel, Losses};
 use crate::occupancy::Occupancy;
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
@@ -82,7 +82,7 @@ struct Samples {
 #[derive(Debug)]
 struct Entrance {
     policer: Option<Policer>,
-    losses: Vec<LossModel>,
+    losses: Losses,
     duplicate: Option<Chance>,
     jitter: Option<Jitter>,
 }
@@ -267,10 +267,47 @@ impl Link {
     #[inline]
     pub fn loses(&mut self, now: Time, packet: Packet) -> bool {
         let Some(entrance) = &mut self.entrance else { return false };
-        let lost = entrance.losses.iter_mut().any(|loss| loss.lost(now, packet));
+        let lost = entrance.losses.lost(now, packet);
         self.arrived_packets += 1;
         self.lost_packets += u64::from(lost);
         lost
+    }
+
+    /// Passes the next `packets` of a link that does nothing but lose some, if it is certain
+    /// that it loses none of these.
+    #[inline]
+    pub fn spare(&mut self, packets: u32) -> bool {
+        let Some(entrance) = &mut self.entrance else { return false };
+        let spared = entrance.losses.spare(u64::from(packets));
+        self.arrived_packets += if spared { u64::from(packets) } else { 0 };
+        spared
+    }
+
+    /// Whether `count` packets that come at `now` in express have room.
+    #[inline]
+    pub fn has_room(&mut self, now: Time, count: u32) -> bool {
+        if now > self.next_sample {
+            self.sample_before(now);
+        }
+        self.occupancy.depart(now);
+        self.occupancy.packets() + count <= self.express_limit.saturating_add(1)
+    }
+
+    /// Sends packets of `bytes` that come at `now` in express, for which [`Self::has_room`]
+    /// holds; gives when each is at the far end.
+    #[inline]
+    pub fn pass_run(&mut self, now: Time, count: u32, bytes: u16) -> impl Iterator<Item = Time> {
+        self.arrived_packets += u64::from(count);
+        (0..count).map(move |_| self.pass_admitted(now, bytes))
+    }
+
+    /// Not earlier than the last of `count` packets of `bytes` is at the far end, if they come
+    /// at `now` in express; and how far the first and the last are apart at most.
+    #[inline]
+    pub fn run_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
+        let each = self.serializer.longest(u32::from(bytes) + self.overhead_bytes);
+        let takes = Span(each.0 * u64::from(count));
+        (self.serializer.free_at().max(now) + takes + self.delay, takes)
     }
 
     #[inline]
@@ -481,7 +518,8 @@ impl Link {
 
 impl Entrance {
     fn new(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Option<Box<Self>> {
-        let mut losses = random(1);
+        let mut streams = random(1);
+        let losses = config.loss.iter().map(|loss| LossModel::new(loss, streams.split()));
         let plain = config.policer.is_none() && config.loss.is_empty() && config.duplicate == 0.0;
         if plain && config.jitter == Span::ZERO {
             return None;
@@ -489,7 +527,7 @@ impl Entrance {
         let jittery = config.jitter > Span::ZERO;
         Some(Box::new(Self {
             policer: config.policer.as_ref().map(Policer::new),
-            losses: config.loss.iter().map(|loss| LossModel::new(loss, losses.split())).collect(),
+            losses: Losses::new(losses.collect()),
             duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
             jitter: jittery.then(|| Jitter::new(config.jitter, random(3))),
         }))
@@ -505,7 +543,7 @@ impl Entrance {
         if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire_bytes)) {
             return Err(DropCause::Overflow);
         }
-        if self.losses.iter_mut().any(|loss| loss.lost(now, packet)) {
+        if self.losses.lost(now, packet) {
             return Err(DropCause::Random);
         }
         Ok(self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now)))

@@ -138,6 +138,69 @@ impl LossModel {
             Self::Scripted(loss) => loss.lost(packet),
         }
     }
+
+    /// How many of the next packets certainly pass, whichever they are and whenever they come.
+    const fn certain(&self) -> u64 {
+        match self {
+            Self::Bernoulli(chance) => chance.certain(),
+            Self::GilbertElliott(loss) => loss.certain(),
+            Self::Scheduled(_) | Self::Scripted(_) => 0,
+        }
+    }
+
+    /// Passes so many of [`Self::certain`] at once.
+    const fn pass(&mut self, packets: u64) {
+        match self {
+            Self::Bernoulli(chance) => chance.pass(packets),
+            Self::GilbertElliott(loss) => loss.pass(packets),
+            Self::Scheduled(_) | Self::Scripted(_) => {}
+        }
+    }
+}
+
+/// The loss models that a packet meets, one after the other.
+#[derive(Clone, Debug)]
+pub struct Losses {
+    models: Vec<LossModel>,
+    /// The next packets, which no model loses; all have counted them already.
+    spared: u64,
+}
+
+impl Losses {
+    /// All before their first packet.
+    #[must_use]
+    pub const fn new(models: Vec<LossModel>) -> Self {
+        Self { models, spared: 0 }
+    }
+
+    /// Whether a packet that arrives at `now`, which never goes back, is lost.
+    #[inline]
+    pub fn lost(&mut self, now: Time, packet: Packet) -> bool {
+        if self.spared > 0 {
+            self.spared -= 1;
+            return false;
+        }
+        self.decide(now, packet)
+    }
+
+    /// Passes the next `packets`, whichever they are, if it is certain already that none of
+    /// them is lost.
+    #[inline]
+    pub const fn spare(&mut self, packets: u64) -> bool {
+        let certain = self.spared >= packets;
+        if certain {
+            self.spared -= packets;
+        }
+        certain
+    }
+
+    #[cold]
+    fn decide(&mut self, now: Time, packet: Packet) -> bool {
+        let lost = self.models.iter_mut().any(|model| model.lost(now, packet));
+        self.spared = self.models.iter().map(LossModel::certain).min().unwrap_or(u64::MAX);
+        self.models.iter_mut().for_each(|model| model.pass(self.spared));
+        lost
+    }
 }
 
 /// Independent loss whose probability changes at given times.
@@ -182,6 +245,18 @@ impl GilbertElliott {
         let state = usize::from(self.bad);
         self.bad ^= self.turn[state].happens();
         self.loss[state].happens()
+    }
+
+    const fn certain(&self) -> u64 {
+        let state = self.bad as usize;
+        let (stays, passes) = (self.turn[state].certain(), self.loss[state].certain());
+        if stays < passes { stays } else { passes }
+    }
+
+    const fn pass(&mut self, packets: u64) {
+        let state = self.bad as usize;
+        self.turn[state].pass(packets);
+        self.loss[state].pass(packets);
     }
 }
 

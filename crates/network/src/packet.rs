@@ -77,6 +77,8 @@ const BYTES_SHIFT: u32 = 16;
 const FLAGS_SHIFT: u32 = 8;
 const ECN_SHIFT: u32 = FLAGS_SHIFT + 1;
 const ECN_MASK: u64 = 0b11 << ECN_SHIFT;
+/// What is left of that byte by direction and ECN.
+const FLAGS_MASK: u8 = 0b1111_1000;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
@@ -176,6 +178,13 @@ impl Packet {
     #[must_use]
     pub const fn has(self, flags: Flags) -> bool {
         (self.word >> FLAGS_SHIFT) as u8 & flags.0 == flags.0
+    }
+
+    /// Whether no flag is set.
+    #[inline]
+    #[must_use]
+    pub const fn is_bare(self) -> bool {
+        (self.word >> FLAGS_SHIFT) as u8 & FLAGS_MASK == 0
     }
 
     /// Index of the packet's route: two for each flow.

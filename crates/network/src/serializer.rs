@@ -68,6 +68,14 @@ impl Serializer {
         Span(self.cost(bytes).whole)
     }
 
+    /// The longest time that a packet takes: a carried remainder may add a nanosecond.
+    #[inline]
+    #[must_use]
+    pub const fn longest(&self, bytes: u32) -> Span {
+        let cost = if bytes == self.latest.bytes { self.latest } else { self.cost(bytes) };
+        Span(cost.whole + 1)
+    }
+
     #[cold]
     const fn cost(&self, bytes: u32) -> Cost {
         let numerator = bytes as u64 * NANOSECOND_BITS_PER_BYTE;

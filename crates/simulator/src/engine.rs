@@ -43,6 +43,9 @@ impl Engine {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         while !cancel.load(Ordering::Relaxed) {
             for _ in 0..CANCEL_CHECK_TURNS {
+                if hosts.stretch(network) {
+                    continue;
+                }
                 if let Some(arrival) = network.next_delivery() {
                     hosts.hear(arrival, network);
                     continue;

@@ -4,13 +4,13 @@
 //! All that happens is what would happen packet by packet; what is left out is asking
 //! at every step where a packet goes next.
 
-use dumbbell_network::{Direction, DropCause, Ecn, Express, Flags, GroupId, Network, Packet, Time};
+use dumbbell_network::{Direction, DropCause, Ecn, Express, GroupId, Network, Packet, Time};
 use dumbbell_record::EventKind;
 use dumbbell_tcp::{Ack, Arrival, Segment};
 
 use crate::flow::{Connection, Ends};
 use crate::hosts::{AllHosts, ecn_of, receiver_of, sender_of};
-use crate::wire::clock;
+use crate::wire::{clock, plain_packet};
 
 /// The ways of a connection that are in express.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub struct Lanes {
     pub data: Option<Express>,
     pub acks: Option<Express>,
     /// That of the receiver.
-    group: GroupId,
+    pub group: GroupId,
 }
 
 impl Lanes {
@@ -80,13 +80,12 @@ impl AllHosts {
             return None;
         }
         let (first, count) = sender.next_run(now)?;
-        flow.counters.sent_packets += u64::from(count);
-        flow.counters.sent_bytes += u64::from(count) * u64::from(flow.spec.mss_bytes());
+        flow.counters.count_sent(&flow.spec, count);
         Some((first, count, ecn_of(sender.marks_new())))
     }
 
     #[inline(always)]
-    fn send_run(
+    pub fn send_run(
         &mut self,
         now: Time,
         index: usize,
@@ -206,9 +205,6 @@ fn acknowledge(
 ) {
     if network.admit_run(lane, now, 1) > 0 {
         let at = network.pass_admitted(lane, now, bytes);
-        let packet = Packet::new(index as u32, Direction::Reverse, bytes, ack.cumulative)
-            .with_flags(Flags::ECE.when(ack.ece))
-            .with_note(ack.echo & (Packet::NOTES - 1));
-        network.line_up(lane, at, packet);
+        network.line_up(lane, at, plain_packet(index as u32, bytes, ack));
     }
 }

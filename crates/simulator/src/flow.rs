@@ -32,6 +32,15 @@ pub struct Counters {
     pub marked_packets: u64,
 }
 
+impl Counters {
+    /// Counts full segments of a flow that are being sent.
+    #[inline]
+    pub fn count_sent(&mut self, spec: &Flow, segs: u32) {
+        self.sent_packets += u64::from(segs);
+        self.sent_bytes += u64::from(segs) * u64::from(spec.mss_bytes());
+    }
+}
+
 /// The hosts' side of a flow.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "almost all flows are TCP")]

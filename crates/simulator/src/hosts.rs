@@ -13,6 +13,7 @@ use crate::capture::Capture;
 use crate::express::Lanes;
 use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
+use crate::stretch::SharedLanes;
 use crate::timers::{Task, Timers};
 use crate::wire::{ParkedAcks, ack_of, arrival_of, clock};
 
@@ -29,6 +30,8 @@ pub struct AllHosts {
     pub capture: Option<Box<Capture>>,
     parked: ParkedAcks,
     pub lanes: Vec<Lanes>,
+    /// Of each group, if all its connections have the same.
+    pub shared_lanes: Vec<Option<SharedLanes>>,
 }
 
 /// What a sender's packet says of ECN.
@@ -71,8 +74,10 @@ impl AllHosts {
                 _ => lanes,
             }
         };
-        let lanes = (0..flows.len()).map(lane).collect();
-        Self { flows, recorder, timers, capture, parked: ParkedAcks::default(), lanes }
+        let lanes: Vec<_> = (0..flows.len()).map(lane).collect();
+        let shared_lanes = SharedLanes::of_groups(&lanes, network);
+        let parked = ParkedAcks::default();
+        Self { flows, recorder, timers, capture, parked, lanes, shared_lanes }
     }
 
     /// Takes what reaches a host.
@@ -207,7 +212,7 @@ impl AllHosts {
 
     /// Sends all that a connection may send now.
     #[inline]
-    fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
+    pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
         if let Some(lane) = self.lanes[index].data.filter(|lane| lane.is_open(now)) {
             return self.transmit_in_express(now, index, &lane, network);
         }
@@ -247,7 +252,7 @@ impl AllHosts {
 
     /// Makes sure that a sender is not late for what it wants.
     #[inline]
-    fn plan_sender(&mut self, index: usize, network: &mut Network) {
+    pub fn plan_sender(&mut self, index: usize, network: &mut Network) {
         let due = self.flows[index].sender_due();
         self.timers.at_latest(sender_of(index), due, network);
     }

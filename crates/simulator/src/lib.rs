@@ -10,6 +10,7 @@ mod express;
 mod flow;
 mod hosts;
 mod recorder;
+mod stretch;
 mod timers;
 mod wire;
 

@@ -64,6 +64,19 @@ impl Timers {
         &self.groups[group].routes
     }
 
+    /// When a group has something to do next.
+    #[inline]
+    pub fn wakes(&self, group: GroupId) -> Time {
+        self.groups[group].wakes
+    }
+
+    /// Whether a host's leaf is not later than `due`.
+    #[inline]
+    pub fn covers(&self, route: usize, due: Time) -> bool {
+        let (group, leaf) = self.places[route];
+        self.groups[group as usize].agenda.get(leaf as usize) <= due
+    }
+
     /// Whether a group has something to do before `time`.
     #[inline]
     pub fn is_behind(&self, group: GroupId, time: Time) -> bool {
@@ -89,8 +102,7 @@ impl Timers {
     /// Makes sure that a host's leaf is not later than `due`.
     #[inline]
     pub fn at_latest(&mut self, route: usize, due: Time, network: &mut Network) {
-        let (group, leaf) = self.places[route];
-        if due < self.groups[group as usize].agenda.get(leaf as usize) {
+        if !self.covers(route, due) {
             self.set(route, due, network);
         }
     }

@@ -47,6 +47,14 @@ pub fn ack_of(packet: Packet, now: Time) -> Ack {
     }
 }
 
+/// The packet of an acknowledgement without blocks.
+#[inline]
+pub const fn plain_packet(flow: u32, header_bytes: u16, ack: Ack) -> Packet {
+    Packet::new(flow, Direction::Reverse, header_bytes, ack.cumulative)
+        .with_flags(Flags::ECE.when(ack.ece))
+        .with_note(ack.echo & (Packet::NOTES - 1))
+}
+
 /// What acknowledgements now in the network say that their packets have no room for.
 #[derive(Debug, Default)]
 pub struct ParkedAcks {
@@ -87,7 +95,6 @@ impl ParkedAcks {
         stamp: Option<u32>,
         blocks: impl FnOnce() -> SackBlocks,
     ) -> Packet {
-        let flags = Flags::ECE.when(ack.ece);
         if ack.has_blocks || stamp.is_some() {
             let has_blocks = ack.has_blocks;
             let blocks = if has_blocks { blocks() } else { SackBlocks::default() };
@@ -95,12 +102,10 @@ impl ParkedAcks {
             let parked = Parked { blocks, has_blocks, echo: ack.echo, stamp, packets: 1 };
             let place = self.park(parked);
             return Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
-                .with_flags(flags.and(Flags::PARKED))
+                .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
                 .with_note(place);
         }
-        Packet::new(flow, Direction::Reverse, header_bytes, ack.cumulative)
-            .with_flags(flags)
-            .with_note(ack.echo & (Packet::NOTES - 1))
+        plain_packet(flow, header_bytes, ack)
     }
 
     /// The acknowledgement of a packet that names a place, which is free from then on.

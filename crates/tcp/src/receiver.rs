@@ -109,9 +109,27 @@ impl Receiver {
         if !plain || self.disturbed || !self.delay.is_usual(now) {
             return self.on_unusual_data(now, &arrival);
         }
+        self.on_routine_data(now, arrival.stamp)
+    }
+
+    /// Whether full segments in order from `first` on that say nothing else are routine, if
+    /// the last comes until `last` and not more than `takes` after the first.
+    #[inline]
+    #[must_use]
+    pub fn expects(&self, first: u64, last: Time, takes: Span) -> bool {
+        first == self.next
+            && !self.disturbed
+            && self.delay.is_usual(last)
+            && takes < self.delay.wait()
+    }
+
+    /// Takes a routine segment: the next one, full and with nothing to say but its data;
+    /// gives the acknowledgement to send at once, if any.
+    #[inline]
+    pub fn on_routine_data(&mut self, now: Time, stamp: u32) -> Option<Ack> {
         self.delay.on_usual_data(now);
         self.received_segs += 1;
-        self.note_stamp(arrival.number, arrival.stamp);
+        self.note_stamp(self.next, stamp);
         self.next += 1;
         if self.next - self.acknowledged >= DELAYED_SEGS_MAX || self.delay.is_quick() {
             return Some(self.acknowledge());

@@ -341,7 +341,7 @@ impl Scoreboard {
             return None;
         }
         let (first, last) = (self.una, cumulative - 1);
-        let (segs, first_sent, last_sent) = self.advance_plainly(ack);
+        let (segs, first_sent, last_sent) = self.advance_plainly(cumulative);
         Some(Delivery {
             delivered_segs: segs,
             advanced_segs: segs,
@@ -360,7 +360,7 @@ impl Scoreboard {
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline]
-    pub fn advance_plainly(&mut self, Ack { cumulative, .. }: Ack) -> (u64, Time, Time) {
+    pub fn advance_plainly(&mut self, cumulative: u64) -> (u64, Time, Time) {
         assert!(cumulative <= self.next, "{cumulative} acknowledged beyond {}", self.next);
         debug_assert!(self.is_plain() && cumulative > self.una);
         let first = std::mem::replace(&mut self.una, cumulative);

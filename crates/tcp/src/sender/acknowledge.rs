@@ -42,18 +42,29 @@ impl Sender {
         blocks: &SackBlocks,
         observer: &mut impl Observer,
     ) {
-        if self.is_routine && ack.cumulative > self.board.una() && !(ack.ece | ack.has_blocks) {
-            self.on_routine_ack(now, ack);
+        if self.expects(ack.cumulative) && !(ack.ece | ack.has_blocks) {
+            self.on_routine_ack(now, ack.cumulative);
         } else {
             self.on_other_ack(now, ack, blocks, observer);
         }
     }
 
-    /// An acknowledgement that advances and says nothing else, in an undisturbed
-    /// window that is all that matters.
+    /// Whether an acknowledgement of all below `cumulative` is routine, if it says nothing
+    /// else.
     #[inline]
-    fn on_routine_ack(&mut self, now: Time, ack: Ack) {
-        let (segs, first_sent, last_sent) = self.board.advance_plainly(ack);
+    #[must_use]
+    pub const fn expects(&self, cumulative: u64) -> bool {
+        self.is_routine && cumulative > self.board.una()
+    }
+
+    /// Works through a routine acknowledgement: it advances in an undisturbed window that is
+    /// all that matters.
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline]
+    pub fn on_routine_ack(&mut self, now: Time, cumulative: u64) {
+        let (segs, first_sent, last_sent) = self.board.advance_plainly(cumulative);
         self.look_plainly(now);
         self.conn.delivered_segs += segs;
         self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
