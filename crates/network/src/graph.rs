@@ -192,24 +192,26 @@ impl Roads<'_> {
             && self.tail.as_mut().is_none_or(|tail| tail.spare(count))
     }
 
-    /// Sends packets of `bytes` that were admitted at `now`; `arrive` hears when each is at
-    /// its host, and gives the acknowledgement that the host sends at once.
-    #[inline]
+    /// Sends packets of `bytes` that were admitted at `now`; `answer` gives the acknowledgement
+    /// that is sent at once when the next of them is at its host. Gives when the last is.
+    #[inline(always)]
     pub fn send(
         &mut self,
         now: Time,
         count: u32,
         bytes: u16,
-        mut arrive: impl FnMut(Time) -> Option<Packet>,
-    ) {
-        for at in self.data.pass_run(now + self.to_data, count, bytes) {
-            let at = at + self.from_data;
-            let Some(ack) = arrive(at) else { continue };
-            if let Some(time) = self.acks.pass(at + self.to_acks, ack.bytes()) {
-                let packet = ack.advanced();
-                self.line.push(Arrival { time: time + self.from_acks, packet });
+        mut answer: impl FnMut() -> Option<Packet>,
+    ) -> Time {
+        let Self { data, acks, line, from_data, to_acks, from_acks, .. } = self;
+        let mut at = now;
+        data.pass_run(now + self.to_data, count, bytes, |leaves| {
+            at = leaves + *from_data;
+            let Some(ack) = answer() else { return };
+            if let Some(time) = acks.pass(at + *to_acks, ack.bytes()) {
+                line.push(Arrival { time: time + *from_acks, packet: ack.advanced() });
             }
-        }
+        });
+        at
     }
 }
 

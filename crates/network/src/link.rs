@@ -294,11 +294,19 @@ impl Link {
     }
 
     /// Sends packets of `bytes` that come at `now` in express, for which [`Self::has_room`]
-    /// holds; gives when each is at the far end.
-    #[inline]
-    pub fn pass_run(&mut self, now: Time, count: u32, bytes: u16) -> impl Iterator<Item = Time> {
+    /// holds; `leaves` hears when each is at the far end.
+    #[inline(always)]
+    pub fn pass_run(&mut self, now: Time, count: u32, bytes: u16, mut leaves: impl FnMut(Time)) {
+        let Self { serializer, occupancy, delay, .. } = self;
+        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
+        let mut waited = Span::ZERO;
+        serializer.send_run(now, wire_bytes, count, |start, end| {
+            waited = waited + start.since(now);
+            occupancy.add(end, wire_bytes);
+            leaves(end + *delay);
+        });
+        occupancy.book(count, wire_bytes, waited);
         self.arrived_packets += u64::from(count);
-        (0..count).map(move |_| self.pass_admitted(now, bytes))
     }
 
     /// Not earlier than the last of `count` packets of `bytes` is at the far end, if they come

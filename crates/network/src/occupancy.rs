@@ -36,8 +36,22 @@ impl Occupancy {
     /// Adds a packet that begins to be sent after `waited`, and has been at `time`.
     #[inline]
     pub fn join(&mut self, waited: Span, time: Time, wire_bytes: u32) {
+        self.add(time, wire_bytes);
+        self.book(1, wire_bytes, waited);
+    }
+
+    /// Adds a packet that has been sent at `time`, of several that [`Self::book`] must be told
+    /// of.
+    #[inline(always)]
+    pub fn add(&mut self, time: Time, wire_bytes: u32) {
         self.departures.push(Departure { time, wire_bytes });
-        self.joined_bytes += u64::from(wire_bytes);
+    }
+
+    /// Books `count` packets of `wire_bytes` that were added; together they wait for `waited`
+    /// until they begin to be sent.
+    #[inline(always)]
+    pub fn book(&mut self, count: u32, wire_bytes: u32, waited: Span) {
+        self.joined_bytes += u64::from(count) * u64::from(wire_bytes);
         self.packets_max = self.packets_max.max(self.packets());
         self.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
     }

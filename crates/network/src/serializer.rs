@@ -37,22 +37,37 @@ impl Serializer {
     /// transmission starts and ends.
     #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
+        let mut times = (now, now);
+        self.send_run(now, bytes, 1, |start, end| times = (start, end));
+        times
+    }
+
+    /// Appends `count` packets that arrive at `now`; `sent` hears of each the times at which
+    /// its transmission starts and ends.
+    #[inline(always)]
+    pub fn send_run(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        count: u32,
+        mut sent: impl FnMut(Time, Time),
+    ) {
         if bytes != self.latest.bytes {
             self.latest = self.cost(bytes);
         }
-        if now > self.free_at {
-            self.free_at = now;
-            self.remainder = 0;
+        let Cost { whole, remainder: more, .. } = self.latest;
+        let is_idle = now > self.free_at;
+        let mut start = if is_idle { now } else { self.free_at };
+        let mut remainder = if is_idle { 0 } else { self.remainder };
+        for _ in 0..count {
+            remainder += more;
+            let carries = remainder >= self.rate;
+            remainder -= if carries { self.rate } else { 0 };
+            let end = start + Span(whole + u64::from(carries));
+            sent(start, end);
+            start = end;
         }
-        let start = self.free_at;
-        let mut whole = self.latest.whole;
-        self.remainder += self.latest.remainder;
-        if self.remainder >= self.rate {
-            self.remainder -= self.rate;
-            whole += 1;
-        }
-        self.free_at = start + Span(whole);
-        (start, self.free_at)
+        (self.free_at, self.remainder) = (start, remainder);
     }
 
     /// When the transmitter has sent everything.

@@ -103,7 +103,7 @@ impl Connection {
 
 /// Works through routine acknowledgements that come until `until`, as long as what they let
 /// go is received until `received`.
-#[inline]
+#[inline(never)]
 fn travel(
     flows: &mut [FlowState],
     timers: &Timers,
@@ -133,9 +133,9 @@ fn travel(
             return End::Send { flow, now, first, count };
         }
         let stamp = clock(now);
-        roads.send(now, count, packet_bytes, |at| {
-            let ack = receiver.on_routine_data(at, stamp)?;
-            Some(plain_packet(flow as u32, header_bytes, ack))
+        receiver.on_routine_run(count, stamp, |acks| {
+            let to_packet = |ack| plain_packet(flow as u32, header_bytes, ack);
+            roads.send(now, count, packet_bytes, || acks.of_next().map(to_packet))
         });
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);

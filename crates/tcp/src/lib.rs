@@ -42,7 +42,7 @@ pub use arrival::Arrival;
 pub use rack::Moment;
 pub use ranges::RangeSet;
 pub use rate::DeliveryRate;
-pub use receiver::Receiver;
+pub use receiver::{Receiver, RunAcks};
 pub use reordering::Reordering;
 pub use rtt::{RttEstimator, RttSummary};
 pub use scoreboard::{Delivery, Losses, Scoreboard};

@@ -71,6 +71,32 @@ struct Unusual {
     outbox: VecDeque<(Ack, SackBlocks)>,
 }
 
+/// The acknowledgements of a routine run.
+#[derive(Debug)]
+pub struct RunAcks {
+    next: u64,
+    /// Segments until the next acknowledgement.
+    until_ack: u64,
+    /// The timestamp that it echoes, and that of those after it.
+    echo: u32,
+    echo_then: u32,
+}
+
+impl RunAcks {
+    /// The acknowledgement to send when the next segment arrives, if any.
+    #[inline(always)]
+    pub fn of_next(&mut self) -> Option<Ack> {
+        self.next += 1;
+        self.until_ack -= 1;
+        if self.until_ack > 0 {
+            return None;
+        }
+        let ack = Ack { cumulative: self.next, echo: self.echo, ece: false, has_blocks: false };
+        (self.until_ack, self.echo) = (DELAYED_SEGS_MAX, self.echo_then);
+        Some(ack)
+    }
+}
+
 impl Receiver {
     /// A receiver that has seen nothing.
     #[must_use]
@@ -109,33 +135,53 @@ impl Receiver {
         if !plain || self.disturbed || !self.delay.is_usual(now) {
             return self.on_unusual_data(now, &arrival);
         }
-        self.on_routine_data(now, arrival.stamp)
-    }
-
-    /// Whether full segments in order from `first` on that say nothing else are routine, if
-    /// the last comes until `last` and not more than `takes` after the first.
-    #[inline]
-    #[must_use]
-    pub fn expects(&self, first: u64, last: Time, takes: Span) -> bool {
-        first == self.next
-            && !self.disturbed
-            && self.delay.is_usual(last)
-            && takes < self.delay.wait()
-    }
-
-    /// Takes a routine segment: the next one, full and with nothing to say but its data;
-    /// gives the acknowledgement to send at once, if any.
-    #[inline]
-    pub fn on_routine_data(&mut self, now: Time, stamp: u32) -> Option<Ack> {
         self.delay.on_usual_data(now);
         self.received_segs += 1;
-        self.note_stamp(self.next, stamp);
+        self.note_stamp(arrival.number, arrival.stamp);
         self.next += 1;
         if self.next - self.acknowledged >= DELAYED_SEGS_MAX || self.delay.is_quick() {
             return Some(self.acknowledge());
         }
         self.ack_due = now + self.delay.wait();
         None
+    }
+
+    /// Whether full segments in order from `first` on that say nothing else are a routine run,
+    /// if the last comes until `last` and not more than `takes` after the first.
+    #[inline]
+    #[must_use]
+    pub fn expects(&self, first: u64, last: Time, takes: Span) -> bool {
+        first == self.next
+            && !self.disturbed
+            && !self.delay.is_quick()
+            && self.delay.is_usual(last)
+            && takes < self.delay.wait()
+    }
+
+    /// Takes a routine run of `segs` segments, all with one timestamp. `arrives` lets them
+    /// arrive one by one, asks for the acknowledgement of each, and gives when the last came.
+    #[inline(always)]
+    pub fn on_routine_run(
+        &mut self,
+        segs: u32,
+        stamp: u32,
+        arrives: impl FnOnce(&mut RunAcks) -> Time,
+    ) {
+        let waiting = self.next - self.acknowledged;
+        let until_ack = DELAYED_SEGS_MAX - waiting;
+        let echo_then = if self.is_newer(stamp) { stamp & self.stamp_mask } else { self.echo };
+        let echo = if waiting > 0 { self.echo } else { echo_then };
+        let last = arrives(&mut RunAcks { next: self.next, until_ack, echo, echo_then });
+        let segs = u64::from(segs);
+        if waiting == 0 || segs > until_ack {
+            self.echo = echo_then;
+        }
+        let waiting = (waiting + segs) % DELAYED_SEGS_MAX;
+        self.next += segs;
+        self.acknowledged = self.next - waiting;
+        self.received_segs += segs;
+        self.delay.on_usual_data(last);
+        self.ack_due = if waiting > 0 { last + self.delay.wait() } else { Time::NEVER };
     }
 
     /// Whether there is another acknowledgement after the one just given.
@@ -293,10 +339,14 @@ impl Receiver {
     /// their timestamps.
     #[inline]
     const fn note_stamp(&mut self, start: u64, stamp: u32) {
-        let is_newer = stamp.wrapping_sub(self.echo) as i32 >= 0;
-        if start <= self.acknowledged && is_newer {
+        if start <= self.acknowledged && self.is_newer(stamp) {
             self.echo = stamp & self.stamp_mask;
         }
+    }
+
+    #[inline]
+    const fn is_newer(&self, stamp: u32) -> bool {
+        stamp.wrapping_sub(self.echo) as i32 >= 0
     }
 
     /// Puts an acknowledgement into the outbox.
