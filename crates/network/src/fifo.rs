@@ -73,6 +73,12 @@ impl<T: Copy + Default> Fifo<T> {
         self.popped += 1;
     }
 
+    /// Removes all entries.
+    #[inline]
+    pub const fn skip_all(&mut self) {
+        self.popped = self.pushed;
+    }
+
     /// Removes the entry at the front.
     ///
     /// # Panics

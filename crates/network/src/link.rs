@@ -113,8 +113,8 @@ pub struct Link {
     delay: Span,
     occupancy: Occupancy,
     overhead_bytes: u32,
-    /// How many packets may be on a link in express when another joins.
-    express_limit: u32,
+    /// How many packets a link in express has room for, the one being sent among them.
+    room: u32,
     is_express: bool,
     transmitter: Transmitter,
     duplicated_packets: u64,
@@ -171,7 +171,8 @@ impl Link {
             delay: config.delay.0[0].1,
             occupancy: Occupancy::new(),
             overhead_bytes,
-            express_limit: limit.unwrap_or(0),
+            // The packet being sent is not counted.
+            room: limit.map_or(0, |limit| limit.saturating_add(1)),
             is_express: constant.is_some() && limit.is_some(),
             transmitter: Transmitter::new(config.rate.as_ref()),
             duplicated_packets: 0,
@@ -234,10 +235,8 @@ impl Link {
             self.sample_before(now);
         }
         self.arrived_packets += u64::from(count);
-        self.occupancy.depart(now);
-        // The packet being sent is not counted.
-        let room = self.express_limit.saturating_add(1);
-        let admitted = count.min(room.saturating_sub(self.occupancy.packets()));
+        self.depart(now);
+        let admitted = count.min(self.room.saturating_sub(self.occupancy.packets()));
         self.dropped_packets += u64::from(count - admitted);
         admitted
     }
@@ -289,8 +288,18 @@ impl Link {
         if now > self.next_sample {
             self.sample_before(now);
         }
-        self.occupancy.depart(now);
-        self.occupancy.packets() + count <= self.express_limit.saturating_add(1)
+        self.depart(now);
+        self.occupancy.packets() + count <= self.room
+    }
+
+    /// Removes what a link in express has sent by `now`.
+    #[inline(always)]
+    fn depart(&mut self, now: Time) {
+        if self.serializer.free_at() <= now {
+            self.occupancy.depart_all();
+        } else {
+            self.occupancy.depart(now);
+        }
     }
 
     /// Sends packets of `bytes` that come at `now` in express, for which [`Self::has_room`]

@@ -53,7 +53,9 @@ impl Occupancy {
     pub fn book(&mut self, count: u32, wire_bytes: u32, waited: Span) {
         self.joined_bytes += u64::from(count) * u64::from(wire_bytes);
         self.packets_max = self.packets_max.max(self.packets());
-        self.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
+        if waited > Span::ZERO {
+            self.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
+        }
     }
 
     /// Removes what has been sent by `now`.
@@ -65,6 +67,13 @@ impl Occupancy {
             self.departures.skip();
             self.departed_bytes += u64::from(departure.wire_bytes);
         }
+    }
+
+    /// Removes everything: it has been sent.
+    #[inline]
+    pub const fn depart_all(&mut self) {
+        self.departures.skip_all();
+        self.departed_bytes = self.joined_bytes;
     }
 
     /// Packets, the one being sent among them.

@@ -139,9 +139,9 @@ fn travel(
         });
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
-        let due = sender.deadline().min(app.due());
-        let acked = receiver.deadline().unwrap_or(Time::NEVER);
-        if !timers.covers(sender_of(flow), due) || !timers.covers(receiver_of(flow), acked) {
+        let (due, acked) = (sender.deadline().min(app.due()), receiver.deadline());
+        let is_covered = acked.is_none_or(|acked| timers.covers(receiver_of(flow), acked));
+        if !is_covered || !timers.covers(sender_of(flow), due) {
             return End::Plan { flow };
         }
     }

@@ -8,6 +8,8 @@ pub struct Timers {
     groups: Vec<Group>,
     /// Group and leaf of the host at the end of each route.
     places: Vec<(u32, u32)>,
+    /// What the leaf of each says.
+    due: Vec<Time>,
     interval: Option<Span>,
 }
 
@@ -50,7 +52,8 @@ impl Timers {
                 places[route] = (index, leaf);
             }
         }
-        Self { groups, places, interval }
+        let due = vec![Time::NEVER; places.len()];
+        Self { groups, places, due, interval }
     }
 
     /// The group of the host at the end of a route.
@@ -73,8 +76,7 @@ impl Timers {
     /// Whether a host's leaf is not later than `due`.
     #[inline]
     pub fn covers(&self, route: usize, due: Time) -> bool {
-        let (group, leaf) = self.places[route];
-        self.groups[group as usize].agenda.get(leaf as usize) <= due
+        self.due[route] <= due
     }
 
     /// Whether a group has something to do before `time`.
@@ -110,6 +112,7 @@ impl Timers {
     /// Sets when a host wants to act.
     pub fn set(&mut self, route: usize, due: Time, network: &mut Network) {
         let (index, leaf) = self.places[route];
+        self.due[route] = due;
         let group = &mut self.groups[index as usize];
         let before = group.agenda.earliest().0;
         group.agenda.set(leaf as usize, due);

@@ -72,6 +72,7 @@ impl RttEstimator {
 
     /// Takes a sample; `acked` and `next` are the lowest segment not yet
     /// acknowledged and the next one to be sent.
+    #[inline]
     pub fn sample(&mut self, rtt_us: u32, acked: u64, next: u64) {
         let rtt = u64::from(rtt_us);
         match self.srtt_x8 {

@@ -249,7 +249,7 @@ impl Sender {
     /// It has then given none. If this gives none, ask [`Self::next_segment`] instead.
     ///
     /// All are as [`Self::marks_new`] says, and none says CWR.
-    #[inline]
+    #[inline(always)]
     pub fn next_run(&mut self, now: Time) -> Option<(u64, u32)> {
         let in_flight = self.conn.in_flight_segs;
         debug_assert_eq!(in_flight, self.in_flight());

@@ -62,7 +62,7 @@ impl Sender {
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
-    #[inline]
+    #[inline(always)]
     pub fn on_routine_ack(&mut self, now: Time, cumulative: u64) {
         let (segs, first_sent, last_sent) = self.board.advance_plainly(cumulative);
         self.look_plainly(now);
