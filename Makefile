@@ -34,7 +34,7 @@ setup: $(VENV)/.tools
 build: bpf-compiler $(VENV)/.built
 
 $(VENV)/.tools: pyproject.toml
-	@command -v cargo >/dev/null || { echo 'Dumbbell needs Rust: install cargo 1.85 or later (https://rustup.rs)' >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo 'Dumbbell needs Rust: install cargo 1.86 or later (https://rustup.rs)' >&2; exit 1; }
 	@command -v cc >/dev/null || { echo 'Dumbbell needs a C compiler: apt install gcc' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Dumbbell needs Python 3.11 or later; name it with make PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo 'Dumbbell needs venv: apt install python3-venv' >&2; exit 1; }

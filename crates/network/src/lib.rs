@@ -29,9 +29,7 @@ pub use agenda::Agenda;
 pub use chance::Chance;
 pub use check::Check;
 pub use delays::{Batch, Delays, Jitter, Reorder, ReorderConfig};
-pub use graph::{
-    Arrival, Express, Fate, GroupId, Hop, LinkId, Network, Path, Roads, Route, Turn,
-};
+pub use graph::{Arrival, Express, Fate, GroupId, Hop, LinkId, Network, Path, Roads, Route, Turn};
 pub use link::{DropCause, Link, LinkCounters, Passage};
 pub use link_config::LinkConfig;
 pub use loss::{
