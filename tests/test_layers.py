@@ -9,7 +9,16 @@ import dumbbell
 ROOT = Path(dumbbell.__file__).parent
 
 LAYERS = [
-    ["errors", "units", "validation", "documents", "head_comments", "_core", "catalogue"],
+    [
+        "errors",
+        "units",
+        "quantities",
+        "validation",
+        "documents",
+        "head_comments",
+        "_core",
+        "catalogue",
+    ],
     ["scenario"],
     ["running"],
     ["study"],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -15,12 +17,15 @@ import pytest
 import browser
 import small_study
 from browser import Browser
+from dumbbell import quantities
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.report import comparison, overview, site
 from dumbbell.report.comparison import KeyMetric
 from dumbbell.report.overview import Reported
-from dumbbell.report.pages import Place
+from dumbbell.report.pages import Pages, Place
 from dumbbell.results import Results
+from dumbbell.running import campaigns
+from dumbbell.running.campaigns import Command
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
@@ -156,6 +161,71 @@ def test_the_first_page_counts_claims_and_runs(pages: dict[Path, Page], folder: 
     assert "dumbbell run other" in text
     assert "also holds runs of strange" in text
     assert "A. One and B. Two. Journal of Tests, 2024." in text
+
+
+def logged(study: Study, store: Store, runs: int, wall_s: float, peak: int) -> None:
+    """Leave what a command would of some runs."""
+    folder = store.root / campaigns.FOLDER
+    folder.mkdir(exist_ok=True)
+    command = Command(
+        study=study.name,
+        engine=SimulatorEngine().identity,
+        quick=False,
+        jobs=2,
+        started=datetime.now(UTC),
+        wall_s=wall_s,
+        runs=runs,
+        simulated_s=12.0 * runs,
+        packets=1_000_000 * runs,
+        peak_memory_bytes=peak,
+    )
+    file = folder / f"{study.name}-{len(list(folder.iterdir()))}.json"
+    file.write_text(command.model_dump_json())
+
+
+def rows(file: Path) -> list[list[str]]:
+    """Return the texts of the rows of the table of what campaigns took."""
+    body = file.read_text().partition('class="costs"')[2].partition("</table>")[0]
+    cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in body.split("<tr>")[3:]]
+    return [[re.sub("<.*?>", "", cell) for cell in row] for row in cells]
+
+
+def test_a_study_says_what_it_took(small: Results, tmp_path: Path) -> None:
+    shutil.copytree(small.store.root, tmp_path / "results")
+    store = Store(tmp_path / "results")
+    logged(small.study, store, 12, 4.0, 200_000_000)
+    logged(small.study, store, 6, 2.0, 300_000_000)
+    site.write(Results(small.study, store), tmp_path / "site")
+    (row,) = rows(tmp_path / "site/index.html")
+    held = Results(small.study, store).cost.held
+    assert held.runs == 16
+    size = sum(file.stat().st_size for file in store.root.glob("runs/*/*/*"))
+    # 16 runs of 12 s are 192 s; the commands' 18 million packets took 6 s.
+    left = ["16", "0.05 h", quantities.amount(held.packets), quantities.amount(size, "B")]
+    assert row == ["small", *left, "2", "18", "6 s", "3.00 M", "300 MB"]
+
+
+def test_the_first_page_says_what_each_study_took(small: Results, tmp_path: Path) -> None:
+    shutil.copytree(small.store.root, tmp_path / "results")
+    store = Store(tmp_path / "results")
+    for folder in list(store.root.glob("runs/*/*"))[2:]:
+        shutil.rmtree(folder)
+    logged(small.study, store, 2, 1.0, 100_000_000)
+    known, unknown = Results(small.study, store), small
+    empty = Results(small.study, Store(tmp_path / "nothing"))
+    reported = [Reported(found, [], Place.at("small"), Path()) for found in (known, unknown, empty)]
+    overview.write(reported, Pages(tmp_path), Place.at("All"), [])
+    first, second, third, total = rows(tmp_path / "index.html")
+    assert (first[:3], first[5:]) == (
+        ["small", "2", "0.01 h"],
+        ["1", "2", "1 s", "2.00 M", "100 MB"],
+    )
+    assert (second[1], second[5:]) == ("16", ["no campaign is recorded"])
+    assert third == ["small", "none", "", "", "", "not run yet"]
+    assert (total[:3], total[5:]) == (
+        ["All studies", "18", "0.06 h"],
+        ["1", "2", "1 s", "2.00 M", "100 MB"],
+    )
 
 
 RUNS = pl.DataFrame(

@@ -24,7 +24,8 @@ from dumbbell.catalogue import Algorithm
 from dumbbell.claims.checks import TestRuns
 from dumbbell.claims.verdicts import ClaimResult, judge
 from dumbbell.errors import DamagedResult, InputError
-from dumbbell.running import engines, failures, staging, validity
+from dumbbell.running import campaigns, engines, failures, staging, validity
+from dumbbell.running.campaigns import Cost
 from dumbbell.running.engine import Engine
 from dumbbell.running.engines import EngineName
 from dumbbell.running.result import Run
@@ -222,6 +223,12 @@ class Results:
                 if why:
                     found[key] = validity.described(run.resolved, why)
         return found
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What the valid results hold, and what the commands took that are known."""
+        keys = (run.resolved.key for run in self._all())
+        return campaigns.cost(self.store, self.study.name, self.engine.identity, keys)
 
     def left_out(self, test: str) -> int:
         """Return how many runs of a test are invalid."""

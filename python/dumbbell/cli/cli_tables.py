@@ -12,10 +12,10 @@ from rich.table import Table
 
 from dumbbell.catalogue import Algorithm
 from dumbbell.claims.verdicts import ClaimResult, Verdict
-from dumbbell.cli.quantities import amount, duration, hours
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import with_spread
 from dumbbell.head_comments import Form, Paragraph
+from dumbbell.quantities import amount, duration, hours
 from dumbbell.report import run_totals
 from dumbbell.running.campaigns import Command, Cost, Effort
 from dumbbell.running.machine import Machine

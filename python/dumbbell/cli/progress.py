@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from dumbbell.cli.quantities import duration
+from dumbbell.quantities import duration
 from dumbbell.running.estimate import Estimate
 from dumbbell.running.executor import Fate, Running
 from dumbbell.running.executor import Progress as State

@@ -9,7 +9,7 @@ from typing import Final
 from dumbbell.cli import cli_tables, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
-from dumbbell.cli.quantities import duration
+from dumbbell.quantities import duration
 from dumbbell.results import Plan, remember
 from dumbbell.running import campaigns, failures, schedule
 from dumbbell.running.campaigns import Command, Cost, Effort, Logbook

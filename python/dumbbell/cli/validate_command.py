@@ -11,9 +11,9 @@ import typer
 
 from dumbbell.cli import cli_tables
 from dumbbell.cli.output import print_json, print_table, say, writing
-from dumbbell.cli.quantities import duration
 from dumbbell.errors import InputError, TestbedError
 from dumbbell.figures import drawing
+from dumbbell.quantities import duration
 from dumbbell.running import engines, machine
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import Progress

@@ -11,6 +11,7 @@ from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.report.pages import KINDS, Pages, Place, fragment
 from dumbbell.report.study_page import tally
 from dumbbell.results import Results
+from dumbbell.running.campaigns import Cost
 from dumbbell.study.grid import Selection
 
 CLAIMS_PAGE: Final = "claims.html"
@@ -39,6 +40,11 @@ class Reported:
     def tally(self) -> Mapping[str, int]:
         """Verdict -> how many claims have it."""
         return tally(self.claims)
+
+    @property
+    def cost(self) -> Cost:
+        """What its results hold and what they took."""
+        return self.results.cost
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ def write(
         runs=sum(each.finished for each in reported),
         engines=sorted({each.results.engine.identity for each in reported}),
         strangers=strangers,
+        costs=[(each.name, f"#{each.name}", each.cost) for each in reported],
+        total_cost=sum((each.cost for each in reported), Cost()),
     )
 
 

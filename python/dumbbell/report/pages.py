@@ -15,6 +15,7 @@ from urllib.parse import quote
 import jinja2
 import vl_convert
 
+from dumbbell import quantities
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.figures import chart_style
 from dumbbell.figures.labels import label_of, listing, number
@@ -127,6 +128,9 @@ def _environment() -> jinja2.Environment:
         slug=lambda verdict: verdict.replace(" ", "-"),
         kind=lambda code: KINDS.get(code, code),
         fragment=fragment,
+        amount=quantities.amount,
+        duration=quantities.duration,
+        hours=quantities.hours,
         name_of=lambda choice: choice.partition("@")[0],
     )
     environment.globals.update(verdicts=[verdict.value for verdict in Verdict], kinds=KINDS)

@@ -97,6 +97,7 @@ def write(
         damaged=list(results.damaged.values()),
         failed=list(results.failures.values()),
         commands=_commands(results, results.counted),
+        cost=results.cost,
         sections=sections,
         metrics=METRICS,
         quirk=lambda code: _QUIRKS.get(code, code),

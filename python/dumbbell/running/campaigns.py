@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dumbbell.errors import DamagedResult, MissingResult
 from dumbbell.running import staging, validity
-from dumbbell.running.extent import Extent
+from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.store import Store
 
 try:
@@ -158,22 +158,39 @@ class Effort:
     @classmethod
     def of(cls, commands: Iterable[Command]) -> Effort:
         """Add commands up."""
-        found = list(commands)
-        peaks = [each.peak_memory_bytes for each in found if each.peak_memory_bytes is not None]
-        return cls(
-            commands=len(found),
-            runs=sum(each.runs for each in found),
-            failed=sum(each.failed for each in found),
-            simulated_s=sum(each.simulated_s for each in found),
-            packets=sum(each.packets for each in found),
-            wall_s=sum(each.wall_s for each in found),
-            peak_memory_bytes=max(peaks, default=None),
+        alone = (
+            cls(
+                1,
+                each.runs,
+                each.failed,
+                each.simulated_s,
+                each.packets,
+                each.wall_s,
+                each.peak_memory_bytes,
+            )
+            for each in commands
+        )
+        return sum(alone, cls())
+
+    def __add__(self, other: Effort) -> Effort:
+        peaks = [each.peak_memory_bytes for each in (self, other)]
+        return Effort(
+            self.commands + other.commands,
+            self.runs + other.runs,
+            self.failed + other.failed,
+            self.simulated_s + other.simulated_s,
+            self.packets + other.packets,
+            self.wall_s + other.wall_s,
+            max((peak for peak in peaks if peak is not None), default=None),
         )
 
     @property
     def packets_per_s(self) -> float | None:
         """Packets per second of wall time; None: nothing was run."""
         return self.packets / self.wall_s if self.wall_s > 0 else None
+
+
+NO_EFFORT: Final = Effort()
 
 
 @dataclass(frozen=True)
@@ -184,8 +201,11 @@ class Cost:
     `effort`; a run that was repeated counts there each time.
     """
 
-    held: Extent
-    effort: Effort
+    held: Extent = NOTHING
+    effort: Effort = NO_EFFORT
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.held + other.held, self.effort + other.effort)
 
 
 def cost(store: Store, study: str, engine: str, keys: Iterable[str]) -> Cost:
