@@ -126,6 +126,60 @@ def test_a_terminal_has_a_line_for_each_run_that_goes_on(
     assert any(line.startswith("  reno, seed 2  ") for line in lines)
 
 
+def said(console: Console) -> str:
+    out = console.file
+    assert isinstance(out, io.StringIO)
+    return out.getvalue()
+
+
+def wait_for(text: str, console: Console) -> None:
+    end = time.monotonic() + 20
+    while text not in said(console) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_a_log_says_every_now_and_then_which_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress._StepLog, "every_s", 0.2)
+    console = Console(file=io.StringIO(), width=20)
+    began_s = time.monotonic()
+    with progress.steps("reading [results]", console) as step:
+        wait_for("reading", console)
+        for number in range(1000):
+            step(f"drawing fig{number}")
+        wait_for("fig999", console)
+    took_s = time.monotonic() - began_s
+    first, *_, last = said(console).splitlines()
+    assert re.fullmatch(r"after \d s: reading \[results\]", first)
+    assert re.fullmatch(r"after \d s: drawing fig999", last)
+    assert 2 <= len(said(console).splitlines()) <= took_s / 0.2
+    assert "\x1b" not in said(console)
+    assert "steps" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_what_is_done_at_once_says_nothing_in_a_log() -> None:
+    console = Console(file=io.StringIO())
+    with progress.steps("reading results", console) as step:
+        step("drawing")
+    assert said(console) == ""
+
+
+def test_an_error_ends_the_log_of_steps() -> None:
+    console = Console(file=io.StringIO())
+    with pytest.raises(ValueError, match="no"), progress.steps("reading", console):
+        raise ValueError("no")
+    assert "steps" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_terminal_shows_the_step_that_goes_on() -> None:
+    console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system=None)
+    with progress.steps("reading results", console) as step:
+        wait_for("reading results", console)
+        step("drawing fig1")
+        wait_for("drawing fig1", console)
+    assert "drawing fig1" in said(console)
+    assert "after" not in said(console)
+
+
 def test_many_runs_at_once_are_counted() -> None:
     runs = seeds(20)
     console = Console(file=io.StringIO(), width=400)

@@ -236,13 +236,13 @@ def report(
             value=study,
             valid="dumbbell report STUDY, or dumbbell report --all",
         )
-    with say.status("reading results") as status:
+    with progress.steps("reading results", say) as step:
         if study is not None:
             reported = [_results(study, results, engine)]
-            page = site.write(reported[0], output, on_step=status.update)
+            page = site.write(reported[0], output, on_step=step)
         else:
             reported, strangers = _all_results(results, engine)
-            page = site.write_all(reported, output, status.update, strangers)
+            page = site.write_all(reported, output, step, strangers)
     for found in reported:
         run_command.tell_invalid(list(found.invalid.values()))
         run_command.tell([*found.damaged.values(), *found.failures.values()])
@@ -300,7 +300,7 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """Judge the claims of a study by its runs."""
-    with say.status("reading results"):
+    with progress.steps("reading results", say):
         found = _results(study, results, engine)
         judged = found.claims()
     counts = {verdict: sum(each.verdict == verdict for each in judged) for verdict in Verdict}
@@ -364,7 +364,7 @@ def simulate(
     doing = "simulating"
     if engine is EngineName.TESTBED:
         doing = f"on the testbed: {progress.announcement([resolved], 1)}"
-    with say.status(doing):
+    with progress.steps(doing, say):
         finished = api.simulate(resolved, engine=engine, retries=retries)
     if trace is not None:
         with writing(trace):
@@ -436,7 +436,7 @@ def compare(
         if engine is EngineName.TESTBED:
             say.print(progress.announcement(missing, engines.jobs(engines.named(engine), jobs)))
 
-    with say.status("running") as status:
+    with progress.steps("running", say) as step:
         compared = comparing.compare(
             algorithms or [],
             rate=rate,
@@ -453,7 +453,7 @@ def compare(
             jobs=jobs,
             retries=retries,
             on_start=announce,
-            on_progress=lambda state: status.update(f"{state.finished} of {state.total} runs"),
+            on_progress=lambda state: step(f"{state.finished} of {state.total} runs"),
         )
     with writing(figure):
         drawing.save(chart_compare.draw(compared), figure)

@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from dumbbell.cli import progress
 from dumbbell.cli.cli_tables import table
 from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.own import checking, starting
@@ -47,8 +48,8 @@ def check(
 
     The exit code is 1 if a check failed.
     """
-    with say.status("checking") as status:
-        rows = list(checking.check(algorithm, lambda part: status.update(f"checking: {part}")))
+    with progress.steps("checking", say) as step:
+        rows = list(checking.check(algorithm, lambda part: step(f"checking: {part}")))
     if as_json:
         found = [row.as_dict() for row in rows]
         print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": found})

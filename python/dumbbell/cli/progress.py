@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -133,6 +134,54 @@ def shown(tracker: Tracker, total: int, console: Console) -> Iterator[Display]:
     display = _Live(tracker, total, console)
     with Live(get_renderable=display.rendered, console=console, transient=True):
         yield display
+
+
+@contextmanager
+def steps(first: str, console: Console) -> Iterator[Callable[[str], None]]:
+    """Show what is being done while the block runs: live, or as lines where there is no terminal.
+
+    Parameters
+    ----------
+    first
+        What is done first; what is provided is to be told of each later step.
+    console
+        Where it is shown.
+    """
+    if console.is_terminal:
+        with console.status(first) as status:
+            yield status.update
+        return
+    log = _StepLog(first, console)
+    thread = threading.Thread(target=log.write, name="steps", daemon=True)
+    thread.start()
+    try:
+        yield log.update
+    finally:
+        log.ended.set()
+        thread.join()
+
+
+class _StepLog:
+    """Says every now and then what is being done, however long a step is."""
+
+    every_s: float = _LOG_EVERY_S
+
+    def __init__(self, first: str, console: Console) -> None:
+        self.ended = threading.Event()
+        self._step = first
+        self._console = console
+        self._began_s = time.monotonic()
+
+    def update(self, step: str) -> None:
+        """Take note of the next step."""
+        self._step = step
+
+    def write(self) -> None:
+        """Print a line as often as it is due, until all has ended."""
+        while not self.ended.wait(self.every_s):
+            taken = duration(time.monotonic() - self._began_s)
+            line = f"after {taken}: {self._step}"
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 class Display(ABC):

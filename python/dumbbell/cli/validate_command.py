@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from dumbbell.cli import cli_tables
+from dumbbell.cli import cli_tables, progress
 from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import InputError, TestbedError
 from dumbbell.figures import drawing
@@ -130,18 +130,23 @@ def _ready(cases: Sequence[Case], engine: Part | None) -> bool:
 
 
 def _theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
-    with say.status("simulating"):
-        return theory.validate(checks, SimulatorEngine(), engines.jobs(SimulatorEngine(), jobs))
+    with progress.steps("simulating", say) as step:
+        return theory.validate(
+            checks,
+            SimulatorEngine(),
+            engines.jobs(SimulatorEngine(), jobs),
+            lambda state: step(f"simulator: {state.finished} of {state.total} runs"),
+        )
 
 
 def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bool) -> Found:
     bed = testbed.real()
     whole_s = running.real_time_s(cases, bed, modules=not quick)
     say.print(f"{len(cases)} scenarios on the kernel, in real time: up to {duration(whole_s)}")
-    with say.status("running") as status:
+    with progress.steps("running", say) as step:
 
         def follow(side: Side, state: Progress) -> None:
-            status.update(f"{side.name}: {state.finished} of {state.total} runs")
+            step(f"{side.name}: {state.finished} of {state.total} runs")
             if state.warning is not None:
                 say.print(f"warning: {state.warning}", markup=False, soft_wrap=True)
 
@@ -152,7 +157,7 @@ def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bo
             engines.jobs(SimulatorEngine(), jobs),
             follow,
             modules=not quick,
-            on_algorithm=lambda name: status.update(f"parity: {name}"),
+            on_algorithm=lambda name: step(f"parity: {name}"),
         )
 
 
