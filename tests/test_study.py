@@ -189,6 +189,91 @@ def test_where_reports_what_no_test_has(
     assert message in str(caught.value)
 
 
+NAMED = """[[vary]]
+where = { test = ["fairness"], rate = "100mbit" }
+set = { flow = [{}, { start = { to = "12s" } }], network = { rtt = "80ms", queue = "9p" } }
+
+[[vary]]
+where = { test = "alone" }
+set = { network = { edge_jitter = "5us" } }
+
+[[test]]
+name = "fairness"
+"""
+
+
+def test_changes_reach_the_tests_that_they_name(tmp_path: Path) -> None:
+    text = STUDY.replace('[[test]]\nname = "fairness"\n', NAMED)
+    study = load(tmp_path, text)
+    slow, fast = (
+        study.points("fairness", where={"algorithm": "htcp", "rate": rate, "queue": "1bdp"})[0]
+        for rate in ("10mbit", "100mbit")
+    )
+    (alone,) = study.points("alone", where={"loss": "1e-4"})
+    assert alone.scenario["network"]["edge_jitter"] == "5us"
+    assert slow.scenario["network"]["edge_jitter"] == "1ms"
+    assert fast.scenario["network"]["edge_jitter"] == "120us"
+    # What the test says itself wins.
+    assert fast.scenario["network"]["rtt"] == "42ms"
+    assert fast.scenario["network"]["queue"] == "1bdp"
+    assert fast.scenario["flow"][1]["start"] == {"from": "10s", "to": "20s"}
+    other = load(tmp_path, text.replace('rtt = "42ms", queue = "{queue}"', 'queue = "{queue}"'))
+    (fast,) = other.points(
+        "fairness", where={"algorithm": "htcp", "rate": "100mbit", "queue": "1bdp"}
+    )
+    assert fast.scenario["network"]["rtt"] == "80ms"
+
+
+@pytest.mark.parametrize(
+    ("where", "parts"),
+    [
+        (
+            '{ test = "fairnes" }',
+            ["vary.1.where.test", '"fairnes": unknown test', 'did you mean "fairness"'],
+        ),
+        ('{ test = ["alone", "x"] }', ["vary.1.where.test", '"x"', "valid: fairness, alone"]),
+        (
+            '{ test = ["alone", "fairness"], rate = "10mbit" }',
+            ["vary.1.where", "unknown axis of the test alone", '"rate"', "valid: loss"],
+        ),
+        (
+            '{ test = "fairness", rate = "11mbit" }',
+            ["vary.1.where.rate", "no such value", "valid: 10mbit, 100mbit"],
+        ),
+        ('{ test = "alone", los = "1e-5" }', ["vary.1.where", 'did you mean "loss"']),
+    ],
+)
+def test_changes_name_tests_and_axes_that_exist(
+    tmp_path: Path, where: str, parts: list[str]
+) -> None:
+    named = f'[[vary]]\nwhere = {where}\nset = {{}}\n\n[[test]]\nname = "fairness"'
+    message = broken(tmp_path, '[[test]]\nname = "fairness"', named)
+    assert "small.toml" in message
+    for part in parts:
+        assert part in message
+
+
+def test_a_value_in_one_of_the_named_tests_is_enough(tmp_path: Path) -> None:
+    other = STUDY[STUDY.index('[[test]]\nname = "alone"') :]
+    other = other.replace("alone", "worse").replace("1e-4", "1e-2")
+    where = '{ test = ["alone", "worse"], loss = "1e-2" }'
+    vary = f'[[vary]]\nwhere = {where}\nset = {{ network = {{ delay = "1ms" }} }}\n\n'
+    first = '[[test]]\nname = "fairness"'
+    study = load(tmp_path, STUDY.replace(first, vary + first) + other)
+    changed = [
+        str(point)
+        for test in study.tests
+        for point in study.points(test)
+        if "delay" in point.scenario["network"]
+    ]
+    assert changed == ["worse (loss = 1e-2)"]
+
+
+def test_a_test_cannot_name_tests(tmp_path: Path) -> None:
+    message = broken(tmp_path, 'where = { algorithm = "reno" }', 'where = { test = "alone" }')
+    assert 'test.0.vary.0.where = "test": unknown axis' in message
+
+
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [

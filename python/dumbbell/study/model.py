@@ -119,7 +119,7 @@ class Vary(_Table):
     """A change to the scenario at some grid points."""
 
     where: Selection = Field(examples=['{ algorithm = "reno" }'])
-    """The grid points."""
+    """The grid points: for each axis the value or the values that are meant."""
 
     set: dict[str, Any] = Field(examples=['{ duration = "3600s" }'])
     """What is merged into their scenario."""
@@ -275,7 +275,8 @@ class Study(_Table):
     """What the scenarios of all tests have in common."""
 
     vary: tuple[Vary, ...] = ()
-    """Changes at some grid points of all tests; those of a test come later and win."""
+    """Changes at some grid points of all tests, or of those that `where` names as `test`. What a
+    test says itself, its scenario and its own changes, comes later and wins."""
 
     tests: tuple[Test, ...] = Field(alias="test", min_length=1)
     """Its tests."""
@@ -328,10 +329,9 @@ class Study(_Table):
 
     @model_validator(mode="after")
     def _check_selections(self) -> Self:
-        axes = self._axes()
         for index, vary in enumerate(self.vary):
             try:
-                grid.check(vary.where, axes)
+                self._check_points(vary.where)
             except InputError as error:
                 raise error.at(key=f"vary.{index}.where") from None
         for key, test, where in self._selections():
@@ -347,6 +347,22 @@ class Study(_Table):
                     near=error.near,
                 ) from None
         return self
+
+    def _check_points(self, where: Selection) -> None:
+        """Raise InputError unless all tests have what is selected together, or those it names.
+
+        Each test that is named must have the axes; a value is enough in one of them.
+        """
+        tests: Sequence[Test] = self.tests
+        if "test" in where:
+            try:
+                tests = [self.test(name) for name in grid.wanted_values(where, "test")]
+            except InputError as error:
+                raise error.at(key="test") from None
+            for test, axis in itertools.product(tests, where):
+                if axis not in ("test", *test.axes):
+                    raise unknown(f"axis of the test {test.name}", axis, test.axes)
+        grid.check(where, self._axes(tests))
 
     def _selections(self) -> Iterator[tuple[str, str, Selection]]:
         """Yield where figures and claims refer to grid points: key, test and selection."""
@@ -394,7 +410,7 @@ class Study(_Table):
     def _scenario(self, test: Test, axes: Mapping[str, str], quick: bool) -> Mapping[str, Any]:
         template: Any = self.scenario
         for vary in self.vary:
-            if grid.matches(axes, vary.where):
+            if grid.matches({"test": test.name, **axes}, vary.where):
                 template = grid.merged(template, vary.set)
         template = grid.merged(template, test.scenario)
         for vary in test.vary:
@@ -464,10 +480,10 @@ class Study(_Table):
                 self.samples,
             )
 
-    def _axes(self) -> dict[str, list[str]]:
-        """Return the axes of all tests with all their values, and ``test`` itself."""
-        axes: dict[str, list[str]] = {"test": [test.name for test in self.tests]}
-        for test in self.tests:
+    def _axes(self, tests: Sequence[Test]) -> dict[str, list[str]]:
+        """Return the axes of tests with all their values, and ``test`` itself."""
+        axes: dict[str, list[str]] = {"test": [test.name for test in tests]}
+        for test in tests:
             for axis, values in test.axes.items():
                 known = axes.setdefault(axis, [])
                 known.extend(value for value in values if value not in known)
@@ -475,7 +491,7 @@ class Study(_Table):
 
     def _check_where(self, where: grid.Selection) -> None:
         try:
-            grid.check(where, self._axes())
+            grid.check(where, self._axes(self.tests))
         except InputError as error:
             raise error.at(source="--where") from None
 
