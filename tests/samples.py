@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from dumbbell import catalogue
-from dumbbell._core import CancelToken
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

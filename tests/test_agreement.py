@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from dumbbell import catalogue
-from dumbbell._core import CancelToken
 from dumbbell.cli import commands, validate_command
 from dumbbell.errors import EngineError
 from dumbbell.figures import drawing
 from dumbbell.running import machine
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine, Output, SimulatorEngine
 from dumbbell.running.machine import Fact, Machine
 from dumbbell.running.store import Store

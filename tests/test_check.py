@@ -94,7 +94,7 @@ def test_an_algorithm_that_stops_the_process_stops_only_its_row(
 ) -> None:
     code, rows = check("state->reductions++;", "__builtin_trap();", whole=True)
     assert code == 1
-    assert "stopped by" in rows["runs to its end"]["told"]
+    assert "the process ended by SIG" in rows["runs to its end"]["told"]
     assert rows["everything"]["verdict"] == "not checked"
 
 

@@ -16,6 +16,7 @@ from dumbbell import _core, catalogue
 from dumbbell.api import simulate
 from dumbbell.errors import Cancelled, EngineError, InputError
 from dumbbell.figures.charts import Kind
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import SimulatorEngine, empty_frame, frame
 from dumbbell.running.result import Run
 from samples import resolved, scenario
@@ -133,7 +134,7 @@ def test_the_stub_of_the_core_is_right() -> None:
 
 
 def test_a_cancelled_token_stops_a_run() -> None:
-    token = _core.CancelToken()
+    token = CancelToken()
     token.cancel()
     endless = resolved({"duration": "100000h", "record": {"interval": "none"}})
     with pytest.raises(Cancelled):

@@ -13,7 +13,6 @@ import pytest
 
 import small_study
 from dumbbell import _core, api, catalogue, errors
-from dumbbell._core import CancelToken
 from dumbbell.analysis import metrics
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.cli import commands, progress
@@ -23,6 +22,7 @@ from dumbbell.figures import chart_compare, drawing
 from dumbbell.report import site
 from dumbbell.results import Plan, Results, remember
 from dumbbell.running import engines, machine, testbed, validity
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.executor import Fate, Interrupted, Progress, execute
 from dumbbell.running.extent import Extent

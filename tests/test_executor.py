@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell._core import CancelToken
 from dumbbell.errors import EngineError, StoreError
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.executor import Interrupted, Progress, execute
 from dumbbell.running.store import Store

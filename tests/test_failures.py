@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell._core import CancelToken
 from dumbbell.errors import EngineError
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.running.executor import Progress, execute
 from dumbbell.running.failures import failures

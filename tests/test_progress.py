@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dumbbell._core import CancelToken
 from dumbbell.cli import progress
 from dumbbell.cli.progress import Tracker
 from dumbbell.quantities import amount, duration, hours
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.running.executor import Fate, Progress, Running, execute
 from dumbbell.running.extent import Extent

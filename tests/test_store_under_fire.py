@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 import small_study
-from dumbbell._core import CancelToken
 from dumbbell.errors import DamagedResult, InputError, StoreError
 from dumbbell.running import staging
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from dumbbell._core import CancelToken
 from dumbbell.analysis.latency import latencies
 from dumbbell.running import engines, validity
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine, Output
 from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import in_order_of_completion

@@ -210,7 +210,24 @@ def loaded(name: str, code: str, shown: str | None = None, path: str | None = No
         described = _core.load_algorithm(name, code, shown or f"{name}.c")
     except _core.AlgorithmError as error:
         raise _refused(*error.args) from None
+    if path is not None:
+        _FILES[name, code] = path
     return Algorithm.model_validate({**json.loads(described), "path": path})
+
+
+_FILES: Final[dict[tuple[str, str], str]] = {}
+"""Name and source of a user's own algorithm -> the file that it was read from last."""
+
+
+def file_of(name: str, code: str) -> str:
+    """Return what the command can call the file of a user's own algorithm, where it is known."""
+    path = _FILES.get((name, code))
+    if path is None:
+        return f"{name}.c"
+    try:
+        return f"./{Path(path).relative_to(Path.cwd())}"
+    except ValueError:
+        return path
 
 
 def _refused(file: str | None, line: int | None, cause: str) -> InputError:

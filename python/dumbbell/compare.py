@@ -24,10 +24,11 @@ from dumbbell.running import engines, executor, validity
 from dumbbell.running.engine import Engine
 from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import Progress
+from dumbbell.running.places import Places, words
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.study.model import Convergence, Measure, PlannedRun, Test, scenarios
+from dumbbell.study.model import Convergence, Measure, PlannedRun, Test, places, scenarios
 from dumbbell.units import (
     NS_PER_S,
     parse_integer,
@@ -248,16 +249,30 @@ def compare(
     store = results if isinstance(results, Store) else Store(results)
     if on_start is not None:
         on_start([run for run in scenarios(planned) if not store.has(run.key)])
+    placed = places(planned)
     outcome = executor.execute(
-        scenarios(planned), store, chosen, engines.jobs(chosen, jobs), on_progress, retries=retries
+        scenarios(planned),
+        store,
+        chosen,
+        engines.jobs(chosen, jobs),
+        on_progress,
+        retries=retries,
+        places=placed,
     )
     if outcome.failed:
-        raise DumbbellError(f"{len(outcome.failed)} runs failed: {outcome.failed[0][1]}")
+        raise _failed(outcome.failed, placed)
     invalid = tuple(validity.described(*each) for each in outcome.invalid)
     if len(invalid) == len(scenarios(planned)):
         raise DumbbellError(f"no run is valid; the first is {invalid[0]}")
     means, lines = _measured(mixes, planned, store)
     return Comparison(setting, mixes, lines, means, chosen, invalid)
+
+
+def _failed(failed: Sequence[tuple[ResolvedScenario, Exception]], placed: Places) -> DumbbellError:
+    run, error = failed[0]
+    told = f"{words(run, placed.get(run.key))}: {str(error) or type(error).__name__}"
+    several = f"{len(failed)} runs failed; the first is "
+    return DumbbellError(f"{several if len(failed) > 1 else 'a run failed: '}{told}")
 
 
 def _mixes(

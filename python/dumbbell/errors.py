@@ -108,6 +108,10 @@ class EngineError(DumbbellError):
     """The engine broke one of its own invariants: a bug in Dumbbell."""
 
 
+class BroughtDown(DumbbellError):  # noqa: N818 - what happened, not what to do
+    """An algorithm of a user's own ended the process that ran it."""
+
+
 class TestbedError(DumbbellError):
     """The testbed cannot do it on this machine; `dumbbell doctor` says more."""
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dumbbell.catalogue import Algorithm
-from dumbbell.own.probe import BroughtDown, outcomes
+from dumbbell.errors import BroughtDown
+from dumbbell.own.probe import outcomes
 from dumbbell.own.verdicts import Row, Verdict, failed, passed
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S

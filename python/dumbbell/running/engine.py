@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from dumbbell import _core, catalogue
-from dumbbell._core import CancelToken
-from dumbbell.errors import Cancelled, EngineError, InputError, TestbedError
+from dumbbell.errors import BroughtDown, Cancelled, EngineError, InputError, TestbedError
+from dumbbell.running import apart
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _NONE_U32 = 0xFFFF_FFFF
@@ -59,7 +60,10 @@ class Engine(Protocol):
 
 
 class SimulatorEngine:
-    """Virtual time: the simulator of the compiled core."""
+    """Virtual time: the simulator of the compiled core.
+
+    What brings an algorithm of its own runs in another process, which that may bring down.
+    """
 
     real_time: Final = False
 
@@ -71,7 +75,22 @@ class SimulatorEngine:
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario; other Python threads go on meanwhile."""
         with core_errors("simulator"):
-            return unpacked(_core.simulate(scenario.json, cancel))
+            if scenario.data.get("sources"):
+                return unpacked(_apart(scenario, cancel))
+            return unpacked(_core.simulate(scenario.json, None if cancel is None else cancel.core))
+
+
+def _apart(scenario: ResolvedScenario, cancel: CancelToken | None) -> apart.RawOutput:
+    try:
+        return apart.simulate(scenario.json, cancel)
+    except apart.Died as died:
+        sources = scenario.data["sources"]
+        names = " or ".join(sources)
+        files = [catalogue.file_of(name, code) for name, code in sources.items()]
+        raise BroughtDown(
+            f"the process that ran {names} {died}; to find where: "
+            + ", ".join(f"dumbbell check {file}" for file in files)
+        ) from None
 
 
 @contextmanager
@@ -95,7 +114,7 @@ def core_errors(engine: str) -> Iterator[None]:
         raise
 
 
-def unpacked(output: _core.RunOutput) -> Output:
+def unpacked(output: _core.RunOutput | apart.RawOutput) -> Output:
     """Turn what the compiled core returns into frames."""
     captures = output.captures
     return Output(
@@ -105,7 +124,7 @@ def unpacked(output: _core.RunOutput) -> Output:
     )
 
 
-def frame(columns: list[tuple[str, str, bytes]]) -> pl.DataFrame:
+def frame(columns: Sequence[tuple[str, str, bytes]]) -> pl.DataFrame:
     """Turn the raw columns of one table into a frame: codes become names, "none" null."""
     return pl.DataFrame([_series(name, np.frombuffer(raw, dtype)) for name, dtype, raw in columns])
 

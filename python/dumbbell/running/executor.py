@@ -12,9 +12,9 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from dumbbell._core import CancelToken
 from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, MissingResult, StoreError
 from dumbbell.running import failures, validity
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine
 from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.places import Places

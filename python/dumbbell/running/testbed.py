@@ -6,9 +6,9 @@ import json
 from typing import Final
 
 from dumbbell import _core, catalogue
-from dumbbell._core import CancelToken
 from dumbbell.errors import InputError, TestbedError
 from dumbbell.running import machine
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, core_errors, unpacked
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -45,5 +45,6 @@ class TestbedEngine:
         """Run one scenario; it takes as long as it lasts, and about a second more."""
         if scenario.data["record"]["capture"]:
             raise InputError("only the simulator captures packets", key="capture", value=True)
+        token = None if cancel is None else cancel.core
         with core_errors("testbed"):
-            return unpacked(_core.testbed_run(scenario.json, self._options, cancel))
+            return unpacked(_core.testbed_run(scenario.json, self._options, token))

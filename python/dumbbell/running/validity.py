@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dumbbell._core import CancelToken
+from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine, Output
 from dumbbell.running.places import words
 from dumbbell.scenario.resolve import ResolvedScenario

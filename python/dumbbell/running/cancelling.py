@@ -1,0 +1,46 @@
+"""Stopping what goes on in other threads and processes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dumbbell import _core
+
+
+class CancelToken:
+    """Stops runs from another thread, wherever they go on; once for all."""
+
+    def __init__(self) -> None:
+        self.core = _core.CancelToken()
+        """What the compiled core looks at."""
+        self._lock = threading.Lock()
+        self._stops: list[Callable[[], None]] = []
+        self._cancelled = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it has been asked for."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Stop what goes on, and what would begin."""
+        self.core.cancel()
+        with self._lock:
+            self._cancelled = True
+            for stop in self._stops:
+                stop()
+
+    @contextmanager
+    def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Have `stop` called if it is cancelled before or while the block runs, never after."""
+        with self._lock:
+            self._stops.append(stop)
+            if self._cancelled:
+                stop()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._stops.remove(stop)

@@ -1,0 +1,267 @@
+"""Algorithms of one's own that end their process, never end, or print."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell import _core, catalogue, compare
+from dumbbell.cli import commands
+from dumbbell.errors import BroughtDown, Cancelled, DumbbellError
+from dumbbell.own import behaviour, probe, starting
+from dumbbell.running import apart
+from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import execute
+from dumbbell.running.failures import failures
+from dumbbell.running.store import Store
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+
+GROWS = "conn->cwnd_segs / params->increase"
+NO_RESULT = "conn->cwnd_segs / (params->increase - params->increase * (acked > 0))"
+REDUCES = "	state->reductions++;"
+PATH: dict[str, Any] = {"rate": "50mbit", "rtt": "20ms", "duration": "2s", "flows": 1}
+
+
+traps = pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64", "i686"),
+    reason="other processors return 0 for a division by zero",
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name: str, old: str = "", new: str = "") -> None:
+    """Write an algorithm with a part of it replaced."""
+    text = starting.text(name)
+    assert old in text
+    Path(f"{name}.c").write_text(text.replace(old, new) if old else text)
+
+
+def scenario(name: str, seed: int = 1) -> ResolvedScenario:
+    flow = {"algorithm": f"./{name}.c"}
+    network = {"rate": "50mbit", "rtt": "20ms", "queue": "1bdp"}
+    return Scenario.parse(
+        {"duration": "2s", "seed": seed, "network": network, "flow": [flow]}
+    ).resolve()
+
+
+def assert_told(message: str, name: str = "wrong") -> None:
+    assert f"the process that ran {name} ended by SIGFPE (a division by zero" in message
+    assert f"dumbbell check ./{name}.c" in message
+
+
+@traps
+def test_a_division_by_zero_fails_the_comparison_with_its_reason(folder: Path) -> None:
+    write("wrong", GROWS, NO_RESULT)
+    with pytest.raises(DumbbellError) as caught:
+        compare.compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1)
+    message = str(caught.value)
+    assert message.startswith("2 runs failed; the first is compare (flows = wrong:1), repetition ")
+    assert_told(message)
+    # The others are there.
+    assert len(list(Store(folder / "results").keys())) == 2
+    write("wrong")
+    assert compare.compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1).means.height > 0
+
+
+@traps
+def test_the_command_says_it_and_ends_with_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("wrong", GROWS, NO_RESULT)
+    path = ["--rate", "50mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "1"]
+    Path("wrong.toml").write_text(
+        'duration = "2s"\n[network]\nrate = "50mbit"\nrtt = "20ms"\nqueue = "1bdp"\n'
+        '[[flow]]\nalgorithm = "./wrong.c"\n'
+    )
+    for arguments in (["compare", "./wrong.c", *path], ["simulate", "wrong.toml"]):
+        monkeypatch.setattr(sys, "argv", ["dumbbell", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            commands.main()
+        said = capsys.readouterr()
+        assert (stopped.value.code, said.out) == (1, "")
+        assert_told(said.err)
+
+
+@traps
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_campaign_records_it_and_goes_on(folder: Path, jobs: int) -> None:
+    write("wrong", GROWS, NO_RESULT)
+    write("right")
+    store = Store(folder / "results")
+    wrong = [scenario("wrong", seed) for seed in (1, 2)]
+    right = [scenario("right", seed) for seed in (1, 2)]
+    runs = [wrong[0], right[0], wrong[1], right[1]]
+    outcome = execute(runs, store, SimulatorEngine(), jobs)
+    assert {run.key for run in outcome.done} == {run.key for run in right}
+    recorded = failures(store, [run.key for run in runs])
+    assert list(recorded) == [run.key for run in wrong]
+    for failure in recorded.values():
+        assert (failure.error, failure.traceback) == ("BroughtDown", None)
+        assert failure.run.startswith("wrong, seed ")
+        assert_told(failure.message)
+
+
+def test_a_run_apart_is_the_same_to_the_byte() -> None:
+    write("right")
+    run = scenario("right")
+    here = _core.simulate(run.json)
+    for _ in range(2):
+        there = apart.simulate(run.json)
+        assert there.summary == here.summary
+        assert there.tables == here.tables
+        assert there.captures is None
+
+
+def test_captures_come_back_too() -> None:
+    write("right")
+    data = {**scenario("right").data}
+    data["record"] = {**data["record"], "capture": True}
+    run = ResolvedScenario.of(data)
+    found = SimulatorEngine().run(run).captures
+    here = _core.simulate(run.json).captures
+    assert here is not None
+    assert found == tuple(here)
+
+
+def test_what_the_core_refuses_is_refused_as_ever() -> None:
+    write("right")
+    run = scenario("right")
+    with pytest.raises(_core.ScenarioError) as caught:
+        apart.simulate(run.json.replace('"duration_ns":2000000000', '"duration_ns":0'))
+    assert caught.value.args[0] == "duration_ns"
+    with pytest.raises(_core.ScenarioError, match="nothing") as refused:
+        apart.simulate(run.json.replace("return cc_half_window(conn);", "return nothing;"))
+    assert refused.value.args[0] == "sources.right"
+
+
+def test_what_an_algorithm_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
+    write("talks", REDUCES, f'{REDUCES}\n\t__builtin_puts("reduced");')
+    assert SimulatorEngine().run(scenario("talks")).summary["packets"] > 0
+    assert "reduced" not in capfd.readouterr().out
+
+
+def test_one_that_never_ends_can_be_cancelled() -> None:
+    write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
+    run, token = scenario("endless"), CancelToken()
+    timer = threading.Timer(1, token.cancel)
+    timer.start()
+    began_s = time.monotonic()
+    with pytest.raises(Cancelled):
+        SimulatorEngine().run(run, token)
+    assert 0.9 < time.monotonic() - began_s < 10
+    with pytest.raises(Cancelled):
+        SimulatorEngine().run(run, token)
+
+
+def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "PATIENCE_S", 1)
+    write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
+    (row,) = behaviour.rows(catalogue.read("./endless.c"))
+    assert row.told == "a simulation has not ended after 1 s"
+
+
+def test_a_process_that_died_while_it_waited_is_replaced() -> None:
+    write("right")
+    run = scenario("right")
+    first = apart.simulate(run.json)
+    waiting = apart._idle.take()
+    waiting.kill()
+    waiting._process.wait()
+    apart._idle.put(waiting)
+    assert apart.simulate(run.json).summary == first.summary
+
+
+def test_how_a_process_ended_is_told() -> None:
+    assert apart._how(-signal.SIGSEGV) == "ended by SIGSEGV (memory that is not its own)"
+    assert apart._how(3) == "ended with exit code 3"
+    assert apart._how(-signal.SIGUSR1) == "ended by SIGUSR1 (User defined signal 1)"
+
+
+@traps
+def test_several_algorithms_are_all_named() -> None:
+    write("wrong", GROWS, NO_RESULT)
+    write("right")
+    flows = [{"algorithm": f"./{name}.c"} for name in ("right", "wrong")]
+    network = {"rate": "50mbit", "rtt": "20ms", "queue": "1bdp"}
+    run = Scenario.parse({"duration": "2s", "network": network, "flow": flows}).resolve()
+    with pytest.raises(BroughtDown) as caught:
+        SimulatorEngine().run(run)
+    assert "the process that ran right or wrong ended by" in str(caught.value)
+    assert "dumbbell check ./right.c, dumbbell check ./wrong.c" in str(caught.value)
+
+
+def test_a_file_is_called_as_the_command_finds_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("right")
+    code = catalogue.read("./right.c").code
+    assert catalogue.file_of("right", code) == "./right.c"
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    assert catalogue.file_of("right", code) == str(folder / "right.c")
+    assert catalogue.file_of("other", code) == "other.c"
+
+
+ENDLESS = """
+import sys
+from dumbbell.running import apart
+print("begins", flush=True)
+apart.simulate(sys.stdin.read())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_runs_apart_ends_with_who_asked_for_it() -> None:
+    write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
+    parent = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    parent.stdin.write(scenario("endless").json)
+    parent.stdin.close()
+    assert parent.stdout.readline() == "begins\n"
+    child = wait_for_child(parent.pid)
+    time.sleep(1)
+    assert is_running(child)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    end_s = time.monotonic() + 10
+    while is_running(child) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    assert not is_running(child)
+
+
+def wait_for_child(pid: int) -> int:
+    end_s = time.monotonic() + 10
+    while time.monotonic() < end_s:
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in file.read_text().split():
+                if "apart_child.py" in Path(f"/proc/{child}/cmdline").read_text():
+                    return int(child)
+        time.sleep(0.05)
+    raise AssertionError("no child")
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
