@@ -4,11 +4,11 @@
 mod common;
 
 use common::{MILLISECOND, flow, run, scenario, with};
+use dumbbell_algorithm::registry;
 use dumbbell_record::Output;
 use dumbbell_tcp::PROFILES;
 use serde_json::{Value, json};
 
-const ALGORITHMS: [&str; 7] = ["reno", "scalable", "highspeed", "htcp", "bic", "cubic", "fast"];
 const GBIT: u64 = 1_000_000_000;
 const RTT_NS: u64 = 50 * MILLISECOND;
 const MSS_BYTES: u64 = 1_448;
@@ -49,12 +49,26 @@ fn assert_window(what: &str, output: &Output, expected: f64) {
     assert!((window / expected - 1.0).abs() < 0.02, "{what}: {window:.1}, expected {expected}");
 }
 
+/// The share of a window that is used at least: all but what some give up by themselves.
+fn least_share(algorithm: &str) -> f64 {
+    match algorithm {
+        // ProbeRTT: for 200 ms and a round trip, 4 segments every 10 s (BBR) or half the window
+        // every 5 s (BBRv3).
+        "bbr" | "bbr3" => 0.94,
+        // Slowdowns take a tenth of the time, and each ends with another slow start.
+        "ledbatpp" => 0.8,
+        _ => 0.98,
+    }
+}
+
 #[test]
 fn a_clamped_window_carries_clamp_times_mss_each_round_trip() {
-    for algorithm in ALGORITHMS {
-        let output = steered(algorithm, json!({"cwnd_clamp_segs": 100}));
-        assert_window(algorithm, &output, 100.0);
-        assert_eq!(output.flows.cwnd_segs.iter().max(), Some(&100), "{algorithm}");
+    for algorithm in registry() {
+        let name = algorithm.name;
+        let output = steered(name, json!({"cwnd_clamp_segs": 100}));
+        let share = used_window(&output) / 100.0;
+        assert!((least_share(name)..1.02).contains(&share), "{name}: {share:.3} of the clamp");
+        assert_eq!(output.flows.cwnd_segs.iter().max(), Some(&100), "{name}");
     }
 }
 
@@ -65,13 +79,13 @@ fn no_loss_and_no_recovery_leads_beyond_the_clamp() {
         let output = run(&with(scenario, "/profile", json!(profile)));
         let what = format!("{algorithm} on {profile} with losses of {loss}");
         let events = output.summary.flows[0].congestion_events;
-        assert!(events > 10, "{what}: only {events} reductions show nothing");
+        assert!(events > 5, "{what}: only {events} reductions show nothing");
         let largest = output.flows.cwnd_segs.iter().max();
         assert!(largest <= Some(&100), "{what}: {largest:?}");
     };
-    for algorithm in ALGORITHMS {
-        clamped(algorithm, "linux-6", 0.001);
-        clamped(algorithm, "linux-6", 0.02);
+    for algorithm in registry() {
+        clamped(algorithm.name, "linux-6", 0.001);
+        clamped(algorithm.name, "linux-6", 0.02);
     }
     for profile in PROFILES {
         clamped("cubic", profile.name, 0.005);
