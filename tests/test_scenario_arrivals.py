@@ -99,6 +99,26 @@ def test_load_is_that_of_the_slowest_link() -> None:
     assert 6 < len(fast) / len(slow) < 16
 
 
+def test_a_load_counts_the_headers_that_there_are() -> None:
+    """Without timestamps a packet has 12 bytes of headers less, so the load takes more flows."""
+
+    def per_s(**more: Any) -> Fraction:
+        entry = {"rate": None, "load": "30%", "size": "10kb", **more}
+        flows = arriving(entry, stack=stack, duration="2s")
+        # The times are drawn in units of the mean, so all of them scale with the rate.
+        return Fraction(1, flows[99]["start_ns"])
+
+    stack: Any = "linux-6"
+    usual = per_s()
+    off = {"switches": {"timestamps": False}}
+    assert per_s(**off) / usual == pytest.approx(1460 / 1448, rel=1e-6)
+    assert per_s(**off, packet=576) / per_s(packet=576) == pytest.approx(536 / 524, rel=1e-6)
+    stack = {"profile": "linux-6", **off}
+    assert per_s() / usual == pytest.approx(1460 / 1448, rel=1e-6)
+    assert per_s(switches={"timestamps": True}) == usual
+    assert per_s(stack="linux-6") == usual
+
+
 SIZES = [
     {"distribution": "fixed", "mean": "10kb"},
     {"distribution": "exponential", "mean": "10kb"},

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dumbbell.errors import InputError
 from dumbbell.scenario import draws
-from dumbbell.scenario.model_flows import FLOWS_MAX, HEADER_BYTES, Arrivals
+from dumbbell.scenario.model_flows import FLOWS_MAX, Arrivals
 from dumbbell.scenario.model_sizes import AnySize, Empirical, Exponential, Fixed, LogNormal
 from dumbbell.units import NS_PER_S
 
@@ -16,14 +16,21 @@ _SIZE_MAX = 2**62 - 1
 
 
 def arrivals(
-    spec: Arrivals, seed: int, number: int, duration_ns: int, slowest_bps: int | None
+    spec: Arrivals,
+    seed: int,
+    number: int,
+    duration_ns: int,
+    *,
+    slowest_bps: int | None,
+    header_bytes: int,
 ) -> Iterator[tuple[int, int]]:
     """Yield start and size of each flow of an arrival process, in order.
 
-    The times between starts are exponential. `number` tells the processes of a scenario apart, and
-    `slowest_bps` is what a load refers to. More flows than a scenario may have are an InputError.
+    The times between starts are exponential. `number` tells the processes of a scenario apart,
+    `slowest_bps` is what a load refers to, and `header_bytes` of each packet count there. More
+    flows than a scenario may have are an InputError.
     """
-    per_s = _flows_per_s(spec, slowest_bps)
+    per_s = _flows_per_s(spec, slowest_bps, header_bytes)
     end_ns = min(duration_ns, duration_ns if spec.stop is None else spec.stop)
     with localcontext(prec=28):
         gap_ns = draws.decimal(NS_PER_S / per_s)
@@ -43,7 +50,7 @@ def arrivals(
     )
 
 
-def _flows_per_s(spec: Arrivals, slowest_bps: int | None) -> Fraction:
+def _flows_per_s(spec: Arrivals, slowest_bps: int | None, header_bytes: int) -> Fraction:
     if spec.load is None:
         return Fraction(str(spec.rate))
     if slowest_bps is None:
@@ -53,7 +60,7 @@ def _flows_per_s(spec: Arrivals, slowest_bps: int | None) -> Fraction:
             valid="rate, in flows per second",
         )
     # Each flow's packets with their headers; the last one may be short.
-    wire = mean_size(spec.size) * Fraction(spec.packet, spec.packet - HEADER_BYTES)
+    wire = mean_size(spec.size) * Fraction(spec.packet, spec.packet - header_bytes)
     return Fraction(str(spec.load)) * slowest_bps / (8 * wire)
 
 

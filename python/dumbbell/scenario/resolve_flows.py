@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +151,15 @@ def _arrivals(
     spec = scenario.arrivals[index]
     _check_start(spec.start, scenario.duration)
     slowest_bps = _slowest_bps(topology, spec)
-    for start_ns, size in arrivals(spec, scenario.seed, index, scenario.duration, slowest_bps):
+    header_bytes = _tcp_header_bytes(scenario.stack, spec)
+    for start_ns, size in arrivals(
+        spec,
+        scenario.seed,
+        index,
+        scenario.duration,
+        slowest_bps=slowest_bps,
+        header_bytes=header_bytes,
+    ):
         name = spec.label or f"{algorithm_name(spec)} arrival"
         named[name] += 1
         label = f"{name} {named[name]}"
@@ -196,18 +204,21 @@ def resolve_flow(scenario: Scenario, source: Source) -> dict[str, Any]:
         "start_ns": source.start_ns,
         "stop_ns": source.stop_ns,
         "packet_bytes": source.traffic.packet,
-        "header_bytes": _header_bytes(transport),
+        "header_bytes": _header_bytes(scenario.stack, source),
         "sampled": source.is_sampled,
         "transport": transport,
     }
 
 
-def _header_bytes(transport: Mapping[str, Any]) -> int:
-    if "udp" in transport:
-        return UDP_HEADER_BYTES
-    stack = transport["tcp"]["stack"]
-    known = {**catalogue.stack_profile(stack["profile"]).switches, **stack["switches"]}
-    return HEADER_BYTES if known["timestamps"] else HEADER_BYTES - TIMESTAMPS_BYTES
+def _header_bytes(stack: Stack, source: Source) -> int:
+    return _tcp_header_bytes(stack, source.traffic) if source.is_tcp else UDP_HEADER_BYTES
+
+
+def _tcp_header_bytes(stack: Stack, traffic: AnyTraffic) -> int:
+    stack = traffic.stack or stack
+    profile = catalogue.stack_profile(stack.profile)
+    switches = {**profile.switches, **stack.switches, **traffic.switches}
+    return HEADER_BYTES if switches["timestamps"] else HEADER_BYTES - TIMESTAMPS_BYTES
 
 
 def _udp(flow: AnyTraffic) -> dict[str, Any]:
