@@ -188,8 +188,16 @@ impl Roads<'_> {
     /// then be sent.
     #[inline]
     pub fn admit(&mut self, now: Time, count: u32) -> bool {
-        self.data.has_room(now + self.to_data, count)
-            && self.tail.as_mut().is_none_or(|tail| tail.spare(count))
+        let is_certain = self.data.spares(count)
+            && self.tail.as_ref().is_none_or(|tail| tail.spares(count))
+            && self.data.has_room(now + self.to_data, count);
+        if is_certain {
+            self.data.spare(count);
+            if let Some(tail) = &mut self.tail {
+                tail.spare(count);
+            }
+        }
+        is_certain
     }
 
     /// Sends packets of `bytes` that were admitted at `now`; `answer` gives the acknowledgement
@@ -207,7 +215,7 @@ impl Roads<'_> {
         data.pass_run(now + self.to_data, count, bytes, |leaves| {
             at = leaves + *from_data;
             let Some(ack) = answer() else { return };
-            if let Some(time) = acks.pass(at + *to_acks, ack.bytes()) {
+            if let Ok(time) = acks.pass(at + *to_acks, ack) {
                 line.push(Arrival { time: time + *from_acks, packet: ack.advanced() });
             }
         });
@@ -341,24 +349,23 @@ impl Network {
         self.links[link].is_express().then_some(express)
     }
 
-    /// Sends `count` packets at once over an open express route; gives how many of them
-    /// were not lost: the first ones.
+    /// Sends a packet at `now` over an open express route; gives when it is at its end, or why
+    /// it does not get there.
     #[inline(always)]
-    pub fn admit_run(&mut self, express: &Express, now: Time, count: u32) -> u32 {
-        self.links[express.link].admit_run(now + express.before, count)
-    }
-
-    /// Passes on a packet of `bytes` that was admitted at `now`; gives when it is at the
-    /// end of the route.
-    #[inline(always)]
-    pub fn pass_admitted(&mut self, express: &Express, now: Time, bytes: u16) -> Time {
-        self.links[express.link].pass_admitted(now + express.before, bytes) + express.after
+    pub fn pass(
+        &mut self,
+        express: &Express,
+        now: Time,
+        packet: Packet,
+    ) -> Result<Time, DropCause> {
+        let leaves = self.links[express.link].pass(now + express.before, packet)?;
+        Ok(leaves + express.after)
     }
 
     /// Whether a packet that passed an express route is lost at its end, at `time`.
     #[inline(always)]
-    pub fn loses(&mut self, express: &Express, time: Time, packet: impl Fn() -> Packet) -> bool {
-        express.tail.is_some_and(|tail| time <= self.end && self.links[tail].loses(time, packet()))
+    pub fn loses(&mut self, express: &Express, time: Time, packet: Packet) -> bool {
+        express.tail.is_some_and(|tail| time <= self.end && self.links[tail].loses(time, packet))
     }
 
     /// Lets a packet that passed an express route wait in the line at its end.

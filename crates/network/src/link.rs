@@ -154,7 +154,7 @@ impl Link {
         };
         let entrance = Entrance::new(config, random);
         let exit = Exit::new(config, random);
-        let plain = entrance.is_none() && exit.is_none();
+        let plain = entrance.as_ref().is_none_or(|entrance| entrance.only_loses()) && exit.is_none();
         let constant = match config.rate {
             Some(RateConfig::Constant(rate)) if plain => Some(rate),
             _ => None,
@@ -199,8 +199,7 @@ impl Link {
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: Packet) -> Passage {
         if self.is_express {
-            let leaves = self.pass(now, packet.bytes());
-            return leaves.map_or(Passage::Lost(DropCause::Overflow), Passage::Leaves);
+            return self.pass(now, packet).map_or_else(Passage::Lost, Passage::Leaves);
         }
         if now > self.next_sample {
             self.sample_before(now);
@@ -210,46 +209,47 @@ impl Link {
         self.pass_entrance(now, packet, wire_bytes)
     }
 
-    /// Whether there is nothing but a limited first-in, first-out queue, a constant rate
-    /// and a constant delay, so that [`Self::pass`] will do.
+    /// Whether there is nothing but losses, a limited first-in, first-out queue, a constant
+    /// rate and a constant delay, so that [`Self::pass`] will do.
     #[must_use]
     pub const fn is_express(&self) -> bool {
         self.is_express
     }
 
-    /// Takes a packet of `bytes` at `now` in express: when it is at the far end, or
-    /// nothing if the queue refuses it.
+    /// Takes a packet at `now` in express: when it is at the far end, or why it does not get
+    /// there.
     #[inline]
-    pub fn pass(&mut self, now: Time, bytes: u16) -> Option<Time> {
-        if self.admit_run(now, 1) == 0 {
-            return None;
-        }
-        Some(self.pass_admitted(now, bytes))
-    }
-
-    /// Takes what comes at `now` in express and says how many of `count` packets have
-    /// room.
-    #[inline(always)]
-    pub fn admit_run(&mut self, now: Time, count: u32) -> u32 {
+    pub fn pass(&mut self, now: Time, packet: Packet) -> Result<Time, DropCause> {
         if now > self.next_sample {
             self.sample_before(now);
         }
-        self.arrived_packets += u64::from(count);
+        self.arrived_packets += 1;
+        if self.is_lost(now, packet) {
+            return Err(DropCause::Random);
+        }
         self.depart(now);
-        let admitted = count.min(self.room.saturating_sub(self.occupancy.packets()));
-        self.dropped_packets += u64::from(count - admitted);
-        admitted
-    }
-
-    /// Sends a packet of `bytes` that was admitted at `now` in express; gives when it is
-    /// at the far end.
-    #[inline(always)]
-    pub fn pass_admitted(&mut self, now: Time, bytes: u16) -> Time {
-        debug_assert!(self.is_express);
-        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
+        if self.occupancy.packets() >= self.room {
+            self.dropped_packets += 1;
+            return Err(DropCause::Overflow);
+        }
+        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
         let (start, end) = self.serializer.send(now, wire_bytes);
         self.occupancy.join(start.since(now), end, wire_bytes);
-        end + self.delay
+        Ok(end + self.delay)
+    }
+
+    /// Whether a link that does nothing else at its entrance loses this packet.
+    #[inline(always)]
+    fn is_lost(&mut self, now: Time, packet: Packet) -> bool {
+        self.entrance.is_some() && self.is_lost_there(now, packet)
+    }
+
+    #[inline(never)]
+    fn is_lost_there(&mut self, now: Time, packet: Packet) -> bool {
+        let Some(entrance) = &mut self.entrance else { return false };
+        let lost = entrance.losses.lost(now, packet);
+        self.lost_packets += u64::from(lost);
+        lost
     }
 
     /// Whether the link does nothing but lose packets.
@@ -262,24 +262,27 @@ impl Link {
         loses && passes && self.delay == Span::ZERO && self.samples.is_none()
     }
 
-    /// Whether a link that does nothing else loses this packet at `now`.
+    /// Whether a link that does nothing but lose packets loses this one at `now`.
     #[inline]
     pub fn loses(&mut self, now: Time, packet: Packet) -> bool {
-        let Some(entrance) = &mut self.entrance else { return false };
-        let lost = entrance.losses.lost(now, packet);
         self.arrived_packets += 1;
-        self.lost_packets += u64::from(lost);
-        lost
+        self.is_lost(now, packet)
     }
 
-    /// Passes the next `packets` of a link that does nothing but lose some, if it is certain
-    /// that it loses none of these.
+    /// Whether it is certain that the next `packets` are not lost.
     #[inline]
-    pub fn spare(&mut self, packets: u32) -> bool {
-        let Some(entrance) = &mut self.entrance else { return false };
-        let spared = entrance.losses.spare(u64::from(packets));
-        self.arrived_packets += if spared { u64::from(packets) } else { 0 };
-        spared
+    #[must_use]
+    pub fn spares(&self, packets: u32) -> bool {
+        self.entrance.as_ref().is_none_or(|entrance| entrance.losses.spares(u64::from(packets)))
+    }
+
+    /// Counts packets which [`Self::spares`].
+    #[inline]
+    pub fn spare(&mut self, packets: u32) {
+        self.arrived_packets += u64::from(packets);
+        if let Some(entrance) = &mut self.entrance {
+            entrance.losses.spare(u64::from(packets));
+        }
     }
 
     /// Whether `count` packets that come at `now` in express have room.
@@ -302,8 +305,8 @@ impl Link {
         }
     }
 
-    /// Sends packets of `bytes` that come at `now` in express, for which [`Self::has_room`]
-    /// holds; `leaves` hears when each is at the far end.
+    /// Sends packets of `bytes` that come at `now` in express, were spared and have room;
+    /// `leaves` hears when each is at the far end.
     #[inline(always)]
     pub fn pass_run(&mut self, now: Time, count: u32, bytes: u16, mut leaves: impl FnMut(Time)) {
         let Self { serializer, occupancy, delay, .. } = self;
@@ -315,7 +318,6 @@ impl Link {
             leaves(end + *delay);
         });
         occupancy.book(count, wire_bytes, waited);
-        self.arrived_packets += u64::from(count);
     }
 
     /// Not earlier than the last of `count` packets of `bytes` is at the far end, if they come

@@ -183,15 +183,17 @@ impl Losses {
         self.decide(now, packet)
     }
 
-    /// Passes the next `packets`, whichever they are, if it is certain already that none of
-    /// them is lost.
+    /// Whether it is certain already that the next `packets` pass, whichever they are.
     #[inline]
-    pub const fn spare(&mut self, packets: u64) -> bool {
-        let certain = self.spared >= packets;
-        if certain {
-            self.spared -= packets;
-        }
-        certain
+    #[must_use]
+    pub const fn spares(&self, packets: u64) -> bool {
+        self.spared >= packets
+    }
+
+    /// Passes packets which [`Self::spares`].
+    #[inline]
+    pub const fn spare(&mut self, packets: u64) {
+        self.spared -= packets;
     }
 
     #[cold]

@@ -62,9 +62,7 @@ impl AllHosts {
                 full: bytes == self.flows[index].spec.packet_bytes,
                 ends_message,
             };
-            let admitted = network.admit_run(lane, now, 1) > 0;
-            let at = admitted.then(|| network.pass_admitted(lane, now, bytes));
-            self.arrive_in_express(now, at, index, arrival, bytes, lane, network);
+            self.send_in_express(now, index, arrival, bytes, lane, network);
         }
     }
 
@@ -95,13 +93,11 @@ impl AllHosts {
         network: &mut Network,
     ) {
         let bytes = self.flows[index].spec.packet_bytes;
-        let admitted = network.admit_run(lane, now, count);
         let stamp = clock(now);
-        for (number, place) in (first..).zip(0..count) {
+        for number in first..first + u64::from(count) {
             let arrival =
                 Arrival { number, stamp, ce: false, cwr: false, full: true, ends_message: false };
-            let at = (place < admitted).then(|| network.pass_admitted(lane, now, bytes));
-            self.arrive_in_express(now, at, index, arrival, bytes, lane, network);
+            self.send_in_express(now, index, arrival, bytes, lane, network);
         }
     }
 
@@ -124,28 +120,27 @@ impl AllHosts {
         Some((segment, payload, ends_message))
     }
 
-    /// Takes a segment that was sent at `now` to its receiver at `at`; none: it was lost.
+    /// Takes a segment to its receiver.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "what a packet would say, without the packet")]
-    fn arrive_in_express(
+    fn send_in_express(
         &mut self,
         now: Time,
-        at: Option<Time>,
         index: usize,
         arrival: Arrival,
         bytes: u16,
         lane: &Express,
         network: &mut Network,
     ) {
-        let packet = || Packet::new(index as u32, Direction::Forward, bytes, arrival.number);
-        let Some(at) = at else {
-            return self.drop_data(lane.reaches_link(now), packet(), DropCause::Overflow);
+        let packet = Packet::new(index as u32, Direction::Forward, bytes, arrival.number);
+        let at = match network.pass(lane, now, packet) {
+            Ok(at) => at,
+            Err(cause) => return self.drop_data(lane.reaches_link(now), packet, cause),
         };
         if network.loses(lane, at, packet) {
-            return self.drop_data(at, packet(), DropCause::Random);
+            return self.drop_data(at, packet, DropCause::Random);
         }
         if at > network.end() {
-            return network.keep_late(packet());
+            return network.keep_late(packet);
         }
         let group = self.lanes[index].group;
         if self.timers.is_behind(group, at) {
@@ -203,8 +198,8 @@ fn acknowledge(
     lane: &Express,
     network: &mut Network,
 ) {
-    if network.admit_run(lane, now, 1) > 0 {
-        let at = network.pass_admitted(lane, now, bytes);
-        network.line_up(lane, at, plain_packet(index as u32, bytes, ack));
+    let packet = plain_packet(index as u32, bytes, ack);
+    if let Ok(at) = network.pass(lane, now, packet) {
+        network.line_up(lane, at, packet);
     }
 }
