@@ -258,6 +258,9 @@ def test_what_is_undecided_runs_more_often(tmp_path: Path) -> None:
     found = judging.measure(CASES, side(kernel), simulator, store)
     assert [judged.verdict for judged in found.judged] == [Verdict.UNDECIDABLE, Verdict.AGREES]
     assert kernel.runs == 6
+    assert [each.measure.name for each in found.judged[0].outside] == ["goodput", "rtt"]
+    assert any("goodput is outside, undecided: no reason" in each for each in page.remarks(found))
+    assert found.passed, "what is undecided fails nothing"
     patient = dataclasses.replace(side(kernel), repetitions_undecided=8)
     again = judging.measure(CASES, patient, simulator, store)
     assert [judged.runs for judged in again.judged] == [(8, 4), (3, 4)]

@@ -2,15 +2,15 @@
 
 Between the sender's and the receiver's TCP lie system calls, queues of devices and soft
 interrupts, and a packet waits there for what the processor does at the moment. The agreement
-would otherwise compare that, too: where an algorithm judges by tenths of a millisecond, it decides
-more than all else. So the simulated scenarios have it as a random hold in the senders, one for
-all of them. Nothing else differs in what the two engines run.
+would otherwise compare that, too, and some algorithms judge by tenths of a millisecond. So the
+simulated scenarios have it as a random hold in the senders, one for all of them. Nothing else
+differs in what the two engines run.
 
 How long it is was measured on the testbed, and not fitted to goodputs: where the queue is nearly
 always empty, the kernel's mean round trip was 0.04 ms longer than that of a simulation without it
-(the median of eleven scenarios, most of which have just that), apart from the 0.4 % of the time
-in which the network stood still because the emulator was held up. A uniform hold of that mean
-reaches twice as far. `Hosts.left_us` is what is left of it on the machine at hand.
+(the median of eleven scenarios, half of them between 0.04 and 0.06), apart from the 0.3 % of the
+time in which the network stood still because the emulator was held up. A uniform hold of that
+mean reaches twice as far. `Hosts.left_us` is what is left of it on the machine at hand.
 """
 
 from __future__ import annotations

@@ -110,6 +110,12 @@ class Judged:
         return [each for each in self.compared if each.verdict is Verdict.DIFFERS]
 
     @property
+    def outside(self) -> list[Compared]:
+        """What the headline misses though the runs do not decide it."""
+        undecided = [each for each in self.goals if each.verdict is not Verdict.DIFFERS]
+        return [each for each in undecided if not each.within]
+
+    @property
     def verdict(self) -> Verdict:
         """What the runs say of goodput and mean RTT."""
         found = {each.verdict for each in self.goals}
@@ -226,7 +232,11 @@ def compare(
         _judge(case, reference[1].runs[case.name], other[1].runs[case.name], names, explanations)
         for case in cases
     )
-    differing = [(each.case.name, part.measure.name) for each in judged for part in each.differing]
+    differing = [
+        (each.case.name, part.measure.name)
+        for each in judged
+        for part in (*each.differing, *each.outside)
+    ]
     return Agreement(
         names,
         judged,
@@ -269,7 +279,7 @@ def _judge(
 
 
 def _explained(found: Compared, case: Case, explanations: Sequence[Explanation]) -> Compared:
-    if found.verdict is not Verdict.DIFFERS:
+    if found.verdict is not Verdict.DIFFERS and (found.within or not found.measure.goal):
         return found
     reason = reason_for(case.name, found.measure.name, explanations)
     return Compared(**{**vars(found), "reason": reason})

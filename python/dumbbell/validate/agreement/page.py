@@ -103,6 +103,9 @@ def remarks(agreement: Agreement) -> Iterator[str]:
         for each in judged.differing:
             reason = each.reason or "no reason is known"
             yield f"{judged.case.name}: {each.measure.title} differs: {reason}"
+        for each in judged.outside:
+            reason = each.reason or "no reason is known, and it may be chance"
+            yield f"{judged.case.name}: {each.measure.title} is outside, undecided: {reason}"
     for absent in agreement.not_offered:
         yield f"not offered by the {agreement.names[0]}: {absent}"
     for run in agreement.unusable:
