@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,10 +22,20 @@ from dumbbell.running.engine import Engine, Output, SimulatorEngine
 from dumbbell.running.machine import Fact, Machine
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.validate.agreement import figure, judging, page, parity, running, scenarios, testbed
+from dumbbell.validate.agreement import (
+    figure,
+    hosts,
+    judging,
+    page,
+    parity,
+    running,
+    scenarios,
+    testbed,
+)
 from dumbbell.validate.agreement.collecting import Collected, Side, collect
 from dumbbell.validate.agreement.explanations import Explanation
 from dumbbell.validate.agreement.measures import DISTANCE, MEASURES
+from dumbbell.validate.agreement.running import Found
 from dumbbell.validate.agreement.scenarios import Case
 from dumbbell.validate.agreement.scenarios import Path as Bottleneck
 from dumbbell.validate.agreement.statistics import Verdict
@@ -50,7 +61,11 @@ class Kernel:
         self.invalid = invalid
         self.broken = broken
         self.not_offered: list[str] = []
+        self.held_permille = 0
         self.runs = 0
+
+    def changed(self, data: dict[str, Any]) -> None:
+        """Change more of a resolved scenario."""
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         self.runs += 1
@@ -59,9 +74,15 @@ class Kernel:
             raise EngineError("no such device")
         for flow in data["flows"]:
             flow["transport"]["tcp"]["stack"]["switches"].update(self.changes)
+        self.changed(data)
         output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
         why = ["the emulator was late"] if data["seed"] in self.invalid else []
-        told = {"kernel": "6.18.0", "invalid": why, "not_offered": self.not_offered}
+        told = {
+            "kernel": "6.18.0",
+            "invalid": why,
+            "not_offered": self.not_offered,
+            "held_permille": self.held_permille,
+        }
         return dataclasses.replace(output, summary={**output.summary, "testbed": told})
 
 
@@ -167,6 +188,98 @@ def test_an_engine_agrees_with_itself(tmp_path: Path) -> None:
     assert found.judged[1].of("share") is not None
 
 
+class Distant(Kernel):
+    """A kernel whose acknowledgements travel longer."""
+
+    def __init__(self, delay_ns: int) -> None:
+        super().__init__()
+        self.delay_ns = delay_ns
+
+    def changed(self, data: dict[str, Any]) -> None:
+        for flow in data["flows"]:
+            flow["reverse"]["delay_ns"] += self.delay_ns
+
+
+class Wavering(Kernel):
+    """A kernel with one run that is as slow as a window is small, where nothing is lost."""
+
+    def changed(self, data: dict[str, Any]) -> None:
+        lossy = any(link["loss"] for link in data["links"])
+        if data["seed"] == 2 and not lossy:
+            for flow in data["flows"]:
+                flow["transport"]["tcp"]["stack"]["switches"]["receive_window_bytes"] = 15_000
+
+
+def test_the_simulated_hosts_hold_packets_and_nothing_else_differs() -> None:
+    plain, held = ALONE.resolve(1).data, ALONE.resolve(1, hosts.HOLD_NS).data
+    jitter = [
+        next(link["jitter_ns"] for link in data["links"] if link["name"] == "edge 1")
+        for data in (plain, held)
+    ]
+    assert jitter == [10**6, 10**6 + hosts.HOLD_NS]
+    for link in held["links"]:
+        link["jitter_ns"] -= hosts.HOLD_NS if link["name"] == "edge 1" else 0
+    assert held == plain
+
+
+def test_only_the_simulator_is_given_the_time_of_hosts(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    running.validate([ALONE], bed(), store, modules=False)
+    edges = {
+        (str(run.summary.get("testbed") is not None), link["jitter_ns"])
+        for run in map(store.get, store.keys())
+        for link in run.scenario["links"]
+        if link["name"] == "edge 1"
+    }
+    assert edges == {("True", 10**6), ("False", 10**6 + hosts.HOLD_NS)}
+
+
+def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> None:
+    quiet = Case((ALGORITHMS["reno"],), Bottleneck(100, 10, 0.5, 0.01), True, 3)
+    slow = Distant(70_000)
+    whole = agreement(tmp_path, slow, cases=(quiet, *CASES))
+    text = page.markdown(Found(whole, None, ()))
+    assert re.search(r"then 0\.06\d ms longer \(the median of 1 scenarios\)", text)
+    found = whole.hosts
+    assert found is not None
+    assert found.scenarios == 1, "not where a queue stands, nor where two flows share it"
+    assert found.left_us == pytest.approx(70 - 0.0005 * 10_200, abs=3)
+    slow.held_permille = 3
+    stopped = agreement(tmp_path / "stopped", slow, cases=[quiet]).hosts
+    assert stopped is not None
+    assert stopped.held == pytest.approx(0.0035)
+    assert stopped.left_us == pytest.approx(found.left_us - 0.003 * 10_270, abs=3)
+    assert agreement(tmp_path / "queues", cases=CASES).hosts is None
+
+
+def test_what_is_undecided_runs_more_often(tmp_path: Path) -> None:
+    kernel, store = Wavering(), Store(tmp_path / "results")
+    simulator = Side("simulator", SimulatorEngine(), 4)
+    found = judging.measure(CASES, side(kernel), simulator, store)
+    assert [judged.verdict for judged in found.judged] == [Verdict.UNDECIDABLE, Verdict.AGREES]
+    assert kernel.runs == 6
+    assert [each.measure.name for each in found.judged[0].outside] == ["goodput", "rtt"]
+    assert any("goodput is outside, undecided: no reason" in each for each in page.remarks(found))
+    assert found.passed, "what is undecided fails nothing"
+    patient = dataclasses.replace(side(kernel), repetitions_undecided=8)
+    again = judging.measure(CASES, patient, simulator, store)
+    assert [judged.runs for judged in again.judged] == [(8, 4), (3, 4)]
+    assert kernel.runs == 6 + 5
+    first, later = (each.judged[0].of("goodput") for each in (found, again))
+    assert first is not None
+    assert later is not None
+    assert (later.difference.reach or 0) < (first.difference.reach or 0)
+
+
+def test_more_runs_take_no_more_time_than_they_may() -> None:
+    cases = scenarios.all_cases()
+    few = scenarios.affordable(cases, 3, 100)
+    assert few == list(cases[: len(few)])
+    assert scenarios.real_time_s(few, 3) <= 100 < scenarios.real_time_s(cases[: len(few) + 1], 3)
+    assert scenarios.affordable(cases[:2], 3, 100) == list(cases[:2])
+    assert scenarios.affordable(cases, 3, 1) == []
+
+
 def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     slow = Kernel({"receive_window_bytes": 6000})
     names = tuple(each.name for each in (*MEASURES, DISTANCE))
@@ -266,6 +379,8 @@ def test_the_page_tells_it_all(tmp_path: Path) -> None:
     text = page.markdown(found)
     assert "Kernel 6.18.0, simulator" in text
     assert "2 of 2 scenarios (100 %; wanted 90 %)" in text
+    assert "up to 0.08 ms more, at random" in text
+    assert "nearly always empty" not in text, "no scenario here tells of the hosts"
     rows = [line for line in text.splitlines() if line.startswith("| reno, 10 Mbit/s, 20 ms")]
     assert len(rows) == 2, "once against the simulator, once against the kernel's module"
     assert all(row.endswith("| agrees |") for row in rows)

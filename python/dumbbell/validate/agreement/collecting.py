@@ -26,12 +26,19 @@ class Side:
         What runs the scenarios, and how many at the same time.
     repetitions
         Runs of each scenario, with the seeds 1, 2 and so on.
+    repetitions_undecided
+        Those of a scenario that fewer do not decide; 0: no more of it.
+    hold_ns
+        How long packets are held in senders at most, for the time that they spend in hosts where
+        the engine has none.
     """
 
     name: str
     engine: Engine
     repetitions: int
     jobs: int = 1
+    repetitions_undecided: int = 0
+    hold_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,11 @@ class Collected:
     runs: dict[str, dict[int, Run]] = field(default_factory=dict)
     unusable: list[Unusable] = field(default_factory=list)
 
+    def replaced(self, later: Collected) -> Collected:
+        """Return these runs with later ones in place of those of the same scenarios."""
+        kept = [each for each in self.unusable if each.scenario not in later.runs]
+        return Collected({**self.runs, **later.runs}, kept + later.unusable)
+
     def told(self, key: str) -> list[Any]:
         """Return what the testbed told of each run, such as its kernel."""
         runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
@@ -68,7 +80,7 @@ def collect(
     """Run what the store does not hold."""
     collected = Collected({case.name: {} for case in cases})
     planned = [
-        (case.name, repetition, case.resolve(repetition).on(side.engine.identity))
+        (case.name, repetition, case.resolve(repetition, side.hold_ns).on(side.engine.identity))
         for case in cases
         for repetition in range(1, side.repetitions + 1)
     ]

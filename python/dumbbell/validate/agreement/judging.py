@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from dumbbell.figures import history
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement import distance, statistics
+from dumbbell.validate.agreement import distance, hosts, scenarios, statistics
 from dumbbell.validate.agreement.collecting import Collected, Side, Unusable, collect
 from dumbbell.validate.agreement.explanations import EXPLANATIONS, Explanation, reason_for, stale
+from dumbbell.validate.agreement.hosts import Hosts
 from dumbbell.validate.agreement.measures import DISTANCE, MEASURES, Measure
 from dumbbell.validate.agreement.scenarios import Case
 from dumbbell.validate.agreement.statistics import Estimate, Verdict
@@ -109,6 +110,12 @@ class Judged:
         return [each for each in self.compared if each.verdict is Verdict.DIFFERS]
 
     @property
+    def outside(self) -> list[Compared]:
+        """What the headline misses though the runs do not decide it."""
+        undecided = [each for each in self.goals if each.verdict is not Verdict.DIFFERS]
+        return [each for each in undecided if not each.within]
+
+    @property
     def verdict(self) -> Verdict:
         """What the runs say of goodput and mean RTT."""
         found = {each.verdict for each in self.goals}
@@ -140,6 +147,8 @@ class Agreement:
     not_offered: tuple[str, ...] = ()
     """What scenarios ask of the stack and the kernel does not have."""
     stale: tuple[Explanation, ...] = ()
+    hosts: Hosts | None = None
+    """What the hosts of the reference take, if it is the kernel and the other is not."""
 
     @property
     def within(self) -> int:
@@ -174,6 +183,7 @@ class Agreement:
             "judged": [each.as_dict() for each in self.judged],
             "unusable": [vars(each) for each in self.unusable],
             "stale": [vars(each) for each in self.stale],
+            "hosts": self.hosts.as_dict() if self.hosts else None,
         }
 
 
@@ -184,14 +194,30 @@ def measure(
     store: Store,
     on_progress: OnProgress | None = None,
 ) -> Agreement:
-    """Run the scenarios on both engines, the reference last, and compare."""
+    """Run the scenarios on both engines, the reference last, and compare.
 
-    def collected(side: Side) -> Collected:
+    What its runs do not decide the reference runs more often, if it is to.
+    """
+
+    def collected(cases: Sequence[Case], side: Side) -> Collected:
         follow = None if on_progress is None else partial(on_progress, side)
         return collect(cases, side, store, follow)
 
-    theirs = (other.name, collected(other))
-    return compare(cases, (reference.name, collected(reference)), theirs)
+    theirs = (other.name, collected(cases, other))
+    ours = collected(cases, reference)
+    found = compare(cases, (reference.name, ours), theirs)
+    again = _to_be_repeated(found, reference)
+    if not again:
+        return found
+    more = collected(again, replace(reference, repetitions=reference.repetitions_undecided))
+    return compare(cases, (reference.name, ours.replaced(more)), theirs)
+
+
+def _to_be_repeated(found: Agreement, side: Side) -> list[Case]:
+    """Return what more runs may decide, as far as the time for it goes."""
+    undecided = [each.case for each in found.judged if each.verdict is Verdict.UNDECIDABLE]
+    extra = max(0, side.repetitions_undecided - side.repetitions)
+    return scenarios.affordable(undecided, extra, scenarios.REAL_TIME_UNDECIDED_S) if extra else []
 
 
 def compare(
@@ -206,7 +232,11 @@ def compare(
         _judge(case, reference[1].runs[case.name], other[1].runs[case.name], names, explanations)
         for case in cases
     )
-    differing = [(each.case.name, part.measure.name) for each in judged for part in each.differing]
+    differing = [
+        (each.case.name, part.measure.name)
+        for each in judged
+        for part in (*each.differing, *each.outside)
+    ]
     return Agreement(
         names,
         judged,
@@ -214,7 +244,13 @@ def compare(
         tuple(sorted(set(reference[1].told("kernel")))),
         tuple(sorted({each for absent in reference[1].told("not_offered") for each in absent})),
         tuple(stale(explanations, [case.name for case in cases], differing)),
+        _hosts(cases, reference[1], other[1]),
     )
+
+
+def _hosts(cases: Sequence[Case], reference: Collected, other: Collected) -> Hosts | None:
+    is_kernel, is_simulated = reference.told("kernel"), not other.told("kernel")
+    return hosts.look(cases, reference.runs, other.runs) if is_kernel and is_simulated else None
 
 
 Runs = Mapping[int, Run]
@@ -243,7 +279,7 @@ def _judge(
 
 
 def _explained(found: Compared, case: Case, explanations: Sequence[Explanation]) -> Compared:
-    if found.verdict is not Verdict.DIFFERS:
+    if found.verdict is not Verdict.DIFFERS and (found.within or not found.measure.goal):
         return found
     reason = reason_for(case.name, found.measure.name, explanations)
     return Compared(**{**vars(found), "reason": reason})

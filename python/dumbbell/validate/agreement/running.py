@@ -8,11 +8,16 @@ from typing import Any
 
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement import judging, parity, scenarios
+from dumbbell.validate.agreement import hosts, judging, parity, scenarios
 from dumbbell.validate.agreement.collecting import Side
 from dumbbell.validate.agreement.judging import Agreement, OnProgress
 from dumbbell.validate.agreement.parity import Parity
-from dumbbell.validate.agreement.scenarios import REPETITIONS, REPETITIONS_SIMULATED, Case
+from dumbbell.validate.agreement.scenarios import (
+    REPETITIONS,
+    REPETITIONS_SIMULATED,
+    REPETITIONS_UNDECIDED,
+    Case,
+)
 from dumbbell.validate.agreement.testbed import Bed
 
 KERNEL = "kernel"
@@ -71,8 +76,12 @@ def validate(
 
     Without `modules` the kernel's own are left out.
     """
-    simulator = Side(SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs)
-    kernel = Side(KERNEL, bed.engine(False), REPETITIONS)
+    simulator = Side(
+        SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs, hold_ns=hosts.HOLD_NS
+    )
+    kernel = Side(
+        KERNEL, bed.engine(False), REPETITIONS, repetitions_undecided=REPETITIONS_UNDECIDED
+    )
     algorithms = {each.name: each for case in cases for each in case.algorithms}
     return Found(
         judging.measure(cases, kernel, simulator, store, on_progress),
@@ -98,7 +107,12 @@ def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
 
 
 def real_time_s(cases: Sequence[Case], bed: Bed, *, modules: bool = True) -> float:
-    """Return about how long all of it takes if nothing is there yet."""
+    """Return how long all of it takes at most, about, if nothing is there yet."""
     twice = _built_twice(cases, bed) if modules else []
     algorithms = {each.name for case in cases for each in case.algorithms}
-    return scenarios.real_time_s([*cases, *twice]) + len(algorithms) * parity.RUN_S
+    undecided_s = scenarios.real_time_s(cases, REPETITIONS_UNDECIDED - REPETITIONS)
+    return (
+        scenarios.real_time_s([*cases, *twice])
+        + min(undecided_s, scenarios.REAL_TIME_UNDECIDED_S)
+        + len(algorithms) * parity.RUN_S
+    )

@@ -26,10 +26,16 @@ STACK: Final = "linux-6"
 REPETITIONS: Final = 3
 """On the real kernel, which runs in real time and one at a time."""
 
+REPETITIONS_UNDECIDED: Final = 6
+"""On the real kernel, of a scenario that fewer do not decide."""
+
 REPETITIONS_SIMULATED: Final = 10
 
 REAL_TIME_S: Final = 1000
 """What the set may take on the real kernel."""
+
+REAL_TIME_UNDECIDED_S: Final = 600
+"""What more repetitions of what is undecided may take beside that."""
 
 SETUP_S: Final = 1.5
 """What a run takes beside its own time: namespaces, programs, connections."""
@@ -108,8 +114,11 @@ class Case:
         """What runs where; unique."""
         return f"{self.flows}, {self.path}" + (f", loss {self.path.loss:g}" if self.loss else "")
 
-    def table(self) -> dict[str, Any]:
-        """Return the scenario as its file would say it."""
+    def table(self, hold_ns: int = 0) -> dict[str, Any]:
+        """Return the scenario as its file would say it.
+
+        Packets are held up to `hold_ns` longer in their senders; see `hosts`.
+        """
         path = self.path
         ecn = any(algorithm.needs_ecn for algorithm in self.algorithms)
         limit = f"{path.buffer_bdp:g}bdp"
@@ -129,7 +138,8 @@ class Case:
                 }
                 if ecn
                 else limit,
-                "edge_jitter": f"{min(service_ns, NS_PER_S // 1000)}ns",
+                # One packet's time at the bottleneck, so that flows do not march in step.
+                "edge_jitter": f"{min(service_ns, NS_PER_S // 1000) + hold_ns}ns",
                 "loss": [{"place": "receiver", "probability": path.loss}] if self.loss else [],
             },
             "flow": list(self._flows()),
@@ -148,10 +158,11 @@ class Case:
                 )
             yield flow
 
-    def resolve(self, repetition: int) -> ResolvedScenario:
-        """Return what both engines run; a repetition has the same seed in both."""
+    def resolve(self, repetition: int, hold_ns: int = 0) -> ResolvedScenario:
+        """Return what an engine runs; a repetition has the same seed in both."""
         own = {each.name: each for each in self.algorithms if each.is_own}
-        return Scenario.parse({**self.table(), "seed": repetition}, self.name, own).resolve()
+        table = {**self.table(hold_ns), "seed": repetition}
+        return Scenario.parse(table, self.name, own).resolve()
 
 
 def _seconds(seconds: float) -> str:
@@ -189,6 +200,12 @@ def _run_seconds(algorithms: int) -> int:
 def real_time_s(cases: Sequence[Case], repetitions: int = REPETITIONS) -> float:
     """Return about how long some scenarios take on the real kernel."""
     return repetitions * sum(case.seconds + SETUP_S for case in cases)
+
+
+def affordable(cases: Sequence[Case], repetitions: int, seconds: float) -> list[Case]:
+    """Return the first of some scenarios, as many as fit into a time on the real kernel."""
+    most = range(len(cases) + 1)
+    return list(cases[: max(n for n in most if real_time_s(cases[:n], repetitions) <= seconds)])
 
 
 _QUICK: Final = (("reno", False), ("cubic", True), ("reno + cubic", False))
