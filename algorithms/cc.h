@@ -101,8 +101,8 @@ struct cc_conn {
 	u32 base_rtt_us;    /* RTT of the empty path as told by TCP-BPF; 0: not told */
 	u32 pacing_wait_us; /* until pacing lets the next segment leave */
 	/*
-	 * Timestamp of the latest ACK less the one that it echoes (RFC 7323), in ticks
-	 * of about a millisecond: the time of the way there and at the receiver, plus
+	 * Timestamp of the latest ACK less the one that it echoes (RFC 7323), in
+	 * milliseconds: the time of the way there and at the receiver, plus
 	 * what is between two clocks. Only differences mean anything, modulo 2^32. 0
 	 * without timestamps and without CC_NEEDS_ONE_WAY.
 	 */
@@ -111,8 +111,13 @@ struct cc_conn {
 
 /* What one ACK told (pkts_acked). */
 struct cc_ack_sample {
-	u32 pkts_acked; /* segments newly acknowledged or SACKed */
-	s32 rtt_us;	/* of the latest sent, never retransmitted one; -1: none */
+	u32 pkts_acked; /* segments that it acknowledges cumulatively, SACKed before or not */
+	/*
+	 * Of the latest sent, never retransmitted one that it newly acknowledges or
+	 * SACKs; where all were retransmitted what timestamps tell, in whole
+	 * milliseconds; -1: nothing.
+	 */
+	s32 rtt_us;
 	/*
 	 * Delivered while that segment was in flight: exact with cong_control or
 	 * CC_NEEDS_RATES, otherwise what is in flight after this ACK.

@@ -109,8 +109,8 @@ pub struct Conn {
     pub base_rtt_us: u32,
     /// Time until pacing lets the next segment leave, microseconds.
     pub pacing_wait_us: u32,
-    /// Timestamp of the latest acknowledgement less the one that it echoes, in ticks of
-    /// about a millisecond, modulo 2^32; 0 without timestamps and without
+    /// Timestamp of the latest acknowledgement less the one that it echoes, in
+    /// milliseconds, modulo 2^32; 0 without timestamps and without
     /// [`crate::Need::OneWay`].
     pub one_way_ticks: u32,
 }
@@ -153,9 +153,11 @@ impl Default for Conn {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckSample {
-    /// Segments newly acknowledged or SACKed.
+    /// Segments that it acknowledges cumulatively, SACKed before or not.
     pub pkts_acked: u32,
-    /// RTT of the latest sent, never retransmitted of them, microseconds; -1: none.
+    /// RTT of the latest sent, never retransmitted of what it newly acknowledges or SACKs,
+    /// microseconds; where all were retransmitted what timestamps tell, in whole
+    /// milliseconds; -1: nothing.
     pub rtt_us: i32,
     /// Bytes delivered while that segment was in flight; without
     /// [`crate::Need::Rates`] what is in flight after this ACK.

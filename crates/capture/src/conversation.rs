@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_handshake_negotiates_what_the_flow_uses() {
-        let [syn, syn_ack, ack] = conversation(None).handshake(5 << 20);
+        let [syn, syn_ack, ack] = conversation(None).handshake(5_000_000);
         assert_eq!((syn.max_segment_bytes, syn.window_scale), (Some(1460), Some(14)));
         assert!(syn.sack_permitted && syn_ack.sack_permitted && !ack.sack_permitted);
         let flags = |packet: TcpPacket| (packet.flags.syn, packet.flags.ece, packet.flags.cwr);

@@ -65,11 +65,11 @@ pub struct Timestamps {
 }
 
 impl Timestamps {
-    /// The clock of every host: ticks of 2^20 ns since the run began. That is about the
-    /// millisecond of Linux, and what the simulated hosts count.
+    /// The clock of every host: milliseconds since the run began, as Linux counts, and the
+    /// simulated hosts.
     #[must_use]
     pub const fn clock(time_ns: u64) -> u32 {
-        (time_ns >> 20) as u32
+        (time_ns / 1_000_000) as u32
     }
 }
 

@@ -154,7 +154,8 @@ impl Link {
         };
         let entrance = Entrance::new(config, random);
         let exit = Exit::new(config, random);
-        let plain = entrance.as_ref().is_none_or(|entrance| entrance.only_loses()) && exit.is_none();
+        let plain =
+            entrance.as_ref().is_none_or(|entrance| entrance.only_loses()) && exit.is_none();
         let constant = match config.rate {
             Some(RateConfig::Constant(rate)) if plain => Some(rate),
             _ => None,

@@ -11,7 +11,7 @@ use dumbbell_tcp::{Ack, Ecn as EcnMode, SackBlocks};
 use dumbbell_workload::{Demand, Transport};
 
 use crate::flow::{Ends, FlowState};
-use crate::wire::clock;
+use dumbbell_tcp::clock;
 
 /// Flows that a file names in its comment.
 const FLOWS_NAMED: usize = 100;
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn handshakes_and_hosts_count_the_same_ticks() {
-        for time_ns in [0, (1 << 20) - 1, 1 << 20, 5_000_000_000, 1 << 52] {
+        for time_ns in [0, 999_999, 1_000_000, 5_000_000_000, 1 << 52] {
             assert_eq!(Timestamps::clock(time_ns), clock(Time(time_ns)));
         }
     }

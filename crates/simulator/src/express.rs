@@ -6,11 +6,11 @@
 
 use dumbbell_network::{Direction, DropCause, Ecn, Express, GroupId, Network, Packet, Time};
 use dumbbell_record::EventKind;
-use dumbbell_tcp::{Ack, Arrival, Segment};
+use dumbbell_tcp::{Ack, Arrival, Segment, clock};
 
 use crate::flow::{Connection, Ends};
 use crate::hosts::{AllHosts, ecn_of, receiver_of, sender_of};
-use crate::wire::{clock, plain_packet};
+use crate::wire::plain_packet;
 
 /// The ways of a connection that are in express.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use dumbbell_network::{
     Arrival, Direction, DropCause, Ecn, Fate, Flags, GroupId, Network, Packet, Random, Span, Time,
 };
 use dumbbell_record::{EventKind, Request};
-use dumbbell_tcp::Ack;
+use dumbbell_tcp::{Ack, clock};
 use dumbbell_workload::Scenario;
 
 use crate::app::Message;
@@ -15,7 +15,7 @@ use crate::flow::{Ends, FlowState, Host};
 use crate::recorder::Recorder;
 use crate::stretch::SharedLanes;
 use crate::timers::{Task, Timers};
-use crate::wire::{ParkedAcks, ack_of, arrival_of, clock};
+use crate::wire::{ParkedAcks, ack_of, arrival_of};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;

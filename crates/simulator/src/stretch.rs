@@ -6,13 +6,13 @@
 
 use dumbbell_network::{Arrival, Express, GroupId, Network, Packet, Roads, Time};
 
-use dumbbell_tcp::Sender;
+use dumbbell_tcp::{Sender, clock};
 
 use crate::express::Lanes;
 use crate::flow::{Connection, Ends, FlowState};
 use crate::hosts::{AllHosts, receiver_of, sender_of};
 use crate::timers::Timers;
-use crate::wire::{clock, plain_packet};
+use crate::wire::plain_packet;
 
 /// The lanes of all connections whose acknowledgements a group hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

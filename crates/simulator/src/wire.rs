@@ -5,16 +5,7 @@
 //! names the place. So are those whose sender wants the receiver's timestamp too.
 
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
-use dumbbell_tcp::{Ack, Arrival, SackBlocks};
-
-/// Timestamps count 2^20 ns, about a millisecond.
-const TICK_SHIFT: u32 = 20;
-
-/// The hosts' clock for timestamps (RFC 7323).
-#[inline]
-pub const fn clock(now: Time) -> u32 {
-    (now.0 >> TICK_SHIFT) as u32
-}
+use dumbbell_tcp::{Ack, Arrival, SackBlocks, clock};
 
 /// A timestamp of which a note holds the lower bits, not later than `now`.
 #[inline]
@@ -208,10 +199,10 @@ mod tests {
         let sent = (3 << 24) + 5;
         let echoing = Ack { echo: sent, ..ack(2, false) };
         let packet = parked.packet_of(0, 52, echoing, None, || unreachable!());
-        let received = ack_of(packet, Time(u64::from(sent + 1_000) << TICK_SHIFT));
+        let received = ack_of(packet, Time(u64::from(sent + 1_000) * 1_000_000));
         assert_eq!(received.echo, sent);
         let data = Packet::new(0, Direction::Forward, 1_500, 3).with_note(sent & 0xff_ffff);
-        let arrival = arrival_of(data, Time(u64::from(sent) << TICK_SHIFT), 1_500);
+        let arrival = arrival_of(data, Time(u64::from(sent) * 1_000_000), 1_500);
         assert_eq!((arrival.stamp, arrival.full, arrival.ce), (sent, true, false));
     }
 }

@@ -107,3 +107,76 @@ fn express_lanes_make_no_difference() {
     let data = packets(&sent).iter().filter(|packet| packet.data_of.is_some()).count();
     assert_eq!(data as u64, sent_segs);
 }
+
+/// What ends an undisturbed stretch, one thing at a time: two bulk flows with equal round-trip
+/// times, which share all links unless a receiver has one of its own.
+fn stretches() -> Vec<(&'static str, Value)> {
+    let pair = |rate_bps, queue, algorithm: &str| {
+        let second = with(flow(algorithm, None, 20 * MILLISECOND), "/start_ns", json!(3_000_000));
+        let flows = vec![flow(algorithm, None, 20 * MILLISECOND), second];
+        resolve(&with(
+            scenario(rate_bps, queue, 5, flows),
+            "/record/interval_ns",
+            json!(10 * MILLISECOND),
+        ))
+    };
+    let plain = || pair(50_000_000, 100, "cubic");
+    let loss = |p: f64| json!([{"kind": "bernoulli", "probability": [[0, p]]}]);
+    let errors = json!([{
+        "kind": "gilbert-elliott", "to_bad": 0.0005, "to_good": 1.0, "loss_good": 0.0, "loss_bad": 1.0,
+    }]);
+    let both = |p, errors: &Value| json!([loss(p)[0], errors[0]]);
+    let late = json!([[0, 0.0], [2_000_000_000, 0.01]]);
+    let late = json!([{"kind": "bernoulli", "probability": late}]);
+    let named = json!([{"kind": "scripted", "drops": [{"flow": 1, "number": 700, "times": 2}]}]);
+    let stack = |key: &str, value: Value| {
+        let whole =
+            with(plain(), "/flows/0/transport/tcp/stack/switches", json!({ key: value.clone() }));
+        with(whole, "/flows/1/transport/tcp/stack/switches", json!({ key: value }))
+    };
+    let mut alone = pair(50_000_000, 100, "reno");
+    alone["flows"].as_array_mut().unwrap().truncate(1);
+    alone["links"].as_array_mut().unwrap().push(common::link(
+        "lossy",
+        None,
+        &json!({"loss": both(0.001, &errors)}),
+    ));
+    let hops = json!([{"link": 0, "delay_ns": 10_000_000}, {"link": 2, "delay_ns": 0}]);
+    vec![
+        ("nothing but the queue", plain()),
+        ("a small queue", pair(50_000_000, 5, "cubic")),
+        ("no queue limit", with(plain(), "/links/0/queue/limit", json!(null))),
+        ("a slow link", pair(300_000, 20, "cubic")),
+        ("losses before the queue", with(plain(), "/links/0/loss", loss(0.001))),
+        ("many losses", with(plain(), "/links/0/loss", loss(0.1))),
+        ("losses of two kinds", with(plain(), "/links/0/loss", both(0.0005, &errors))),
+        ("losses that begin late", with(plain(), "/links/0/loss", late)),
+        ("losses by name", with(plain(), "/links/0/loss", named)),
+        ("losses behind the queue", with(alone, "/flows/0/forward/hops", hops)),
+        ("lost acknowledgements", with(plain(), "/links/1/loss", loss(0.05))),
+        ("a slow way back", with(plain(), "/links/1/rate/constant", json!(1_000_000))),
+        ("a full way back", {
+            let slow = with(plain(), "/links/1/rate/constant", json!(500_000));
+            with(slow, "/links/1/queue/limit", json!({"packets": 20}))
+        }),
+        ("no timestamps", stack("timestamps", json!(false))),
+        ("each segment acknowledged", stack("delayed_ack_ns", json!(0))),
+        ("a fixed wait", stack("delayed_ack", json!("fixed"))),
+        ("a receive window", stack("receive_window_bytes", json!(60_000))),
+        ("a paced algorithm", pair(50_000_000, 100, "bbr")),
+        ("a flow that stops", with(plain(), "/flows/0/stop_ns", json!(2_345_678_901u64))),
+        (
+            "a transfer",
+            with(plain(), "/flows/0/transport/tcp/demand", json!({"transfer": 3_000_000})),
+        ),
+        ("different packets", with(plain(), "/flows/0/packet_bytes", json!(600))),
+    ]
+}
+
+#[test]
+fn undisturbed_stretches_make_no_difference() {
+    for (what, scenario) in stretches() {
+        let (run, _) = both(&scenario);
+        assert!(run.summary.packets > 100, "{what}");
+    }
+}

@@ -2,12 +2,21 @@
 
 use std::ops::Range;
 
+use dumbbell_network::Time;
+
+/// The hosts' clock for timestamps (RFC 7323): milliseconds, as Linux has them.
+#[inline]
+#[must_use]
+pub const fn clock(now: Time) -> u32 {
+    (now.0 / 1_000_000) as u32
+}
+
 /// What a data segment brings to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Its number.
     pub number: u64,
-    /// The sender's timestamp, in ticks of about 1 ms.
+    /// The sender's timestamp, in milliseconds.
     pub stamp: u32,
     /// It carries a congestion mark.
     pub ce: bool,

@@ -38,7 +38,7 @@ mod undo;
 mod usage;
 
 pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
-pub use arrival::Arrival;
+pub use arrival::{Arrival, clock};
 pub use rack::Moment;
 pub use ranges::RangeSet;
 pub use rate::DeliveryRate;

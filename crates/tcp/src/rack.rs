@@ -6,7 +6,7 @@
 
 use dumbbell_network::{Span, Time};
 
-use crate::undo::ticks;
+use crate::arrival::clock;
 
 /// A transmission's place among all others, even those of the same moment: the next
 /// new segment at the time, then retransmissions by number, then that new segment.
@@ -114,7 +114,7 @@ impl Rack {
         let rtt = moment.now.since(sending.1);
         // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).
         let too_soon = moment.min_rtt.is_some_and(|min| rtt < min);
-        let caused_earlier = moment.echo.is_some_and(|echo| echo < ticks(sending.1));
+        let caused_earlier = moment.echo.is_some_and(|echo| echo < clock(sending.1));
         if was_resent && (too_soon || caused_earlier) {
             return;
         }
@@ -232,7 +232,7 @@ mod tests {
         let again = (Order::of_retransmission(9, 0), sent);
         rack.on_delivery(&moment(50), again, true);
         assert_eq!(rack.latest(), None);
-        let of_original = Moment { echo: Some(ticks(sent) - 1), ..moment(80) };
+        let of_original = Moment { echo: Some(clock(sent) - 1), ..moment(80) };
         rack.on_delivery(&of_original, again, true);
         assert_eq!(rack.latest(), None);
         rack.on_delivery(&moment(80), again, true);

@@ -107,6 +107,12 @@ impl RttEstimator {
         self.latest_us = Some(rtt_us);
     }
 
+    /// Takes what an echoed timestamp told, in whole milliseconds, among the samples of late;
+    /// the statistics leave it out.
+    pub fn note_echoed(&mut self, now: Time, rtt_us: u32) {
+        self.recent_min.take(now, rtt_us);
+    }
+
     #[inline]
     fn smooth(&mut self, srtt_x8: u64, rtt: u64) {
         let srtt = srtt_x8 >> 3;

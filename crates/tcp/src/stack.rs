@@ -41,6 +41,9 @@ pub struct Stack {
     /// Echoed timestamps tell the round-trip time of what was sent again (RFC 7323,
     /// section 4), where the segments carry them.
     pub rtt_from_timestamps: bool,
+    /// The algorithm is told of acknowledgements that only SACK, and the round-trip times of
+    /// echoed timestamps, as in Linux since 4.2.
+    pub tells_of_all_acks: bool,
     /// How long the smallest round-trip time is remembered, in ns; none: for ever.
     pub min_rtt_window_ns: Option<Span>,
     /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
@@ -268,7 +271,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 40] = [
+pub const SWITCHES: [(&str, &str); 41] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
@@ -294,6 +297,10 @@ pub const SWITCHES: [(&str, &str); 40] = [
     ("undo", "whether a reduction that proves spurious is taken back (RFC 4015, RFC 3708)"),
     ("rto_rule", "how the retransmission timeout is computed: linux or rfc6298"),
     ("rtt_from_timestamps", "echoed timestamps tell the RTT of what was sent again (RFC 7323)"),
+    (
+        "tells_of_all_acks",
+        "the algorithm hears of ACKs that only SACK, and RTTs of timestamps (Linux since 4.2)",
+    ),
     ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; null: for ever"),
     ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),
     ("pacing", "which flows are paced: off (those whose algorithm sets a rate) or fq (all)"),
@@ -344,6 +351,7 @@ fn linux_2_6_6() -> Stack {
         frto: false,
         undo: false,
         rtt_from_timestamps: false,
+        tells_of_all_acks: false,
         min_rtt_window_ns: None,
         burst_after_recovery_segs: Some(3),
         pacing_free_segs: 0,
@@ -378,6 +386,7 @@ fn linux_3_16() -> Stack {
         reordering_max_segs: segments(127),
         early_retransmit: true,
         tail_probe: ProbeRule::Draft,
+        tells_of_all_acks: false,
         min_rtt_window_ns: None,
         // tcp_limit_output_bytes was 128 KB.
         tsq_bytes: bytes(1 << 17),
@@ -440,6 +449,7 @@ pub(crate) const fn linux_6() -> Stack {
         undo: true,
         rto_rule: RtoRule::Linux,
         rtt_from_timestamps: true,
+        tells_of_all_acks: true,
         min_rtt_window_ns: Some(Span::from_millis(300_000)),
         burst_after_recovery_segs: None,
         pacing: Pacing::Off,

@@ -12,6 +12,16 @@ use crate::shaping::{Request, Verdict};
 use crate::slow_start::Round;
 use crate::usage::{Transmitted, restart_after_idle, validate};
 
+/// What an ACK told, as its last step needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    pub delivery: Delivery,
+    pub losses: Losses,
+    pub prior_in_flight_segs: u32,
+    /// Of the latest sent of what was delivered.
+    pub rtt_us: Option<u32>,
+}
+
 impl Sender {
     /// The latest rate of delivery, where the algorithm looks at rates.
     #[must_use]
@@ -149,31 +159,19 @@ impl Sender {
 
     /// The last step of an ACK, where more than the windows matters.
     #[inline(never)]
-    pub(crate) fn control_beyond_windows(
-        &mut self,
-        now: Time,
-        delivery: &Delivery,
-        losses: Losses,
-        prior_in_flight_segs: u32,
-    ) {
-        self.sample_rate(now, delivery, losses, prior_in_flight_segs);
+    pub(crate) fn control_beyond_windows(&mut self, now: Time, told: &Told) {
+        self.sample_rate(now, told);
         if !self.algorithm.has_cong_control() {
-            self.control(delivery, losses);
+            self.control(&told.delivery, told.losses);
         }
         self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
     }
 
     /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
     /// window and rate by it.
-    fn sample_rate(
-        &mut self,
-        now: Time,
-        delivery: &Delivery,
-        losses: Losses,
-        prior_in_flight_segs: u32,
-    ) {
+    fn sample_rate(&mut self, now: Time, told: &Told) {
         let Some(rates) = &mut self.rates else { return };
-        let rtt_us = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
+        let &Told { delivery, losses, prior_in_flight_segs, rtt_us } = told;
         let (delivered_segs, lost_segs) = (delivery.delivered_segs, losses.segs);
         let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
         let sample = rates.sample(now, &mut self.conn, ack);

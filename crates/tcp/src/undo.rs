@@ -8,14 +8,8 @@ use std::ops::Range;
 
 use dumbbell_network::Time;
 
+use crate::arrival::clock;
 use crate::ranges::RangeSet;
-
-/// A timestamp as segments carry it: ticks of 2^20 ns.
-#[inline]
-#[must_use]
-pub const fn ticks(time: Time) -> u32 {
-    (time.0 >> 20) as u32
-}
 
 /// What is remembered of the reduction under way, or of the last one.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +51,7 @@ impl Undo {
     /// A segment was sent again.
     pub fn on_resent(&mut self, now: Time, segment: u64) {
         if self.under_watch {
-            self.first_resent_at.get_or_insert(ticks(now));
+            self.first_resent_at.get_or_insert(clock(now));
             self.needed = Some(self.needed.unwrap_or(0) + 1);
             self.resent.insert(segment..segment + 1);
         }
@@ -94,7 +88,7 @@ mod tests {
     use super::*;
 
     const fn at_tick(tick: u64) -> Time {
-        Time(tick << 20)
+        Time(tick * 1_000_000)
     }
 
     fn resent(segments: &[u64]) -> Undo {

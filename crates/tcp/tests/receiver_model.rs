@@ -139,7 +139,7 @@ impl Bench {
         self.pass(self.now + event.gap);
         let number = self.number(&event.step);
         let &Event { ce, full, ends_message, cwr, .. } = event;
-        let stamp = (self.now.0 >> 20) as u32;
+        let stamp = dumbbell_tcp::clock(self.now);
         let accepted = number >= self.next && number <= self.cumulative;
         if self.stack.timestamps && accepted {
             self.recent = self.recent.max(stamp);

@@ -5,12 +5,13 @@ use dumbbell_network::{Span, Time};
 
 use super::{Observer, Sender};
 use crate::ack::{Ack, SackBlocks};
+use crate::arrival::clock;
 use crate::rack::Moment;
 use crate::recovery::Progress;
 use crate::scoreboard::{Delivery, Losses};
 use crate::stack::Growth;
 use crate::tail_probe;
-use crate::undo::ticks;
+use crate::transmission::Told;
 
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +116,8 @@ impl Sender {
         if !self.is_plain {
             self.note_deliveries(&delivery);
         }
-        self.sample_rtt(now, &delivery, echo.filter(|_| self.stack.rtt_from_timestamps));
+        let echoed = echo.filter(|_| self.stack.rtt_from_timestamps);
+        let rtt_us = self.sample_rtt(now, &delivery, echoed);
         let losses = if self.leaves_state(ack) {
             Losses::default()
         } else {
@@ -132,7 +134,8 @@ impl Sender {
         if self.is_plain {
             self.control(&delivery, losses);
         } else {
-            self.control_beyond_windows(now, &delivery, losses, prior_in_flight_segs);
+            let told = Told { delivery, losses, prior_in_flight_segs, rtt_us };
+            self.control_beyond_windows(now, &told);
         }
         self.settle();
     }
@@ -150,10 +153,13 @@ impl Sender {
         }
     }
 
-    /// Tells the algorithm, before it sees what was delivered.
+    /// Tells the algorithm, before it sees what was delivered. An acknowledgement that fills a
+    /// hole takes Linux's slow path like one with blocks: the receiver had kept what was above,
+    /// so that the window it offers is another, which header prediction does not expect.
     #[inline]
     fn tell_of_ack(&mut self, delivery: &Delivery, has_blocks: bool, ece: bool) {
-        let flags = match (has_blocks, ece) {
+        let fills_hole = delivery.advanced_segs > delivery.delivered_segs;
+        let flags = match (has_blocks || fills_hole, ece) {
             (false, false) if delivery.advanced_segs > 0 => ACK_WIN_UPDATE,
             (_, false) => ACK_SLOWPATH,
             (_, true) => ACK_SLOWPATH | ACK_ECE,
@@ -165,30 +171,40 @@ impl Sender {
         self.algorithm.in_ack_event(&mut self.conn, flags);
     }
 
-    fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) {
+    /// Takes the round-trip times that an acknowledgement tells; gives what it tells the
+    /// algorithm. Where a retransmission makes them ambiguous (Karn), timestamps tell.
+    fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) -> Option<u32> {
         if delivery.delivered_segs == 0 {
-            return;
+            return None;
         }
-        let measured = delivery.first_sent.map(|sent| now.since(sent).as_micros() as u32);
-        // Where a retransmission makes the round trip ambiguous (Karn), timestamps tell.
-        let advanced = delivery.advanced_segs > 0;
-        let echoed = || echo.filter(|_| advanced).map(|echo| rtt_of_echo(now, echo));
-        if let Some(rtt_us) = measured.or_else(echoed) {
+        let since = |sent: Time| now.since(sent).as_micros() as u32;
+        let (first_us, last_us) = (delivery.first_sent.map(since), delivery.last_sent.map(since));
+        let is_ambiguous = first_us.is_none() && delivery.advanced_segs > 0;
+        let echoed_us = echo.filter(|_| is_ambiguous).map(|echo| rtt_of_echo(now, echo));
+        if let Some(rtt_us) = first_us.or(echoed_us) {
             self.rtt.sample(rtt_us, self.board.una(), self.board.next());
         }
-        let latest = delivery.last_sent.map(|sent| now.since(sent).as_micros() as u32);
-        if let Some(rtt_us) = latest {
+        if let Some(rtt_us) = last_us {
             self.note_rtt(now, rtt_us, delivery.advanced_segs);
+        }
+        let echoed_us = echoed_us.filter(|_| self.stack.tells_of_all_acks);
+        if let Some(rtt_us) = echoed_us {
+            self.rtt.note_echoed(now, rtt_us);
+            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
         }
         if let Some(srtt_us) = self.rtt.srtt_us() {
             self.conn.srtt_us = srtt_us;
         }
+        let latest_us = last_us.or(echoed_us);
         let sample = AckSample {
-            pkts_acked: delivery.delivered_segs as u32,
-            rtt_us: latest.map_or(-1, |rtt_us| rtt_us as i32),
+            pkts_acked: delivery.advanced_segs as u32,
+            rtt_us: latest_us.map_or(-1, |rtt_us| rtt_us as i32),
             in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
         };
-        self.algorithm.pkts_acked(&mut self.conn, &sample);
+        if delivery.advanced_segs > 0 || self.stack.tells_of_all_acks {
+            self.algorithm.pkts_acked(&mut self.conn, &sample);
+        }
+        latest_us
     }
 
     /// Whether an acknowledgement leaves the congestion state as it is.
@@ -274,6 +290,5 @@ impl Sender {
 
 /// The round-trip time that an echoed timestamp tells, in microseconds.
 fn rtt_of_echo(now: Time, echo: u32) -> u32 {
-    let ticks = ticks(now).wrapping_sub(echo).max(1);
-    ((u64::from(ticks) << 20) / 1_000) as u32
+    clock(now).wrapping_sub(echo).max(1) * 1_000
 }

@@ -192,7 +192,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             next = self.sender.next_new_segment();
             self.sent.push((self.now, segment));
             let fate = (self.data)(self.now, segment);
-            let stamp = (self.now.0 >> 20) as u32;
+            let stamp = dumbbell_tcp::clock(self.now);
             for delay in fate.delays {
                 self.put(delay, OnWire::Data { segment, stamp, is_marked: fate.is_marked });
             }
