@@ -302,3 +302,26 @@ fn an_undisturbed_flow_sends_in_runs() {
     let wire = transfer(&stack("linux-6"), 400, losing(&[60]));
     assert!(wire.runs >= 50, "{} runs around a loss", wire.runs);
 }
+
+/// The smallest RTT that the algorithm sees, and that of the statistics, after a transfer over
+/// a path of 100.6 ms with one loss.
+fn smallest_rtts_us(profile: &str) -> (u32, u32) {
+    let delay = Span::from_micros(50_300);
+    let data = move |_: Time, segment: Segment| {
+        let is_lost = segment.number == 20 && !segment.is_retransmission;
+        if is_lost { Fate::lost() } else { Fate::after(delay) }
+    };
+    let mut wire = Wire::new(&stack(profile), "reno", Some(200), data, steady(delay));
+    wire.finish();
+    let sender = &wire.sender;
+    (sender.conn().min_rtt_us, sender.rtt().summary().expect("samples").min_us)
+}
+
+#[test]
+fn timestamps_tell_algorithms_the_rtt_of_what_was_sent_again_since_linux_4_2() {
+    assert_eq!(smallest_rtts_us("linux-3.16"), (100_600, 100_600));
+    // In whole milliseconds, as the retransmission came 0.2 ms before the end of one.
+    for profile in ["linux-4.14", "linux-6"] {
+        assert_eq!(smallest_rtts_us(profile), (100_000, 100_600), "{profile}");
+    }
+}
