@@ -111,7 +111,7 @@ struct cc_conn {
 
 /* What one ACK told (pkts_acked). */
 struct cc_ack_sample {
-	u32 pkts_acked; /* segments that it acknowledges cumulatively, SACKed before or not */
+	u32 pkts_acked; /* segments acknowledged cumulatively, SACKed before or not */
 	/*
 	 * Of the latest sent, never retransmitted one that it newly acknowledges or
 	 * SACKs; where all were retransmitted what timestamps tell, in whole

@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 
 use crate::agenda::Agenda;
-use crate::fifo::Fifo;
+use crate::express::{Express, Roads};
+use crate::line::Line;
 use crate::link::{DropCause, Link, LinkCounters, Passage};
 use crate::link_config::LinkConfig;
 use crate::packet::{Ecn, Packet};
@@ -94,158 +95,6 @@ pub enum Turn {
     Passed(Fate),
 }
 
-/// A route over a single link in express, of which everything can be said at once.
-/// Behind it there may be one more that does nothing but lose packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Express {
-    link: LinkId,
-    tail: Option<LinkId>,
-    before: Span,
-    after: Span,
-    /// The line at its end; none: the host hears at once.
-    line: Option<u32>,
-    /// A packet sent later would not reach the link before the end.
-    last: Time,
-}
-
-impl Express {
-    /// Whether what is sent at `now` can take it.
-    #[inline]
-    #[must_use]
-    pub fn is_open(&self, now: Time) -> bool {
-        now <= self.last
-    }
-
-    /// When what is sent at `now` reaches the link.
-    #[must_use]
-    pub fn reaches_link(&self, now: Time) -> Time {
-        now + self.before
-    }
-
-    /// Nothing is sent over it later.
-    #[must_use]
-    pub const fn last(&self) -> Time {
-        self.last
-    }
-
-    /// Whether both lead over the same link.
-    #[must_use]
-    pub const fn meets(&self, other: &Self) -> bool {
-        self.link == other.link
-    }
-
-    /// Whether there is a link behind that loses packets.
-    #[must_use]
-    pub const fn has_tail(&self) -> bool {
-        self.tail.is_some()
-    }
-
-    /// Whether the host at its end hears at once.
-    #[must_use]
-    pub const fn ends_at_host(&self) -> bool {
-        self.line.is_none()
-    }
-}
-
-/// All that the packets of a connection touch which is in express both ways, as long as
-/// everything goes well.
-#[derive(Debug)]
-pub struct Roads<'a> {
-    data: &'a mut Link,
-    tail: Option<&'a mut Link>,
-    acks: &'a mut Link,
-    line: &'a mut Line,
-    to_data: Span,
-    from_data: Span,
-    to_acks: Span,
-    from_acks: Span,
-}
-
-impl Roads<'_> {
-    /// The next acknowledgement, if it comes until then.
-    #[inline]
-    #[must_use]
-    pub fn next(&self, until: Time) -> Option<Arrival> {
-        self.line.waiting.front().filter(|arrival| arrival.time <= until)
-    }
-
-    /// Takes the next acknowledgement away.
-    #[inline]
-    pub const fn skip(&mut self) {
-        self.line.waiting.skip();
-    }
-
-    /// When the last of `count` packets of `bytes` that are sent at `now` is at its host, or
-    /// some time later, and how long after the first at most.
-    #[inline]
-    #[must_use]
-    pub fn run_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
-        let (last, takes) = self.data.run_ends(now + self.to_data, count, bytes);
-        (last + self.from_data, takes)
-    }
-
-    /// Whether all of `count` packets that are sent at `now` will certainly arrive; they must
-    /// then be sent.
-    #[inline]
-    pub fn admit(&mut self, now: Time, count: u32) -> bool {
-        let is_certain = self.data.spares(count)
-            && self.tail.as_ref().is_none_or(|tail| tail.spares(count))
-            && self.data.has_room(now + self.to_data, count);
-        if is_certain {
-            self.data.spare(count);
-            if let Some(tail) = &mut self.tail {
-                tail.spare(count);
-            }
-        }
-        is_certain
-    }
-
-    /// Sends packets of `bytes` that were admitted at `now`; `answer` gives the acknowledgement
-    /// that is sent at once when the next of them is at its host. Gives when the last is.
-    #[inline(always)]
-    pub fn send(
-        &mut self,
-        now: Time,
-        count: u32,
-        bytes: u16,
-        mut answer: impl FnMut() -> Option<Packet>,
-    ) -> Time {
-        let Self { data, acks, line, from_data, to_acks, from_acks, .. } = self;
-        let mut at = now;
-        data.pass_run(now + self.to_data, count, bytes, |leaves| {
-            at = leaves + *from_data;
-            let Some(ack) = answer() else { return };
-            if let Ok(time) = acks.pass(at + *to_acks, ack) {
-                line.push(Arrival { time: time + *from_acks, packet: ack.advanced() });
-            }
-        });
-        at
-    }
-}
-
-/// What waits for its turn on the way to a group or a link.
-#[derive(Debug)]
-struct Line {
-    waiting: Fifo<Arrival>,
-    /// How much later than an arrival its turn is.
-    shift: Span,
-    /// When the group's earliest timer is due.
-    timer: Time,
-}
-
-impl Line {
-    /// Adds an arrival; gives whether others come after it.
-    #[inline]
-    fn push(&mut self, arrival: Arrival) -> bool {
-        if self.waiting.back().is_some_and(|last| last.time > arrival.time) {
-            self.waiting.insert_by(arrival, |other| other.time > arrival.time);
-            return true;
-        }
-        self.waiting.push(arrival);
-        false
-    }
-}
-
 /// A network of links with two routes for each flow.
 #[derive(Debug)]
 pub struct Network {
@@ -290,9 +139,9 @@ impl Network {
         let links: Vec<_> = (0..).zip(links).map(link).collect();
         let prompt: Vec<_> = links.iter().map(Link::is_prompt).collect();
         let Plan { ways, stride, groups, lines: line_links } = Plan::new(paths, &prompt, drive);
-        let line = |shift| Line { waiting: Fifo::new(), shift, timer: Time::NEVER };
-        let to_groups = groups.iter().map(|group| line(group.shift));
-        let lines: Vec<_> = to_groups.chain(line_links.iter().map(|_| line(Span::ZERO))).collect();
+        let to_groups = groups.iter().map(|group| Line::new(group.shift));
+        let to_links = line_links.iter().map(|_| Line::new(Span::ZERO));
+        let lines: Vec<_> = to_groups.chain(to_links).collect();
         // Links that must be asked for their next packet have turns, too.
         let scheduled: Vec<_> =
             (0..links.len()).filter(|&link| links[link].is_scheduled()).collect();

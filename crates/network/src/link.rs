@@ -219,7 +219,7 @@ impl Link {
 
     /// Takes a packet at `now` in express: when it is at the far end, or why it does not get
     /// there.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, now: Time, packet: Packet) -> Result<Time, DropCause> {
         if now > self.next_sample {
             self.sample_before(now);
