@@ -106,3 +106,18 @@ fn two_reno_flows_share_equally_and_the_shorter_rtt_gets_more() {
     assert_near("equal round trips", shares([82, 82]), 1.0, 0.1);
     assert!(shares([42, 162]) > 2.0, "42 ms against 162 ms: {}", shares([42, 162]));
 }
+
+/// Duplicate ACKs count as segments that arrived, and the ACK that ends a recovery must not
+/// count them again.
+#[test]
+fn westwood_never_estimates_more_than_the_link_carries() {
+    let flows = vec![flow("westwood", None, 40 * MILLISECOND)];
+    let lossy = with(scenario(10_000_000, 33, 20, flows), "/network/loss/receiver", json!(0.005));
+    let sampled = with(lossy, "/record/interval_ns", json!(20 * MILLISECOND));
+    let told = with(sampled, "/record/algorithm_state", json!(true));
+    for seed in 1..=4 {
+        let output = run(&with(told.clone(), "/seed", json!(seed)));
+        let most_kbps = *output.internals.info0.iter().max().expect("samples");
+        assert!((8_000..=9_653).contains(&most_kbps), "{most_kbps} of 9,653 kbit/s");
+    }
+}
