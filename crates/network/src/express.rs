@@ -112,23 +112,25 @@ impl Roads<'_> {
         is_certain
     }
 
-    /// Sends packets of `bytes` that were admitted at `now`; `answer` gives the acknowledgement
-    /// that is sent at once when the next of them is at its host. Gives when the last is.
+    /// Sends packets of `bytes` that were admitted at `now`; `answer` gives what is acknowledged
+    /// at once when the next of them is at its host, and `packet_of` the packet of that, of
+    /// `ack_bytes`. Gives when the last is there.
     #[inline(always)]
-    pub fn send(
+    pub fn send<Ack: Copy>(
         &mut self,
         now: Time,
-        count: u32,
-        bytes: u16,
-        mut answer: impl FnMut() -> Option<Packet>,
+        (count, bytes, ack_bytes): (u32, u16, u16),
+        mut answer: impl FnMut() -> Option<Ack>,
+        packet_of: impl Fn(Ack) -> Packet,
     ) -> Time {
         let Self { data, acks, line, from_data, to_acks, from_acks, .. } = self;
         let mut at = now;
         data.pass_run(now + self.to_data, count, bytes, |leaves| {
             at = leaves + *from_data;
             let Some(ack) = answer() else { return };
-            if let Ok(time) = acks.pass(at + *to_acks, ack) {
-                line.push(Arrival { time: time + *from_acks, packet: ack.advanced() });
+            // A packet that exists only when it is put down need not be kept until then.
+            if let Ok(time) = acks.pass(at + *to_acks, ack_bytes, || packet_of(ack)) {
+                line.push(time + *from_acks, packet_of(ack).advanced());
             }
         });
         at

@@ -207,7 +207,8 @@ impl Network {
         now: Time,
         packet: Packet,
     ) -> Result<Time, DropCause> {
-        let leaves = self.links[express.link].pass(now + express.before, packet)?;
+        let link = &mut self.links[express.link];
+        let leaves = link.pass(now + express.before, packet.bytes(), || packet)?;
         Ok(leaves + express.after)
     }
 
@@ -524,8 +525,9 @@ impl Network {
 
     #[inline]
     fn wait(&mut self, line: usize, arrival: Arrival) {
+        let Arrival { time, packet } = arrival;
         let was_empty = self.lines[line].waiting.front().is_none();
-        if self.lines[line].push(arrival) || was_empty {
+        if self.lines[line].push(time, packet) || was_empty {
             self.plan_turn(line);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::fifo::Fifo;
 use crate::graph::Arrival;
+use crate::packet::Packet;
 use crate::units::{Span, Time};
 
 /// What waits for its turn on the way to a group or a link.
@@ -22,12 +23,21 @@ impl Line {
 
     /// Adds an arrival; gives whether others come after it.
     #[inline]
-    pub fn push(&mut self, arrival: Arrival) -> bool {
-        if self.waiting.back().is_some_and(|last| last.time > arrival.time) {
-            self.waiting.insert_by(arrival, |other| other.time > arrival.time);
-            return true;
+    pub fn push(&mut self, time: Time, packet: Packet) -> bool {
+        let overtakes = self.waiting.back().is_some_and(|last| last.time > time);
+        if overtakes {
+            self.insert(time, packet);
+        } else {
+            self.waiting.push(Arrival { time, packet });
         }
-        self.waiting.push(arrival);
-        false
+        overtakes
+    }
+
+    /// Time and packet come in registers: an arrival whose address is taken here would be
+    /// written to memory and read again before each push.
+    #[cold]
+    #[inline(never)]
+    fn insert(&mut self, time: Time, packet: Packet) {
+        self.waiting.insert_by(Arrival { time, packet }, |other| other.time > time);
     }
 }

@@ -200,7 +200,8 @@ impl Link {
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: Packet) -> Passage {
         if self.is_express {
-            return self.pass(now, packet).map_or_else(Passage::Lost, Passage::Leaves);
+            let leaves = self.pass(now, packet.bytes(), || packet);
+            return leaves.map_or_else(Passage::Lost, Passage::Leaves);
         }
         if now > self.next_sample {
             self.sample_before(now);
@@ -217,10 +218,15 @@ impl Link {
         self.is_express
     }
 
-    /// Takes a packet at `now` in express: when it is at the far end, or why it does not get
-    /// there.
+    /// Takes a packet of `bytes` at `now` in express: when it is at the far end, or why it does
+    /// not get there. `packet` is asked for only where packets are lost.
     #[inline(always)]
-    pub fn pass(&mut self, now: Time, packet: Packet) -> Result<Time, DropCause> {
+    pub fn pass(
+        &mut self,
+        now: Time,
+        bytes: u16,
+        packet: impl FnOnce() -> Packet,
+    ) -> Result<Time, DropCause> {
         if now > self.next_sample {
             self.sample_before(now);
         }
@@ -233,7 +239,7 @@ impl Link {
             self.dropped_packets += 1;
             return Err(DropCause::Overflow);
         }
-        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
+        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
         let (start, end) = self.serializer.send(now, wire_bytes);
         self.occupancy.join(start.since(now), end, wire_bytes);
         Ok(end + self.delay)
@@ -241,8 +247,8 @@ impl Link {
 
     /// Whether a link that does nothing else at its entrance loses this packet.
     #[inline(always)]
-    fn is_lost(&mut self, now: Time, packet: Packet) -> bool {
-        self.entrance.is_some() && self.is_lost_there(now, packet)
+    fn is_lost(&mut self, now: Time, packet: impl FnOnce() -> Packet) -> bool {
+        self.entrance.is_some() && self.is_lost_there(now, packet())
     }
 
     #[inline(never)]
@@ -267,7 +273,7 @@ impl Link {
     #[inline]
     pub fn loses(&mut self, now: Time, packet: Packet) -> bool {
         self.arrived_packets += 1;
-        self.is_lost(now, packet)
+        self.is_lost(now, || packet)
     }
 
     /// Whether it is certain that the next `packets` are not lost.

@@ -134,8 +134,8 @@ fn travel(
         }
         let stamp = clock(now);
         receiver.on_routine_run(count, stamp, |acks| {
-            let to_packet = |ack| plain_packet(flow as u32, header_bytes, ack);
-            roads.send(now, count, packet_bytes, || acks.of_next().map(to_packet))
+            let packet_of = |ack| plain_packet(flow as u32, header_bytes, ack);
+            roads.send(now, (count, packet_bytes, header_bytes), || acks.of_next(), packet_of)
         });
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
