@@ -119,6 +119,16 @@ def test_a_load_counts_the_headers_that_there_are() -> None:
     assert per_s(stack="linux-6") == usual
 
 
+def test_a_load_counts_what_links_add() -> None:
+    """Full packets of 1,500 bytes occupy 1,538 on Ethernet, so the load takes fewer flows."""
+
+    def first_ns(overhead: str) -> Any:
+        entry = {"rate": None, "load": "30%"}
+        return arriving(entry, **{"network.overhead": overhead}, duration="2s")[99]["start_ns"]
+
+    assert first_ns("ethernet") / first_ns("ip") == pytest.approx(1538 / 1500, rel=1e-6)
+
+
 SIZES = [
     {"distribution": "fixed", "mean": "10kb"},
     {"distribution": "exponential", "mean": "10kb"},

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Write as _;
 use std::path::Path;
+use std::process::{ExitStatus, Output};
 
 /// What is kept of a log at most: some have hundreds of megabytes, and what matters is at
 /// their end.
@@ -28,30 +29,37 @@ impl fmt::Display for Complaint {
 
 /// The compiler does not take `source`, which messages call `shown`.
 #[must_use]
-pub fn of_compiler(shown: &str, source: &Path, command: &str, said: &str) -> Complaint {
-    let (line, cause) = first_error(source, said);
+pub fn of_compiler(shown: &str, source: &Path, command: &str, output: &Output) -> Complaint {
+    let said = &*String::from_utf8_lossy(&output.stderr);
+    let silent = silence(output.status);
+    let (line, cause) = first_error(source, said).unwrap_or((None, &silent));
     let hint =
         if wants_floats(cause) { " (floating point: the kernel has integers only)" } else { "" };
     let rest = kept(shown, &format!("{command}\n\n{said}"));
     Complaint { file: shown.to_owned(), line, cause: format!("{cause}{hint}; {rest}") }
 }
 
+fn silence(status: ExitStatus) -> String {
+    format!("the compiler ended without a word ({status})")
+}
+
 /// Line, if it is known, and message of the first error in `source`, or else of the first
-/// anywhere, such as in a macro of an included file.
-fn first_error<'a>(source: &Path, said: &'a str) -> (Option<u32>, &'a str) {
+/// anywhere, such as in a macro of an included file; if nothing is called an error, the
+/// first of what was said.
+fn first_error<'a>(source: &Path, said: &'a str) -> Option<(Option<u32>, &'a str)> {
     if let Some((line, message)) = said.lines().find_map(|line| located(line, source, "error: ")) {
-        return (Some(line), message);
+        return Some((Some(line), message));
     }
     let elsewhere = said.lines().position(|line| line.contains("error:"));
     let Some(elsewhere) = elsewhere else {
-        return (None, said.lines().next().unwrap_or("the compiler says nothing"));
+        return said.lines().next().map(|message| (None, message));
     };
     let mut lines = said.lines().skip(elsewhere);
     let message = lines.next().expect("the line of the error");
     let message = message.split_once("error: ").map_or(message, |(_, rest)| rest);
     let notes = lines.take_while(|line| !line.contains("error:"));
     let used = notes.filter_map(|line| located(line, source, "note: ")).next();
-    (used.map(|(line, _)| line), message)
+    Some((used.map(|(line, _)| line), message))
 }
 
 /// Whether the compiler misses a function of its own for floating point, such as
@@ -114,13 +122,21 @@ mod tests {
         let said = "/t/cc.h:9:2: error: static assertion failed: \"too large\"\n\
                     /t/odd.c:7:1: note: in expansion of macro 'CC_ALGORITHM'\n";
         let found = first_error(Path::new("/t/odd.c"), said);
-        assert_eq!(found, (Some(7), "static assertion failed: \"too large\""));
+        assert_eq!(found, Some((Some(7), "static assertion failed: \"too large\""));
     }
 
     #[test]
     fn errors_of_the_file_itself_come_first() {
         let said = "/t/cc.h:9:2: error: other\n/t/odd.c:12:3: error: 'x' undeclared\n";
-        assert_eq!(first_error(Path::new("/t/odd.c"), said), (Some(12), "'x' undeclared"));
+        assert_eq!(first_error(Path::new("/t/odd.c"), said), Some((Some(12), "'x' undeclared")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn of_a_compiler_that_was_killed_the_signal_is_told() {
+        let killed = std::os::unix::process::ExitStatusExt::from_raw(9);
+        assert_eq!(first_error(Path::new("/t/odd.c"), ""), None);
+        assert_eq!(silence(killed), "the compiler ended without a word (signal: 9 (SIGKILL))");
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! every step for what else might happen. Whatever is not routine ends the stretch.
 
 use dumbbell_network::{Arrival, Express, GroupId, Network, Packet, Roads, Time};
-
 use dumbbell_tcp::{Sender, clock};
 
 use crate::express::Lanes;

@@ -23,14 +23,16 @@ def arrivals(
     *,
     slowest_bps: int | None,
     header_bytes: int,
+    overhead_bytes: int,
 ) -> Iterator[tuple[int, int]]:
     """Yield start and size of each flow of an arrival process, in order.
 
     The times between starts are exponential. `number` tells the processes of a scenario apart,
-    `slowest_bps` is what a load refers to, and `header_bytes` of each packet count there. More
-    flows than a scenario may have are an InputError.
+    `slowest_bps` is what a load refers to. Packets count there as links carry them:
+    `header_bytes` of each are no payload, and links add `overhead_bytes`. More flows than a
+    scenario may have are an InputError.
     """
-    per_s = _flows_per_s(spec, slowest_bps, header_bytes)
+    per_s = _flows_per_s(spec, slowest_bps, header_bytes, overhead_bytes)
     end_ns = min(duration_ns, duration_ns if spec.stop is None else spec.stop)
     with localcontext(prec=28):
         gap_ns = draws.decimal(NS_PER_S / per_s)
@@ -50,7 +52,9 @@ def arrivals(
     )
 
 
-def _flows_per_s(spec: Arrivals, slowest_bps: int | None, header_bytes: int) -> Fraction:
+def _flows_per_s(
+    spec: Arrivals, slowest_bps: int | None, header_bytes: int, overhead_bytes: int
+) -> Fraction:
     if spec.load is None:
         return Fraction(str(spec.rate))
     if slowest_bps is None:
@@ -59,8 +63,10 @@ def _flows_per_s(spec: Arrivals, slowest_bps: int | None, header_bytes: int) -> 
             key="load",
             valid="rate, in flows per second",
         )
-    # Each flow's packets with their headers; the last one may be short.
-    wire = mean_size(spec.size) * Fraction(spec.packet, spec.packet - header_bytes)
+    # As if all packets were full; the last one of a flow may be short.
+    wire = mean_size(spec.size) * Fraction(
+        spec.packet + overhead_bytes, spec.packet - header_bytes
+    )
     return Fraction(str(spec.load)) * slowest_bps / (8 * wire)
 
 

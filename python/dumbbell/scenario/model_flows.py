@@ -317,8 +317,8 @@ class _ArrivalsKind(Table):
     """Flows per second; or set `load`."""
 
     load: Share | None = Field(None, examples=["30%"])
-    """What they are to take of the slowest link of their path on the average, headers counted; or
-    set `rate`."""
+    """What they are to take of the slowest link of their path on the average, headers and the
+    network's `overhead` counted; or set `rate`."""
 
     size: SizeSpec = Field(examples=["10kb", {"distribution": "pareto", "mean": "100kb"}])
     """How much each of them sends."""

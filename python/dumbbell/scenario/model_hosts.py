@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,9 @@ from dumbbell.scenario.tables import Table
 from dumbbell.units import EdgeRate, Time
 
 Overhead = Literal["none", "ip", "ethernet"]
+
+OVERHEAD_BYTES: Final[Mapping[Overhead, int]] = {"none": 0, "ip": 0, "ethernet": 38}
+"""What links carry beside an IP packet; Ethernet: preamble 8, header 14, FCS 4, gap 12."""
 
 
 def idle_queue(key: str) -> InputError:

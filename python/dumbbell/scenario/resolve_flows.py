@@ -20,6 +20,7 @@ from dumbbell.scenario.model_flows import (
     Arrivals,
     Flow,
 )
+from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
 from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.model_workloads import AnyWorkload, OnOff, Rpc
 from dumbbell.scenario.routes import Topology
@@ -159,6 +160,7 @@ def _arrivals(
         scenario.duration,
         slowest_bps=slowest_bps,
         header_bytes=header_bytes,
+        overhead_bytes=OVERHEAD_BYTES[scenario.network.overhead],
     ):
         name = spec.label or f"{algorithm_name(spec)} arrival"
         named[name] += 1

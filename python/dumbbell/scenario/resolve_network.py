@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell.errors import InputError, listed, near
 from dumbbell.scenario import facts
 from dumbbell.scenario.model_flows import AnyTraffic
+from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
 from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
 from dumbbell.scenario.model_rates import delay_steps
@@ -22,9 +23,6 @@ from dumbbell.scenario.routes import Hop, Path, Topology, Way
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
-
-OVERHEAD_BYTES: Final = {"none": 0, "ip": 0, "ethernet": 38}
-"""Bytes on the wire beside the IP packet; Ethernet: preamble 8, header 14, FCS 4, gap 12."""
 
 HOPS_MAX: Final = 255
 """Links that a packet may pass."""

@@ -89,9 +89,8 @@ impl Sources {
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
         let (_, name) = compiler();
-        Err(OwnError::File(of_compiler(shown, &self.path(file), &name, &said)))
+        Err(OwnError::File(of_compiler(shown, &self.path(file), &name, output)))
     }
 }
 

@@ -108,8 +108,7 @@ impl Compiler {
             remedy: "see whether it runs by itself, or install another clang".into(),
         })?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(of_compiler(shown, source, &format!("{command:?}"), &said).into());
+            return Err(of_compiler(shown, source, &format!("{command:?}"), &output).into());
         }
         fs::read(&object).map_err(|error| no_space(&error))
     }
