@@ -122,7 +122,7 @@ mod tests {
         let said = "/t/cc.h:9:2: error: static assertion failed: \"too large\"\n\
                     /t/odd.c:7:1: note: in expansion of macro 'CC_ALGORITHM'\n";
         let found = first_error(Path::new("/t/odd.c"), said);
-        assert_eq!(found, Some((Some(7), "static assertion failed: \"too large\""));
+        assert_eq!(found, Some((Some(7), "static assertion failed: \"too large\"")));
     }
 
     #[test]

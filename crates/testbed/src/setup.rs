@@ -22,10 +22,6 @@ use crate::tuning::Tuning;
 use crate::watch::Watch;
 use crate::windows::buffer_bytes;
 
-/// How long the threads run before anything that is measured: where traffic began at once, the
-/// kernel's ACKs stopped for 5 to 10 ms about 0.95 and 1.95 s after they had, and what they then
-/// released overflowed the queue.
-const SETTLING: Span = Span::from_millis(2_100);
 /// How long connections may take beyond two round trips, ...
 const LEAD: Span = Span::from_millis(200);
 /// ... and for each flow, as all may begin at once.
@@ -120,11 +116,10 @@ impl<'a> Setup<'a> {
         Ok(())
     }
 
-    /// How long before the beginning of the run the threads must begin, which make the first
-    /// connections then.
+    /// How long before the beginning of the run the first connections must be made.
     pub fn lead(&self) -> Span {
         let flows = 0..self.scenario.flows.len();
-        SETTLING + flows.map(|flow| self.lead_of(flow)).max().unwrap_or(LEAD)
+        flows.map(|flow| self.lead_of(flow)).max().unwrap_or(LEAD)
     }
 
     fn lead_of(&self, flow: usize) -> Span {

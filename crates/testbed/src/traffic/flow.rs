@@ -109,7 +109,15 @@ impl FlowState {
             (Stage::Waiting, _) => self.connects.unwrap_or(self.spec.start_ns),
             (Stage::Late | Stage::Missed, _) => Time::NEVER,
         };
-        own.min(self.stops.unwrap_or(Time::NEVER))
+        own.min(self.stops.unwrap_or(Time::NEVER)).min(self.reads())
+    }
+
+    /// When its receiving end means to read.
+    fn reads(&self) -> Time {
+        match &self.transport {
+            Carrier::Stream(Stream { receiver: Some(receiver), .. }) => receiver.due(),
+            _ => Time::NEVER,
+        }
     }
 
     /// Whether it has a connection that has begun and is to be sampled.
@@ -134,6 +142,10 @@ impl FlowState {
         if self.connects.is_some_and(|connects| connects <= now) {
             self.connect()?;
         }
+        if self.reads() <= now {
+            // What more there is will be read in the next turn.
+            self.hear(End::Receiver, now, common)?;
+        }
         if self.stage == Stage::Waiting && self.spec.start_ns <= now {
             return self.begin(now, common);
         }
@@ -153,7 +165,7 @@ impl FlowState {
         let heard = match (&mut self.transport, end) {
             (Carrier::Datagrams(datagrams), _) => datagrams.receive().map(|()| Progress::Done),
             (Carrier::Stream(stream), End::Receiver) => match &mut stream.receiver {
-                Some(receiver) => receiver.read(common.sink.spare_capacity_mut()),
+                Some(receiver) => receiver.read(now, common.sink.spare_capacity_mut()),
                 None => Ok(Progress::Done),
             },
             (Carrier::Stream(_), End::Sender) => return self.sender_hears(now, common),

@@ -4,16 +4,26 @@ use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
+use dumbbell_network::{Span, Time};
 use socket2::Socket;
 
 use crate::traffic::stream::{Progress, TURN};
 use crate::traffic::{options, sockets};
 
-/// Segments that may wait to be read. Then a receiver acknowledges by what has arrived, not
-/// by when the applications' thread gets round to reading.
-const READ_SEGS: u64 = 16;
-/// A small receive buffer is not to be filled by what waits to be read.
-const BUFFER_SHARE: u64 = 16;
+// Linux acknowledges every second segment at once as long as less waits to be read than its
+// application wants to be told of; what is beyond, only when the application reads. So that a
+// thread which is held up holds up no acknowledgements, applications want to be told of much,
+// and read of themselves long before there is as much.
+
+/// Of its buffer, and of a window that was asked to be small: an application wants to be told
+/// of this part.
+const TOLD_PART_OF_BUFFER: u64 = 4;
+const TOLD_PART_OF_WINDOW: u64 = 16;
+/// It means to read when this part of that has arrived.
+const READ_PART: u64 = 8;
+/// Between two reads.
+const PAUSE_MIN: Span = Span::from_micros(200);
+const PAUSE_MAX: Span = Span::from_millis(10);
 
 /// The receiving end of a TCP connection.
 #[derive(Debug)]
@@ -21,10 +31,13 @@ pub struct Receiver {
     pub socket: Socket,
     /// None: data comes without end.
     message: Option<Incoming>,
-    /// Most that may wait to be read.
+    /// How much waits at most before it is told.
     low_water_max: u64,
     /// How much waits before it is told.
     low_water: u64,
+    /// When it last read, and when it means to read again.
+    read: Time,
+    due: Time,
     /// Most that it offers.
     window_clamp_bytes: Option<u32>,
 }
@@ -41,37 +54,66 @@ impl Receiver {
     pub fn new(
         socket: Socket,
         message_bytes: Option<u64>,
-        mss_bytes: u32,
         window_clamp_bytes: Option<u32>,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
         sockets::reset_on_close(&socket)?;
         let buffer = socket.recv_buffer_size()? as u64;
-        let room = window_clamp_bytes.map_or(buffer, |clamp| buffer.min(u64::from(clamp)));
-        let low_water_max = (READ_SEGS * u64::from(mss_bytes)).min(room / BUFFER_SHARE).max(1);
+        let of_window = |clamp| u64::from(clamp) / TOLD_PART_OF_WINDOW;
+        let most = window_clamp_bytes.map_or(u64::MAX, of_window);
         let message = message_bytes.map(|bytes| Incoming { left_bytes: bytes, bytes });
-        let low_water = 1;
-        let mut receiver = Self { socket, message, low_water_max, low_water, window_clamp_bytes };
+        let mut receiver = Self {
+            socket,
+            message,
+            low_water_max: (buffer / TOLD_PART_OF_BUFFER).min(most).max(1),
+            low_water: 1,
+            read: Time::ZERO,
+            due: Time::ZERO,
+            window_clamp_bytes,
+        };
         receiver.set_low_water()?;
         Ok(receiver)
     }
 
+    /// When it means to read of itself.
+    pub const fn due(&self) -> Time {
+        self.due
+    }
+
     /// Reads what has arrived, and answers a message that is complete. Payload is not
     /// copied into `sink`, which only says how much may come at once.
-    pub fn read(&mut self, sink: &mut [MaybeUninit<u8>]) -> io::Result<Progress> {
+    pub fn read(&mut self, now: Time, sink: &mut [MaybeUninit<u8>]) -> io::Result<Progress> {
+        let (mut total, mut progress) = (0, Progress::More);
         for _ in 0..TURN {
             let bytes = match self.socket.recv_with_flags(sink, libc::MSG_TRUNC) {
                 Ok(bytes) => bytes,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Progress::Done),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
                 Err(error) => return Err(error),
             };
-            self.count(bytes as u64)?;
+            if bytes > 0 {
+                self.count(bytes as u64)?;
+                total += bytes as u64;
+            }
             if bytes < sink.len() {
-                return Ok(Progress::Done);
+                progress = Progress::Done;
+                break;
             }
         }
-        Ok(Progress::More)
+        self.plan(now, total);
+        Ok(progress)
+    }
+
+    /// Means to read again when as much will have arrived as it likes to read at once.
+    fn plan(&mut self, now: Time, bytes: u64) {
+        let liked = self.low_water_max / READ_PART;
+        let took = now.since(self.read).0;
+        let pause = u128::from(took) * u128::from(liked) / u128::from(bytes.max(1));
+        let pause = pause.clamp(PAUSE_MIN.0.into(), PAUSE_MAX.0.into()) as u64;
+        self.read = now;
+        // The end of a message is told.
+        let is_told = self.low_water < self.low_water_max;
+        self.due = if is_told { Time::NEVER } else { now + Span(pause) };
     }
 
     /// Payload that has arrived in order.

@@ -15,8 +15,8 @@ use crate::traffic::{SocketTuning, options};
 
 /// Reads and writes of one turn, so that a fast connection leaves time for others.
 pub const TURN: usize = 8;
-/// What is handed over in one call.
-pub const CHUNK_BYTES: usize = 256 << 10;
+/// What is handed over in one call: meanwhile no packet gets through to the socket.
+pub const CHUNK_BYTES: usize = 64 << 10;
 
 /// Both ends of one TCP connection.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Stream {
             Err(error) => return Err(error),
         };
         let (message, clamp) = (message_bytes(demand), self.window_clamp_bytes);
-        self.receiver = Some(Receiver::new(socket, message, self.mss_bytes, clamp)?);
+        self.receiver = Some(Receiver::new(socket, message, clamp)?);
         Ok(true)
     }
 

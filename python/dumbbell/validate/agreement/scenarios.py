@@ -34,11 +34,11 @@ REPETITIONS_SIMULATED: Final = 10
 REAL_TIME_S: Final = 1000
 """What the set may take on the real kernel."""
 
-REAL_TIME_UNDECIDED_S: Final = 700
+REAL_TIME_UNDECIDED_S: Final = 600
 """What more repetitions of what is undecided may take beside that."""
 
-SETUP_S: Final = 3.6
-"""What a run takes beside its own time: namespaces, programs, threads that settle, connections."""
+SETUP_S: Final = 1.5
+"""What a run takes beside its own time: namespaces, programs, connections."""
 
 DURATIONS_S: Final = (8, 10)
 """Shortest and longest run; how long depends on the number of algorithms."""
