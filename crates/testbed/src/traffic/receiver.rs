@@ -19,8 +19,10 @@ use crate::traffic::{options, sockets};
 /// of this part.
 const TOLD_PART_OF_BUFFER: u64 = 4;
 const TOLD_PART_OF_WINDOW: u64 = 16;
-/// It means to read when this part of that has arrived.
+/// It means to read when this part of that has arrived, and not more than so many bytes: memory
+/// of many packets that is given back at once is slow to come by for those that follow.
 const READ_PART: u64 = 8;
+const READ_BYTES_MAX: u64 = 64 << 10;
 /// Between two reads.
 const PAUSE_MIN: Span = Span::from_micros(200);
 const PAUSE_MAX: Span = Span::from_millis(10);
@@ -106,7 +108,7 @@ impl Receiver {
 
     /// Means to read again when as much will have arrived as it likes to read at once.
     fn plan(&mut self, now: Time, bytes: u64) {
-        let liked = self.low_water_max / READ_PART;
+        let liked = self.liked_bytes();
         let took = now.since(self.read).0;
         let pause = u128::from(took) * u128::from(liked) / u128::from(bytes.max(1));
         let pause = pause.clamp(PAUSE_MIN.0.into(), PAUSE_MAX.0.into()) as u64;
@@ -114,6 +116,10 @@ impl Receiver {
         // The end of a message is told.
         let is_told = self.low_water < self.low_water_max;
         self.due = if is_told { Time::NEVER } else { now + Span(pause) };
+    }
+
+    fn liked_bytes(&self) -> u64 {
+        (self.low_water_max / READ_PART).min(READ_BYTES_MAX)
     }
 
     /// Payload that has arrived in order.
@@ -145,5 +151,53 @@ impl Receiver {
             options::set(self.socket.as_fd(), options::RECEIVE_LOW_WATER, wanted as i32)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
+
+    const MS: Span = Span::from_millis(1);
+
+    fn at_ms(ms: u64) -> Time {
+        Time::ZERO + Span(ms * MS.0)
+    }
+
+    fn connected(message_bytes: Option<u64>) -> (TcpStream, Receiver) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        (sender, Receiver::new(socket.into(), message_bytes, None).unwrap())
+    }
+
+    fn read(receiver: &mut Receiver, now: Time) -> Time {
+        let mut sink = Vec::with_capacity(1 << 16);
+        receiver.read(now, sink.spare_capacity_mut()).unwrap();
+        receiver.due()
+    }
+
+    #[test]
+    fn it_reads_long_before_as_much_waits_as_it_wants_to_be_told_of() {
+        let (mut sender, mut receiver) = connected(None);
+        assert_eq!(receiver.due(), Time::ZERO);
+        assert_eq!(read(&mut receiver, at_ms(10)), at_ms(10) + PAUSE_MAX);
+        let liked = receiver.liked_bytes();
+        // Loopback delivers before `write_all` returns.
+        sender.write_all(&vec![0; liked as usize]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(15)), at_ms(20));
+        sender.write_all(&vec![0; liked as usize / 2]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(18)), at_ms(24));
+        sender.write_all(&vec![0; 2 * liked as usize]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(18)), at_ms(18) + PAUSE_MIN);
+    }
+
+    #[test]
+    fn of_the_end_of_a_message_it_is_told() {
+        let (_sender, mut receiver) = connected(Some(100));
+        assert_eq!(receiver.low_water, 100);
+        assert_eq!(read(&mut receiver, at_ms(1)), Time::NEVER);
     }
 }
