@@ -64,9 +64,7 @@ def _flows_per_s(
             valid="rate, in flows per second",
         )
     # As if all packets were full; the last one of a flow may be short.
-    wire = mean_size(spec.size) * Fraction(
-        spec.packet + overhead_bytes, spec.packet - header_bytes
-    )
+    wire = mean_size(spec.size) * Fraction(spec.packet + overhead_bytes, spec.packet - header_bytes)
     return Fraction(str(spec.load)) * slowest_bps / (8 * wire)
 
 
