@@ -26,7 +26,7 @@ help:
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/'
 	@echo 'make validate   hold the engine to theory: docs/validation.md'
-	@echo 'make agreement  hold simulator and kernel to each other, in 70 minutes: docs/agreement.md'
+	@echo 'make agreement  hold simulator and kernel to each other, in an hour: docs/agreement.md'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make clean   remove everything that make made, results excepted'
 
