@@ -34,36 +34,29 @@ class Explanation:
         return measure in self.measures and fnmatchcase(scenario, self.scenarios)
 
 
-_STOPS: Final = (
-    "About once in a run a virtual machine's own host takes a processor away for 4 to 10 ms "
-    "(measured with nothing else running), and if that hits the applications' thread while it "
-    "has a socket locked, ACKs stop for so long. "
-)
-
 EXPLANATIONS: Final[tuple[Explanation, ...]] = (
     Explanation(
         "*, 500 Mbit/s, 10 ms, 0.25 BDP",
         ("goodput", "retransmitted", "queue"),
-        _STOPS
-        + "The queue of this path holds 2.5 ms: 50 to 110 packets are then lost at once, where "
-        "other cuts cost 1 to 3. Slow start loses as many on both engines (163 and 165).",
+        "Beside what slow start loses (about 165 packets on both engines), the kernel loses 50 to "
+        "110 packets at once about once in a run, where other cuts cost 1 to 3. The likely cause, "
+        "not shown for these runs: the processor of the applications is taken away for some ms, "
+        "of which the queue holds 2.5; the guards do not see that.",
     ),
     Explanation(
         "lp, 100 Mbit/s, *",
         ("goodput",),
-        _STOPS + "To LP such a round trip is a queue, and it goes down to one segment. Both "
-        "engines cut from 93 to 47 segments every 0.52 s, and four of six runs of the kernel "
-        "make 62 to 68 Mbit/s as the simulator's ten do (60 to 67); the other two fell "
-        "to one segment once or twice between such cuts, and made 51 and 53.",
+        "Both engines cut from 93 to 47 segments every 0.52 s, and four of six runs of the kernel "
+        "make 62 to 68 Mbit/s as the simulator's ten do (60 to 67). The other two fell to one "
+        "segment once or twice between such cuts, and made 51 and 53; likely for a single long "
+        "round trip, which was not shown.",
     ),
     Explanation(
         "vegas, 100 Mbit/s, 40 ms, *",
         ("goodput", "rtt", "queue", "retransmitted"),
-        "Vegas leaves slow start by the smallest RTT of a round, in the last round before the "
-        "queue overflows: with the same random losses the kernel leaves a round later in three "
-        "runs of six and loses 375 to 480 packets instead of 8 to 165, after which its window "
-        "is larger for seconds. The other three lose the same on both engines and have the same "
-        "goodput, but for one.",
+        "With the same random losses three of six runs of the kernel lose 375 to 480 packets and "
+        "the same of the simulator 8 to 165; the other three lose the same on both, and two of "
+        "them have the same goodput. Why is not known.",
     ),
     Explanation(
         "westwood, 10 Mbit/s, *",
@@ -78,10 +71,10 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
     Explanation(
         "ccpd + cubic, 10 Mbit/s, *",
         ("goodput", "rtt", "queue", "goodput 2", "share", "window"),
-        "Beside CUBIC, CCPD is in one of two regimes: it loses a quarter of what it sends, or "
-        "nothing. The kernel's runs stay in the first one, with 55 to 67 segments; the "
-        "simulator's change over every few seconds, and have 85 to 125 segments in the first "
-        "one. What decides is not known.",
+        "Beside CUBIC, CCPD loses a quarter of what it sends, or next to nothing. The kernel's "
+        "three runs lose all the time, with 47 to 69 segments but for one second; six of the "
+        "simulator's ten have seconds without loss, and most have others with 85 to 108 segments. "
+        "What decides is not known.",
     ),
 )
 
