@@ -43,6 +43,8 @@ TOLD = {
     "lateness_max_ns": 310_000,
     "emulator_busy_permille": 250,
     "traffic_busy_permille": 125,
+    "traffic_held_permille": 2,
+    "traffic_held_max_ns": 1_300_000,
     "waiting_p99_ns": 20_000,
     "starved_permille": 0,
     "window_limited_permille": 0,

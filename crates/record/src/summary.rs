@@ -47,6 +47,10 @@ pub struct TestbedSummary {
     pub emulator_busy_permille: u32,
     /// Share of the time in which the applications' thread had work to do, in 1/1000.
     pub traffic_busy_permille: u32,
+    /// Share of the time for which the applications' thread was held up, in 1/1000.
+    pub traffic_held_permille: u32,
+    /// For how long it was held up at most, in ns.
+    pub traffic_held_max_ns: u64,
     /// Share of the time in which flows with data without end waited for their application to
     /// hand it over, in 1/1000.
     pub starved_permille: u32,

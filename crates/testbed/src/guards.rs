@@ -2,10 +2,14 @@
 
 use dumbbell_record::TestbedSummary;
 
+/// Its threads.
+const EMULATOR: &str = "emulator";
+const TRAFFIC: &str = "applications' thread";
+
 /// What a run may show at most, or it is invalid.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Share of the time for which the emulator may be held up, in 1/1000.
+    /// Share of the time for which a thread may be held up, in 1/1000.
     pub held_permille: u32,
     /// For how long it may be at most, in ns.
     pub held_max_ns: u64,
@@ -52,23 +56,29 @@ impl Limits {
                 reasons.push(reason);
             }
         };
-        hold(
-            run.held_permille <= self.held_permille,
-            format!(
-                "the emulator was held up for {:.1} % of the time (limit {:.1} %); leave the machine \
-                 alone",
-                f64::from(run.held_permille) / 10.0,
-                f64::from(self.held_permille) / 10.0,
-            ),
-        );
-        hold(
-            run.held_max_ns <= self.held_max_ns,
-            format!(
-                "the emulator was held up for {} ms at once (limit {} ms); leave the machine alone",
-                run.held_max_ns / 1_000_000,
-                self.held_max_ns / 1_000_000,
-            ),
-        );
+        for (thread, held_permille, held_max_ns) in [
+            (EMULATOR, run.held_permille, run.held_max_ns),
+            (TRAFFIC, run.traffic_held_permille, run.traffic_held_max_ns),
+        ] {
+            hold(
+                held_permille <= self.held_permille,
+                format!(
+                    "the {thread} was held up for {:.1} % of the time (limit {:.1} %); leave the \
+                     machine alone",
+                    f64::from(held_permille) / 10.0,
+                    f64::from(self.held_permille) / 10.0,
+                ),
+            );
+            hold(
+                held_max_ns <= self.held_max_ns,
+                format!(
+                    "the {thread} was held up for {} ms at once (limit {} ms); leave the machine \
+                     alone",
+                    held_max_ns / 1_000_000,
+                    self.held_max_ns / 1_000_000,
+                ),
+            );
+        }
         hold(
             run.lateness_p99_ns <= self.lateness_p99_ns,
             format!(
@@ -95,8 +105,8 @@ impl Limits {
             ),
         );
         for (thread, busy) in [
-            ("emulator", run.emulator_busy_permille),
-            ("applications' thread", run.traffic_busy_permille),
+            (EMULATOR, run.emulator_busy_permille),
+            (TRAFFIC, run.traffic_busy_permille),
         ] {
             hold(
                 busy <= self.busy_permille,
@@ -161,6 +171,8 @@ mod tests {
         let broken = [
             TestbedSummary { held_permille: 11, ..good.clone() },
             TestbedSummary { held_max_ns: 20_000_001, ..good.clone() },
+            TestbedSummary { traffic_held_permille: 11, ..good.clone() },
+            TestbedSummary { traffic_held_max_ns: 20_000_001, ..good.clone() },
             TestbedSummary { lateness_p99_ns: 100_001, ..good.clone() },
             TestbedSummary { lateness_max_ns: 20_000_001, ..good.clone() },
             TestbedSummary { waiting_p99_ns: 4_000_001, ..good.clone() },

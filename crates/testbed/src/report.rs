@@ -86,6 +86,8 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
         waiting_p99_ns: emulated.waiting.value_at_quantile(0.99),
         emulator_busy_permille: emulated.busy_permille,
         traffic_busy_permille: traffic.busy_permille,
+        traffic_held_permille: (1_000 * traffic.held_ns / setup.scenario.duration_ns.0) as u32,
+        traffic_held_max_ns: traffic.held_max_ns,
         starved_permille: limited_permille(setup, traffic, is_endless, |end| end.limits.buffer_us),
         window_limited_permille: limited_permille(
             setup,

@@ -175,8 +175,10 @@ def _kept_up(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         late_us = told[f"lateness_{place}_ns"] / 1000
         yield f"packets too late, {name}", f"{number(late_us)} us"
     yield "emulator held up, at most", f"{number(told['held_max_ns'] / 1000)} us"
+    yield "applications held up, at most", f"{number(told['traffic_held_max_ns'] / 1000)} us"
     for share, name in (
         ("held", "emulator held up"),
+        ("traffic_held", "applications held up"),
         ("emulator_busy", "emulator busy"),
         ("traffic_busy", "applications busy"),
         ("starved", "flows waiting for applications"),

@@ -7,15 +7,12 @@ use std::time::Duration;
 use dumbbell_network::{Agenda, Span, Time};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{
-    ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags,
-};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::processors::Processors;
+use crate::traffic::alarm::Alarm;
 use crate::traffic::flow::{Carrier, Common, End, FlowState};
 use crate::traffic::recorder::Recorder;
 use crate::traffic::stream::Progress;
@@ -33,9 +30,7 @@ pub struct Driver {
     flows: Vec<FlowState>,
     common: Common,
     epoll: Epoll,
-    alarm: TimerFd,
-    /// For when the alarm is set.
-    rings: Option<Time>,
+    alarm: Alarm,
     /// One leaf for each flow, then one for the samples, then one for the end.
     agenda: Agenda,
     /// What a turn was too short for.
@@ -68,7 +63,6 @@ impl Driver {
             common: Common::new(Recorder::new(plan.record), plan.look),
             epoll,
             alarm,
-            rings: None,
             agenda,
             unfinished: Vec::new(),
             interval,
@@ -107,7 +101,7 @@ impl Driver {
 
     /// Waits for sockets or the next time, and hears what sockets have to say.
     fn wait(&mut self) -> Result<(), Error> {
-        self.set_alarm().map_err(cannot_wait)?;
+        self.alarm.set(self.agenda.earliest().0, self.clock).map_err(cannot_wait)?;
         let mut events = [EpollEvent::empty(); EVENTS];
         let patience = if self.unfinished.is_empty() { PATIENCE_MS } else { 0 };
         let count = match self.epoll.wait(&mut events, patience) {
@@ -115,28 +109,16 @@ impl Driver {
             Err(Errno::EINTR) => 0,
             Err(error) => return Err(cannot_wait(error)),
         };
+        self.alarm.look(self.clock);
         for token in std::mem::take(&mut self.unfinished) {
             self.hear(token)?;
         }
         for event in &events[..count] {
             match event.data() {
-                ALARM => self.rings = None,
+                ALARM => self.alarm.rang(),
                 token => self.hear(token)?,
             }
         }
-        Ok(())
-    }
-
-    fn set_alarm(&mut self) -> nix::Result<()> {
-        let (due, _) = self.agenda.earliest();
-        if self.rings == Some(due) {
-            return Ok(());
-        }
-        // A timer of nothing would never ring.
-        let wait_ns = (due.0 as i64).saturating_sub(self.clock.now_ns()).max(1);
-        let wait = TimeSpec::from_duration(Duration::from_nanos(wait_ns as u64));
-        self.alarm.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty())?;
-        self.rings = Some(due);
         Ok(())
     }
 
@@ -209,6 +191,8 @@ impl Driver {
             events,
             ends,
             busy_permille: (busy.as_nanos() * 1_000 / u128::from(self.end.0.max(1))) as u32,
+            held_ns: self.alarm.held.all_ns,
+            held_max_ns: self.alarm.held.max_ns,
             datagrams: (!counts.is_empty()).then(|| sum(&counts)),
             late_connections: self.common.late,
         })
@@ -223,12 +207,11 @@ fn sum(counts: &[DatagramCount]) -> DatagramCount {
 }
 
 /// Hears of all sockets when something changes about them.
-fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, TimerFd)> {
+fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, Alarm)> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-    let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-    let alarm = TimerFd::new(TimerClock::CLOCK_MONOTONIC, flags)?;
+    let alarm = Alarm::new()?;
     let edge = EpollFlags::EPOLLET | EpollFlags::EPOLLIN;
-    epoll.add(&alarm, EpollEvent::new(edge, ALARM))?;
+    epoll.add(&alarm.timer, EpollEvent::new(edge, ALARM))?;
     for (leaf, flow) in flows.iter().enumerate() {
         let receiver = EpollEvent::new(edge, token_of(leaf, End::Receiver));
         match &flow.transport {

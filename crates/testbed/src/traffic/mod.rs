@@ -4,6 +4,7 @@
 //! measures how busy that keeps it. What an application wants, and when, is decided apart
 //! from sockets (`app`, `datagrams`) and as the simulator decides it.
 
+mod alarm;
 mod app;
 mod datagrams;
 mod driver;
@@ -128,6 +129,10 @@ pub struct TrafficOutput {
     pub ends: Vec<FlowEnd>,
     /// Share of the time in which the applications' thread computed, in 1/1000.
     pub busy_permille: u32,
+    /// For how long the applications' thread was held up, in ns: in all, ...
+    pub held_ns: u64,
+    /// ... and at most.
+    pub held_max_ns: u64,
     /// Datagrams that were due and those that were sent; none: no flow sends any.
     pub datagrams: Option<DatagramCount>,
     /// Flows whose connection was not there when they were to start.

@@ -102,19 +102,19 @@ impl Receiver {
                 break;
             }
         }
-        self.plan(now, total);
+        self.plan(now, total, progress);
         Ok(progress)
     }
 
     /// Means to read again when as much will have arrived as it likes to read at once.
-    fn plan(&mut self, now: Time, bytes: u64) {
+    fn plan(&mut self, now: Time, bytes: u64, progress: Progress) {
         let liked = self.liked_bytes();
         let took = now.since(self.read).0;
         let pause = u128::from(took) * u128::from(liked) / u128::from(bytes.max(1));
         let pause = pause.clamp(PAUSE_MIN.0.into(), PAUSE_MAX.0.into()) as u64;
         self.read = now;
-        // The end of a message is told.
-        let is_told = self.low_water < self.low_water_max;
+        // The end of a message is told if it has yet to arrive.
+        let is_told = progress == Progress::Done && self.low_water < self.low_water_max;
         self.due = if is_told { Time::NEVER } else { now + Span(pause) };
     }
 
@@ -174,7 +174,11 @@ mod tests {
     }
 
     fn read(receiver: &mut Receiver, now: Time) -> Time {
-        let mut sink = Vec::with_capacity(1 << 16);
+        read_by(1 << 16, receiver, now)
+    }
+
+    fn read_by(bytes: usize, receiver: &mut Receiver, now: Time) -> Time {
+        let mut sink = Vec::with_capacity(bytes);
         receiver.read(now, sink.spare_capacity_mut()).unwrap();
         receiver.due()
     }
@@ -199,5 +203,17 @@ mod tests {
         let (_sender, mut receiver) = connected(Some(100));
         assert_eq!(receiver.low_water, 100);
         assert_eq!(read(&mut receiver, at_ms(1)), Time::NEVER);
+    }
+
+    #[test]
+    fn what_a_turn_leaves_is_read_later_even_if_the_end_of_a_message_comes_next() {
+        let (at_once, end) = (100, 50);
+        let bytes = TURN * at_once + end;
+        let (mut sender, mut receiver) = connected(Some(bytes as u64));
+        sender.write_all(&vec![0; bytes]).unwrap();
+        assert!(read_by(at_once, &mut receiver, at_ms(1)) < at_ms(1) + PAUSE_MAX);
+        assert_eq!(receiver.low_water, end as u64);
+        assert_eq!(read_by(at_once, &mut receiver, at_ms(2)), Time::NEVER);
+        assert_eq!(receiver.low_water, bytes as u64);
     }
 }
