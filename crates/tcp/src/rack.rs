@@ -53,7 +53,8 @@ pub struct Moment {
     pub srtt: Option<Span>,
     /// The sender is in Recovery or Loss.
     pub is_repairing: bool,
-    /// The timestamp that an acknowledgement echoes, where the stack uses it.
+    /// The timestamp that an acknowledgement echoes, where the stack uses it. None for what
+    /// is SACKed: receivers echo nothing of what arrives behind a hole (RFC 7323, section 4.3).
     pub echo: Option<u32>,
 }
 
@@ -88,8 +89,10 @@ const FIXED_WINDOW: Span = Span::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct Rack {
     window: ReorderingWindow,
-    /// The latest sent of what was delivered, and how long it took.
-    latest: Option<(Sending, Span)>,
+    /// The latest sent of what was delivered.
+    latest: Option<Sending>,
+    /// How long it took what was delivered last.
+    rtt: Span,
     steps: u64,
     recoveries_left: u32,
     /// Duplicates reported before this segment is acknowledged count once.
@@ -100,13 +103,13 @@ impl Rack {
     /// Nothing delivered yet.
     #[must_use]
     pub const fn new(window: ReorderingWindow) -> Self {
-        Self { window, latest: None, steps: 1, recoveries_left: 0, round_ends: None }
+        Self { window, latest: None, rtt: Span::ZERO, steps: 1, recoveries_left: 0, round_ends: None }
     }
 
     /// The last sent of what was delivered.
     #[must_use]
-    pub fn latest(&self) -> Option<Sending> {
-        self.latest.map(|(sending, _)| sending)
+    pub const fn latest(&self) -> Option<Sending> {
+        self.latest
     }
 
     /// A segment was delivered that was last sent as `sending` tells.
@@ -118,9 +121,8 @@ impl Rack {
         if was_resent && (too_soon || caused_earlier) {
             return;
         }
-        if self.latest.is_none_or(|(latest, _)| sending > latest) {
-            self.latest = Some((sending, rtt));
-        }
+        self.rtt = rtt;
+        self.latest = self.latest.max(Some(sending));
     }
 
     /// A needless retransmission was reported.
@@ -142,13 +144,12 @@ impl Rack {
 
     /// How long after it was sent a segment that was overtaken is overdue.
     #[must_use]
-    pub fn patience(&self, moment: &Moment, evidence: Evidence) -> Option<Span> {
-        let (_, rtt) = self.latest?;
+    pub fn patience(&self, moment: &Moment, evidence: Evidence) -> Span {
         let window = match self.window {
             ReorderingWindow::Fixed => Self::fixed(moment, evidence),
             ReorderingWindow::Adaptive => self.adaptive(moment, evidence),
         };
-        Some(Span(rtt.0 + window.0))
+        Span(self.rtt.0 + window.0)
     }
 
     fn fixed(moment: &Moment, evidence: Evidence) -> Span {
@@ -183,7 +184,7 @@ mod tests {
     }
 
     fn after(rack: &Rack, moment: &Moment, evidence: Evidence) -> u64 {
-        rack.patience(moment, evidence).expect("something was delivered").as_micros()
+        rack.patience(moment, evidence).as_micros()
     }
 
     #[test]
@@ -223,6 +224,16 @@ mod tests {
         assert_eq!(after(&rack, &moment(50), lost), 51_000);
         let reordered = Evidence { reordering_seen: true, ..lost };
         assert_eq!(after(&rack, &moment(50), reordered), 60_000);
+    }
+
+    #[test]
+    fn the_rtt_is_of_what_was_delivered_last_even_if_that_was_sent_before() {
+        let mut rack = Rack::new(ReorderingWindow::Adaptive);
+        let again = (Order::of_retransmission(9, 0), Time::ZERO + Span::from_millis(600));
+        rack.on_delivery(&moment(900), again, true);
+        rack.on_delivery(&moment(900), (Order::of_new(3), Time::ZERO), false);
+        assert_eq!(rack.latest(), Some(again));
+        assert_eq!(after(&rack, &moment(900), CALM), 910_000);
     }
 
     #[test]

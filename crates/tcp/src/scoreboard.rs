@@ -394,6 +394,7 @@ impl Scoreboard {
             self.advance(cumulative);
         }
         let mut by_sack = Arrived::default();
+        let moment = &Moment { echo: None, ..*moment };
         for block in blocks.as_slice() {
             let block = block.start.max(self.una)..block.end;
             assert!(block.end <= self.next, "{blocks:?} beyond {}", self.next);

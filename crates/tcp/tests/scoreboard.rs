@@ -28,7 +28,7 @@ struct Model {
     degree: u64,
     reordered: bool,
     transmissions: u64,
-    /// Serial and round-trip time of the last sent of what arrived.
+    /// Serial of the last sent of what arrived, and how long it took what arrived last.
     latest: Option<(u64, Span)>,
 }
 
@@ -116,8 +116,9 @@ impl Model {
         self.flags(segment).arrived = true;
         let rtt = now.since(flags.last_sent);
         let too_soon = flags.ever_resent && rtt < MIN_RTT;
-        if !too_soon && self.latest.is_none_or(|(latest, _)| flags.serial > latest) {
-            self.latest = Some((flags.serial, rtt));
+        if !too_soon {
+            let latest = self.latest.map_or(0, |(serial, _)| serial);
+            self.latest = Some((latest.max(flags.serial), rtt));
         }
         if self.detection == LossDetection::Sacked && flags.resent {
             for other in self.missing() {

@@ -35,7 +35,8 @@ struct cc_flow {
 	/* The last segment that arrived was marked, and what was expected after it. */
 	u8 ce_state;
 	u32 ce_rcv_nxt;
-	u32 reserved;
+	/* Retransmissions that were not under way any more when that was sampled. */
+	u32 resent_back_segs;
 	/* Kept by the algorithm's adapters, after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];

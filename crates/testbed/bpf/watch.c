@@ -77,6 +77,8 @@ struct tcp_sock {
 	u32 prior_ssthresh;
 	u32 undo_marker;
 	u32 high_seq;
+	u32 retrans_out;
+	u32 total_retrans;
 	u32 delivered;
 	struct tcp_rack rack;
 } BY_NAME;
@@ -252,11 +254,16 @@ int watch_state(u64 *arguments)
 
 static void note_rtt(struct cc_flow *flow, const struct tcp_sock *tcp)
 {
+	u32 resent_back_segs = tcp->total_retrans - tcp->retrans_out;
+	u8 is_ambiguous = resent_back_segs != flow->resent_back_segs;
 	u32 rtt_us = tcp->rack.rtt_us;
 
+	flow->resent_back_segs = resent_back_segs;
 	if (flow->delivered_segs == tcp->delivered)
 		return;
 	flow->delivered_segs = tcp->delivered;
+	if (is_ambiguous)
+		return;
 	if (flow->rtt_samples == 0 || rtt_us < flow->rtt_min_us)
 		flow->rtt_min_us = rtt_us;
 	flow->rtt_max_us = cc_max(flow->rtt_max_us, rtt_us);

@@ -119,10 +119,8 @@ impl Scoreboard {
             many_sacked: self.sacked_segs >= self.reordering.degree_segs(),
             any_lost: self.lost_segs > 0,
         };
-        let (Some(latest), Some(patience)) = (rack.latest(), rack.patience(moment, evidence))
-        else {
-            return;
-        };
+        let Some(latest) = rack.latest() else { return };
+        let patience = rack.patience(moment, evidence);
         let judge = |sending: Sending| match sending {
             sending if sending >= latest => Verdict::NotOvertaken,
             (_, sent) if moment.now.since(sent) >= patience => Verdict::Lost,

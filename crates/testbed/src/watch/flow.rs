@@ -28,7 +28,8 @@ pub struct FlowWatch {
 }
 
 /// Samples of a connection's round-trip time, in microseconds: one for each
-/// acknowledgement that delivered something, taken when the next segment arrives.
+/// acknowledgement that delivered something and no retransmission (Karn), taken when the next
+/// segment arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttWatch {
     /// How many.
@@ -56,7 +57,7 @@ impl FlowWatch {
         let [congestion_events, timeouts, spurious, base_rtt_us] = fields.u32s();
         // Of use to the kernel's side only.
         let [_port, _timeout_cwnd_segs, _delivered_segs, _state] = fields.u32s();
-        let [_ce_rcv_nxt, _reserved] = fields.u32s();
+        let [_ce_rcv_nxt, _resent_back_segs] = fields.u32s();
         Self {
             rtt: (samples > 0).then_some(RttWatch { samples, latest_us, min_us, max_us, sum_us }),
             congestion_events,
