@@ -170,6 +170,12 @@ impl Scoreboard {
         self.next
     }
 
+    /// When the first segment that is not cumulatively acknowledged was last sent; none: all are.
+    #[must_use]
+    pub fn first_sent(&self) -> Option<Time> {
+        (self.una < self.next).then(|| self.sent_at.get(self.una))
+    }
+
     /// Segments sent and not cumulatively acknowledged.
     #[inline]
     #[must_use]

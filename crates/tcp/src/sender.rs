@@ -178,7 +178,7 @@ impl Sender {
             high_seq: 0,
             rto_deadline: Time::NEVER,
             reorder_deadline: Time::NEVER,
-            tail_probe: TailProbe::new(stack.tail_probe),
+            tail_probe: TailProbe::new(stack),
             frto: Frto::Idle,
             undo: Undo::default(),
             ecn,

@@ -6,16 +6,20 @@
 
 use dumbbell_network::{Span, Time};
 
-use crate::stack::ProbeRule;
+use crate::stack::{ProbeRule, Stack};
 
 /// The probing of one connection.
 #[derive(Clone, Debug)]
 pub struct TailProbe {
     rule: ProbeRule,
+    /// By how much a retransmission timeout is longer than a round trip, at least.
+    rto_min: Span,
     /// Not later than the probe is wanted: it is found out then whether it is.
     deadline: Time,
     /// When something was last sent or heard.
     quiet_since: Time,
+    /// It was sent.
+    sent_last: bool,
     due: bool,
     episode: Option<Episode>,
 }
@@ -40,6 +44,17 @@ pub struct Evidence {
     pub is_repeated: bool,
 }
 
+/// What is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Outstanding {
+    /// How much.
+    pub segs: u64,
+    /// When a timeout has passed since the first of it was sent. A probe replaces a timeout
+    /// that is due before, and Linux finds that so while data is sent: the timer itself
+    /// starts anew with each acknowledgement.
+    pub first_expires: Time,
+}
+
 /// The receiver may wait this long with the acknowledgement of a lone segment.
 const DELAYED_ACK_MAX: Span = Span::from_millis(200);
 /// Two ticks of a kernel's 1 ms clock.
@@ -51,8 +66,17 @@ const DRAFT_TIMEOUT_MIN: Span = Span::from_millis(10);
 impl TailProbe {
     /// Nothing probed.
     #[must_use]
-    pub const fn new(rule: ProbeRule) -> Self {
-        Self { rule, deadline: Time::NEVER, quiet_since: Time::ZERO, due: false, episode: None }
+    pub const fn new(stack: &Stack) -> Self {
+        let (deadline, quiet_since) = (Time::NEVER, Time::ZERO);
+        Self {
+            rule: stack.tail_probe,
+            rto_min: stack.rto_min_ns,
+            deadline,
+            quiet_since,
+            sent_last: false,
+            due: false,
+            episode: None,
+        }
     }
 
     /// Whether the effect of a probe is not known yet.
@@ -79,26 +103,31 @@ impl TailProbe {
     /// Something was heard: the probe is wanted after that.
     #[inline]
     pub fn on_heard(&mut self, now: Time, srtt_us: Option<u32>) {
-        self.quiet_since = now;
+        (self.quiet_since, self.sent_last) = (now, false);
         if !matches!(self.rule, ProbeRule::Off) {
-            self.deadline = self.deadline.min(now + self.timeout(srtt_us, u64::MAX));
+            let timeout = self.timeout(srtt_us, u64::MAX).min(self.rto_min);
+            self.deadline = self.deadline.min(now + timeout);
         }
     }
 
     /// A new segment was sent.
     #[inline]
     pub fn on_new_sent(&mut self, now: Time, srtt_us: Option<u32>) {
-        self.quiet_since = now;
         if self.deadline == Time::NEVER {
             self.on_heard(now, srtt_us);
         }
+        (self.quiet_since, self.sent_last) = (now, true);
     }
 
-    /// When the probe is wanted with `outstanding` segments under way; none: not.
+    /// When the probe is wanted; none: not.
     #[must_use]
-    pub fn wanted_at(&self, srtt_us: Option<u32>, outstanding: u64) -> Option<Time> {
+    pub fn wanted_at(&self, srtt_us: Option<u32>, outstanding: Outstanding) -> Option<Time> {
+        let wanted = self.quiet_since + self.timeout(srtt_us, outstanding.segs);
+        let expires = (self.rule == ProbeRule::Rfc8985 && self.sent_last)
+            .then_some(outstanding.first_expires)
+            .filter(|&expires| expires > self.quiet_since);
         let possible = !matches!(self.rule, ProbeRule::Off) && self.episode.is_none();
-        possible.then(|| self.quiet_since + self.timeout(srtt_us, outstanding))
+        possible.then(|| expires.map_or(wanted, |expires| wanted.min(expires)))
     }
 
     #[inline]
@@ -169,11 +198,23 @@ impl TailProbe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stack::StackChoice;
+    use serde_json::Map;
 
-    fn planned_ms(rule: ProbeRule, outstanding: u64, srtt_ms: u32) -> u64 {
-        let mut probe = TailProbe::new(rule);
+    fn quiet(rule: ProbeRule) -> TailProbe {
+        let choice = StackChoice { profile: "linux-6".into(), switches: Map::new() };
+        let stack = choice.resolve().expect("a profile that exists");
+        TailProbe::new(&Stack { tail_probe: rule, ..stack })
+    }
+
+    fn outstanding(segs: u64) -> Outstanding {
+        Outstanding { segs, first_expires: Time::ZERO + Span::from_millis(300) }
+    }
+
+    fn planned_ms(rule: ProbeRule, segs: u64, srtt_ms: u32) -> u64 {
+        let mut probe = quiet(rule);
         probe.on_heard(Time::ZERO, Some(srtt_ms * 1_000));
-        let wanted = probe.wanted_at(Some(srtt_ms * 1_000), outstanding).expect("a probe");
+        let wanted = probe.wanted_at(Some(srtt_ms * 1_000), outstanding(segs)).expect("a probe");
         assert!(probe.deadline() <= wanted);
         wanted.0 / 1_000_000
     }
@@ -185,10 +226,23 @@ mod tests {
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 100), 200);
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 1), 10);
         assert_eq!(planned_ms(ProbeRule::Draft, 1, 100), 350);
-        let mut probe = TailProbe::new(ProbeRule::Rfc8985);
+        let mut probe = quiet(ProbeRule::Draft);
         probe.on_new_sent(Time(7), None);
-        assert_eq!(probe.wanted_at(None, 10), Some(Time(1_000_000_007)));
-        assert_eq!(TailProbe::new(ProbeRule::Off).wanted_at(None, 10), None);
+        assert_eq!(probe.wanted_at(None, outstanding(10)), Some(Time(1_000_000_007)));
+        assert_eq!(quiet(ProbeRule::Off).wanted_at(None, outstanding(10)), None);
+    }
+
+    #[test]
+    fn after_sending_the_first_segments_timeout_counts_if_it_is_to_come() {
+        let (srtt_us, at_ms) = (Some(200_000), |ms| Time::ZERO + Span::from_millis(ms));
+        let mut probe = quiet(ProbeRule::Rfc8985);
+        probe.on_new_sent(at_ms(10), srtt_us);
+        assert!(probe.deadline() <= at_ms(300));
+        assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(300)));
+        probe.on_heard(at_ms(20), srtt_us);
+        assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(422)));
+        probe.on_new_sent(at_ms(310), srtt_us);
+        assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(712)));
     }
 
     fn evidence(una: u64) -> Evidence {
@@ -196,7 +250,7 @@ mod tests {
     }
 
     fn probed(is_retransmission: bool) -> TailProbe {
-        let mut probe = TailProbe::new(ProbeRule::Rfc8985);
+        let mut probe = quiet(ProbeRule::Rfc8985);
         probe.on_sent(10, is_retransmission);
         probe
     }

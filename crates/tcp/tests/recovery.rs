@@ -166,6 +166,20 @@ fn a_delay_spike_times_out_once_and_is_undone() {
 }
 
 #[test]
+fn a_spike_of_two_timeouts_is_undone_too() {
+    let spike = |now: Time, _| {
+        let late = if (at(300)..at(2_000)).contains(&now) { at(2_000).since(now).0 } else { 0 };
+        Fate::after(Span(DELAY.0 + late))
+    };
+    for (name, timestamps) in [("linux-6", true), ("linux-6", false), ("linux-3.16", false)] {
+        let wire = transfer(&Stack { timestamps, ..stack(name) }, 600, spike);
+        let counters = wire.sender.counters();
+        assert_eq!((counters.timeouts, counters.spurious_recoveries), (2, 1), "{name}");
+        assert!(wire.retransmitted().len() <= 3, "{name}: {:?}", wire.retransmitted());
+    }
+}
+
+#[test]
 fn with_timestamps_a_delay_spike_is_undone_at_the_first_acknowledgement() {
     let spike = |now: Time, _| {
         let late = if (at(300)..at(900)).contains(&now) { at(900).since(now).0 } else { 0 };

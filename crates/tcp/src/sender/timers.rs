@@ -6,6 +6,7 @@ use dumbbell_network::Time;
 use super::{Observer, Segment, Sender};
 use crate::frto::Frto;
 use crate::recovery::Progress;
+use crate::tail_probe::Outstanding;
 use crate::usage::ssthresh_to_keep;
 
 impl Sender {
@@ -77,11 +78,14 @@ impl Sender {
 
     /// Is it time for the tail loss probe? It replaces a timeout that is due first.
     fn consider_probe(&mut self, now: Time) {
-        let outstanding = self.board.outstanding_segs();
+        let outstanding = Outstanding {
+            segs: self.board.outstanding_segs(),
+            first_expires: self.board.first_sent().map_or(now, |sent| sent + self.rtt.rto()),
+        };
         let calm = matches!(self.state(), CaState::Open | CaState::Cwr);
         let quiet = self.board.sacked_segs() == 0 && !self.board.counts_duplicate_acks();
         let wanted = self.tail_probe.wanted_at(self.rtt.srtt_us(), outstanding);
-        match wanted.filter(|_| outstanding > 0 && calm && quiet) {
+        match wanted.filter(|_| outstanding.segs > 0 && calm && quiet) {
             None => self.tail_probe.cancel(),
             Some(wanted) if wanted.min(self.rto_deadline) > now => {
                 self.tail_probe.wait_until(wanted)
@@ -128,7 +132,8 @@ impl Sender {
         self.counters.timeouts += 1;
         let cwnd_segs = self.conn.cwnd_segs;
         let undisturbed = matches!(self.state(), CaState::Open | CaState::Disorder);
-        let unrepaired = undisturbed || self.state() == CaState::Cwr;
+        let may_be_late =
+            undisturbed || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
         if undisturbed {
             self.board.distrust_reordering();
         }
@@ -143,7 +148,7 @@ impl Sender {
         self.conn.lost_segs += u64::from(self.in_flight());
         self.board.lose_all();
         self.reorder_deadline = Time::NEVER;
-        self.frto = if self.stack.frto && unrepaired { Frto::Suspects } else { Frto::Idle };
+        self.frto = if self.stack.frto && may_be_late { Frto::Suspects } else { Frto::Idle };
         self.conn.in_flight_segs = self.in_flight();
         self.conn.cwnd_segs = self.conn.in_flight_segs + 1;
         self.conn.cwnd_cnt = 0;
