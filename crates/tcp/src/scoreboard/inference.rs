@@ -223,10 +223,16 @@ impl Scoreboard {
         self.reordering.distrust(self.sacked_segs);
     }
 
+    /// What was acknowledged at last had been late: it, not what was sent again, has arrived.
+    pub fn on_late(&mut self, advanced_segs: u64) {
+        let top = self.sacked.end().unwrap_or(self.una);
+        self.reordering.note(top + advanced_segs - 1 - self.una);
+    }
+
     /// The receiver reports a needless retransmission.
     pub fn on_duplicate(&mut self) {
         let (una, next) = (self.una, self.next);
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.rack.as_mut().filter(|_| self.reordering.is_seen()) {
             rack.on_duplicate(una, next);
         }
     }

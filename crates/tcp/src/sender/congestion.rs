@@ -74,6 +74,7 @@ impl Sender {
 
     fn go_on_repairing(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
         if news.advanced() && self.is_spurious(news) {
+            self.board.on_late(news.delivery.advanced_segs);
             // The rest is late too; what was sent again must leave the network first.
             if self.board.resent_segs() == 0 {
                 self.board.lose_nothing();
