@@ -18,23 +18,27 @@ pub struct Undo {
     /// The threshold before the reduction; none: the reduction stays.
     prior_ssthresh: Option<u32>,
     first_resent_at: Option<u32>,
+    /// The first segment that was outstanding when the reduction began.
+    from: u64,
     /// Retransmissions that were not reported as duplicates; none were made yet.
     needed: Option<u64>,
     resent: RangeSet,
+    /// Segments that were reported as duplicates on this connection.
+    reported: u64,
 }
 
 impl Undo {
-    /// A reduction begins; `outstanding` are retransmissions made before it.
-    pub fn begin(&mut self, prior_ssthresh: Option<u32>, outstanding: u64) {
-        let needed = (outstanding > 0).then_some(outstanding);
-        *self = Self { under_watch: true, prior_ssthresh, needed, ..Self::default() };
+    /// A reduction begins while `una` is the first outstanding segment; `outstanding` are
+    /// retransmissions made before it.
+    pub fn begin(&mut self, prior_ssthresh: Option<u32>, una: u64, outstanding: u64) {
+        self.end();
+        (self.under_watch, self.prior_ssthresh, self.from) = (true, prior_ssthresh, una);
+        self.needed = (outstanding > 0).then_some(outstanding);
     }
 
     /// Nothing is left to undo.
     pub fn end(&mut self) {
-        if self.under_watch {
-            *self = Self::default();
-        }
+        *self = Self { reported: self.reported, ..Self::default() };
     }
 
     /// The network itself reported congestion: the reduction is right.
@@ -57,12 +61,19 @@ impl Undo {
         }
     }
 
-    /// The receiver reports that it got `duplicate` twice.
-    pub fn on_duplicate(&mut self, duplicate: &Range<u64>) {
-        if let Some(needed) = &mut self.needed {
-            let hits = duplicate.clone().filter(|&segment| self.resent.contains(segment)).count();
-            *needed = needed.saturating_sub(hits as u64);
-        }
+    /// The receiver reports that it got `duplicate` twice, with `una` not acknowledged before.
+    /// More reports than there were retransmissions are of what the network duplicated. Until
+    /// then what was acknowledged counts whether it was sent again or not, as in Linux.
+    pub fn on_duplicate(&mut self, duplicate: &Range<u64>, una: u64, retransmissions: u64) {
+        self.reported += duplicate.end - duplicate.start;
+        let Some(needed) = self.needed.as_mut().filter(|_| self.reported <= retransmissions) else {
+            return;
+        };
+        let counts = |segment: &u64| match duplicate.end <= una {
+            true => duplicate.end > self.from,
+            false => self.resent.contains(*segment),
+        };
+        *needed = needed.saturating_sub(duplicate.clone().filter(counts).count() as u64);
     }
 
     /// Every retransmission arrived as a duplicate.
@@ -93,7 +104,7 @@ mod tests {
 
     fn resent(segments: &[u64]) -> Undo {
         let mut undo = Undo::default();
-        undo.begin(Some(40), 0);
+        undo.begin(Some(40), 3, 0);
         segments.iter().for_each(|&segment| undo.on_resent(at_tick(9), segment));
         undo
     }
@@ -111,13 +122,28 @@ mod tests {
     #[test]
     fn duplicates_prove_it_once_each_retransmission_is_reported() {
         let mut undo = resent(&[5, 6, 9]);
-        undo.on_duplicate(&(5..7));
+        undo.on_duplicate(&(5..7), 4, 20);
         assert!(!undo.is_proved_by_duplicates());
-        undo.on_duplicate(&(2..3));
+        undo.on_duplicate(&(8..9), 4, 20);
         assert!(!undo.is_proved_by_duplicates(), "the network duplicated what was sent once");
-        undo.on_duplicate(&(9..10));
+        undo.on_duplicate(&(2..3), 12, 20);
+        assert!(!undo.is_proved_by_duplicates(), "it was sent before");
+        undo.on_duplicate(&(9..10), 4, 20);
         assert!(undo.is_proved_by_duplicates());
         assert!(!resent(&[]).is_proved_by_duplicates());
+    }
+
+    #[test]
+    fn of_what_is_acknowledged_any_duplicate_counts_up_to_the_number_of_retransmissions() {
+        let mut undo = resent(&[5]);
+        undo.on_duplicate(&(7..8), 12, 0);
+        assert!(!undo.is_proved_by_duplicates(), "nothing was sent again so far");
+        undo.on_duplicate(&(7..8), 12, 2);
+        assert!(undo.is_proved_by_duplicates());
+        undo.begin(Some(20), 12, 0);
+        undo.on_resent(at_tick(20), 14);
+        undo.on_duplicate(&(14..15), 20, 2);
+        assert!(!undo.is_proved_by_duplicates(), "three reports, two retransmissions");
     }
 
     #[test]

@@ -228,7 +228,8 @@ impl Sender {
         let duplicate = blocks.filter(|_| reads_blocks).and_then(SackBlocks::duplicate);
         if let Some(duplicate) = &duplicate {
             self.board.on_duplicate();
-            self.undo.on_duplicate(duplicate);
+            let una = self.board.una() - news.delivery.advanced_segs;
+            self.undo.on_duplicate(duplicate, una, self.counters.retransmitted_segs);
         }
         let repaired = self.tail_probe.on_ack(tail_probe::Evidence {
             una: self.board.una(),

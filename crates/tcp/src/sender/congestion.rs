@@ -190,11 +190,12 @@ impl Sender {
         let outstanding = self.board.resent_segs();
         if self.state() == CaState::Cwr {
             // The window falls already: one reduction for each round trip.
-            self.undo.begin(None, outstanding);
+            self.undo.begin(None, self.board.una(), outstanding);
             self.high_seq = self.board.next();
         } else {
             let prior_ssthresh = ssthresh_to_keep(&self.conn);
-            self.undo.begin((!ece).then_some(prior_ssthresh), outstanding);
+            let prior_ssthresh = (!ece).then_some(prior_ssthresh);
+            self.undo.begin(prior_ssthresh, self.board.una(), outstanding);
             self.reduce(CaState::Recovery, observer);
             self.begin_reduction();
         }

@@ -138,7 +138,8 @@ impl Sender {
             self.board.distrust_reordering();
         }
         if self.timeout_is_new() {
-            self.undo.begin(Some(ssthresh_to_keep(&self.conn)), self.board.resent_segs());
+            let prior_ssthresh = Some(ssthresh_to_keep(&self.conn));
+            self.undo.begin(prior_ssthresh, self.board.una(), self.board.resent_segs());
             self.reduce(CaState::Loss, observer);
             self.algorithm.cwnd_event(&mut self.conn, CwndEvent::Loss);
         }
