@@ -1,7 +1,7 @@
 """The scenarios in which simulator and kernel are compared, generated from the catalogue.
 
 Each round below gives every algorithm one scenario; rounds follow one another for as long as the
-time on the real kernel lasts, the first three always. A new algorithm is in the set by being in
+time on the real kernel lasts, the first three always. Each of the troubles comes on top. A new algorithm is in the set by being in
 the catalogue. Of the paths, an algorithm gets those on which a run has enough cycles of it.
 """
 
@@ -18,7 +18,8 @@ from dumbbell.catalogue import Algorithm
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.units import NS_PER_S
-from dumbbell.validate.agreement import cycles
+from dumbbell.validate.agreement import cycles, troubles
+from dumbbell.validate.agreement.troubles import Trouble
 
 STACK: Final = "linux-6"
 """The stack profile that models the kernel of the testbed."""
@@ -85,6 +86,9 @@ PATHS: Final = (
 """From small bandwidth-delay products to large ones."""
 
 
+TROUBLED_PATH: Final = Path(troubles.RATE_MBIT, 40, 1.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Case:
     """A scenario of the set.
@@ -97,12 +101,15 @@ class Case:
         Where they run, and whether packets are lost at random.
     seconds
         Length of the run.
+    trouble
+        What befalls packets beside that.
     """
 
     algorithms: tuple[Algorithm, ...]
     path: Path
     loss: bool
     seconds: int
+    trouble: Trouble | None = None
 
     @property
     def flows(self) -> str:
@@ -112,7 +119,10 @@ class Case:
     @property
     def name(self) -> str:
         """What runs where; unique."""
-        return f"{self.flows}, {self.path}" + (f", loss {self.path.loss:g}" if self.loss else "")
+        loss = f", loss {self.path.loss:g}" if self.loss else ""
+        return f"{self.flows}, {self.path}{loss}" + (
+            f", {self.trouble.name}" if self.trouble else ""
+        )
 
     def table(self, hold_ns: int = 0) -> dict[str, Any]:
         """Return the scenario as its file would say it.
@@ -141,6 +151,7 @@ class Case:
                 # One packet's time at the bottleneck, so that flows do not march in step.
                 "edge_jitter": f"{min(service_ns, NS_PER_S // 1000) + hold_ns}ns",
                 "loss": [{"place": "receiver", "probability": path.loss}] if self.loss else [],
+                **(self.trouble.network if self.trouble else {}),
             },
             "flow": list(self._flows()),
             "record": {"interval": "20ms", "events": ["congestion", "timeout"]},
@@ -187,7 +198,15 @@ def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]
             if number < ROUNDS_ALWAYS or len(found) < most:
                 case = each.deal(algorithm, known, seconds)
                 found.setdefault(case.name, case)
-    return tuple(found.values())
+    return (*found.values(), *_troubled(known, seconds))
+
+
+def _troubled(known: Sequence[Algorithm], seconds: int) -> Iterator[Case]:
+    algorithms = {each.name: each for each in known}
+    for trouble in troubles.TROUBLES:
+        if trouble.algorithm in algorithms:
+            flows = (algorithms[trouble.algorithm],)
+            yield Case(flows, TROUBLED_PATH, False, seconds, trouble)
 
 
 def _run_seconds(algorithms: int) -> int:
