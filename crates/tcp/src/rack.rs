@@ -103,7 +103,14 @@ impl Rack {
     /// Nothing delivered yet.
     #[must_use]
     pub const fn new(window: ReorderingWindow) -> Self {
-        Self { window, latest: None, rtt: Span::ZERO, steps: 1, recoveries_left: 0, round_ends: None }
+        Self {
+            window,
+            latest: None,
+            rtt: Span::ZERO,
+            steps: 1,
+            recoveries_left: 0,
+            round_ends: None,
+        }
     }
 
     /// The last sent of what was delivered.

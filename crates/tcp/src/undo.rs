@@ -31,8 +31,11 @@ impl Undo {
     /// A reduction begins while `una` is the first outstanding segment; `outstanding` are
     /// retransmissions made before it.
     pub fn begin(&mut self, prior_ssthresh: Option<u32>, una: u64, outstanding: u64) {
+        // What those acknowledge is later than the first of them, not than the next one.
+        let first_resent_at = self.first_resent_at.filter(|_| outstanding > 0);
         self.end();
         (self.under_watch, self.prior_ssthresh, self.from) = (true, prior_ssthresh, una);
+        self.first_resent_at = first_resent_at;
         self.needed = (outstanding > 0).then_some(outstanding);
     }
 
@@ -117,6 +120,18 @@ mod tests {
         assert!(!undo.is_proved_by_echo(None));
         assert!(resent(&[]).is_proved_by_echo(None), "nothing was sent again");
         assert!(!Undo::default().is_proved_by_echo(Some(0)));
+    }
+
+    #[test]
+    fn retransmissions_of_the_reduction_before_prove_nothing() {
+        let mut undo = resent(&[5]);
+        undo.begin(Some(20), 5, 1);
+        undo.on_resent(at_tick(30), 8);
+        assert!(!undo.is_proved_by_echo(Some(9)), "it is that of segment 5, sent again");
+        assert!(undo.is_proved_by_echo(Some(8)));
+        undo.begin(Some(20), 5, 0);
+        undo.on_resent(at_tick(30), 8);
+        assert!(undo.is_proved_by_echo(Some(9)));
     }
 
     #[test]

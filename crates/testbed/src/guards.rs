@@ -104,10 +104,9 @@ impl Limits {
                 self.waiting_p99_ns / 1_000,
             ),
         );
-        for (thread, busy) in [
-            (EMULATOR, run.emulator_busy_permille),
-            (TRAFFIC, run.traffic_busy_permille),
-        ] {
+        for (thread, busy) in
+            [(EMULATOR, run.emulator_busy_permille), (TRAFFIC, run.traffic_busy_permille)]
+        {
             hold(
                 busy <= self.busy_permille,
                 format!(

@@ -132,8 +132,7 @@ impl Sender {
         self.counters.timeouts += 1;
         let cwnd_segs = self.conn.cwnd_segs;
         let undisturbed = matches!(self.state(), CaState::Open | CaState::Disorder);
-        let may_be_late =
-            undisturbed || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
+        let may_be_late = undisturbed || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
         if undisturbed {
             self.board.distrust_reordering();
         }
