@@ -239,6 +239,18 @@ fn reordering_is_undone_by_an_old_timestamp_at_once_and_by_a_duplicate_later() {
 }
 
 #[test]
+fn what_reordering_cost_once_it_does_not_cost_again() {
+    let late = |_: Time, segment: Segment| {
+        let is_late = segment.number % 50 == 40 && !segment.is_retransmission;
+        Fate::after(Span(DELAY.0 + if is_late { 5_000_000 } else { 0 }))
+    };
+    let wire = transfer(&stack("linux-6"), 3_000, late);
+    let counters = wire.sender.counters();
+    assert_eq!((counters.congestion_events, counters.spurious_recoveries), (1, 1));
+    assert_eq!(counters.retransmitted_segs, 1);
+}
+
+#[test]
 fn without_undo_a_spurious_reduction_stays() {
     let stack = Stack { undo: false, ..stack("linux-6") };
     let wire = transfer(&stack, 400, late);

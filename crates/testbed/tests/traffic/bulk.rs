@@ -4,6 +4,7 @@ use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use dumbbell_network::Span;
@@ -192,6 +193,24 @@ fn a_cancelled_run_ends_soon() {
     cancel.store(true, Ordering::Relaxed);
     assert!(matches!(traffic.finish(), Err(Error::Cancelled)));
     assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn for_how_long_the_applications_were_held_up_is_measured() {
+    let _alone = alone();
+    let path = Path::new(NARROW);
+    let scenario = scenario(550, 100, &[tcp(0, None, json!("endless"))]);
+    // It is called by the applications' thread for each of five samples; meanwhile the receiver
+    // should have read, which it does every ten milliseconds at least.
+    let hold = |_: usize, _: BorrowedFd<'_>| {
+        thread::sleep(Duration::from_millis(40));
+        None
+    };
+    let plan = Plan { look: Box::new(hold), ..plan_of(&scenario) };
+    let output = start_as_planned(path.hosts(), &scenario, PLAIN, plan).unwrap().finish().unwrap();
+    assert!(output.held_max_ns >= 25 * MS, "{} ns", output.held_max_ns);
+    assert!(output.held_ns >= 5 * 25 * MS, "{} ns", output.held_ns);
+    assert!(output.held_ns <= 550 * MS, "{} ns", output.held_ns);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 Each round below gives every algorithm one scenario; rounds follow one another for as long as the
 time on the real kernel lasts, the first three always. Each of the troubles comes on top. A new
-algorithm is in the set by being in the catalogue. Of the paths, an algorithm gets those on which a run has enough cycles of it.
+algorithm is in the set by being in the catalogue. Of the paths, an algorithm gets those on which
+a run has enough cycles of it.
 """
 
 from __future__ import annotations
