@@ -296,7 +296,7 @@ def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Com
     both = sorted(set(ours) & set(theirs))
     if not ours or not theirs:
         return None
-    if case.loss and both:
+    if case.loses_alike and both:
         difference = statistics.paired(
             [ours[each] for each in both], [theirs[each] for each in both]
         )

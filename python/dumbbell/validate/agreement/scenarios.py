@@ -125,6 +125,11 @@ class Case:
             f", {self.trouble.name}" if self.trouble else ""
         )
 
+    @property
+    def loses_alike(self) -> bool:
+        """Whether both engines lose the same packets at random where their seeds are equal."""
+        return self.loss or (self.trouble is not None and "loss" in self.trouble.network)
+
     def table(self, hold_ns: int = 0) -> dict[str, Any]:
         """Return the scenario as its file would say it.
 
