@@ -74,7 +74,7 @@ def _pairs(
     case: Case, kernel: Mapping[int, Run], simulator: Mapping[int, Run]
 ) -> list[tuple[Run, Run]]:
     """Return the runs that tell; with a seed both engines lose the same packets."""
-    if not case.loss or len(case.algorithms) > 1:
+    if not case.loses_alike or len(case.algorithms) > 1:
         return []
     both = sorted(set(kernel) & set(simulator))
     pairs = [(kernel[each], simulator[each]) for each in both]
