@@ -27,6 +27,7 @@ help:
 	@echo 'make docs    regenerate the reference in docs/'
 	@echo 'make validate   hold the engine to theory: docs/validation.md'
 	@echo 'make agreement  hold simulator and kernel to each other, in an hour: docs/agreement.md'
+	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make clean   remove everything that make made, results excepted'
 
@@ -137,6 +138,14 @@ validate: build
 agreement: build
 	$(BIN)/dumbbell validate --engine testbed --results results/agreement --markdown docs/agreement.md \
 	  --figure docs/images/agreement.svg
+
+# Finished runs are kept, the same command goes on.
+studies: build
+	mkdir -p docs/studies
+	for study in $(notdir $(wildcard studies/*)); do \
+	  $(BIN)/dumbbell run $$study && \
+	  $(BIN)/dumbbell claims $$study --markdown docs/studies/$$study.md || exit 1; done
+	$(BIN)/dumbbell report --all
 
 clean:
 	rm -rf $(VENV) target report python/dumbbell/*.so

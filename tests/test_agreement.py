@@ -248,7 +248,7 @@ def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> 
     quiet = Case((ALGORITHMS["reno"],), Bottleneck(100, 10, 0.5, 0.01), True, 3)
     slow = Distant(70_000)
     whole = agreement(tmp_path, slow, cases=(quiet, *CASES))
-    text = page.markdown(Found(whole, None, ()))
+    text = page.page(Found(whole, None, ()))
     assert re.search(r"then 0\.06\d ms longer \(the median of 1 scenarios\)", text)
     found = whole.hosts
     assert found is not None
@@ -386,7 +386,7 @@ def test_parity_names_the_first_mismatch_and_what_fails() -> None:
 def test_the_page_tells_it_all(tmp_path: Path) -> None:
     found = running.validate(CASES, bed(), Store(tmp_path / "results"))
     assert found.passed
-    text = page.markdown(found)
+    text = page.page(found)
     assert "Kernel 6.18.0, simulator" in text
     assert "2 of 2 scenarios (100 %; wanted 90 %)" in text
     assert "up to 0.04 ms more, at random" in text
@@ -395,7 +395,7 @@ def test_the_page_tells_it_all(tmp_path: Path) -> None:
     assert len(rows) == 2, "once against the simulator, once against the kernel's module"
     assert all(row.endswith("| agrees |") for row in rows)
     assert "| cubic | 120,000 | 0 | 0 | equal |" in text
-    assert page.markdown(found) == text
+    assert page.page(found) == text
     json.dumps(found.as_dict(), allow_nan=False)
 
 

@@ -181,6 +181,27 @@ def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> 
     assert "1 of 3 reproduced, 1 not, 1 not decidable" in dumbbell("claims", study).out
 
 
+def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    small_study.write(study)
+    dumbbell("run", study, "--where", "test=fairness", "--runs", "1", "--seed", "3")
+    assert dumbbell("claims", study, "--markdown", "small.md").code == 0
+    page = (tmp_path / "small.md").read_text()
+    assert "# A small study of \\<b>two\\</b> algorithms\n\nA. One and B. Two. *Journal" in page
+    assert f"- Engine: `{catalogue.ENGINE_VERSION}`" in page
+    assert "`dumbbell run small --runs 1 --seed 3`" in page
+    assert "- Runs: 8 of 10, 1 of each grid point, seed 3\n" in page
+    assert "| one command | 8 | 0.03 h |" in page
+    assert "3 claims: 1 reproduced, 1 not reproduced, 1 not decidable." in page
+    assert "| A01 | Figs. 1 and 2 | The link is used by at least half. |" in page
+    assert page.count(" | reproduced |\n") == 1
+    assert page.count(" | **not reproduced** |\n") == 1
+    assert "\n  A link cannot be used \\<twice> over.\n" in page
+    assert "\n  The reason is not known.\n" in page
+    refused = dumbbell("claims", study, "--markdown", "no/such/place.md")
+    assert (refused.code, "no/such/place.md: cannot write it" in refused.err) == (2, True)
+
+
 @pytest.fixture
 def own_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return the folder of the small study in ./studies; it is the only study there is."""

@@ -16,6 +16,7 @@ LAYERS = [
         "validation",
         "documents",
         "head_comments",
+        "markdown",
         "_core",
         "catalogue",
     ],

@@ -233,7 +233,7 @@ def test_a_run_that_breaks_is_outside() -> None:
 
 
 def test_the_page_has_a_row_for_each_check() -> None:
-    page = table.markdown(running.validate([_small(), _small(20.0)], SimulatorEngine()))
+    page = table.page(running.validate([_small(), _small(20.0)], SimulatorEngine()))
     rows = [line for line in page.splitlines() if line.startswith("| rate of")]
     assert rows[0].endswith("| it is small | within |")
     assert rows[1].endswith("| it is small | **outside** |")

@@ -15,9 +15,8 @@ from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.compare import MEASURES, Comparison
 from dumbbell.figures.labels import with_spread
 from dumbbell.head_comments import Form, Paragraph
-from dumbbell.quantities import amount, duration, hours
-from dumbbell.report import run_totals
-from dumbbell.running.campaigns import Command, Cost, Effort
+from dumbbell.report import cost_table, run_totals
+from dumbbell.running.campaigns import Command, Cost
 from dumbbell.running.machine import Machine
 from dumbbell.running.result import Run
 from dumbbell.units import format_time
@@ -48,25 +47,10 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
 
 def cost(this: Command, campaign: Cost) -> Table:
     """Return what a command took, what all commands of its campaign took, and what they left."""
-    counts = ("runs", "simulated", "packets", "wall time", "packets/s", "peak memory", "on disk")
-    shown = table("", *counts, right=counts)
-    if this.runs:
-        shown.add_row("this command", *_effort(Effort.of([this])), "")
-    if campaign.effort.commands > 1:
-        shown.add_row(f"all {campaign.effort.commands} commands", *_effort(campaign.effort), "")
-    held = campaign.held
-    left = (f"{held.runs:,}", hours(held.simulated_s), amount(held.packets))
-    shown.add_row("results", *left, "", "", "", amount(held.size_bytes, "B"))
+    shown = table(*cost_table.COLUMNS, right=cost_table.COUNTS)
+    for row in cost_table.rows(campaign, this):
+        shown.add_row(*row)
     return shown
-
-
-def _effort(effort: Effort) -> Iterator[str]:
-    yield f"{effort.runs:,}"
-    yield hours(effort.simulated_s)
-    yield amount(effort.packets)
-    yield duration(effort.wall_s)
-    yield "" if effort.packets_per_s is None else amount(effort.packets_per_s)
-    yield "" if effort.peak_memory_bytes is None else amount(effort.peak_memory_bytes, "B")
 
 
 def of_run(run: Run) -> Iterator[Table]:

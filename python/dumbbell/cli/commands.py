@@ -23,7 +23,7 @@ from dumbbell.cli import cli_tables, own_commands, progress, run_command, valida
 from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import chart_compare, drawing
-from dumbbell.report import site
+from dumbbell.report import claims_markdown, site
 from dumbbell.results import Plan, Results, remembered
 from dumbbell.running import captures, engines, machine
 from dumbbell.running.engines import EngineName
@@ -298,11 +298,20 @@ def claims(
     engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     as_json: AsJson = False,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.md", help="Write the verdicts and what they rest on to this file."
+        ),
+    ] = None,
 ) -> None:
     """Judge the claims of a study by its runs."""
     with progress.steps("reading results", say):
         found = _results(study, results, engine)
         judged = found.claims()
+    if markdown is not None:
+        with writing(markdown):
+            markdown.write_text(claims_markdown.page(found, judged))
     counts = {verdict: sum(each.verdict == verdict for each in judged) for verdict in Verdict}
     if as_json:
         verdicts = {verdict.value: count for verdict, count in counts.items()}

@@ -165,8 +165,8 @@ def _write(
     judged: Sequence[theory.Judged], found: Found | None, markdown: Path | None, figure: Path | None
 ) -> None:
     if markdown is not None:
-        parts = [theory_table.markdown(judged)] if judged else []
-        parts += [page.markdown(found)] if found else []
+        parts = [theory_table.page(judged)] if judged else []
+        parts += [page.page(found)] if found else []
         with writing(markdown):
             markdown.write_text("\n".join(parts))
     if figure is not None and found is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from dumbbell import catalogue
+from dumbbell import catalogue, markdown
 from dumbbell.catalogue import Algorithm, Parameter, Preset
 from dumbbell.docs import algorithm_figure
 from dumbbell.head_comments import Block, Form, Kind, Paragraph
@@ -80,7 +80,7 @@ def _facts(algorithm: Algorithm) -> str:
         "needs": "; ".join(needs) or "nothing that not every TCP has",
         "runs in": " and ".join(algorithm.worlds),
     }
-    return _table(["", ""], rows.items())
+    return markdown.table(["", ""], rows.items())
 
 
 def _figure(algorithm: Algorithm) -> str:
@@ -128,9 +128,7 @@ def _block(block: Block, algorithm: Algorithm) -> str:
             return "\n".join(_text(line, algorithm) for line in block.lines) + "\n"
 
 
-_CODE: Final = re.compile(r"(`[^`]*`)")
 _NAME: Final = re.compile(r"\b[A-Za-z]\w*_\w+\b")
-_SPECIAL: Final = re.compile(r"[*<$~\[\]_]")
 
 
 def _text(text: str, algorithm: Algorithm) -> str:
@@ -139,8 +137,8 @@ def _text(text: str, algorithm: Algorithm) -> str:
     known = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b") if names else None
     words = {name for name in names if _NAME.fullmatch(name) or any(map(str.isdigit, name))}
     found = []
-    for part in _CODE.split(text):
-        if part.startswith("`"):
+    for part, is_code in markdown.parts(text):
+        if is_code:
             found.append(part)
             continue
         spans = sorted({match.span() for match in _NAME.finditer(part)})
@@ -153,19 +151,9 @@ def _text(text: str, algorithm: Algorithm) -> str:
 def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
     pieces, end = [], 0
     for start, stop in spans:
-        pieces += [_SPECIAL.sub(r"\\\g<0>", text[end:start]), f"`{text[start:stop]}`"]
+        pieces += [markdown.literal(text[end:start]), f"`{text[start:stop]}`"]
         end = stop
-    return "".join([*pieces, _SPECIAL.sub(r"\\\g<0>", text[end:])])
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [_row(heads), _row(["---"] * len(heads))]
-    lines += [_row([cell.replace("|", "\\|") for cell in row]) for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return "".join([*pieces, markdown.literal(text[end:])])
 
 
 def _parameters(algorithm: Algorithm) -> str:
@@ -182,7 +170,7 @@ def _parameters(algorithm: Algorithm) -> str:
         )
         for each in algorithm.parameters
     ]
-    table = _table(["parameter", "unit", "range", "default", "what", "source"], rows)
+    table = markdown.table(["parameter", "unit", "range", "default", "what", "source"], rows)
     example = (
         f"parameters = {{ {algorithm.parameters[0].name} = {algorithm.parameters[0].initial} }}"
     )
@@ -204,7 +192,7 @@ def _presets(algorithm: Algorithm) -> str:
         (f"`{algorithm.name}@{preset.name}`", _values(preset), _text(preset.source, algorithm))
         for preset in algorithm.presets
     ]
-    table = _table(["preset", "sets", "source"], rows)
+    table = markdown.table(["preset", "sets", "source"], rows)
     return f"## Presets\n\nWhat a preset does not set keeps its default.\n\n{table}"
 
 
@@ -269,7 +257,7 @@ def index() -> str:
     heads = ["algorithm", "name", "family", "year", "what it does", "source", "runs in"]
     figures = f"## Figures\n\n{algorithm_figure.RULE}\n"
     studies = _PAGES_END + _studies(known)
-    return _INDEX + _table(heads, rows) + _OPTIONS + figures + studies
+    return _INDEX + markdown.table(heads, rows) + _OPTIONS + figures + studies
 
 
 _STUDY: Final = re.compile(r"[a-z]+(?:19|20)\d\d")
@@ -286,4 +274,4 @@ def _studies(known: Sequence[Algorithm]) -> str:
         )
         for study in sorted(presets)
     ]
-    return _table(["study", "algorithms"], rows)
+    return markdown.table(["study", "algorithms"], rows)

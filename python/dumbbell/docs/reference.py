@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
-from dumbbell import catalogue
+from dumbbell import catalogue, markdown
 from dumbbell.analysis.run_metrics import METRICS
 from dumbbell.errors import as_toml
 from dumbbell.scenario.model import Scenario
@@ -136,22 +136,17 @@ def _tells_kinds_apart(key: str, described: Mapping[str, Any]) -> bool:
 
 
 def _table(heading: str, table: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
-    lines = [
-        f"## {heading}\n",
-        f"{table['description']}\n",
-        "| key | what | form | default | examples |",
-        "| --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     required = table.get("required", ())
     for key, described in table["properties"].items():
         default = "*required*" if key in required else _code(described.get("default"))
         examples = ", ".join(_code(example) for example in described.get("examples", ()))
-        what = described.get("description", "").replace("\n", " ").replace("``", "`")
+        what = described.get("description", "").replace("``", "`")
         if _tells_kinds_apart(key, described):
             what = "Tells this kind of table from the others."
-        cells = [f"`{key}`", what, _form(described, defs), default, examples]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append((f"`{key}`", what, _form(described, defs), default, examples))
+    heads = ("key", "what", "form", "default", "examples")
+    return f"## {heading}\n\n{table['description']}\n\n{markdown.table(heads, rows)}"
 
 
 def _code(value: Any) -> str:
@@ -191,56 +186,62 @@ def _units() -> str:
     def joined(units: Iterator[str]) -> str:
         return ", ".join(f"`{unit}`" for unit in units)
 
+    rows = (
+        ("rate", joined(iter(RATE_UNITS)), "bit/s"),
+        ("time", f"{joined(iter(TIME_UNITS))} (`m`: minutes)", "nanosecond"),
+        ("size", f"{joined(iter(BYTE_UNITS))}, or a whole number", "byte"),
+        ("packets", joined(iter(PACKET_UNITS)), "packet"),
+        (
+            "queue",
+            f"{joined(iter(PACKET_UNITS))}, those of size and time, `bdp`, `%bdp`",
+            "packet or byte",
+        ),
+        ("probability", "none, or `%`", ""),
+    )
     return f"""## Quantities
 
 A quantity is a text of a number and a unit, as in `tc`: `"250mbit"`, `"1.5ms"`, `"0.2bdp"`. It is
 read exactly; without its unit, or finer than the base unit, it is an error. Multiples are decimal,
 except `kib`, `mib` and `gib`.
 
-| form | units | base unit |
-| --- | --- | --- |
-| rate | {joined(iter(RATE_UNITS))} | bit/s |
-| time | {joined(iter(TIME_UNITS))} (`m`: minutes) | nanosecond |
-| size | {joined(iter(BYTE_UNITS))}, or a whole number | byte |
-| packets | {joined(iter(PACKET_UNITS))} | packet |
-| queue | {joined(iter(PACKET_UNITS))}, those of size and time, `bdp`, `%bdp` | packet or byte |
-| probability | none, or `%` | |
-"""
+{markdown.table(("form", "units", "base unit"), rows)}"""
 
 
 def _stacks() -> str:
     stacks = catalogue.stacks()
     profiles = stacks.profiles.values()
-    names = [f"`{profile.name}`" for profile in profiles]
-    lines = [
-        "## Stack profiles\n",
-        *(f"- `{profile.name}`: {profile.summary}" for profile in profiles),
-        "",
-        f"| switch | what | {' | '.join(names)} |",
-        "| --- | --- |" + " --- |" * len(names),
-    ]
-    for name, what in stacks.switches.items():
-        values = " | ".join(_code(profile.switches[name]) for profile in profiles)
-        lines.append(f"| `{name}` | {what} | {values} |")
-    return "\n".join(lines) + "\n"
+    heads = ("switch", "what", *(f"`{profile.name}`" for profile in profiles))
+    rows = (
+        (f"`{name}`", what, *(_code(profile.switches[name]) for profile in profiles))
+        for name, what in stacks.switches.items()
+    )
+    summaries = (f"- `{profile.name}`: {profile.summary}" for profile in profiles)
+    return "\n".join(("## Stack profiles\n", *summaries, "", markdown.table(heads, rows)))
+
+
+_METRICS: Final = """\
+## Metrics
+
+Averages are over the measured window, which begins when the last sampled flow has begun. A \
+metric with an `_1` has a column for each flow that is sampled, by its number, or for each family \
+of equal flows that send requests or end. The bottleneck is the slowest link on the way of the \
+first flow's data. Flows without samples, and datagrams, have no rates of their own here and do \
+not count in sums. A percentile has a value if ten samples lie beyond it.
+
+"""
 
 
 def _metrics() -> str:
-    lines = [
-        "## Metrics\n",
-        "Averages are over the measured window, which begins when the last sampled flow has begun. "
-        "A metric with an `_1` has a column for each flow that is sampled, by its number, or for "
-        "each family of equal flows that send requests or end. The bottleneck is the slowest link "
-        "on the way of the first flow's data. Flows without samples, and datagrams, have no rates "
-        "of their own here and do not count in sums. A percentile has a value if ten samples lie "
-        "beyond it.\n",
-        "| metric | unit | what | for each |",
-        "| --- | --- | --- | --- |",
-    ]
-    for metric in METRICS:
-        each = "flow" if metric.per_flow else "family" if metric.per_family else "run"
-        lines.append(f"| `{metric.column}` | {metric.unit} | {metric.what} | {each} |")
-    return "\n".join(lines) + "\n"
+    rows = (
+        (
+            f"`{metric.column}`",
+            metric.unit,
+            metric.what,
+            "flow" if metric.per_flow else "family" if metric.per_family else "run",
+        )
+        for metric in METRICS
+    )
+    return _METRICS + markdown.table(("metric", "unit", "what", "for each"), rows)
 
 
 def results_page() -> str:
@@ -250,14 +251,16 @@ def results_page() -> str:
         f"# Results\n\n{_RESULTS}\nThis page describes version {schema.version} of the schema.\n"
     ]
     for name, columns in schema.tables.items():
-        lines = [f"## `{name}`\n", "| column | type | unit | what |", "| --- | --- | --- | --- |"]
-        for column in columns:
-            codes = schema.codes.get(column.name)
-            kind = "enumeration" if codes else _TYPES[column.dtype]
-            what = column.what if codes is None else f"one of {', '.join(map(_name, codes))}"
-            lines.append(f"| `{column.name}` | {kind} | {column.unit} | {what} |")
-        parts.append("\n".join(lines) + "\n")
+        table = markdown.table(("column", "type", "unit", "what"), map(_column, columns))
+        parts.append(f"## `{name}`\n\n{table}")
     return "\n".join(parts)
+
+
+def _column(column: catalogue.Column) -> tuple[str, ...]:
+    codes = catalogue.schema().codes.get(column.name)
+    kind = "enumeration" if codes else _TYPES[column.dtype]
+    what = column.what if codes is None else f"one of {', '.join(map(_name, codes))}"
+    return f"`{column.name}`", kind, column.unit, what
 
 
 def _name(code: str) -> str:

@@ -22,7 +22,7 @@ from dumbbell.head_comments import Kind, Paragraph
 from dumbbell.report import run_pages, scripts
 from dumbbell.report.pages import Pages, Place
 from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
-from dumbbell.results import Counts, Results
+from dumbbell.results import Results
 from dumbbell.running.engines import EngineName
 from dumbbell.study.claim_spec import Measured
 from dumbbell.study.model import Test
@@ -96,7 +96,10 @@ def write(
         invalid=list(results.invalid.values()),
         damaged=list(results.damaged.values()),
         failed=list(results.failures.values()),
-        commands=_commands(results, results.counted),
+        commands=[
+            *commands(results),
+            f"dumbbell report {results.study.name}{engine_option(results)}",
+        ],
         cost=results.cost,
         sections=sections,
         metrics=METRICS,
@@ -199,11 +202,15 @@ def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
     return {title: paragraphs for title, paragraphs in found.items() if paragraphs}
 
 
-def _commands(results: Results, counted: Sequence[Counts]) -> list[str]:
-    engine = f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
-    study = results.study.name
-    runs = [f"dumbbell run {study}{engine}{run_pages.options(each.plan)}" for each in counted]
-    return [*runs, f"dumbbell report {study}{engine}"]
+def commands(results: Results) -> list[str]:
+    """Return the commands that run what was asked for."""
+    run = f"dumbbell run {results.study.name}{engine_option(results)}"
+    return [run + run_pages.options(each.plan) for each in results.counted]
+
+
+def engine_option(results: Results) -> str:
+    """Return what a command says of the engine; of the simulator nothing."""
+    return f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
 
 
 def _figure_links(text: str, names: set[str]) -> Markup:

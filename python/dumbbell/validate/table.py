@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dumbbell import catalogue
+from dumbbell import catalogue, markdown
 from dumbbell.figures.labels import number
 from dumbbell.validate.running import Judged, Verdict
 
@@ -51,14 +51,13 @@ def counted(judged: Sequence[Judged]) -> str:
     return f"{len(judged)} checks: {', '.join(parts)}"
 
 
-def markdown(judged: Sequence[Judged]) -> str:
+def page(judged: Sequence[Judged]) -> str:
     """Return a page with the table."""
-    rows = [COLUMNS, ("---",) * len(COLUMNS), *map(_marked, judged)]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    table = markdown.table(COLUMNS, map(_marked, judged))
     engine = f"Engine `{catalogue.ENGINE_VERSION}`. {counted(judged)}."
-    return "\n".join([HEADING, engine, "", *lines, ""])
+    return "\n".join([HEADING, engine, "", table])
 
 
 def _marked(judged: Judged) -> tuple[str, ...]:
-    *others, verdict = (cell.replace("|", "\\|") for cell in cells(judged))
+    *others, verdict = cells(judged)
     return (*others, f"**{verdict}**" if judged.verdict is Verdict.OUTSIDE else verdict)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from dumbbell import catalogue
+from dumbbell import catalogue, markdown
 from dumbbell.figures.labels import number
 from dumbbell.validate.agreement import scenarios
 from dumbbell.validate.agreement.hosts import HOLD_NS
@@ -150,7 +150,7 @@ while there is no queue. The emulator has no such hold. All else is the same in 
 """
 
 
-def markdown(found: Found) -> str:
+def page(found: Found) -> str:
     """Return the page."""
     agreement = found.agreement
     parts = [
@@ -166,14 +166,14 @@ def markdown(found: Found) -> str:
         f"Every callback of a run with losses, recorded in the kernel and replayed natively from "
         f"the same file: results and state must be equal byte for byte, in at least "
         f"{CALLBACKS_WANTED:,} callbacks of each algorithm.",
-        _table(PARITY_COLUMNS, [parity_cells(each) for each in found.parity]),
+        markdown.table(PARITY_COLUMNS, [parity_cells(each) for each in found.parity]),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
 def _results(agreement: Agreement) -> Iterator[str]:
     yield f"**{headline(agreement)}.**"
-    yield _table(COLUMNS, [cells(each) for each in agreement.judged])
+    yield markdown.table(COLUMNS, [cells(each) for each in agreement.judged])
     yield _list(remarks(agreement))
 
 
@@ -219,19 +219,8 @@ def _bands() -> str:
     def row(measure: Measure) -> tuple[str, ...]:
         return measure.title, measure.band, measure.why
 
-    return _table(("measure", "band", "why"), [row(each) for each in (*MEASURES, DISTANCE)])
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ("---",) * len(columns), *rows]
-    return (
-        "\n".join("| " + " | ".join(map(_escaped, line)) + " |" for line in lines) if rows else ""
-    )
-
-
-def _escaped(cell: str) -> str:
-    return " ".join(cell.split()).replace("|", "\\|")
+    return markdown.table(("measure", "band", "why"), [row(each) for each in (*MEASURES, DISTANCE)])
 
 
 def _list(lines: Iterator[str]) -> str:
-    return "\n".join(f"- {_escaped(line)}" for line in lines)
+    return "\n".join(f"- {markdown.one_line(line)}" for line in lines)

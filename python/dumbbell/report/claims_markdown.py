@@ -1,0 +1,92 @@
+"""What was reproduced of a study, as one page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dumbbell import markdown
+from dumbbell.claims.verdicts import ClaimResult, Verdict
+from dumbbell.figures.labels import listing
+from dumbbell.report import cost_table
+from dumbbell.report.study_page import commands, engine_option, tally
+from dumbbell.results import Counts, Results
+
+_COLUMNS = ("claim", "where", "what the authors state", "what can be met", "measured", "verdict")
+
+
+def page(results: Results, claims: Sequence[ClaimResult]) -> str:
+    """Return the page: what was run, the verdicts on the claims, and the reasons."""
+    return "\n".join(
+        (
+            _about(results),
+            _runs(results),
+            "## What it took\n",
+            markdown.table(cost_table.COLUMNS, cost_table.rows(results.cost)),
+            "## Claims\n",
+            _score(claims),
+            markdown.table(_COLUMNS, map(_claim, claims)),
+            *_reasons(claims),
+        )
+    )
+
+
+def _about(results: Results) -> str:
+    header = results.study.header
+    venue = f" *{markdown.literal(header.venue)}*," if header.venue else ""
+    return (
+        f"# {markdown.literal(header.title)}\n\n"
+        f"{markdown.literal(listing(header.authors))}.{venue} {header.year}.\n"
+    )
+
+
+def _runs(results: Results) -> str:
+    engine = engine_option(results)
+    made = ", ".join(f"`{command}`" for command in commands(results))
+    lines = [
+        f"What Dumbbell's own runs say of each claim of this study: {made}. The report, "
+        f"`dumbbell report {results.study.name}{engine}`, shows the figures and the runs behind "
+        "each claim; `dumbbell claims` with `--markdown` writes this page.",
+        "",
+        f"- Engine: `{results.engine.identity}`",
+        f"- TCP stack: {markdown.prose(listing(results.stacks))}",
+        *(f"- {_counted(counts)}" for counts in results.counted),
+    ]
+    for title, found in (
+        ("Invalid and left out", results.invalid),
+        ("Damaged and left out", results.damaged),
+        ("Failed", results.failures),
+    ):
+        lines += [f"- {title}: {markdown.prose(markdown.one_line(why))}" for why in found.values()]
+    return "\n".join((*lines, ""))
+
+
+def _counted(counts: Counts) -> str:
+    plan = counts.plan
+    kind = "Quick runs, shorter and fewer than the study's" if plan.quick else "Runs"
+    repetitions = "" if plan.runs is None else f", {plan.runs} of each grid point"
+    seed = f", seed {plan.seed}" if plan.seed else ""
+    return f"{kind}: {counts.finished:,} of {counts.planned:,}{repetitions}{seed}"
+
+
+def _score(claims: Sequence[ClaimResult]) -> str:
+    said = ", ".join(f"{count} {verdict}" for verdict, count in tally(claims).items() if count)
+    return f"{len(claims)} claims: {said}.\n"
+
+
+def _claim(judged: ClaimResult) -> tuple[str, ...]:
+    claim, verdict = judged.claim, judged.verdict.value
+    said = (claim.source, claim.text, claim.expectation, judged.measured)
+    reproduced = judged.verdict is Verdict.REPRODUCED
+    return (claim.id, *map(markdown.prose, said), verdict if reproduced else f"**{verdict}**")
+
+
+def _reasons(claims: Sequence[ClaimResult]) -> Iterator[str]:
+    others = [judged for judged in claims if judged.verdict is not Verdict.REPRODUCED]
+    if others:
+        yield "## What was not reproduced, and why\n"
+    for judged in others:
+        detail = markdown.prose(markdown.one_line(judged.detail))
+        reason = markdown.prose(markdown.one_line(judged.reason)) or "The reason is not known."
+        yield f"- **{judged.claim.id}** {detail}.\n  {reason}"
+    if others:
+        yield ""

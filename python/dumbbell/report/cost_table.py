@@ -1,0 +1,45 @@
+"""What a campaign took and what it left, as the cells of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dumbbell.quantities import amount, duration, hours
+from dumbbell.running.campaigns import Command, Cost, Effort
+
+COUNTS: Final = (
+    "runs",
+    "simulated",
+    "packets",
+    "wall time",
+    "packets/s",
+    "peak memory",
+    "on disk",
+)
+COLUMNS: Final = ("", *COUNTS)
+
+
+def rows(campaign: Cost, this: Command | None = None) -> Iterator[tuple[str, ...]]:
+    """Yield what `this` command took, what all of its campaign did, and what they left."""
+    if this is not None and this.runs:
+        yield "this command", *_effort(Effort.of([this])), ""
+    number = campaign.effort.commands
+    if number > (this is not None):
+        yield (
+            "one command" if number == 1 else f"all {number} commands",
+            *_effort(campaign.effort),
+            "",
+        )
+    held = campaign.held
+    left = (f"{held.runs:,}", hours(held.simulated_s), amount(held.packets))
+    yield "results", *left, "", "", "", amount(held.size_bytes, "B")
+
+
+def _effort(effort: Effort) -> Iterator[str]:
+    yield f"{effort.runs:,}"
+    yield hours(effort.simulated_s)
+    yield amount(effort.packets)
+    yield duration(effort.wall_s)
+    yield "" if effort.packets_per_s is None else amount(effort.packets_per_s)
+    yield "" if effort.peak_memory_bytes is None else amount(effort.peak_memory_bytes, "B")
