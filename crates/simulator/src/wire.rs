@@ -4,6 +4,8 @@
 //! timestamp. Few acknowledgements carry SACK blocks: those are parked, and the note
 //! names the place. So are those whose sender wants the receiver's timestamp too.
 
+use std::collections::VecDeque;
+
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Arrival, SackBlocks, clock};
 
@@ -50,7 +52,8 @@ pub const fn plain_packet(flow: u32, header_bytes: u16, ack: Ack) -> Packet {
 #[derive(Debug, Default)]
 pub struct ParkedAcks {
     places: Vec<Parked>,
-    free: Vec<u32>,
+    /// Taken in turns, so that those under way lie in the order of their packets.
+    free: VecDeque<u32>,
     /// What an acknowledgement without blocks has.
     pub none: SackBlocks,
 }
@@ -115,7 +118,7 @@ impl ParkedAcks {
         if parked.packets > 0 {
             return FetchedAck { ack, blocks: parked.blocks.clone(), stamp };
         }
-        self.free.push(place);
+        self.free.push_back(place);
         FetchedAck { ack, blocks: std::mem::take(&mut parked.blocks), stamp }
     }
 
@@ -135,7 +138,7 @@ impl ParkedAcks {
 
     #[cold]
     fn park(&mut self, parked: Parked) -> u32 {
-        if let Some(place) = self.free.pop() {
+        if let Some(place) = self.free.pop_front() {
             self.places[place as usize] = parked;
             return place;
         }

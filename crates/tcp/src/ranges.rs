@@ -35,6 +35,13 @@ impl RangeSet {
         self.ranges.get(index).filter(|range| range.start <= member).cloned()
     }
 
+    /// Whether every number of `span` is in the set.
+    #[must_use]
+    pub fn covers(&self, span: &Range<u64>) -> bool {
+        let range = self.ranges.get(self.first_ending_after(span.start));
+        range.is_some_and(|range| range.start <= span.start && span.end <= range.end)
+    }
+
     /// Whether `member` is in the set.
     #[must_use]
     pub fn contains(&self, member: u64) -> bool {
@@ -90,8 +97,12 @@ impl RangeSet {
     /// Adds every number of `new`, which must not be empty; gives the range they are in.
     pub fn insert(&mut self, new: Range<u64>) -> Range<u64> {
         assert!(new.start < new.end, "empty range {new:?}");
-        if let Some(last) = self.ranges.back_mut().filter(|last| last.end == new.start) {
-            last.end = new.end;
+        if let Some(last) = self.ranges.back_mut().filter(|last| last.start <= new.start) {
+            if last.end < new.start {
+                self.ranges.push_back(new.clone());
+                return new;
+            }
+            last.end = last.end.max(new.end);
             return last.clone();
         }
         // Ranges that overlap or touch `new` are those from `first` up to `last`.
@@ -125,8 +136,16 @@ impl RangeSet {
         removed
     }
 
+    #[inline]
     fn first_ending_after(&self, member: u64) -> usize {
-        self.ranges.partition_point(|range| range.end <= member)
+        let (Some(first), Some(last)) = (self.ranges.front(), self.ranges.back()) else { return 0 };
+        if member < first.end {
+            0
+        } else if last.start <= member {
+            self.ranges.len() - usize::from(member < last.end)
+        } else {
+            self.ranges.partition_point(|range| range.end <= member)
+        }
     }
 }
 
@@ -162,6 +181,8 @@ mod tests {
                     let expected: Vec<u64> = expected.collect();
                     let found = set.first_common(start..start + length);
                     prop_assert_eq!(found.into_iter().flatten().collect::<Vec<_>>(), expected);
+                    let covered = (start..start + length).all(|n| model.contains(&n));
+                    prop_assert_eq!(set.covers(&(start..start + length)), covered);
                     let range = set.insert(start..start + length);
                     prop_assert_eq!(set.range_of(start), Some(range));
                     model.extend(start..start + length);

@@ -404,7 +404,8 @@ impl Scoreboard {
         for block in blocks.as_slice() {
             let block = block.start.max(self.una)..block.end;
             assert!(block.end <= self.next, "{blocks:?} beyond {}", self.next);
-            if block.start < block.end {
+            // Most blocks repeat what acknowledgements before have said.
+            if block.start < block.end && !self.sacked.covers(&block) {
                 let before = by_sack.segs;
                 self.arrive(moment, block.clone(), &mut by_sack);
                 self.sacked_segs += by_sack.segs - before;
