@@ -197,7 +197,7 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     assert page.count(" | reproduced |\n") == 1
     assert page.count(" | **not reproduced** |\n") == 1
     assert "\n  A link cannot be used \\<twice> over.\n" in page
-    assert "\n  The reason is not known.\n" in page
+    assert "\n- **A03** utilisation at least 0.1" in page
     refused = dumbbell("claims", study, "--markdown", "no/such/place.md")
     assert (refused.code, "no/such/place.md: cannot write it" in refused.err) == (2, True)
 

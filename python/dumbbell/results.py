@@ -23,7 +23,7 @@ from dumbbell.analysis.run_metrics import Metrics
 from dumbbell.catalogue import Algorithm
 from dumbbell.claims.checks import TestRuns
 from dumbbell.claims.verdicts import ClaimResult, judge
-from dumbbell.errors import DamagedResult, InputError
+from dumbbell.errors import DamagedResult, InputError, as_toml
 from dumbbell.running import campaigns, engines, failures, staging, validity
 from dumbbell.running.campaigns import Cost
 from dumbbell.running.engine import Engine
@@ -367,5 +367,5 @@ class Results:
 
 
 def _stack(stack: Mapping[str, Any]) -> str:
-    switches = ", ".join(f"{name} = {value}" for name, value in stack["switches"].items())
-    return f"{stack['profile']} with {switches}" if switches else str(stack["profile"])
+    switches = ", ".join(f"{name} = {as_toml(value)}" for name, value in stack["switches"].items())
+    return f"{stack['profile']} ({switches})" if switches else str(stack["profile"])

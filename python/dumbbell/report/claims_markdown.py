@@ -76,8 +76,8 @@ def _score(claims: Sequence[ClaimResult]) -> str:
 def _claim(judged: ClaimResult) -> tuple[str, ...]:
     claim, verdict = judged.claim, judged.verdict.value
     said = (claim.source, claim.text, claim.expectation, judged.measured)
-    reproduced = judged.verdict is Verdict.REPRODUCED
-    return (claim.id, *map(markdown.prose, said), verdict if reproduced else f"**{verdict}**")
+    missed = judged.verdict is Verdict.NOT_REPRODUCED
+    return (claim.id, *map(markdown.prose, said), f"**{verdict}**" if missed else verdict)
 
 
 def _reasons(claims: Sequence[ClaimResult]) -> Iterator[str]:
@@ -86,7 +86,9 @@ def _reasons(claims: Sequence[ClaimResult]) -> Iterator[str]:
         yield "## What was not reproduced, and why\n"
     for judged in others:
         detail = markdown.prose(markdown.one_line(judged.detail))
-        reason = markdown.prose(markdown.one_line(judged.reason)) or "The reason is not known."
-        yield f"- **{judged.claim.id}** {detail}.\n  {reason}"
+        yield f"- **{judged.claim.id}** {detail}."
+        if judged.verdict is Verdict.NOT_REPRODUCED:
+            reason = markdown.one_line(judged.reason) or "The reason is not known."
+            yield f"  {markdown.prose(reason)}"
     if others:
         yield ""
