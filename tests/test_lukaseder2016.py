@@ -115,13 +115,18 @@ def test_a_contradicted_number_has_its_scenario_under_every_cause() -> None:
         assert len(keys) == len(causes) - same, point
 
 
-def test_contradicted_numbers_are_the_scenarios_of_their_claims() -> None:
+@pytest.mark.parametrize(
+    ("test", "as_is"), [("investigation", {"cause": "as is"}), ("stretch-acks", {"covered": "2"})]
+)
+def test_contradicted_numbers_are_the_scenarios_of_their_claims(
+    test: str, as_is: dict[str, str]
+) -> None:
     for claim in STUDY.claims:
-        if claim.id not in STUDY.test("investigation").axes["point"]:
+        if claim.id not in STUDY.test(test).axes["point"]:
             continue
         check = claim.checks[-1]
         assert isinstance(check, Measured)
-        run = first("investigation", point=claim.id, cause="as is")
+        run = first(test, point=claim.id, **as_is)
         where = {axis: str(check.where[axis]) for axis in ("rtt", "loss")}
         algorithm = facts.choice(run.resolved.data["flows"][0])
         own = first("responsiveness", algorithm=algorithm, **where)
