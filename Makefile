@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers bench-testbed docs validate agreement clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
+  bench-peers bench-testbed docs validate agreement studies clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
 VENV := .venv

@@ -224,6 +224,15 @@ class Results:
                     found[key] = validity.described(run.resolved, why)
         return found
 
+    @property
+    def troubled(self) -> Mapping[str, Mapping[str, str]]:
+        """The runs that nothing rests on, by what became of them: key -> description."""
+        return {
+            "Invalid and left out": self.invalid,
+            "Damaged and left out": self.damaged,
+            "Failed": self.failures,
+        }
+
     @cached_property
     def cost(self) -> Cost:
         """What the valid results hold, and what the commands took that are known."""

@@ -51,11 +51,7 @@ def _runs(results: Results) -> str:
         f"- TCP stack: {markdown.prose(listing(results.stacks))}",
         *(f"- {_counted(counts)}" for counts in results.counted),
     ]
-    for title, found in (
-        ("Invalid and left out", results.invalid),
-        ("Damaged and left out", results.damaged),
-        ("Failed", results.failures),
-    ):
+    for title, found in results.troubled.items():
         lines += [f"- {title}: {markdown.prose(markdown.one_line(why))}" for why in found.values()]
     return "\n".join((*lines, ""))
 

@@ -25,7 +25,7 @@ def rows(campaign: Cost, this: Command | None = None) -> Iterator[tuple[str, ...
     if this is not None and this.runs:
         yield "this command", *_effort(Effort.of([this])), ""
     number = campaign.effort.commands
-    if number > (this is not None):
+    if number > 1 or (number and this is None):
         yield (
             "one command" if number == 1 else f"all {number} commands",
             *_effort(campaign.effort),

@@ -162,11 +162,7 @@ def _runs_text(results: Results, test: Test) -> str:
     kind = "quick runs" if runs.height and results.quick(test.name) else "runs"
     said = [f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."]
     keys = {listed.run.resolved.key for listed in results.runs(test.name)}
-    for state, found in (
-        ("Invalid and left out", results.invalid),
-        ("Damaged and left out", results.damaged),
-        ("Failed", results.failures),
-    ):
+    for state, found in results.troubled.items():
         count = len(keys & found.keys())
         said += [f"{state}: {count}."] if count else []
     return " ".join(said)
