@@ -8,7 +8,7 @@ from dumbbell import markdown
 from dumbbell.claims.verdicts import ClaimResult, Verdict
 from dumbbell.figures.labels import listing
 from dumbbell.report import cost_table
-from dumbbell.report.study_page import commands, engine_option, tally
+from dumbbell.report.study_page import commands, report_command, tally
 from dumbbell.results import Counts, Results
 
 _COLUMNS = ("claim", "where", "what the authors state", "what can be met", "measured", "verdict")
@@ -40,11 +40,10 @@ def _about(results: Results) -> str:
 
 
 def _runs(results: Results) -> str:
-    engine = engine_option(results)
     made = ", ".join(f"`{command}`" for command in commands(results))
     lines = [
         f"What Dumbbell's own runs say of each claim of this study: {made}. The report, "
-        f"`dumbbell report {results.study.name}{engine}`, shows the figures and the runs behind "
+        f"`{report_command(results)}`, shows the figures and the runs behind "
         "each claim; `dumbbell claims` with `--markdown` writes this page.",
         "",
         f"- Engine: `{results.engine.identity}`",

@@ -96,10 +96,7 @@ def write(
         invalid=list(results.invalid.values()),
         damaged=list(results.damaged.values()),
         failed=list(results.failures.values()),
-        commands=[
-            *commands(results),
-            f"dumbbell report {results.study.name}{engine_option(results)}",
-        ],
+        commands=[*commands(results), report_command(results)],
         cost=results.cost,
         sections=sections,
         metrics=METRICS,
@@ -200,12 +197,16 @@ def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
 
 def commands(results: Results) -> list[str]:
     """Return the commands that run what was asked for."""
-    run = f"dumbbell run {results.study.name}{engine_option(results)}"
+    run = f"dumbbell run {results.study.name}{_engine_option(results)}"
     return [run + run_pages.options(each.plan) for each in results.counted]
 
 
-def engine_option(results: Results) -> str:
-    """Return what a command says of the engine; of the simulator nothing."""
+def report_command(results: Results) -> str:
+    """Return the command that writes the report."""
+    return f"dumbbell report {results.study.name}{_engine_option(results)}"
+
+
+def _engine_option(results: Results) -> str:
     return f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
 
 
