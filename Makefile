@@ -142,10 +142,11 @@ agreement: build
 # Finished runs are kept, the same command goes on.
 studies: build
 	mkdir -p docs/studies
-	for study in $(notdir $(wildcard studies/*)); do \
-	  $(BIN)/dumbbell run $$study && \
-	  $(BIN)/dumbbell claims $$study --markdown docs/studies/$$study.md || exit 1; done
-	$(BIN)/dumbbell report --all
+	failed=; for study in $(notdir $(wildcard studies/*)); do \
+	  $(BIN)/dumbbell run $$study || failed="$$failed $$study"; \
+	  $(BIN)/dumbbell claims $$study --markdown docs/studies/$$study.md || exit 1; done; \
+	$(BIN)/dumbbell report --all && \
+	test -z "$$failed" || { echo "runs of these studies failed:$$failed" >&2; exit 1; }
 
 clean:
 	rm -rf $(VENV) target report python/dumbbell/*.so

@@ -186,15 +186,11 @@ def run(
     )
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
-    where_from = _engine_option(engine)
+    where_from = engines.option(chosen)
     where_from += f" --results {results}" if results != DEFAULT_RESULTS else ""
     say.print(
         f"Results are in {results}. Next: dumbbell report {study}{where_from}", soft_wrap=True
     )
-
-
-def _engine_option(engine: EngineName) -> str:
-    return "" if engine is EngineName.SIMULATOR else f" --engine {engine}"
 
 
 def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
@@ -285,7 +281,7 @@ def _results(study: str, folder: Path, engine: EngineName) -> Results:
     if found.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
-            f"dumbbell run {study}{_engine_option(engine)}",
+            f"dumbbell run {study}{engines.option(found.engine)}",
             markup=False,
             soft_wrap=True,
         )

@@ -16,7 +16,7 @@ from dumbbell.report.comparison import KEY_METRICS
 from dumbbell.report.pages import Pages, Place, fragment
 from dumbbell.report.report_tables import metric_columns
 from dumbbell.results import Listed, Plan, Results, State
-from dumbbell.running.engines import EngineName
+from dumbbell.running import engines
 from dumbbell.study import grid
 from dumbbell.study.figure_spec import FigureSpec, Selection
 from dumbbell.study.model import Test
@@ -100,7 +100,7 @@ def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[s
 
 def command(results: Results, test: Test) -> str:
     """Return the beginning of the command that runs grid points of a test."""
-    engine = f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
+    engine = engines.option(results.engine)
     return f"dumbbell run {results.study.name}{engine} --where test={test.name}"
 
 

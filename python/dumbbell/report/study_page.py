@@ -23,7 +23,7 @@ from dumbbell.report import run_pages, scripts
 from dumbbell.report.pages import Pages, Place
 from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
 from dumbbell.results import Results
-from dumbbell.running.engines import EngineName
+from dumbbell.running import engines
 from dumbbell.study.claim_spec import Measured
 from dumbbell.study.model import Test
 
@@ -197,17 +197,13 @@ def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
 
 def commands(results: Results) -> list[str]:
     """Return the commands that run what was asked for."""
-    run = f"dumbbell run {results.study.name}{_engine_option(results)}"
+    run = f"dumbbell run {results.study.name}{engines.option(results.engine)}"
     return [run + run_pages.options(each.plan) for each in results.counted]
 
 
 def report_command(results: Results) -> str:
     """Return the command that writes the report."""
-    return f"dumbbell report {results.study.name}{_engine_option(results)}"
-
-
-def _engine_option(results: Results) -> str:
-    return f" --engine {EngineName.TESTBED}" if results.engine.real_time else ""
+    return f"dumbbell report {results.study.name}{engines.option(results.engine)}"
 
 
 def _figure_links(text: str, names: set[str]) -> Markup:

@@ -42,6 +42,11 @@ def runnable(choice: Engine | str) -> Engine:
     return engine
 
 
+def option(engine: Engine) -> str:
+    """Return what a command says of its engine: nothing of the simulator, as it is the default."""
+    return f" --engine {EngineName.TESTBED}" if engine.real_time else ""
+
+
 def jobs(engine: Engine, wanted: int | None = None) -> int:
     """Return how many runs go on at the same time.
 
