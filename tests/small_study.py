@@ -106,7 +106,7 @@ source = "Section 9"
 text = "The link is used twice over."
 kind = "N"
 expectation = "utilisation of at least 2"
-reason = "A link cannot be used <twice> over."
+reason = "A link cannot be used <twice> over (A01, test `fairness`, not A09 or `nowhere`)."
 check = [{ type = "band", test = "fairness", metric = "utilisation", low = 2 }]
 
 [[claim]]

@@ -196,7 +196,10 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     assert "| A01 | Figs. 1 and 2 | The link is used by at least half. |" in page
     assert page.count(" | reproduced |\n") == 1
     assert page.count(" | **not reproduced** |\n") == 1
-    assert "\n  A link cannot be used \\<twice> over.\n" in page
+    assert (
+        "\n  A link cannot be used \\<twice> over (A01, test `fairness`, not A09 or `nowhere`).\n"
+        in page
+    )
     assert "\n- **A03** utilisation at least 0.1" in page
     refused = dumbbell("claims", study, "--markdown", "no/such/place.md")
     assert (refused.code, "no/such/place.md: cannot write it" in refused.err) == (2, True)

@@ -15,6 +15,8 @@ from dumbbell.figures.labels import label_of, listing, number, with_spread
         ("42ms", "42 ms"),
         ("0.2bdp", "0.2 BDP"),
         ("175p", "175 packets"),
+        ("1000p", "1000 packets"),
+        ("2340000p", "2,340,000 packets"),
         ("1e-7", "1e-7"),
         ("htcp@li2007", "H-TCP"),
         ("mine", "mine"),

@@ -96,7 +96,7 @@ def test_claims_come_with_verdict_value_and_reason(folder: Path, page: Page) -> 
     verdicts = pl.read_csv(folder / "data/claims.csv")
     assert verdicts["verdict"].to_list() == ["reproduced", "not reproduced", "not decidable"]
     assert verdicts["measured"].to_list()[0] in page.text
-    assert "A link cannot be used <twice> over." in page.text
+    assert "A link cannot be used <twice> over (A01, test fairness, not A09" in page.text
     assert {"A01", "A02", "A03"} <= page.anchors
     details = json.loads((folder / "data/claims.json").read_text())
     assert details[1]["checks"][0]["measured"] < 2
@@ -105,6 +105,12 @@ def test_claims_come_with_verdict_value_and_reason(folder: Path, page: Page) -> 
 def test_claims_link_to_the_figures_they_name(folder: Path) -> None:
     text = (folder / "index.html").read_text()
     assert 'Figs. <a href="#fig1">1</a> and <a href="#fig2">2</a>' in text
+
+
+def test_reasons_link_to_the_claims_and_tests_they_name(folder: Path) -> None:
+    text = (folder / "index.html").read_text()
+    tests = '<a href="#fairness"><code>fairness</code></a>, not A09 or <code>nowhere</code>'
+    assert f'over (<a href="#A01">A01</a>, test {tests}).' in text
 
 
 def test_interpretations_of_the_algorithms_that_ran_are_told(small: Results, page: Page) -> None:

@@ -13,6 +13,7 @@ from dumbbell.study import grid
 
 _SMALL: Final = 0.001
 _PLACES_MAX: Final = 6
+_SEPARATED: Final = 10_000
 _UNITS: Final = {"mbit": "Mbit/s", "ms": "ms", "bdp": "BDP", "packets": "packets", "value": ""}
 
 
@@ -64,4 +65,6 @@ def with_spread(mean: float | None, spread: float | None) -> str:
 
 
 def _plain(amount: Fraction) -> str:
+    if amount.denominator == 1 and amount >= _SEPARATED:
+        return f"{amount.numerator:,}"
     return f"{float(amount):.6g}"

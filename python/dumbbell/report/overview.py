@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.claims.verdicts import ClaimResult, Verdict
+from dumbbell.report import cross_links
 from dumbbell.report.pages import KINDS, Pages, Place, fragment
 from dumbbell.report.study_page import tally
 from dumbbell.results import Results
@@ -77,7 +78,12 @@ def write(
     reported: Sequence[Reported], pages: Pages, home: Place, strangers: Sequence[str]
 ) -> Path:
     """Write the first page and the page of claims; return the first one's path."""
-    pages.write("claims.html.j2", home.below("Claims", CLAIMS_PAGE), reported=reported)
+    pages.write(
+        "claims.html.j2",
+        home.below("Claims", CLAIMS_PAGE),
+        reported=reported,
+        named_links=cross_links.to_tests_and_claims,
+    )
     return pages.write(
         "index.html.j2",
         home,

@@ -19,6 +19,7 @@ from dumbbell import quantities
 from dumbbell.claims.verdicts import Verdict
 from dumbbell.figures import chart_style
 from dumbbell.figures.labels import label_of, listing, number
+from dumbbell.report import cross_links
 from dumbbell.report.scripts import assignment
 from dumbbell.study.grid import Selection, wanted_values
 
@@ -128,6 +129,7 @@ def _environment() -> jinja2.Environment:
         slug=lambda verdict: verdict.replace(" ", "-"),
         kind=lambda code: KINDS.get(code, code),
         fragment=fragment,
+        code=cross_links.code,
         amount=quantities.amount,
         duration=quantities.duration,
         hours=quantities.hours,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
-from markupsafe import Markup, escape
 
 from dumbbell.analysis.metrics import METRICS
 from dumbbell.claims.verdicts import ClaimResult, Verdict
@@ -19,7 +18,7 @@ from dumbbell.figures.drawing import Figure
 from dumbbell.figures.figure import TextTable
 from dumbbell.figures.labels import label_of, listing
 from dumbbell.head_comments import Kind, Paragraph
-from dumbbell.report import run_pages, scripts
+from dumbbell.report import cross_links, run_pages, scripts
 from dumbbell.report.pages import Pages, Place
 from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
 from dumbbell.results import Results
@@ -29,8 +28,6 @@ from dumbbell.study.model import Test
 
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
 _NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
-_FIGURES: Final = re.compile(r"Figs?\. \d+[a-z]?(?:(?:, | and | to )\d+[a-z]?)*")
-_DIGITS: Final = re.compile(r"\d+[a-z]?")
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",
@@ -101,7 +98,8 @@ def write(
         sections=sections,
         metrics=METRICS,
         quirk=lambda code: _QUIRKS.get(code, code),
-        figure_links=lambda text: _figure_links(text, names),
+        figure_links=lambda text: cross_links.to_figures(text, names),
+        named_links=lambda text: cross_links.to_tests_and_claims(text, results.study),
     )
 
 
@@ -204,13 +202,3 @@ def commands(results: Results) -> list[str]:
 def report_command(results: Results) -> str:
     """Return the command that writes the report."""
     return f"dumbbell report {results.study.name}{engines.option(results.engine)}"
-
-
-def _figure_links(text: str, names: set[str]) -> Markup:
-    """Turn the numbers of "Figs. 4 and 16" into links where the report has those figures."""
-
-    def link(number: re.Match[str]) -> str:
-        name = f"fig{number[0]}"
-        return f'<a href="#{name}">{number[0]}</a>' if name in names else number[0]
-
-    return Markup(_FIGURES.sub(lambda found: _DIGITS.sub(link, found[0]), str(escape(text))))
