@@ -15,7 +15,7 @@ from dumbbell.analysis import metrics
 from dumbbell.analysis.goodput_samples import samples_mbit
 from dumbbell.analysis.window import Sampled
 from dumbbell.errors import InputError
-from dumbbell.figures import chart_axes, drawing
+from dumbbell.figures import chart_axes, chart_groups, drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.results import Results
 from dumbbell.running.engine import SimulatorEngine
@@ -230,6 +230,14 @@ stated = [{ where = { rtt = "21ms" }, low = 1, label = "x" }]
     (tmp_path / "study.toml").write_text(small_study.STUDY)
     with pytest.raises(InputError, match=r"stated\.0.*21ms"):
         Study.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("packets", "split"), [("100 packets", False), ("2,340,000 packets", True)]
+)
+def test_names_of_groups_have_lines_where_they_would_not_fit(packets: str, split: bool) -> None:
+    chart = chart_groups.empty(bars(), [packets] * 8)
+    assert ("labelExpr" in chart.to_dict()["encoding"]["x"]["axis"]) == split
 
 
 def test_zero_has_a_place_on_a_log_axis() -> None:

@@ -18,6 +18,7 @@ from dumbbell.study.figure_spec import BarsFigure, Coordinate, ScatterFigure
 _HEIGHT: Final = 300
 _WIDTH_OF_ALL: Final = 760
 _WIDTH_MIN: Final = 300
+_LETTER_WIDTH: Final = 6.5
 _SHADES: Final = (1.0, 0.45, 0.7, 0.25)
 _SHAPES: Final = ("cross", "circle", "square", "triangle-up")
 
@@ -61,15 +62,18 @@ def empty(spec: Grouped, groups: Sequence[str]) -> alt.Chart:
     chart: alt.Chart = (
         alt.Chart(data)
         .mark_point()
-        .encode(x=_x(spec, groups), y=_vertical("mean:Q", spec.y, span))
+        .encode(x=_x(spec, groups, _WIDTH_OF_ALL), y=_vertical("mean:Q", spec.y, span))
         .properties(width=_WIDTH_OF_ALL, height=_HEIGHT)
     )
     return chart
 
 
-def _x(spec: Grouped, groups: Sequence[str]) -> alt.X:
+def _x(spec: Grouped, groups: Sequence[str], width: int) -> alt.X:
+    """Name the groups, each word on a line of its own where they would not fit side by side."""
     scale = alt.Scale(type="band", domain=list(groups), paddingInner=0.18, paddingOuter=0.1)
-    axis = alt.Axis(labelAngle=0, labelLimit=220)
+    tight = max(map(len, groups)) * _LETTER_WIDTH > width / len(groups)
+    words = {"labelExpr": "split(datum.label, ' ')"} if tight else {}
+    axis = alt.Axis(labelAngle=0, labelLimit=220, **words)
     return alt.X("group:N", title=spec.groups_title, sort=None, scale=scale, axis=axis)
 
 
@@ -145,7 +149,7 @@ class _Drawing:
         beside = alt.Scale(type="band", domain=list(labels.values()), paddingInner=0.08)
         offset = alt.XOffset("label:N", sort=None, scale=beside)
         chart: alt.Chart = alt.Chart(inline(named)).encode(
-            x=_x(self.spec, self.groups), xOffset=offset
+            x=_x(self.spec, self.groups, self.width), xOffset=offset
         )
         return chart
 
