@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,11 @@ def scatter(**keys: Any) -> ScatterFigure:
     return ScatterFigure.model_validate({**COMMON, **GROUPS, "kind": "scatter", "y": y, **keys})
 
 
+def points(**keys: Any) -> PointsFigure:
+    x, y = {"field": "rtt_ms", "title": "RTT"}, {"field": "jain", "title": "Jain"}
+    return PointsFigure.model_validate({**COMMON, "kind": "points", "x": x, "y": y, **keys})
+
+
 def boxes(**keys: Any) -> BoxesFigure:
     y = {"field": "goodput_mbit", "title": "goodput (Mbit/s)"}
     return BoxesFigure.model_validate({**COMMON, "kind": "boxes", "y": y, **keys})
@@ -95,6 +101,22 @@ def test_every_kind_is_drawn_with_its_numbers(small: Results, spec: FigureSpec) 
     assert figure.tables
     assert figure.frame is not None
     assert figure.frame.height
+
+
+@pytest.mark.parametrize("spec", [bars, scatter, points])
+def test_a_line_to_compare_with_is_within_the_plot(
+    small: Results, spec: Callable[..., FigureSpec]
+) -> None:
+    def top(found: Any) -> float:
+        if isinstance(found, dict):
+            domains = [found["y"]["scale"]["domain"][1]] if "scale" in found.get("y", {}) else []
+            return max([*domains, *map(top, found.values())], default=0)
+        return max(map(top, found), default=0) if isinstance(found, list) else 0
+
+    bare, lined = (
+        drawing.render(small, spec(where=RATE, **keys)) for keys in ({}, {"reference": 77})
+    )
+    assert top(bare.chart.to_dict()) < 77 < top(lined.chart.to_dict())
 
 
 @pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.kind)

@@ -26,8 +26,8 @@ class Extent:
     @property
     def scale(self) -> alt.Scale:
         """The Vega-Lite scale of this extent."""
-        ends = {"domain": [self.low, self.high], "nice": False}
-        return alt.Scale(type=self.kind, **ends, **({} if self.kind == "log" else {"zero": False}))
+        zero = alt.Undefined if self.kind == "log" else False
+        return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, zero=zero)
 
 
 def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:

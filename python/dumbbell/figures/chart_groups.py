@@ -72,8 +72,8 @@ def _x(spec: Grouped, groups: Sequence[str], width: int) -> alt.X:
     """Name the groups, each word on a line of its own where they would not fit side by side."""
     scale = alt.Scale(type="band", domain=list(groups), paddingInner=0.18, paddingOuter=0.1)
     tight = max(map(len, groups)) * _LETTER_WIDTH > width / len(groups)
-    words = {"labelExpr": "split(datum.label, ' ')"} if tight else {}
-    axis = alt.Axis(labelAngle=0, labelLimit=220, **words)
+    words = "split(datum.label, ' ')" if tight else alt.Undefined
+    axis = alt.Axis(labelAngle=0, labelLimit=220, labelExpr=words)
     return alt.X("group:N", title=spec.groups_title, sort=None, scale=scale, axis=axis)
 
 
@@ -102,7 +102,8 @@ class _Drawing:
         ends = ("bottom", "top", "low", "high") if isinstance(spec, BarsFigure) else ("mean",)
         reach = [frame[name] for frame in self.stacks for name in ends]
         dots = [pane.dots["value"] for pane in panes]
-        self.extent = chart_axes.extent(spec.y, [*reach, *dots])
+        line = pl.Series([spec.reference], dtype=pl.Float64)
+        self.extent = chart_axes.extent(spec.y, [*reach, *dots, line])
         self.parts = list(dict.fromkeys(part for pane in panes for part in pane.means["part"]))
         self.shapes = list(dict.fromkeys(shape for pane in panes for shape in pane.means["shape"]))
         self.width = max(_WIDTH_MIN, _WIDTH_OF_ALL // len(panes))
