@@ -30,9 +30,12 @@ class Extent:
         return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, zero=zero)
 
 
-def extent(axis: Coordinate, columns: Iterable[pl.Series]) -> Extent:
-    """Return an extent that holds all values and ticks and at least what the figure asks for."""
-    values = pl.concat([column.cast(pl.Float64) for column in columns]).drop_nulls()
+def extent(
+    axis: Coordinate, columns: Iterable[pl.Series], reference: float | None = None
+) -> Extent:
+    """Return an extent that holds all values, the line to compare with, ticks and what is asked."""
+    line = pl.Series([reference], dtype=pl.Float64)
+    values = pl.concat([line, *(column.cast(pl.Float64) for column in columns)]).drop_nulls()
     log = axis.scale == "log"
     values = values.filter(values.is_finite() & ((values > 0) | (not log)))
     bounds = (axis.low, axis.high, axis.zero if log else None)

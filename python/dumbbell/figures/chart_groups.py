@@ -102,8 +102,7 @@ class _Drawing:
         ends = ("bottom", "top", "low", "high") if isinstance(spec, BarsFigure) else ("mean",)
         reach = [frame[name] for frame in self.stacks for name in ends]
         dots = [pane.dots["value"] for pane in panes]
-        line = pl.Series([spec.reference], dtype=pl.Float64)
-        self.extent = chart_axes.extent(spec.y, [*reach, *dots, line])
+        self.extent = chart_axes.extent(spec.y, [*reach, *dots], spec.reference)
         self.parts = list(dict.fromkeys(part for pane in panes for part in pane.means["part"]))
         self.shapes = list(dict.fromkeys(shape for pane in panes for shape in pane.means["shape"]))
         self.width = max(_WIDTH_MIN, _WIDTH_OF_ALL // len(panes))

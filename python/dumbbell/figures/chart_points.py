@@ -85,8 +85,7 @@ class _Drawing:
         values = [frame[name] for frame in marks for name in ("mean", "low", "high")]
         curves = [pane.curves["y"] for pane in panes]
         self.x_extent = chart_axes.extent(spec.x, [frame["x"] for frame in marks])
-        line = pl.Series([spec.reference], dtype=pl.Float64)
-        self.y_extent = chart_axes.extent(spec.y, [*values, *curves, line])
+        self.y_extent = chart_axes.extent(spec.y, [*values, *curves], spec.reference)
         self.theories = list(dict.fromkeys(name for p in panes for name in p.curves["label"]))
 
     def chart(self) -> alt.HConcatChart:
