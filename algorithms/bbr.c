@@ -43,8 +43,8 @@
  * Unlike Linux: chunks of less than two segments, for rates below 1.2 Mbit/s, are the
  * stack's to make, for which Linux asks the algorithm. The sum in the window is right.
  *
- * Unlike Linux: phases are timed by the ACK at hand, not by the last one that
- * delivered something.
+ * Unlike Linux: phases, and the intervals of the search for a policer, are timed by the
+ * ACK at hand, not by the last one that delivered something.
  *
  * Interpretation: until 4.19 Linux kept no margin below bw, but counted packets without
  * their link headers in the rate and with them in the pacing, 14 in 1514 bytes. That is
@@ -342,6 +342,7 @@ static void bbr_end_interval(const struct bbr_params *params, struct bbr_state *
 		bbr->lt_bw = (u32)(((u64)bw + bbr->lt_bw) / 2);
 		bbr->lt_is_used = 1;
 		bbr->lt_rounds = 0;
+		bbr->pacing_gain = CC_GAIN_ONE;
 		return;
 	}
 	bbr->lt_bw = bw;
@@ -728,12 +729,22 @@ static void bbr_set_state(const struct bbr_params *params, struct bbr_state *bbr
 static void bbr_info(const struct bbr_params *params, const struct bbr_state *bbr,
 		     const struct cc_conn *conn, struct cc_info *info)
 {
-	u64 bytes_per_s = cc_bw_bytes_per_s(conn, bbr_bw(bbr), CC_GAIN_ONE, 100);
-
-	info->values[0] = cc_saturate(bytes_per_s / 125);
+	info->values[0] = cc_bw_kbit_per_s(conn, bbr_bw(bbr));
 	info->values[1] = bbr->min_rtt_us == CC_NO_RTT ? 0 : bbr->min_rtt_us;
 	info->values[2] = bbr->pacing_gain;
 	info->values[3] = bbr->mode;
+	info->values[4] = bbr->round;
+	info->values[5] = bbr->phase;
+	info->values[6] = bbr->cwnd_gain;
+	info->values[7] = cc_bw_kbit_per_s(conn, bbr_max_bw(bbr));
+	info->values[8] = bbr_bdp(bbr, bbr_bw(bbr), CC_GAIN_ONE);
+	info->values[9] = bbr_extra_segs(params, bbr);
+	info->values[10] = bbr->is_full;
+	info->values[11] = cc_bw_kbit_per_s(conn, bbr->full_bw);
+	info->values[12] = bbr->full_bw_rounds;
+	info->values[13] = bbr->prior_cwnd;
+	info->values[14] = bbr->lt_is_used;
+	info->values[15] = cc_bw_kbit_per_s(conn, bbr->lt_bw);
 }
 
 CC_ALGORITHM(
@@ -743,4 +754,8 @@ CC_ALGORITHM(
 		  "Congestion-Based Congestion Control, ACM Queue 14(5), 2016; Linux",
 	.summary = "Sends at the path's rate of delivery, with twice its "
 		   "bandwidth-delay product as the window, and probes both in turn.",
-	.info_names = {"bw_kbit_per_s", "min_rtt_us", "pacing_gain_x256", "mode"});
+	.mode_names = {"startup", "drain", "probe_bw", "probe_rtt"},
+	.info_names = {"bw_kbit_per_s", "min_rtt_us", "pacing_gain_x256", "mode", "round",
+		       "phase", "cwnd_gain_x256", "max_bw_kbit_per_s", "bdp_segs",
+		       "extra_segs", "is_full", "full_bw_kbit_per_s", "full_bw_rounds",
+		       "prior_cwnd_segs", "is_policed", "policed_bw_kbit_per_s"});

@@ -27,8 +27,9 @@
  *
  * of the segments of a flight of tx_in_flight; then inflight_hi becomes what had been
  * in flight when that share was reached, no less than `keep` of bw * rtt, and the phase
- * is over. A round trip with losses in Down or Cruise lowers what is short-term to what
- * was delivered in it, or to `keep` of what it was, whichever is more. Random loss below
+ * is over. A round trip with losses in Down or Cruise, counted from the first of them,
+ * lowers what is short-term to what was delivered in it, or to `keep` of what it was,
+ * whichever is more. Random loss below
  * the threshold therefore takes its share of the window with each round trip that has
  * any, until the next probe: with 1 % of 167 segments a fifth of the throughput.
  *
@@ -637,12 +638,25 @@ static void bbr3_end_round(const struct bbr3_params *params, struct bbr3_state *
 		bbr->rounds_since_probe++;
 }
 
+/*
+ * The first loss of a round trip begins it anew, so that what is delivered in it is that
+ * of a whole round trip with losses.
+ */
+static void bbr3_note_loss(struct bbr3_state *bbr, const struct cc_conn *conn)
+{
+	if (!bbr->is_lossy)
+		bbr->loss_round_end = (u32)conn->delivered_segs;
+	bbr->is_lossy = 1;
+}
+
 static void bbr3_learn_bw(const struct bbr3_params *params, struct bbr3_state *bbr,
 			  const struct cc_conn *conn, struct bbr3_ack *ack)
 {
 	const struct cc_rate_sample *rate = ack->rate;
 
 	bbr->ended_round = 0;
+	if (rate->losses_segs)
+		bbr3_note_loss(bbr, conn);
 	if (!cc_rate_is_valid(rate))
 		return;
 	ack->bw = cc_bw_of(rate->delivered_segs, rate->interval_us);
@@ -668,7 +682,6 @@ static void bbr3_learn_congestion(const struct bbr3_params *params,
 	u8 is_marked = bbr3_heeds_ecn(params, bbr) && marked != bbr->marked_by_last;
 
 	bbr->marked_by_last = marked;
-	bbr->is_lossy |= ack->rate->losses_segs > 0;
 	bbr->is_marked |= is_marked;
 	if (!ack->is_loss_round_start)
 		return;
@@ -1114,6 +1127,7 @@ static void bbr3_set_state(const struct bbr3_params *params, struct bbr3_state *
 			   struct cc_conn *conn, u32 new_state)
 {
 	if (new_state == CC_LOSS) {
+		bbr3_note_loss(bbr, conn);
 		bbr3_forget_full_bw(bbr, 0);
 		/* The window at hand is that of the timeout. */
 		if (!bbr3_is_probing(bbr) && bbr->inflight_lo == BBR3_INFINITE)
@@ -1124,22 +1138,43 @@ static void bbr3_set_state(const struct bbr3_params *params, struct bbr3_state *
 	}
 }
 
+/* A bound as it is reported: 0 where there is none. */
+static u32 bbr3_told(u32 bound)
+{
+	return bound == BBR3_INFINITE ? 0 : bound;
+}
+
 static void bbr3_info(const struct bbr3_params *params, const struct bbr3_state *bbr,
 		      const struct cc_conn *conn, struct cc_info *info)
 {
-	u64 bytes_per_s = cc_bw_bytes_per_s(conn, bbr3_bw(bbr), CC_GAIN_ONE, 100);
-
-	info->values[0] = cc_saturate(bytes_per_s / 125);
+	info->values[0] = cc_bw_kbit_per_s(conn, bbr3_bw(bbr));
 	info->values[1] = bbr->min_rtt_us == CC_NO_RTT ? 0 : bbr->min_rtt_us;
-	info->values[2] = bbr->inflight_hi == BBR3_INFINITE ? 0 : bbr->inflight_hi;
+	info->values[2] = bbr3_told(bbr->inflight_hi);
 	info->values[3] = bbr->mode;
+	info->values[4] = bbr->rounds_since_probe;
+	info->values[5] = bbr3_pacing_gain(params, bbr);
+	info->values[6] = bbr3_cwnd_gain(params, bbr);
+	info->values[7] = cc_bw_kbit_per_s(conn, bbr3_max_bw(bbr));
+	info->values[8] = cc_bw_kbit_per_s(conn, bbr3_told(bbr->bw_lo));
+	info->values[9] = bbr3_told(bbr->inflight_lo);
+	info->values[10] = cc_bw_kbit_per_s(conn, bbr->bw_latest);
+	info->values[11] = bbr->inflight_latest;
+	info->values[12] = bbr3_extra_segs(bbr);
+	info->values[13] = bbr->is_full;
+	info->values[14] = cc_bw_kbit_per_s(conn, bbr->full_bw);
+	info->values[15] = bbr->prior_cwnd;
 }
 
-CC_ALGORITHM(bbr3, .title = "BBRv3", .family = CC_FAMILY_RATE, .year = 2023,
-	     .flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,
-	     .source = "N. Cardwell and others, BBR Congestion Control, "
-		       "draft-ietf-ccwg-bbr; Google's kernel, branch v3",
-	     .summary =
-		     "BBR that bounds what is in flight by what was seen to do no harm, "
-		     "and heeds loss above two percent.",
-	     .info_names = {"bw_kbit_per_s", "min_rtt_us", "inflight_hi_segs", "mode"});
+CC_ALGORITHM(
+	bbr3, .title = "BBRv3", .family = CC_FAMILY_RATE, .year = 2023,
+	.flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,
+	.source = "N. Cardwell and others, BBR Congestion Control, "
+		  "draft-ietf-ccwg-bbr; Google's kernel, branch v3",
+	.summary = "BBR that bounds what is in flight by what was seen to do no harm, "
+		   "and heeds loss above two percent.",
+	.mode_names = {"startup", "drain", "down", "cruise", "refill", "up", "probe_rtt"},
+	.info_names = {"bw_kbit_per_s", "min_rtt_us", "inflight_hi_segs", "mode",
+		       "rounds_since_probe", "pacing_gain_x256", "cwnd_gain_x256",
+		       "max_bw_kbit_per_s", "bw_lo_kbit_per_s", "inflight_lo_segs",
+		       "bw_latest_kbit_per_s", "inflight_latest_segs", "extra_segs",
+		       "is_full", "full_bw_kbit_per_s", "prior_cwnd_segs"});

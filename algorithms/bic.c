@@ -26,7 +26,7 @@
  * divided by the measured number of segments per ACK (ack_ratio_correction),
  * which was exact while ACKs were counted; today's Linux counts segments and
  * still divides, so that with delayed ACKs it grows about twice as fast as the law
- * says.
+ * says. Neither holds up to low_window.
  *
  * Interpretation: the authors' patch, used by Li et al., also detects low
  * utilisation (Low_Util, Util_Check) and then grows faster. Its rules were not
@@ -123,15 +123,13 @@ static u32 bic_ssthresh(const struct bic_params *params, struct bic_state *bic,
 	return cc_max(cc_scale(cwnd, params->kept, CC_ONE), CC_CWND_MIN);
 }
 
-/* Segments to be acknowledged per segment of growth, by the law alone. */
+/* Segments to be acknowledged per segment of growth, by the law above low_window. */
 static u32 bic_divisor(const struct bic_params *params, const struct bic_state *bic,
 		       u32 cwnd)
 {
 	u32 fastest = cwnd / params->smax;
 	u32 slowest = cc_scale(cwnd, params->smooth_part, params->b);
 
-	if (cwnd <= params->low_window)
-		return cwnd;
 	if (cwnd < bic->last_max) {
 		u32 step = (bic->last_max - cwnd) / params->b;
 
@@ -156,6 +154,10 @@ static void bic_update(const struct bic_params *params, struct bic_state *bic,
 		return;
 	bic->last_cwnd = cwnd;
 	bic->last_time = now;
+	if (cwnd <= params->low_window) {
+		bic->divisor = cwnd;
+		return;
+	}
 	bic->divisor = bic_divisor(params, bic, cwnd);
 	if (!bic->last_max)
 		bic->divisor = cc_min(bic->divisor, BIC_DIVISOR_UNKNOWN_MAX);

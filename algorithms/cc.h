@@ -29,7 +29,7 @@ typedef int s32;
 typedef long long s64;
 
 /* Version of this interface; a file built against another one is refused. */
-#define CC_ABI 2
+#define CC_ABI 4
 
 #define CC_STATE_BYTES 104
 #define CC_SSTHRESH_INFINITE 0x7fffffffu
@@ -49,7 +49,10 @@ enum cc_event {
 	CC_EVENT_ECN_IS_CE,    /* receiver: segment with CE */
 };
 
-/* What kind of ACK in_ack_event is told of (Linux's CA_ACK_*). */
+/*
+ * What kind of ACK in_ack_event is told of (Linux's CA_ACK_*). What it delivered is
+ * counted already; pkts_acked comes before it, or after it on older kernels.
+ */
 enum cc_ack_flag {
 	CC_ACK_SLOWPATH = 1,   /* it carries SACK blocks or ECE, or advances nothing */
 	CC_ACK_WIN_UPDATE = 2, /* it advances and says nothing else */
@@ -68,6 +71,14 @@ enum cc_stack {
 	CC_STACK_COUNT_ACKS = 2,
 };
 
+/*
+ * What an algorithm may only read. Whoever fills it in, such as the kernel's adapters,
+ * defines this as nothing before.
+ */
+#ifndef CC_VIEW
+#define CC_VIEW const
+#endif
+
 /* The connection. The first block is the algorithm's to write. */
 struct cc_conn {
 	u32 cwnd_segs;
@@ -81,32 +92,33 @@ struct cc_conn {
 	 */
 	u32 app_limited_segs;
 
-	u32 prior_cwnd_segs; /* cwnd before the current or last reduction */
-	u64 now_us;
-	u64 delivered_segs;    /* acknowledged or SACKed since the connection began */
-	u64 delivered_ce_segs; /* those whose ACK carried ECN-Echo */
-	u64 lost_segs;	       /* times that a segment was taken for lost */
-	u32 resent_segs;       /* retransmissions */
-	u32 in_flight_segs;
-	u32 srtt_us;	/* CC_NO_RTT until the first sample */
-	u32 min_rtt_us; /* CC_NO_RTT until the first sample */
-	u32 mss_bytes;	/* payload of a full segment */
-	u32 snd_una;	/* sequence numbers, bytes modulo 2^32 */
-	u32 snd_nxt;
-	u32 random;	 /* fresh and uniform for each call, where CC_NEEDS_RANDOM */
-	u8 state;	 /* enum cc_ca_state */
-	u8 cwnd_limited; /* the window, not the application, held sending back */
-	u8 stack;	 /* enum cc_stack */
-	u8 reserved;
-	u32 base_rtt_us;    /* RTT of the empty path as told by TCP-BPF; 0: not told */
-	u32 pacing_wait_us; /* until pacing lets the next segment leave */
+	CC_VIEW u32 prior_cwnd_segs; /* cwnd before the current or last reduction */
+	CC_VIEW u64 now_us;
+	CC_VIEW u64 delivered_segs;    /* acknowledged or SACKed since it began */
+	CC_VIEW u64 delivered_ce_segs; /* those whose ACK carried ECN-Echo */
+	CC_VIEW u64 lost_segs;	       /* times that a segment was taken for lost */
+	CC_VIEW u32 resent_segs;       /* retransmissions */
+	CC_VIEW u32 in_flight_segs;
+	CC_VIEW u32 srtt_us;	/* CC_NO_RTT until the first sample */
+	CC_VIEW u32 min_rtt_us; /* CC_NO_RTT until the first sample */
+	CC_VIEW u32 mss_bytes;	/* payload of a full segment */
+	CC_VIEW u32 snd_una;	/* sequence numbers, bytes modulo 2^32 */
+	CC_VIEW u32 snd_nxt;
+	CC_VIEW u32 random; /* fresh and uniform for each call, where CC_NEEDS_RANDOM */
+	CC_VIEW u8 state;   /* enum cc_ca_state */
+	CC_VIEW u8 cwnd_limited; /* the window, not the application, held sending back */
+	CC_VIEW u8 stack;	 /* enum cc_stack */
+	CC_VIEW u8 reserved;
+	CC_VIEW u32 base_rtt_us;    /* RTT of the empty path, TCP-BPF; 0: not told */
+	CC_VIEW u32 pacing_wait_us; /* until pacing lets the next segment leave */
 	/*
-	 * Timestamp of the latest ACK less the one that it echoes (RFC 7323), in
-	 * milliseconds: the time of the way there and at the receiver, plus
-	 * what is between two clocks. Only differences mean anything, modulo 2^32. 0
-	 * without timestamps and without CC_NEEDS_ONE_WAY.
+	 * The timestamp of the latest ACK and the one that it echoes (RFC 7323), in
+	 * milliseconds of two clocks. 0 without timestamps and without CC_NEEDS_ONE_WAY.
 	 */
-	u32 one_way_ticks;
+	CC_VIEW u32 stamp_ms;
+	CC_VIEW u32 echo_ms;
+	/* With CC_EVENT_TX_START: when data was last sent before, modulo 2^32. */
+	CC_VIEW u32 last_sent_ms;
 };
 
 /* What one ACK told (pkts_acked). */
@@ -139,8 +151,13 @@ struct cc_rate_sample {
 	u8 reserved[2];
 };
 
-/* What an algorithm reports about itself, at most four named numbers. */
-#define CC_INFO_MAX 4
+/*
+ * What an algorithm reports about itself, named numbers: the first four in each sample,
+ * all of them whenever its mode changes. The mode is the one that is called "mode"; its
+ * values have names (cc_algorithm.mode_names).
+ */
+#define CC_INFO_MAX 16
+#define CC_MODES_MAX 16
 
 struct cc_info {
 	u32 values[CC_INFO_MAX];
@@ -225,10 +242,12 @@ static inline u32 cc_now_ms(const struct cc_conn *conn)
 	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
 }
 
-/* A duration in whole jiffies, rounded down. */
+/* A duration in whole jiffies, rounded up as in Linux: none but 0 us is 0. */
 static inline u32 cc_us_to_jiffies(u32 us)
 {
-	return us / (CC_USEC_PER_SEC / CC_HZ);
+	u32 tick_us = CC_USEC_PER_SEC / CC_HZ;
+
+	return us / tick_us + (us % tick_us > 0);
 }
 
 /*
@@ -274,6 +293,13 @@ static inline u8 cc_in_slow_start(const struct cc_conn *conn)
 	if (conn->stack & CC_STACK_SLOW_START_INCLUSIVE)
 		return conn->cwnd_segs <= conn->ssthresh_segs;
 	return conn->cwnd_segs < conn->ssthresh_segs;
+}
+
+/* Slow start as a mode: while a stack repairs losses the window is its own. */
+static inline u8 cc_shows_slow_start(const struct cc_conn *conn)
+{
+	return cc_in_slow_start(conn) && conn->state != CC_CWR &&
+	       conn->state != CC_RECOVERY;
 }
 
 /*
@@ -398,7 +424,12 @@ enum cc_flag {
 	CC_NEEDS_RANDOM = 2,
 	CC_NEEDS_ECN = 4,
 	CC_NEEDS_RATES = 8, /* cc_ack_sample.in_flight_bytes; implied by cong_control */
-	CC_NEEDS_ONE_WAY = 16, /* cc_conn.one_way_ticks */
+	CC_NEEDS_ONE_WAY = 16, /* cc_conn.stamp_ms and echo_ms */
+	/*
+	 * No need, but history: Linux 2.6.13 to 3.1 let its window fall to half of
+	 * ssthresh while losses were repaired, as Reno's, and not to ssthresh (min_cwnd).
+	 */
+	CC_RENOS_BOUND = 32,
 };
 
 #define CC_PARAMETERS_MAX 24
@@ -440,6 +471,7 @@ struct cc_algorithm {
 	const struct cc_parameter *parameters;
 	const struct cc_preset *presets;
 	const char *info_names[CC_INFO_MAX];
+	const char *mode_names[CC_MODES_MAX];
 
 	/* Every hook but ssthresh may be absent; one of cong_* must be there. */
 	void (*init)(const void *params, void *state, struct cc_conn *conn);
@@ -544,8 +576,10 @@ struct cc_algorithm {
 #ifdef __bpf__
 #define CC_TABLE(NAME) static const struct cc_algorithm cc_this
 #else
-#define CC_TABLE(NAME)                                              \
-	extern const struct cc_algorithm dumbbell_algorithm_##NAME; \
+#define CC_TABLE(NAME)                                                       \
+	extern const u32 dumbbell_state_bytes_##NAME;                        \
+	const u32 dumbbell_state_bytes_##NAME = sizeof(struct NAME##_state); \
+	extern const struct cc_algorithm dumbbell_algorithm_##NAME;          \
 	const struct cc_algorithm dumbbell_algorithm_##NAME
 #define CC_STRUCT_OPS(NAME, ...) _Static_assert(1, "")
 #endif

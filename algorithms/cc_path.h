@@ -49,6 +49,7 @@ struct cc_path {
 	u32 train_start_us;
 	u32 train_start_rtt_us;
 	u32 train_segs;
+	u32 acked_segs; /* by the latest ACK */
 	u32 round_end_seq;
 	u32 rounds; /* of this window */
 };
@@ -131,6 +132,18 @@ static inline void cc_path_measure(struct cc_path *path,
 	path->train_segs = 0;
 }
 
+/*
+ * Whether an ACK waited for the receiver's timer: it is for one segment, where others are
+ * for two. It came late, and its RTT with it, as if the segment had waited for others.
+ */
+static inline u8 cc_path_was_delayed(struct cc_path *path, u32 acked_segs)
+{
+	u8 is_alone = acked_segs == 1 && path->acked_segs > 1;
+
+	path->acked_segs = acked_segs;
+	return is_alone;
+}
+
 /* Takes what an ACK tells. */
 static inline void cc_path_sample(struct cc_path *path,
 				  const struct cc_path_options *options,
@@ -143,7 +156,7 @@ static inline void cc_path_sample(struct cc_path *path,
 	if (options->segs_per_s)
 		path->best = (struct cc_path_train){.segs = options->segs_per_s,
 						    .us = CC_USEC_PER_SEC};
-	if (sample->rtt_us <= 0) {
+	if (cc_path_was_delayed(path, sample->pkts_acked) || sample->rtt_us <= 0) {
 		path->rtt_us = 0;
 		return;
 	}

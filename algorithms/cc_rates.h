@@ -51,6 +51,12 @@ static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain
 	return rate * second >> CC_BW_SHIFT;
 }
 
+/* The same as a rate is reported. */
+static inline u32 cc_bw_kbit_per_s(const struct cc_conn *conn, u32 bw)
+{
+	return cc_saturate(cc_bw_bytes_per_s(conn, bw, CC_GAIN_ONE, 100) / 125);
+}
+
 /* Whether a rate sample says something. */
 static inline u8 cc_rate_is_valid(const struct cc_rate_sample *rate)
 {

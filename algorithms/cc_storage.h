@@ -11,47 +11,62 @@
 
 enum cc_storage_evaluation {
 	CC_STORAGE_AT_TRANSMISSION, /* the law is asked before each segment */
-	CC_STORAGE_AT_ACK,	    /* and once for each ACK, to the letter */
+	CC_STORAGE_AT_ACK,	    /* once for each ACK, to the letter */
+	CC_STORAGE_AT_ROUND,	    /* once for each round trip */
+};
+
+enum cc_storage_extent {
+	CC_STORAGE_OF_PATH,
+	CC_STORAGE_OF_QUEUE,
 };
 
 /* The parameters of both; `equation` is the law's in Kumazoe et al. 2012. */
-#define cc_storage_parameters(P, equation, filter_initial)                             \
-	P(evaluation, "form", CC_STORAGE_AT_TRANSMISSION, CC_RANGE(0, 1),              \
-	  "when the law is computed: 0 before each segment sent, 1 once for each ACK", \
-	  "interpretation; 1 is Kumazoe et al. 2012, equation " equation               \
-	  ", to the letter")                                                           \
-	P(freeze, "switch", 0, CC_SWITCH,                                              \
-	  "loss leaves the window as it is, in slow start too",                        \
-	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")      \
-	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                  \
-	  "segments that an ACK may let go (evaluation 0), or twice those that it "    \
-	  "acknowledges",                                                              \
-	  "interpretation")                                                            \
-	P(filter, "switch", filter_initial, CC_SWITCH,                                 \
-	  "smooth the backlog x over a round trip", "interpretation")                  \
-	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                       \
-	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of "   \
-	  "ACKs",                                                                      \
-	  "interpretation; Kapoor et al. 2004 (CapProbe)")                             \
-	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                               \
-	  "segments that it is measured over; 1 is a pair of ACKs", "interpretation")  \
-	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                    \
-	  "after so many an estimate gives way to a newer one; 0: never",              \
-	  "interpretation")                                                            \
-	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),               \
-	  "the capacity, if it is known; 0: estimated", "interpretation")              \
-	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                          \
-	  "B, what path and queue store, if it is known; 0: estimated",                \
-	  "interpretation")                                                            \
-	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                               \
-	  "of the smallest RTT: what the largest is at least, before the first loss",  \
-	  "interpretation")                                                            \
-	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",      \
+#define cc_storage_parameters(P, equation, filter_initial)                              \
+	P(evaluation, "form", CC_STORAGE_AT_TRANSMISSION, CC_RANGE(0, 2),               \
+	  "when the law is computed: 0 before each segment sent, 1 once for each "      \
+	  "ACK, 2 once for each round trip",                                            \
+	  "interpretation; 1 is Kumazoe et al. 2012, equation " equation                \
+	  ", to the letter")                                                            \
+	P(beyond_flight, "switch", 0, CC_SWITCH,                                        \
+	  "the law gives what may be sent beyond what is in flight, not the window",    \
+	  "interpretation")                                                             \
+	P(storage, "form", CC_STORAGE_OF_PATH, CC_RANGE(0, 1),                          \
+	  "what B estimates: 0 what path and queue store, 1 what the queue alone does", \
+	  "interpretation")                                                             \
+	P(freeze, "switch", 0, CC_SWITCH,                                               \
+	  "loss leaves the window as it is, in slow start too",                         \
+	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")       \
+	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                   \
+	  "segments that an ACK may let go (evaluation 0), or twice those that it "     \
+	  "acknowledges",                                                               \
+	  "interpretation")                                                             \
+	P(filter, "switch", filter_initial, CC_SWITCH,                                  \
+	  "smooth the backlog x over a round trip", "interpretation")                   \
+	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                        \
+	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of "    \
+	  "ACKs",                                                                       \
+	  "interpretation; Kapoor et al. 2004 (CapProbe)")                              \
+	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                                \
+	  "segments that it is measured over; 1 is a pair of ACKs", "interpretation")   \
+	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                     \
+	  "after so many an estimate gives way to a newer one; 0: never",               \
+	  "interpretation")                                                             \
+	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),                \
+	  "the capacity, if it is known; 0: estimated", "interpretation")               \
+	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                           \
+	  "B, what path and queue store, if it is known; 0: estimated",                 \
+	  "interpretation")                                                             \
+	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                                \
+	  "of the smallest RTT: what the largest is at least, before the first loss",   \
+	  "interpretation")                                                             \
+	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",       \
 	  "interpretation; RFC 5681")
 
 /* Those of them that are needed after the path was sampled. */
 struct cc_storage_options {
-	u32 at_transmission;
+	u32 evaluation;
+	u32 beyond_flight;
+	u32 extent;
 	u32 freeze;
 	u32 burst;
 	u32 buffer_segs;
@@ -59,13 +74,14 @@ struct cc_storage_options {
 	u32 window_min;
 };
 
-#define CC_STORAGE_OPTIONS(params)                                                  \
-	((struct cc_storage_options){.at_transmission = (params)->evaluation ==     \
-							CC_STORAGE_AT_TRANSMISSION, \
-				     .freeze = (params)->freeze,                    \
-				     .burst = (params)->burst,                      \
-				     .buffer_segs = (params)->buffer_segs,          \
-				     .rtt_max_guess = (params)->rtt_max_guess,      \
+#define CC_STORAGE_OPTIONS(params)                                             \
+	((struct cc_storage_options){.evaluation = (params)->evaluation,       \
+				     .beyond_flight = (params)->beyond_flight, \
+				     .extent = (params)->storage,              \
+				     .freeze = (params)->freeze,               \
+				     .burst = (params)->burst,                 \
+				     .buffer_segs = (params)->buffer_segs,     \
+				     .rtt_max_guess = (params)->rtt_max_guess, \
 				     .window_min = (params)->window_min})
 
 #define CC_STORAGE_PATH(params)                                             \
@@ -77,8 +93,15 @@ struct cc_storage_options {
 struct cc_storage {
 	u64 backlog; /* x */
 	struct cc_path path;
+	u32 round_end_seq;
+	u8 has_ruled; /* round_end_seq is set */
 	u8 was_congested;
 };
+
+static inline u8 cc_storage_at_transmission(const struct cc_storage_options *options)
+{
+	return options->evaluation == CC_STORAGE_AT_TRANSMISSION;
+}
 
 /* B */
 static inline u64 cc_storage_size(const struct cc_storage *storage,
@@ -91,6 +114,8 @@ static inline u64 cc_storage_size(const struct cc_storage *storage,
 	if (!storage->was_congested)
 		rtt_us = cc_max(rtt_us, cc_scale(storage->path.rtt_min_us,
 						 options->rtt_max_guess, 100));
+	if (options->extent == CC_STORAGE_OF_QUEUE)
+		rtt_us -= storage->path.rtt_min_us;
 	return cc_path_segs(&storage->path, cc_min(rtt_us, CC_PATH_RTT_MAX_US));
 }
 
@@ -121,14 +146,29 @@ static inline u32 cc_storage_after_loss(const struct cc_storage *storage,
 			window);
 }
 
-/* Whether the law rules this ACK; before it does, standard TCP's growth. */
-static inline u8 cc_storage_rules(const struct cc_storage *storage, struct cc_conn *conn,
-				  u32 acked)
+/* Whether it is time for the law: at the first ACK of each round trip, or at any. */
+static inline u8 cc_storage_is_due(struct cc_storage *storage,
+				   const struct cc_storage_options *options,
+				   const struct cc_conn *conn)
+{
+	if (options->evaluation != CC_STORAGE_AT_ROUND)
+		return 1;
+	if (storage->has_ruled && cc_seq_after(storage->round_end_seq, conn->snd_una))
+		return 0;
+	storage->has_ruled = 1;
+	storage->round_end_seq = conn->snd_nxt;
+	return 1;
+}
+
+/* Whether the law sets the window at this ACK; until it can, standard TCP's growth. */
+static inline u8 cc_storage_rules(struct cc_storage *storage,
+				  const struct cc_storage_options *options,
+				  struct cc_conn *conn, u32 acked)
 {
 	u8 is_slow_start = cc_in_slow_start(conn);
 
 	if (!is_slow_start && storage->path.best.segs)
-		return 1;
+		return cc_storage_is_due(storage, options, conn);
 	if (!cc_may_grow(conn))
 		return 0;
 	if (is_slow_start)
@@ -153,7 +193,7 @@ static inline u32 cc_storage_without_burst(const struct cc_conn *conn, u32 windo
 static inline void cc_storage_set_window(const struct cc_storage_options *options,
 					 struct cc_conn *conn, u32 window, u32 acked)
 {
-	if (options->at_transmission)
+	if (cc_storage_at_transmission(options))
 		window = cc_storage_without_burst(conn, window, options->burst, acked);
 	cc_set_window(conn, cc_max(window, options->window_min));
 }

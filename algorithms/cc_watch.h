@@ -66,7 +66,7 @@ static inline void cc_watch_rtt(struct cc_watch *watch,
 static inline u8 cc_watch_round_is_over(const struct cc_watch *watch,
 					const struct cc_conn *conn)
 {
-	return watch->is_on && cc_seq_after(conn->snd_una, watch->round_end_seq);
+	return cc_seq_after(conn->snd_una, watch->round_end_seq);
 }
 
 static inline u8 cc_watch_can_tell(const struct cc_watch *watch)

@@ -38,17 +38,36 @@
  * point is the same; the literal window goes to and fro between ACKs, and CCPD's does so
  * until it is nothing but loss.
  *
+ * With evaluation 2 the law is asked once per round trip and its window stays until the
+ * next: "dampened oscillation" is what that makes of the halves in it.
+ *
+ * Interpretation: `beyond_flight`. What the law gives is printed as the window. In the
+ * line of control that the authors come from (Cavendish, Gerla, Mascolo 2004) a
+ * controller's output is what may still be sent, and what is in flight was sent already.
+ * With beyond_flight that is added to what the law gives: equation 5 then has a plus for
+ * its minus,
+ *
+ *     cwnd = (Kp (B - x) + in flight) / 2
+ *
+ * and rests at Kp (B - x), which for CCP(1) is half of the queue, whatever the path.
+ *
+ * Interpretation: `storage`. B may be a "storage capacity of the path", which is pipe and
+ * queue, or the "virtual buffer size" of the same sentence, the queue alone:
+ *
+ *     B = capacity (largest RTT - smallest RTT)
+ *
  * Interpretation: `capacity`. The authors name capacity estimation, and one of them is an
  * author of CapProbe, the packet pair whose two delays together are the smallest. By
  * default (trains) we look at trains of `train_segs` segments instead of pairs, because
  * an ACK stands for two segments and the clock counts microseconds; each of a train was
  * sent while the one before still waited at the bottleneck, so its ACKs are as far apart
- * as the bottleneck puts them. The estimate is of the link, not of the flow's share of
- * it. With rate, it is the largest rate of ACKs over as many segments, which bursts of
- * ACKs raise, and which sinks to the flow's share where a smaller window has smoothed its
- * bursts. Either is replaced by the best of the last `capacity_window` round trips, for
- * the authors say that it must follow a change of route. At 10 Gbit/s eight segments take
- * 10 us: raise `train_segs` there. `capacity_segs_per_s` is for those who know.
+ * as the bottleneck puts them; one that waited for the receiver's timer ends a train. The
+ * estimate is of the link, not of the flow's share of it. With rate, it is the largest
+ * rate of ACKs over as many segments, which bursts of ACKs raise, and which sinks to the
+ * flow's share where a smaller window has smoothed its bursts. Either is replaced by the
+ * best of the last `capacity_window` round trips, for the authors say that it must follow
+ * a change of route. At 10 Gbit/s eight segments take 10 us: raise `train_segs` there.
+ * `capacity_segs_per_s` is for those who know.
  *
  * Interpretation: `buffer_segs`. B is fixed, or the capacity times the largest RTT that
  * two samples in a row reached (a single long one is a delayed ACK), which after the loss
@@ -116,15 +135,34 @@ static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *c
 	return params->kp * cc_storage_free(&ccp->storage, options) >> CC_PATH_SHIFT;
 }
 
+/* The window at which the law gives what is in flight, segments. */
+static u64 ccp_rest(const struct ccp_params *params, const struct ccp_state *ccp,
+		    const struct cc_storage_options *options)
+{
+	return ccp_wanted(params, ccp, options) / (options->beyond_flight ? 1 : 3);
+}
+
+/* What the law says, segments. */
+static u64 ccp_law(const struct ccp_params *params, const struct ccp_state *ccp,
+		   const struct cc_storage_options *options, u32 in_flight_segs)
+{
+	u64 wanted = ccp_wanted(params, ccp, options);
+
+	if (cc_storage_at_transmission(options))
+		return ccp_rest(params, ccp, options);
+	if (options->beyond_flight)
+		return (wanted + in_flight_segs) / 2;
+	return wanted > in_flight_segs ? (wanted - in_flight_segs) / 2 : 0;
+}
+
 static u32 ccp_ssthresh(const struct ccp_params *params, struct ccp_state *ccp,
 			const struct cc_conn *conn)
 {
 	struct cc_storage_options options = CC_STORAGE_OPTIONS(params);
-	u64 rest_segs;
 
 	ccp->storage.was_congested = 1;
-	rest_segs = ccp_wanted(params, ccp, &options) / 3;
-	return cc_storage_after_loss(&ccp->storage, &options, conn, rest_segs);
+	return cc_storage_after_loss(&ccp->storage, &options, conn,
+				     ccp_rest(params, ccp, &options));
 }
 
 static void ccp_cong_avoid(const struct ccp_params *params, struct ccp_state *ccp,
@@ -133,15 +171,9 @@ static void ccp_cong_avoid(const struct ccp_params *params, struct ccp_state *cc
 	struct cc_storage_options options = CC_STORAGE_OPTIONS(params);
 	u64 window;
 
-	if (!cc_storage_rules(&ccp->storage, conn, acked))
+	if (!cc_storage_rules(&ccp->storage, &options, conn, acked))
 		return;
-	window = ccp_wanted(params, ccp, &options);
-	if (options.at_transmission)
-		window /= 3;
-	else
-		window = window > conn->in_flight_segs
-				 ? (window - conn->in_flight_segs) / 2
-				 : 0;
+	window = ccp_law(params, ccp, &options, conn->in_flight_segs);
 	cc_storage_set_window(&options, conn, cc_saturate(window), acked);
 }
 

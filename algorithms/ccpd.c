@@ -41,10 +41,13 @@
  * acknowledges, the growth of slow start, where ACKs stand for many segments. The fixed
  * point is the same.
  *
- * Interpretation: `kd_unit`. Kd is a time, printed without a unit. Of the round ones only
- * microseconds make the two terms comparable: at 1 Gbit/s ACKs are 24 us apart, and a
- * change of two segments gives a D of 333 segments for Kd = 4000; in milliseconds it were
- * 333,000.
+ * Interpretation: `kd_unit`. Kd is a time, printed without a unit, by default in
+ * microseconds (1000 ns). Of the round ones only they make the two terms comparable: at 1
+ * Gbit/s ACKs are 24 us apart, and a change of two segments gives a D of 333 segments for
+ * Kd = 4000; in milliseconds it were 333,000.
+ *
+ * Interpretation: `kd_opposite`. As printed the term takes from the window while the path
+ * fills; the opposite sign is there to show that it does matter.
  *
  * Interpretation: `d_limit`. D is kept within what is in flight, as the time between two
  * ACKs may be next to nothing. x in it is the latest, not smoothed. The two ACKs are
@@ -55,20 +58,30 @@
  * which is damped by itself, and the authors see a "much faster period" than CCP's: off
  * by default.
  *
- * Interpretation: `capacity`, `buffer_segs`, `freeze`, `burst`, what a timeout does and
- * how a flow grows until the capacity is known are as in CCP, which argues for them.
+ * Interpretation: `beyond_flight`. With it what is in flight is added to what the law
+ * gives, as in CCP, and before each segment the law is
+ *
+ *     in flight < B - x + D / Kp
+ *
+ * which rests at half of the queue, whatever Kp.
+ *
+ * Interpretation: `storage`, `capacity`, `buffer_segs`, `freeze`, `burst`, what a timeout
+ * does and how a flow grows until the capacity is known are as in CCP, which argues for
+ * them.
  */
 #include "cc_storage.h"
 
-#define ccpd_parameters(P)                                                       \
-	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain",           \
-	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")                         \
-	P(kd, "kd_unit", 4000, CC_RANGE(0, 100000), "Kd, the derivative gain",   \
-	  "Kumazoe et al. 2012, section IV: 1000, 2000 and 4000")                \
-	P(kd_unit, "us", 1, CC_RANGE(1, 1000000), "the time that Kd counts in",  \
-	  "interpretation")                                                      \
-	P(d_limit, "%", 100, CC_RANGE(0, 10000),                                 \
-	  "of what is in flight: the largest derivative term", "interpretation") \
+#define ccpd_parameters(P)                                                            \
+	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain",                \
+	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")                              \
+	P(kd, "kd_unit", 4000, CC_RANGE(0, 100000), "Kd, the derivative gain",        \
+	  "Kumazoe et al. 2012, section IV: 1000, 2000 and 4000")                     \
+	P(kd_unit, "ns", 1000, CC_RANGE(1, 1000000000), "the time that Kd counts in", \
+	  "interpretation")                                                           \
+	P(kd_opposite, "switch", 0, CC_SWITCH,                                        \
+	  "the derivative term has the opposite sign", "interpretation")              \
+	P(d_limit, "%", 100, CC_RANGE(0, 10000),                                      \
+	  "of what is in flight: the largest derivative term", "interpretation")      \
 	cc_storage_parameters(P, "6", 0)
 
 #define ccpd_presets(S)                                                              \
@@ -133,14 +146,29 @@ static struct ccpd_term ccpd_derivative(const struct ccpd_params *params,
 	u8 grows = occupied > ccpd->occupied;
 	u32 change = cc_saturate(grows ? occupied - ccpd->occupied
 				       : ccpd->occupied - occupied);
-	u64 gain_us = (u64)params->kd * params->kd_unit;
-	u32 elapsed_us = cc_max((u32)conn->now_us - ccpd->law_us, 1);
-	u32 gain = cc_saturate((gain_us << CC_PATH_SHIFT) / elapsed_us);
+	u64 gain_ns = (u64)params->kd * params->kd_unit;
+	u64 elapsed_ns = 1000ull * cc_max((u32)conn->now_us - ccpd->law_us, 1);
+	u32 gain = cc_saturate((gain_ns << CC_PATH_SHIFT) / elapsed_ns);
 	u64 size = (u64)change * gain >> CC_PATH_SHIFT;
 
 	ccpd->occupied = occupied;
 	ccpd->law_us = (u32)conn->now_us;
-	return (struct ccpd_term){size < most ? size : most, grows};
+	return (struct ccpd_term){size < most ? size : most,
+				  grows != params->kd_opposite};
+}
+
+/* What the window is multiplied by where the law gives what is in flight. */
+static u32 ccpd_divisor(const struct ccpd_params *params)
+{
+	return params->beyond_flight ? cc_max(params->kp, 1) : 1 + params->kp;
+}
+
+/* A part of what is left of some storage, segments. */
+static u32 ccpd_left(u64 given, u64 taken, u32 divisor)
+{
+	u64 left = given > taken ? given - taken : 0;
+
+	return cc_saturate(left / divisor >> CC_PATH_SHIFT);
 }
 
 /* What the law says, segments. */
@@ -149,22 +177,20 @@ static u32 ccpd_law(const struct ccpd_params *params, struct ccpd_state *ccpd,
 {
 	struct ccpd_term derivative = ccpd_derivative(params, ccpd, conn);
 	u64 size = cc_storage_size(&ccpd->storage, options);
-	u64 taken = ccpd->storage.backlog;
-	u64 wanted;
+	u64 in_flight = (u64)conn->in_flight_segs << CC_PATH_SHIFT;
+	u64 given = params->kp * size;
+	u64 taken = params->kp * ccpd->storage.backlog;
 
-	if (!options->at_transmission)
-		taken += (u64)conn->in_flight_segs << CC_PATH_SHIFT;
-	if (derivative.is_negative) {
-		wanted = size > taken ? params->kp * (size - taken) : 0;
-		wanted = wanted > derivative.size ? wanted - derivative.size : 0;
-	} else {
-		/* The derivative may make up for a negative proportional term. */
-		wanted = params->kp * size + derivative.size;
-		wanted = wanted > params->kp * taken ? wanted - params->kp * taken : 0;
-	}
-	if (options->at_transmission)
-		wanted /= 1 + params->kp;
-	return cc_saturate(wanted >> CC_PATH_SHIFT);
+	if (derivative.is_negative)
+		taken += derivative.size;
+	else
+		given += derivative.size;
+	if (cc_storage_at_transmission(options))
+		return ccpd_left(given, taken, ccpd_divisor(params));
+	taken += params->kp * in_flight;
+	if (options->beyond_flight)
+		given += in_flight;
+	return ccpd_left(given, taken, 1);
 }
 
 static u32 ccpd_ssthresh(const struct ccpd_params *params, struct ccpd_state *ccpd,
@@ -174,7 +200,8 @@ static u32 ccpd_ssthresh(const struct ccpd_params *params, struct ccpd_state *cc
 	u64 rest;
 
 	ccpd->storage.was_congested = 1;
-	rest = params->kp * cc_storage_free(&ccpd->storage, &options) / (1 + params->kp);
+	rest = params->kp * cc_storage_free(&ccpd->storage, &options) /
+	       ccpd_divisor(params);
 	return cc_storage_after_loss(&ccpd->storage, &options, conn,
 				     rest >> CC_PATH_SHIFT);
 }
@@ -185,7 +212,7 @@ static void ccpd_cong_avoid(const struct ccpd_params *params, struct ccpd_state 
 	struct cc_storage_options options = CC_STORAGE_OPTIONS(params);
 	u32 window;
 
-	if (!cc_storage_rules(&ccpd->storage, conn, acked))
+	if (!cc_storage_rules(&ccpd->storage, &options, conn, acked))
 		return;
 	window = ccpd_law(params, ccpd, &options, conn);
 	cc_storage_set_window(&options, conn, window, acked);

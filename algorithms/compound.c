@@ -300,7 +300,7 @@ static void compound_cong_avoid(const struct compound_params *params,
 		return;
 	if (cc_reaches_avoidance(conn, &acked))
 		compound_avoid(compound, conn, acked);
-	if (!cc_watch_round_is_over(&compound->watch, conn))
+	if (!compound->watch.is_on || !cc_watch_round_is_over(&compound->watch, conn))
 		return;
 	if (!slow_start && cc_watch_can_tell(&compound->watch))
 		compound_judge(params, compound, conn);
@@ -380,6 +380,7 @@ static void compound_info(const struct compound_params *params,
 
 CC_ALGORITHM(
 	compound, .title = "Compound TCP", .family = CC_FAMILY_HYBRID, .year = 2006,
+	.flags = CC_RENOS_BOUND,
 	.source = "K. Tan, J. Song, Q. Zhang, M. Sridharan, A Compound TCP Approach for "
 		  "High-Speed and Long Distance Networks, INFOCOM 2006",
 	.summary = "Standard TCP, and a second window that grows fast until there is a "

@@ -23,20 +23,28 @@
  *
  *     w = (C (3 + kept) / (4 (1 - kept)))^(1/4) (RTT / p)^(3/4)
  *
+ * Its modes are slow start; waiting, from a cut until growth resumes; TCP-friendly, while
+ * standard TCP's window is not below where the curve will be a round trip later; and
+ * otherwise concave until that is K, and convex from then on.
+ *
  * HyStart leaves slow start before the queue overflows: when a train of ACKs
  * lasts as long as the path, or when the RTT has risen by an eighth, within 4 to
  * 16 ms. The parameter `hystart` chooses among Linux's versions, which differ in
  * thresholds, clock and in when a round begins; in those counted in milliseconds
  * the smallest RTT of a round ignores all samples after the eighth.
  *
- * As in Linux: time inside counts in 1/1024 s; growth is computed anew each 31 ms
+ * As in Linux: time inside counts in 1/1024 s, RTTs there in whole milliseconds, rounded
+ * up; the clock halts while nothing is sent; growth is computed anew each 31 ms
  * or when the window has changed; RTT samples in the first second of a curve are left
  * aside; before the first cut growth is at least 5 % per round trip; the estimate
  * of standard TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
  *
- * Interpretation: Linux halts the cubic clock for the time since the last
- * transmission; an algorithm here is not told that time, so the clock halts
- * from the last ACK on, when nothing was left in flight.
+ * Unlike Linux: K is the cube root rounded down. Linux's, from a table and one step of
+ * Newton's method, is up to 0.2 % off.
+ *
+ * Unlike Linux: what a train of ACKs may last longer than the path, 4 bursts of offload
+ * at the rate of pacing, goes by the window. Linux's rate goes by what is outstanding
+ * where that is more.
  */
 #include "cc.h"
 
@@ -124,6 +132,14 @@
 /* Growth divisor while no maximum is known: 5 % per round trip. */
 #define CUBIC_DIVISOR_UNKNOWN_MAX 20u
 
+enum cubic_mode {
+	CUBIC_SLOW_START,
+	CUBIC_WAITING,
+	CUBIC_TCP_FRIENDLY,
+	CUBIC_CONCAVE,
+	CUBIC_CONVEX
+};
+
 CC_PARAMS(cubic);
 
 struct cubic_state {
@@ -138,7 +154,6 @@ struct cubic_state {
 	u32 acked;	 /* since tcp_cwnd last grew */
 	u32 tcp_cwnd;	 /* what standard TCP would have, segments */
 	u32 ack_ratio;	 /* segments per ACK << CUBIC_RATIO_SHIFT */
-	u32 last_ack;	 /* jiffies */
 
 	u32 round_start_us;
 	u32 round_end_seq;
@@ -212,13 +227,29 @@ static void cubic_begin_epoch(const struct cubic_params *params,
 				cc_min(cubic->origin - cwnd, CUBIC_DEPTH_MAX));
 }
 
-/* The curve one RTT ahead (RFC 9438, equation 1), segments. */
+/* The smallest RTT, jiffies. Kept in milliseconds it had been rounded down. */
+static u32 cubic_rtt(const struct cubic_params *params, const struct cubic_state *cubic)
+{
+	u8 is_in_ms = params->hystart > CUBIC_HYSTART_US;
+	u32 rest_us = is_in_ms ? cubic->rtt_min_us % CC_USEC_PER_MSEC : 0;
+
+	return cc_us_to_jiffies(cubic->rtt_min_us - rest_us);
+}
+
+/* Time on the curve one RTT ahead, 1/1024 s. */
+static u64 cubic_time(const struct cubic_params *params, const struct cubic_state *cubic,
+		      u32 now)
+{
+	u64 elapsed = (u64)(now - cubic->epoch_start) + cubic_rtt(params, cubic);
+
+	return (elapsed << 10) / CC_HZ;
+}
+
+/* The curve there (RFC 9438, equation 1), segments. */
 static u32 cubic_target(const struct cubic_params *params,
 			const struct cubic_state *cubic, u32 now)
 {
-	u64 elapsed =
-		(u64)(now - cubic->epoch_start) + cc_us_to_jiffies(cubic->rtt_min_us);
-	u64 t = (elapsed << 10) / CC_HZ;
+	u64 t = cubic_time(params, cubic, now);
 	u64 offset = t < cubic->k ? cubic->k - t : t - cubic->k;
 	u32 delta;
 
@@ -307,14 +338,15 @@ static u32 cubic_hystart_train_max(const struct cubic_params *params,
 				   const struct cc_conn *conn)
 {
 	u64 rate = conn->pacing_rate_bytes_per_s;
+	u32 percent = conn->cwnd_segs < conn->ssthresh_segs / 2 ? 200 : 120;
 	u32 slack = 0;
 
 	if (params->hystart != CUBIC_HYSTART_US)
 		return cubic->rtt_min_us / 2;
-	/* Linux's pacing rate in slow start is twice the window per RTT. */
+	/* The rate at which Linux would pace. */
 	if (!rate && conn->srtt_us && conn->srtt_us != CC_NO_RTT)
-		rate = 2ull * conn->mss_bytes * conn->cwnd_segs * CC_USEC_PER_SEC /
-		       conn->srtt_us;
+		rate = (u64)conn->mss_bytes * conn->cwnd_segs * CC_USEC_PER_SEC / 100 *
+		       percent / conn->srtt_us;
 	if (rate)
 		slack = cc_min(CC_USEC_PER_MSEC, cc_saturate(4ull * CUBIC_GSO_BYTES_MAX *
 							     CC_USEC_PER_SEC / rate));
@@ -376,7 +408,6 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 {
 	u32 rtt_us;
 
-	cubic->last_ack = cc_jiffies(conn);
 	if (conn->state == CC_OPEN) {
 		u32 ratio = cubic->ack_ratio - (cubic->ack_ratio >> CUBIC_RATIO_SHIFT);
 
@@ -386,7 +417,7 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 	if (sample->rtt_us < 0)
 		return;
 	/* The queue that a cut leaves behind says nothing about the path. */
-	if (cubic->in_epoch && cubic->last_ack - cubic->epoch_start < CC_HZ)
+	if (cubic->in_epoch && cc_jiffies(conn) - cubic->epoch_start < CC_HZ)
 		return;
 	rtt_us = cc_max((u32)sample->rtt_us, 1);
 	if (params->hystart > CUBIC_HYSTART_US) /* kept in 1/8 ms */
@@ -402,10 +433,11 @@ static void cubic_cwnd_event(const struct cubic_params *params, struct cubic_sta
 			     struct cc_conn *conn, u32 event)
 {
 	u32 now = cc_jiffies(conn);
+	u32 idle = (cc_now_ms(conn) - conn->last_sent_ms) * (CC_HZ / 1000);
 
 	if (event != CC_EVENT_TX_START || !cubic->in_epoch)
 		return;
-	cubic->epoch_start += now - cubic->last_ack;
+	cubic->epoch_start += idle;
 	if ((s32)(now - cubic->epoch_start) < 0)
 		cubic->epoch_start = now;
 }
@@ -417,13 +449,37 @@ static void cubic_set_state(const struct cubic_params *params, struct cubic_stat
 		cubic_reset(params, cubic, conn);
 }
 
+/* Where the window was heading when its growth was last computed. */
+static u8 cubic_mode(const struct cubic_params *params, const struct cubic_state *cubic,
+		     const struct cc_conn *conn)
+{
+	if (cc_shows_slow_start(conn))
+		return CUBIC_SLOW_START;
+	if (!cubic->in_epoch)
+		return CUBIC_WAITING;
+	if (params->tcp_friendliness &&
+	    cubic->tcp_cwnd >= cubic_target(params, cubic, cubic->last_time))
+		return CUBIC_TCP_FRIENDLY;
+	return cubic_time(params, cubic, cubic->last_time) < cubic->k ? CUBIC_CONCAVE
+								      : CUBIC_CONVEX;
+}
+
 static void cubic_info(const struct cubic_params *params, const struct cubic_state *cubic,
 		       const struct cc_conn *conn, struct cc_info *info)
 {
+	u32 epoch = cc_jiffies(conn) - cubic->epoch_start;
+
 	info->values[0] = cubic->last_max;
 	info->values[1] = cc_scale(cubic->k, 1000, 1024);
 	info->values[2] = cubic->divisor;
 	info->values[3] = cubic->rtt_min_us;
+	info->values[4] = cubic_mode(params, cubic, conn);
+	if (!cubic->in_epoch)
+		return;
+	info->values[5] = cubic->origin;
+	info->values[6] = cubic->tcp_cwnd;
+	info->values[7] = cubic_target(params, cubic, cubic->last_time);
+	info->values[8] = cc_scale(epoch, 1000, CC_HZ);
 }
 
 CC_ALGORITHM(cubic, .title = "CUBIC", .family = CC_FAMILY_LOSS, .year = 2008,
@@ -431,4 +487,6 @@ CC_ALGORITHM(cubic, .title = "CUBIC", .family = CC_FAMILY_LOSS, .year = 2008,
 		       "Variant, SIGOPS OSR 42(5), 2008; RFC 9438",
 	     .summary = "Grows as a cubic function of the time since the last cut, with "
 			"the plateau at the window of that cut.",
-	     .info_names = {"last_max_segs", "k_ms", "divisor", "rtt_min_us"});
+	     .mode_names = {"slow_start", "waiting", "tcp_friendly", "concave", "convex"},
+	     .info_names = {"last_max_segs", "k_ms", "divisor", "rtt_min_us", "mode",
+			    "origin_segs", "tcp_cwnd_segs", "target_segs", "epoch_ms"});

@@ -9,6 +9,8 @@
  *     f(D)  = 1                                            for D <= delta_l
  *     f(D)  = 1 + 10 (D - delta_l) + (D - delta_l)^2 / 4   beyond
  *
+ * Its modes are slow start, low speed until delta_l, and high speed from then on.
+ *
  * What congestion leaves bridges an empty queue just so, unless the throughput B
  * before this congestion differs from that before the last one by more than
  * delta_b:
@@ -21,7 +23,7 @@
  * after a reset always halves, and so does every one on a path of 10 ms or less;
  * the time counts from the end of recovery; the largest RTT is forgotten by 5 %
  * at each congestion, and a sample that exceeds it by over 20 ms is taken for an
- * outlier.
+ * outlier; no throughput is sampled while alpha is above the window.
  *
  * Unlike Linux: f does not wrap after 131 s without congestion.
  *
@@ -82,6 +84,8 @@
 #define HTCP_SCALE_MIN 4u
 #define HTCP_SCALE_MAX 80u
 
+enum htcp_mode { HTCP_SLOW_START, HTCP_LOW_SPEED, HTCP_HIGH_SPEED };
+
 CC_PARAMS(htcp);
 
 struct htcp_state {
@@ -115,10 +119,16 @@ static void htcp_init(const struct htcp_params *params, struct htcp_state *htcp,
 				    .rate_start = now};
 }
 
+/* How long growth is that of standard TCP, jiffies. */
+static u32 htcp_delta_l(const struct htcp_params *params)
+{
+	return params->delta_l * (CC_HZ / 1000);
+}
+
 /* f: growth as a multiple of that of standard TCP, before scaling. */
 static u64 htcp_factor(const struct htcp_params *params, u32 since_congestion)
 {
-	u32 delta_l = params->delta_l * (CC_HZ / 1000);
+	u32 delta_l = htcp_delta_l(params);
 	u64 d, half;
 
 	if (since_congestion <= delta_l)
@@ -217,7 +227,7 @@ static void htcp_sample_rate(struct htcp_state *htcp, const struct cc_conn *conn
 	u32 now = cc_jiffies(conn);
 	u32 elapsed = now - htcp->rate_start;
 	u32 growth = cc_max(htcp->alpha >> HTCP_SHIFT, 1);
-	u32 window = conn->cwnd_segs > growth ? conn->cwnd_segs - growth : 0;
+	u32 window = conn->cwnd_segs - growth; /* beyond 2^31: never reached */
 	u32 rate;
 
 	if (conn->state != CC_OPEN && conn->state != CC_DISORDER) {
@@ -284,13 +294,29 @@ static u32 htcp_undo_cwnd(const struct htcp_params *params, struct htcp_state *h
 	return cc_max(conn->cwnd_segs, conn->prior_cwnd_segs);
 }
 
+static u8 htcp_mode(const struct htcp_params *params, const struct cc_conn *conn,
+		    u32 since_congestion)
+{
+	if (cc_shows_slow_start(conn))
+		return HTCP_SLOW_START;
+	return since_congestion <= htcp_delta_l(params) ? HTCP_LOW_SPEED
+							: HTCP_HIGH_SPEED;
+}
+
 static void htcp_info(const struct htcp_params *params, const struct htcp_state *htcp,
 		      const struct cc_conn *conn, struct cc_info *info)
 {
+	u32 since_congestion = cc_jiffies(conn) - htcp->last_congestion;
+
 	info->values[0] = cc_scale(htcp->alpha, 1000, HTCP_ONE);
 	info->values[1] = cc_scale(htcp->kept, 1000, HTCP_ONE);
 	info->values[2] = htcp->rtt_min;
 	info->values[3] = htcp->rtt_max;
+	info->values[4] = htcp_mode(params, conn, since_congestion);
+	info->values[5] = cc_scale(since_congestion, 1000, CC_HZ);
+	info->values[6] = htcp->rate;
+	info->values[7] = htcp->rate_max;
+	info->values[8] = htcp->adaptive;
 }
 
 CC_ALGORITHM(
@@ -299,4 +325,7 @@ CC_ALGORITHM(
 		  "Networks, PFLDnet 2004; draft-leith-tcp-htcp",
 	.summary = "Grows faster the longer ago the last congestion is, and keeps as "
 		   "much as the queue can bridge.",
-	.info_names = {"alpha_milli", "kept_milli", "rtt_min_ms", "rtt_max_ms"});
+	.mode_names = {"slow_start", "low_speed", "high_speed"},
+	.info_names = {"alpha_milli", "kept_milli", "rtt_min_ms", "rtt_max_ms", "mode",
+		       "since_congestion_ms", "rate_segs_per_s", "rate_max_segs_per_s",
+		       "is_adaptive"});

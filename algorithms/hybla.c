@@ -205,6 +205,7 @@ static void hybla_info(const struct hybla_params *params, const struct hybla_sta
 }
 
 CC_ALGORITHM(hybla, .title = "TCP Hybla", .family = CC_FAMILY_LOSS, .year = 2004,
+	     .flags = CC_RENOS_BOUND,
 	     .source = "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for "
 		       "Heterogeneous Networks, International Journal of Satellite "
 		       "Communications and Networking 22(5), 2004",

@@ -25,13 +25,12 @@
  * As in Linux: alpha counts in 1/128, beta in 1/64, delays in whole microseconds;
  * acknowledged segments are counted, also where the stack counts ACKs; what a window
  * has earned beyond whole segments is dropped; after a timeout it is standard TCP until
- * the next round trip. The smallest and the largest RTT are never forgotten. RTTs beyond
- * rtt_limit count as that.
+ * the next round trip. The theta round trips need not follow one another, as the paper
+ * has it: one above d1 between them does not begin them anew. The smallest and the
+ * largest RTT are never forgotten. RTTs beyond rtt_limit count as that.
  *
- * Unlike Linux: one ACK never more than doubles the window.
- *
- * Interpretation: the theta round trips must follow one another, as the paper has it; one
- * above d1 begins them anew.
+ * Unlike Linux: one ACK never more than doubles the window. The samples of a round trip
+ * are counted beyond 65,535.
  */
 #include "cc.h"
 
@@ -90,7 +89,7 @@ struct illinois_state {
 	u32 beta;	/* 1 / 64 */
 	u32 acked;	/* segments of the last ACK */
 	u32 was_above;	/* the delay has been above d1 since alpha was alpha_max */
-	u32 low_rounds; /* round trips since then below it, in a row */
+	u32 low_rounds; /* round trips since then below it */
 };
 
 static void illinois_begin_round(struct illinois_state *illinois,
@@ -135,7 +134,6 @@ static u32 illinois_alpha(const struct illinois_params *params,
 		return params->alpha_max;
 	}
 	illinois->was_above = 1;
-	illinois->low_rounds = 0;
 	slope = (u64)(delay - d1) * (params->alpha_max - params->alpha_min) /
 		params->alpha_min;
 	return (u32)((u64)(delay_max - d1) * params->alpha_max /
@@ -237,6 +235,7 @@ static void illinois_info(const struct illinois_params *params,
 
 CC_ALGORITHM(
 	illinois, .title = "TCP-Illinois", .family = CC_FAMILY_HYBRID, .year = 2006,
+	.flags = CC_RENOS_BOUND,
 	.source = "S. Liu, T. Basar, R. Srikant, TCP-Illinois: A Loss- and Delay-Based "
 		  "Congestion Control Algorithm for High-Speed Networks, VALUETOOLS 2006",
 	.summary = "Reacts to loss alone, but grows faster and cuts less the shorter the "

@@ -110,13 +110,15 @@
 #define NV_GROWTH_LOW (-8)
 #define NV_GROWTH_HIGH 8
 #define NV_SAMPLES_MAX 255u
+/* Rates count in 100 bit/s. */
+#define NV_RATE_PER_BYTE_PER_US 80000u
 /* Longer RTTs (17 s) are cut, so that products fit 64 bits. */
 #define NV_RTT_MAX_US (1u << 24)
 
 CC_PARAMS(nv);
 
 struct nv_state {
-	u64 rate_max; /* of this evaluation, bytes/s */
+	u64 rate_max; /* of this evaluation, 100 bit/s */
 	u32 rtt_us;   /* smoothed; 0: none */
 	u32 rtt_min_us;
 	u32 rtt_min_next_us; /* since the last reset; CC_NO_RTT: none */
@@ -140,6 +142,7 @@ static void nv_restart(struct nv_state *nv, const struct cc_conn *conn)
 	nv->last_una = conn->snd_una;
 	nv->samples = 0;
 	nv->rounds = 0;
+	nv->calm_rounds = 0;
 	nv->rtt_us = 0;
 }
 
@@ -221,7 +224,7 @@ static void nv_sample_rate(const struct nv_params *params, struct nv_state *nv,
 		nv->rtt_us = rtt_us;
 		nv->rtt_min_us = 2 * rtt_us;
 	}
-	rate = (u64)sample->in_flight_bytes * CC_USEC_PER_SEC / nv->rtt_us;
+	rate = (u64)sample->in_flight_bytes * NV_RATE_PER_BYTE_PER_US / nv->rtt_us;
 	if (rate > nv->rate_max)
 		nv->rate_max = rate;
 	if (nv->samples < NV_SAMPLES_MAX)
@@ -240,14 +243,14 @@ static u8 nv_is_merged(const struct nv_state *nv, const struct cc_conn *conn,
 static u32 nv_most(const struct nv_params *params, const struct nv_state *nv,
 		   const struct cc_conn *conn)
 {
-	u64 bytes;
+	u64 per_seg = (u64)NV_RATE_PER_BYTE_PER_US * cc_max(conn->mss_bytes, 1);
 
-	/* 2^52 bytes/s (a window of 2^32 bytes each us) times 2^25 us */
+	/* 2^48 (a window of 2^32 bytes each us) times 2^25 us */
 	if (nv->rate_max > ~0ull / (2 * NV_RTT_MAX_US))
 		return CC_SSTHRESH_INFINITE;
-	bytes = nv->rate_max * cc_min(nv->rtt_min_us, 2 * NV_RTT_MAX_US) /
-		CC_USEC_PER_SEC;
-	return cc_saturate(bytes / cc_max(conn->mss_bytes, 1) + params->pad);
+	return cc_saturate(nv->rate_max * cc_min(nv->rtt_min_us, 2 * NV_RTT_MAX_US) /
+				   per_seg +
+			   params->pad);
 }
 
 /* Returns whether there were samples enough to decide. */

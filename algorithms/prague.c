@@ -17,7 +17,7 @@
  *
  * which is a segment per T' in each T', so that flows of different RTTs gain their rates
  * alike and share a marking queue nearly evenly. Loss halves the window. Pacing is at the
- * window per smoothed RTT, in slow start at twice that.
+ * window per smoothed RTT, below half of ssthresh at twice that.
  *
  * Interpretation: L4S gives Prague a codepoint of its own, ECT(1), and counts of marked
  * bytes in each ACK (AccECN), and a queue beside the classic one (DualPI2). Neither the
@@ -30,9 +30,17 @@
  * limits bursts to 250 us of the pacing rate; how many segments leave together is the
  * stack's to say in both our worlds.
  *
- * Interpretation: a window halved for loss takes effect at once, as there is no
- * proportional reduction where an algorithm sets the window at each ACK: nothing is sent
- * until as much has left the network. Nothing grows until the loss is repaired.
+ * As in the reference (version 0.6): alpha is 1 until a first mark shows that there is a
+ * queue that marks. A cut lowers the fractional window at once; the window in force
+ * follows it, rounded up, by a segment per ACK. Pacing is by the fractional window. After
+ * a timeout it leads back the same way to half of what it was. A loss that a tail loss
+ * probe repaired cuts as a mark does. Nothing grows until a loss is repaired.
+ *
+ * Unlike the reference: the window counts in 1/2^30 of a segment and the RTT in
+ * microseconds, not in 1/2^20 and 128 us, so that growth on the shortest paths follows
+ * the law above. A timeout sets ssthresh to half of the window, and the first cut that of
+ * slow start, where the reference goes by the window alone. Pacing counts payload, not
+ * packets.
  */
 #include "cc.h"
 
@@ -49,8 +57,8 @@
 	  "after so many that begins", "TCP Prague")                                     \
 	P(pacing, "%", 100, CC_RANGE(50, 400),                                           \
 	  "pacing rate relative to the window per smoothed RTT", "TCP Prague")           \
-	P(pacing_slow_start, "%", 200, CC_RANGE(50, 400), "the same in slow start",      \
-	  "TCP Prague")
+	P(pacing_slow_start, "%", 200, CC_RANGE(50, 400),                                \
+	  "the same while the window is below half of ssthresh", "TCP Prague")
 
 #define prague_presets(S)                                                        \
 	S("own-rtt", "each flow grows by its own RTT, as DCTCP's do (ablation)", \
@@ -59,6 +67,7 @@
 #define prague_hooks(H)         \
 	H(prague, init)         \
 	H(prague, ssthresh)     \
+	H(prague, cwnd_event)   \
 	H(prague, set_state)    \
 	H(prague, undo_cwnd)    \
 	H(prague, cong_control) \
@@ -73,19 +82,18 @@
 CC_PARAMS(prague);
 
 struct prague_state {
+	u64 window;	 /* segments << PRAGUE_SHIFT */
+	u64 loss_window; /* before the last loss, likewise */
 	u64 round_start_us;
-	u64 reduced_us; /* time of the last reduction for a mark */
+	u64 cut_us; /* time of the last cut for a mark */
 	u64 round_delivered;
 	u64 round_marked;
 	u64 seen_marked; /* delivered_ce_segs as of the last ACK */
 	u32 round_end_seq;
-	u32 trip_end_seq;    /* end of this round trip */
-	u32 reduced_end_seq; /* what was sent at the last reduction */
-	u32 trips;
-	u32 alpha;    /* << PRAGUE_ALPHA_SHIFT */
-	u32 fraction; /* of cwnd, << PRAGUE_SHIFT */
+	u32 rounds; /* of congestion avoidance */
+	u32 alpha;  /* << PRAGUE_ALPHA_SHIFT + gain_shift */
 	u32 loss_cwnd;
-	u8 has_reduced;
+	u8 has_seen_mark;
 };
 
 static void prague_begin_round(struct prague_state *prague, const struct cc_conn *conn)
@@ -99,10 +107,12 @@ static void prague_begin_round(struct prague_state *prague, const struct cc_conn
 static void prague_init(const struct prague_params *params, struct prague_state *prague,
 			struct cc_conn *conn)
 {
-	*prague = (struct prague_state){.alpha = params->alpha_initial
-						 << (PRAGUE_ALPHA_SHIFT - 10),
-					.trip_end_seq = conn->snd_nxt,
-					.seen_marked = conn->delivered_ce_segs};
+	*prague = (struct prague_state){
+		.window = (u64)conn->cwnd_segs << PRAGUE_SHIFT,
+		.alpha = params->alpha_initial
+			 << (PRAGUE_ALPHA_SHIFT - 10 + params->gain_shift),
+		.seen_marked = conn->delivered_ce_segs,
+		.has_seen_mark = conn->delivered_ce_segs > 0};
 	prague_begin_round(prague, conn);
 }
 
@@ -112,9 +122,16 @@ static u32 prague_round_us(const struct prague_params *params,
 {
 	u8 is_short = conn->srtt_us < params->rtt_virtual;
 
-	return is_short && prague->trips >= params->transition_rounds
+	return is_short && !cc_in_slow_start(conn) &&
+			       prague->rounds >= params->transition_rounds
 		       ? params->rtt_virtual
 		       : 0;
+}
+
+static u32 prague_alpha(const struct prague_params *params,
+			const struct prague_state *prague)
+{
+	return prague->alpha >> params->gain_shift;
 }
 
 static void prague_update_alpha(const struct prague_params *params,
@@ -122,16 +139,27 @@ static void prague_update_alpha(const struct prague_params *params,
 {
 	u64 delivered = conn->delivered_segs - prague->round_delivered;
 	u64 marked = conn->delivered_ce_segs - prague->round_marked;
-	u32 decay = prague->alpha >> params->gain_shift;
-	u32 part = 0;
+	u32 part = PRAGUE_ALPHA_ONE;
 
-	if (!delivered)
+	if (!delivered || !prague->has_seen_mark)
 		return;
 	if (marked < delivered)
 		part = (u32)((marked << PRAGUE_ALPHA_SHIFT) / delivered);
-	else
-		part = PRAGUE_ALPHA_ONE;
-	prague->alpha = prague->alpha - decay + (part >> params->gain_shift);
+	prague->alpha = prague->alpha - prague_alpha(params, prague) + part;
+}
+
+static void prague_end_round(const struct prague_params *params,
+			     struct prague_state *prague, const struct cc_conn *conn)
+{
+	u64 lasted_us = conn->now_us - prague->round_start_us;
+
+	if (cc_seq_after(prague->round_end_seq, conn->snd_una) ||
+	    lasted_us < prague_round_us(params, prague, conn))
+		return;
+	prague_update_alpha(params, prague, conn);
+	prague_begin_round(prague, conn);
+	if (!cc_in_slow_start(conn))
+		prague->rounds = cc_saturate((u64)prague->rounds + 1);
 }
 
 /* The part of a segment that a round trip of growth adds, << PRAGUE_SHIFT. */
@@ -147,72 +175,80 @@ static u32 prague_increase(const struct prague_params *params,
 	return (u32)(ratio * ratio >> (2 * PRAGUE_ALPHA_SHIFT - PRAGUE_SHIFT));
 }
 
-/* Sets whole window and fraction. */
-static void prague_set_window(struct prague_state *prague, struct cc_conn *conn,
-			      u64 window)
+/* The fractional window rounded up, segments. */
+static u32 prague_whole(const struct prague_state *prague)
 {
-	u64 least = (u64)CC_CWND_MIN << PRAGUE_SHIFT;
-	u64 most = (u64)conn->cwnd_clamp_segs << PRAGUE_SHIFT;
-
-	if (window < least)
-		window = least;
-	if (window > most)
-		window = most;
-	conn->cwnd_segs = cc_max((u32)(window >> PRAGUE_SHIFT), 1);
-	prague->fraction = window & (PRAGUE_ONE - 1);
+	return cc_max((u32)((prague->window + PRAGUE_ONE - 1) >> PRAGUE_SHIFT), 1);
 }
 
-static u64 prague_window(const struct prague_state *prague, const struct cc_conn *conn)
+static u8 prague_is_repairing(const struct cc_conn *conn)
 {
-	return ((u64)conn->cwnd_segs << PRAGUE_SHIFT) + prague->fraction;
+	return conn->state == CC_RECOVERY || conn->state == CC_LOSS;
 }
 
 static void prague_grow(const struct prague_params *params, struct prague_state *prague,
 			struct cc_conn *conn, u32 acked)
 {
-	u32 left = acked;
+	u64 most = (u64)conn->cwnd_clamp_segs << PRAGUE_SHIFT;
 
-	if (!cc_may_grow(conn) || conn->state == CC_RECOVERY)
+	if (!acked || !cc_may_grow(conn) || prague_is_repairing(conn))
 		return;
-	if (cc_in_slow_start(conn))
-		left = cc_slow_start(conn, acked);
-	if (!left)
-		return;
-	prague_set_window(prague, conn,
-			  prague_window(prague, conn) +
-				  (u64)left * prague_increase(params, prague, conn) /
-					  cc_max(conn->cwnd_segs, 1));
+	if (cc_in_slow_start(conn)) {
+		acked = cc_slow_start(conn, acked);
+		prague->window = (u64)conn->cwnd_segs << PRAGUE_SHIFT;
+	}
+	prague->window +=
+		(u64)acked * prague_increase(params, prague, conn) / prague_whole(prague);
+	if (prague->window > most)
+		prague->window = most;
 }
 
-/* Cuts by alpha / 2, unless this round has been answered already. */
-static void prague_reduce(const struct prague_params *params, struct prague_state *prague,
-			  struct cc_conn *conn)
+/* The window in force follows the fractional one. */
+static void prague_follow(const struct prague_state *prague, struct cc_conn *conn)
 {
-	u64 window = prague_window(prague, conn);
+	u32 whole = prague_whole(prague);
+
+	if (conn->cwnd_segs > cc_max(whole, CC_CWND_MIN)) {
+		conn->cwnd_segs--;
+		conn->ssthresh_segs = conn->cwnd_segs;
+	} else if (conn->cwnd_segs < whole) {
+		cc_grow(conn, 1);
+	}
+}
+
+/* Takes alpha / 2 of the window, unless this round has been answered already. */
+static void prague_cut(const struct prague_params *params, struct prague_state *prague,
+		       const struct cc_conn *conn)
+{
+	u32 alpha = prague_alpha(params, prague);
+	u64 whole = prague->window >> PRAGUE_SHIFT;
+	u64 fraction = prague->window & (PRAGUE_ONE - 1);
 	u32 round_us = prague_round_us(params, prague, conn);
-	/* half of window * alpha, whose product has 82 bits */
-	u64 cut = ((u64)conn->cwnd_segs * prague->alpha
-		   << (PRAGUE_SHIFT - PRAGUE_ALPHA_SHIFT - 1)) +
-		  ((u64)prague->fraction * prague->alpha >> (PRAGUE_ALPHA_SHIFT + 1));
 
-	if (conn->state == CC_RECOVERY || conn->state == CC_LOSS)
+	if (conn->now_us - prague->cut_us < round_us)
 		return;
-	if (prague->has_reduced &&
-	    (cc_seq_after(prague->reduced_end_seq, conn->snd_una) ||
-	     conn->now_us - prague->reduced_us < round_us))
-		return;
-	prague->has_reduced = 1;
-	prague->reduced_us = conn->now_us;
-	prague->reduced_end_seq = conn->snd_nxt;
-	prague->loss_cwnd = conn->cwnd_segs;
-	prague_set_window(prague, conn, window - cut);
-	conn->ssthresh_segs = conn->cwnd_segs;
+	prague->cut_us = conn->now_us;
+	/* half of window * alpha, whose product has 82 bits */
+	prague->window -= (whole * alpha << (PRAGUE_SHIFT - PRAGUE_ALPHA_SHIFT - 1)) +
+			  (fraction * alpha >> (PRAGUE_ALPHA_SHIFT + 1));
 }
 
-static void prague_pace(const struct prague_params *params, struct cc_conn *conn)
+static void prague_halve(struct prague_state *prague, const struct cc_conn *conn)
 {
-	u32 percent = cc_in_slow_start(conn) ? params->pacing_slow_start : params->pacing;
-	u64 bytes = (u64)cc_max(conn->cwnd_segs, conn->in_flight_segs) * conn->mss_bytes;
+	prague->loss_cwnd = conn->cwnd_segs;
+	prague->loss_window = prague->window;
+	prague->window -= prague->window / 2;
+}
+
+static void prague_pace(const struct prague_params *params,
+			const struct prague_state *prague, struct cc_conn *conn)
+{
+	u8 is_far_below = conn->cwnd_segs < conn->ssthresh_segs / 2;
+	u32 percent = is_far_below ? params->pacing_slow_start : params->pacing;
+	u64 whole = prague->window >> PRAGUE_SHIFT;
+	u64 fraction = prague->window & (PRAGUE_ONE - 1);
+	u64 bytes =
+		whole * conn->mss_bytes + (fraction * conn->mss_bytes >> PRAGUE_SHIFT);
 
 	if (!conn->srtt_us || conn->srtt_us == CC_NO_RTT)
 		return;
@@ -231,53 +267,48 @@ static void prague_cong_control(const struct prague_params *params,
 	u32 marked = cc_min(cc_saturate(new_marked), sample->acked_sacked_segs);
 
 	prague->seen_marked = conn->delivered_ce_segs;
-	if (!cc_seq_after(prague->trip_end_seq, conn->snd_una)) {
-		prague->trip_end_seq = conn->snd_nxt;
-		prague->trips = cc_saturate((u64)prague->trips + 1);
-	}
-	if (!cc_seq_after(prague->round_end_seq, conn->snd_una) &&
-	    conn->now_us - prague->round_start_us >=
-		    prague_round_us(params, prague, conn)) {
-		prague_update_alpha(params, prague, conn);
-		prague_begin_round(prague, conn);
-	}
-	prague_grow(params, prague, conn, sample->acked_sacked_segs - marked);
 	if (marked)
-		prague_reduce(params, prague, conn);
-	prague_pace(params, conn);
+		prague->has_seen_mark = 1;
+	prague_grow(params, prague, conn, sample->acked_sacked_segs - marked);
+	prague_follow(prague, conn);
+	prague_end_round(params, prague, conn);
+	prague_pace(params, prague, conn);
 }
 
-/* Ends slow start; what is cut is set_state's to do, or cong_control's for a mark. */
+/* Ends slow start; the window is cut by what follows. */
 static u32 prague_ssthresh(const struct prague_params *params,
 			   struct prague_state *prague, const struct cc_conn *conn)
 {
 	return cc_max(conn->cwnd_segs, CC_CWND_MIN);
 }
 
+static void prague_cwnd_event(const struct prague_params *params,
+			      struct prague_state *prague, struct cc_conn *conn,
+			      u32 event)
+{
+	if (event != CC_EVENT_LOSS)
+		return;
+	prague_halve(prague, conn);
+	conn->ssthresh_segs = cc_half_window(conn);
+}
+
 static void prague_set_state(const struct prague_params *params,
 			     struct prague_state *prague, struct cc_conn *conn,
 			     u32 new_state)
 {
-	u8 is_marked = conn->delivered_ce_segs != prague->seen_marked;
-
-	if (new_state == CC_LOSS) {
-		/* The stack has set the window, which grows anew from it. */
-		prague->fraction = 0;
-		prague->loss_cwnd = conn->prior_cwnd_segs;
-		conn->ssthresh_segs = cc_max(conn->prior_cwnd_segs / 2, CC_CWND_MIN);
-	}
-	/* CWR without a mark is a loss that a tail loss probe repaired. */
-	if ((new_state == CC_RECOVERY && conn->state != CC_RECOVERY) ||
-	    (new_state == CC_CWR && !is_marked)) {
-		prague->loss_cwnd = conn->cwnd_segs;
-		prague_set_window(prague, conn, prague_window(prague, conn) / 2);
-		conn->ssthresh_segs = conn->cwnd_segs;
-	}
+	if (new_state == conn->state)
+		return;
+	if (new_state == CC_CWR)
+		prague_cut(params, prague, conn);
+	if (new_state == CC_RECOVERY)
+		prague_halve(prague, conn);
 }
 
 static u32 prague_undo_cwnd(const struct prague_params *params,
 			    struct prague_state *prague, const struct cc_conn *conn)
 {
+	if (prague->window < prague->loss_window)
+		prague->window = prague->loss_window;
 	return cc_max(conn->cwnd_segs, prague->loss_cwnd);
 }
 
@@ -285,9 +316,9 @@ static void prague_info(const struct prague_params *params,
 			const struct prague_state *prague, const struct cc_conn *conn,
 			struct cc_info *info)
 {
-	info->values[0] = prague->alpha >> (PRAGUE_ALPHA_SHIFT - 10);
+	info->values[0] = prague_alpha(params, prague) >> (PRAGUE_ALPHA_SHIFT - 10);
 	info->values[1] = prague_round_us(params, prague, conn);
-	info->values[2] = prague->fraction >> (PRAGUE_SHIFT - 10);
+	info->values[2] = cc_saturate(prague->window >> (PRAGUE_SHIFT - 10));
 }
 
 CC_ALGORITHM(
@@ -299,4 +330,4 @@ CC_ALGORITHM(
 		"DCTCP with a fractional window, pacing and growth that does not depend "
 		"on the RTT.",
 	.flags = CC_NEEDS_ECN | CC_NEEDS_PACING,
-	.info_names = {"alpha_x1024", "round_us", "fraction_x1024"});
+	.info_names = {"alpha_x1024", "round_us", "window_x1024"});

@@ -55,6 +55,7 @@ static void reno_cong_avoid(const struct reno_params *params, struct reno_state 
 
 CC_ALGORITHM(
 	reno, .title = "Standard TCP (NewReno)", .family = CC_FAMILY_LOSS, .year = 1990,
+	.flags = CC_RENOS_BOUND,
 	.source = "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 5681",
 	.summary =
 		"Adds one segment per round trip and halves the window on congestion.");

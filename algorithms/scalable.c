@@ -96,6 +96,7 @@ static void scalable_cong_avoid(const struct scalable_params *params,
 }
 
 CC_ALGORITHM(scalable, .title = "Scalable TCP", .family = CC_FAMILY_LOSS, .year = 2003,
+	     .flags = CC_RENOS_BOUND,
 	     .source = "T. Kelly, Scalable TCP: Improving Performance in Highspeed Wide "
 		       "Area Networks, CCR 33(2), 2003",
 	     .summary =

@@ -9,17 +9,30 @@
  * where rtt is the smallest RTT of the round trip and base_rtt the smallest ever; diff is
  * about the number of its segments in the queues. Below alpha the window grows by a
  * segment, above beta it shrinks by one, between it rests. Slow start ends when diff
- * exceeds gamma, at the window that would just fill the path:
+ * exceeds gamma, at
  *
  *     cwnd = cwnd base_rtt / rtt + 1
  *
- * Loss halves the window.
+ * which would just fill the path if rtt were that of the whole window. But the smallest
+ * RTT of the round trip is that of its first segments, when the window was half as
+ * large: in a deep queue slow start ends several times above what the path holds, and the
+ * window then falls by one segment per round trip. Loss halves the window.
  *
  * As in Linux: only the smallest RTT of a round trip counts, and a round trip with less
  * than three samples is one of standard TCP. It is standard TCP wherever the connection
  * is not in the state Open. The RTT of the path is forgotten when the connection was
  * idle. Growth does not ask whether the window was in use. All numbers are whole
  * segments.
+ *
+ * Until 2.6.27 Linux judged by the segments with which the round trip began, n, in halves
+ * of a segment (round_window):
+ *
+ *     diff = n - n base_rtt / rtt
+ *
+ * A diff above gamma then ends slow start at n base_rtt / rtt + 1, so that a deep queue
+ * is left nearly empty, and once more after each loss, whatever the window; else the
+ * window moves by a segment towards that of the beginning, one more or one less. ssthresh
+ * does not follow the window.
  *
  * Unlike the paper: slow start doubles the window every round trip, not every other one,
  * and losses are found and repaired as the stack does it.
@@ -32,9 +45,14 @@
 	P(beta, "segments", 4, CC_RANGE(0, 1000000), "backlog above which it shrinks", \
 	  "Linux; Brakmo and Peterson 1995")                                           \
 	P(gamma, "segments", 1, CC_RANGE(0, 1000000), "backlog that ends slow start",  \
-	  "Linux; Brakmo and Peterson 1995")
+	  "Linux; Brakmo and Peterson 1995")                                           \
+	P(round_window, "switch", 0, CC_SWITCH,                                        \
+	  "judge by what was sent in the round trip, not by the window at its end",    \
+	  "Linux until 2.6.27")
 
-#define vegas_presets(S)
+#define vegas_presets(S)                                                             \
+	S("linux-2.6.26", "Linux 2.6.26: judges by what was sent in the round trip", \
+	  CC_SET(vegas, round_window, 1))
 
 #define vegas_hooks(H)       \
 	H(vegas, init)       \
@@ -49,13 +67,16 @@ CC_PARAMS(vegas);
 
 struct vegas_state {
 	struct cc_watch watch;
-	u32 diff; /* segments, as of the last round trip */
+	u32 diff;      /* segments, as of the last round trip */
+	u32 begin_seq; /* of the segments sent in this round trip */
+	u32 begin_cwnd;
 };
 
 static void vegas_init(const struct vegas_params *params, struct vegas_state *vegas,
 		       struct cc_conn *conn)
 {
-	*vegas = (struct vegas_state){0};
+	*vegas = (struct vegas_state){.begin_seq = conn->snd_una,
+				      .begin_cwnd = conn->cwnd_segs};
 	cc_watch_start(&vegas->watch, conn);
 }
 
@@ -92,12 +113,55 @@ static void vegas_judge(const struct vegas_params *params, struct vegas_state *v
 		cc_slow_start(conn, acked);
 	/* What an idle connection may regain in slow start follows the window. */
 	conn->ssthresh_segs =
-		cc_max(conn->ssthresh_segs, cc_scale(conn->cwnd_segs, 3, 4));
+		cc_max(conn->ssthresh_segs, conn->cwnd_segs / 2 + conn->cwnd_segs / 4);
+}
+
+/* As Linux did until 2.6.27, `sent` segments after the round trip had begun. */
+static void vegas_judge_round(const struct vegas_params *params,
+			      struct vegas_state *vegas, struct cc_conn *conn, u32 acked,
+			      u32 sent)
+{
+	u32 halves = cc_saturate(2ull * sent);
+	u32 fitting = cc_scale(halves, vegas->watch.base_us, vegas->watch.round_us);
+	u64 diff = halves - fitting;
+	u32 aim = vegas->begin_cwnd;
+
+	vegas->diff = (u32)(diff / 2);
+	if (diff > 2ull * params->gamma && conn->ssthresh_segs > CC_CWND_MIN) {
+		conn->ssthresh_segs = CC_CWND_MIN;
+		conn->cwnd_segs = cc_min(conn->cwnd_segs, fitting / 2 + 1);
+	} else if (cc_in_slow_start(conn)) {
+		cc_slow_start(conn, acked);
+	} else {
+		aim = diff > 2ull * params->beta    ? aim - 1
+		      : diff < 2ull * params->alpha ? aim + 1
+						    : aim;
+		if (conn->cwnd_segs > aim)
+			conn->cwnd_segs--;
+		else if (conn->cwnd_segs < aim)
+			cc_grow(conn, 1);
+	}
+	conn->cwnd_segs = cc_max(conn->cwnd_segs, CC_CWND_MIN);
+}
+
+/* A round trip with samples enough is over. */
+static void vegas_act(const struct vegas_params *params, struct vegas_state *vegas,
+		      struct cc_conn *conn, u32 acked)
+{
+	u32 bytes = vegas->watch.round_end_seq - vegas->begin_seq;
+
+	if (params->round_window)
+		vegas_judge_round(params, vegas, conn, acked,
+				  bytes / cc_max(conn->mss_bytes, 1));
+	else
+		vegas_judge(params, vegas, conn, acked);
 }
 
 static void vegas_cong_avoid(const struct vegas_params *params, struct vegas_state *vegas,
 			     struct cc_conn *conn, u32 acked)
 {
+	u32 cwnd;
+
 	if (!vegas->watch.is_on) {
 		cc_standard_growth(conn, acked);
 		return;
@@ -107,10 +171,13 @@ static void vegas_cong_avoid(const struct vegas_params *params, struct vegas_sta
 			cc_slow_start(conn, acked);
 		return;
 	}
+	cwnd = conn->cwnd_segs;
 	if (cc_watch_can_tell(&vegas->watch))
-		vegas_judge(params, vegas, conn, acked);
+		vegas_act(params, vegas, conn, acked);
 	else
 		cc_standard_growth(conn, acked);
+	vegas->begin_seq = vegas->watch.round_end_seq;
+	vegas->begin_cwnd = cwnd;
 	cc_watch_round(&vegas->watch, conn);
 }
 
@@ -140,6 +207,7 @@ static void vegas_info(const struct vegas_params *params, const struct vegas_sta
 }
 
 CC_ALGORITHM(vegas, .title = "TCP Vegas", .family = CC_FAMILY_DELAY, .year = 1994,
+	     .flags = CC_RENOS_BOUND,
 	     .source =
 		     "L. Brakmo, L. Peterson, TCP Vegas: End to End Congestion Avoidance "
 		     "on a Global Internet, IEEE JSAC 13(8), 1995",

@@ -14,14 +14,17 @@
  * As in Linux: n counts in half segments, rounded up. Until three RTTs have been sampled
  * it is standard TCP, and also wherever the connection is not in the state Open. The RTT
  * of the path is forgotten when the connection was idle. The cut after a timeout follows
- * n, too. The first congested window of ACKs earns a segment at once.
+ * n, too. The first congested window of ACKs earns a segment at once. An ACK without an
+ * RTT sample, such as that which ends a recovery, counts as one of a congested path: a
+ * loss before the next sample halves the window.
+ *
+ * Unlike Linux: the number of samples does not begin anew after 65,536 of them.
  *
  * Interpretation: rtt is that of a single ACK in Linux, which forgets its smallest RTT at
  * each ACK, and the smallest of a round trip in the Vegas that the paper builds upon.
  * The parameter round_minimum chooses; by default it is Linux's, because that is the
- * implementation in use.
- *
- * Unlike Linux: an ACK without an RTT sample leaves n as it was.
+ * implementation in use. With round_minimum a round trip without a sample leaves n as it
+ * was.
  */
 #include "cc_watch.h"
 
@@ -55,6 +58,7 @@ CC_PARAMS(veno);
 struct veno_state {
 	struct cc_watch watch;
 	u32 backlog;   /* half segments */
+	u32 samples;   /* of the RTT, ever; up to CC_WATCH_SAMPLES */
 	u32 to_forego; /* congested windows of ACKs that earn nothing */
 };
 
@@ -63,6 +67,11 @@ static void veno_init(const struct veno_params *params, struct veno_state *veno,
 {
 	*veno = (struct veno_state){0};
 	cc_watch_start(&veno->watch, conn);
+}
+
+static u8 veno_can_tell(const struct veno_state *veno)
+{
+	return veno->samples >= CC_WATCH_SAMPLES;
 }
 
 static u8 veno_is_congested(const struct veno_params *params,
@@ -85,14 +94,12 @@ static void veno_measure(const struct veno_params *params, struct veno_state *ve
 	struct cc_watch *watch = &veno->watch;
 	u32 halves = cc_saturate(2ull * conn->cwnd_segs);
 
-	if (watch->round_us == CC_NO_RTT)
+	if (params->round_minimum &&
+	    (watch->round_us == CC_NO_RTT || !cc_watch_round_is_over(watch, conn)))
 		return;
-	if (params->round_minimum && !cc_watch_round_is_over(watch, conn))
-		return;
-	if (cc_watch_can_tell(watch))
+	if (veno_can_tell(veno))
 		veno->backlog =
 			halves - cc_scale(halves, watch->base_us, watch->round_us);
-	/* The number of samples goes on: it is of the time in Open. */
 	watch->round_us = CC_NO_RTT;
 	watch->round_end_seq = conn->snd_nxt;
 }
@@ -119,7 +126,7 @@ static void veno_grow_congested(const struct veno_params *params, struct veno_st
 static void veno_cong_avoid(const struct veno_params *params, struct veno_state *veno,
 			    struct cc_conn *conn, u32 acked)
 {
-	u8 can_tell = veno->watch.is_on && cc_watch_can_tell(&veno->watch);
+	u8 can_tell = veno->watch.is_on && veno_can_tell(veno);
 
 	if (!cc_may_grow(conn))
 		return;
@@ -137,12 +144,16 @@ static void veno_pkts_acked(const struct veno_params *params, struct veno_state 
 			    struct cc_conn *conn, const struct cc_ack_sample *sample)
 {
 	cc_watch_rtt(&veno->watch, sample);
+	if (sample->rtt_us >= 0)
+		veno->samples = cc_min(veno->samples + 1, CC_WATCH_SAMPLES);
 }
 
 static void veno_cwnd_event(const struct veno_params *params, struct veno_state *veno,
 			    struct cc_conn *conn, u32 event)
 {
 	cc_watch_event(&veno->watch, conn, event);
+	if (event == CC_EVENT_TX_START || event == CC_EVENT_CWND_RESTART)
+		veno->to_forego = 0;
 }
 
 static void veno_set_state(const struct veno_params *params, struct veno_state *veno,
@@ -159,6 +170,7 @@ static void veno_info(const struct veno_params *params, const struct veno_state 
 }
 
 CC_ALGORITHM(veno, .title = "TCP Veno", .family = CC_FAMILY_HYBRID, .year = 2003,
+	     .flags = CC_RENOS_BOUND,
 	     .source = "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission "
 		       "over Wireless Access Networks, IEEE JSAC 21(2), 2003",
 	     .summary = "Standard TCP that cuts by a fifth only where the RTT tells no "

@@ -99,8 +99,7 @@ static void westwood_pkts_acked(const struct westwood_params *params,
 				const struct cc_ack_sample *sample)
 {
 	if (sample->rtt_us > 0)
-		westwood->rtt = cc_us_to_jiffies((u32)sample->rtt_us +
-						 CC_USEC_PER_SEC / CC_HZ - 1);
+		westwood->rtt = cc_us_to_jiffies((u32)sample->rtt_us);
 }
 
 static u32 westwood_smooth(const struct westwood_params *params, u32 value, u32 sample)

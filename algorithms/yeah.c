@@ -24,12 +24,9 @@
  * others are taken to be greedy.
  *
  * As in Linux: slow start is that of the stack, but the queue is given up in it, too,
- * which ends it. A round trip with less than three samples of the RTT is not judged. The
- * RTT of the path is forgotten when the connection was idle.
- *
- * Unlike Linux: there is no limit to the window; products have 64 bits.
- *
- * Interpretation: what was sampled outside of the state Open judges nothing.
+ * which ends it. A round trip with less than three samples of the RTT is not judged,
+ * others are in all states. The RTT of the path is forgotten when the connection was
+ * idle.
  */
 #include "cc_watch.h"
 
@@ -91,6 +88,8 @@ static void yeah_init(const struct yeah_params *params, struct yeah_state *yeah,
 {
 	*yeah = (struct yeah_state){.reno_count = CC_CWND_MIN};
 	cc_watch_start(&yeah->watch, conn);
+	/* Linux: so that products of the window stay within 32 bits. */
+	conn->cwnd_clamp_segs = cc_min(conn->cwnd_clamp_segs, 0xffffffffu / 128);
 }
 
 static u32 yeah_ssthresh(const struct yeah_params *params, struct yeah_state *yeah,
@@ -215,6 +214,7 @@ static void yeah_info(const struct yeah_params *params, const struct yeah_state 
 
 CC_ALGORITHM(
 	yeah, .title = "YeAH-TCP", .family = CC_FAMILY_HYBRID, .year = 2007,
+	.flags = CC_RENOS_BOUND,
 	.source = "A. Baiocchi, A. P. Castellani, F. Vacirca, YeAH-TCP: Yet Another "
 		  "Highspeed TCP, PFLDnet 2007",
 	.summary = "Scalable TCP while its queue is short; beyond, standard TCP that "

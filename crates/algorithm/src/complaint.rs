@@ -1,9 +1,11 @@
 //! A compiler's words, shortened to the cause.
 
 use std::fmt;
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 use std::process::{ExitStatus, Output};
+
+use crate::scratch;
 
 /// What is kept of a log at most: some have hundreds of megabytes, and what matters is at
 /// their end.
@@ -52,7 +54,8 @@ fn first_error<'a>(source: &Path, said: &'a str) -> Option<(Option<u32>, &'a str
     }
     let elsewhere = said.lines().position(|line| line.contains("error:"));
     let Some(elsewhere) = elsewhere else {
-        return said.lines().next().map(|message| (None, message));
+        let first = said.lines().find(|line| !line.trim().is_empty());
+        return first.map(|message| (None, message));
     };
     let mut lines = said.lines().skip(elsewhere);
     let message = lines.next().expect("the line of the error");
@@ -84,19 +87,17 @@ fn located<'a>(line: &'a str, source: &Path, kind: &str) -> Option<(u32, &'a str
 }
 
 /// Keeps all that was said in a file and says where; the file outlives the process, since
-/// it is to be read.
+/// it is to be read, until the same algorithm is complained of again.
 #[must_use]
 pub fn kept(shown: &str, all: &str) -> String {
-    let stem =
-        Path::new(shown).file_stem().map_or("algorithm".into(), |stem| stem.to_string_lossy());
-    let file = tempfile::Builder::new()
-        .prefix(&format!("dumbbell-{stem}-"))
-        .suffix(".log")
-        .tempfile()
-        .and_then(|mut file| file.write_all(end_of(all).as_bytes()).map(|()| file))
-        .and_then(|file| file.keep().map_err(|error| error.error));
-    match file {
-        Ok((_, path)) => format!("all of it is in {}", path.display()),
+    let stem = Path::new(shown).file_stem().and_then(|stem| stem.to_str());
+    let stem = stem.filter(|stem| stem.len() < 100).unwrap_or("algorithm");
+    let kept = scratch::home().and_then(|home| {
+        let path = home.join(format!("{stem}.log"));
+        fs::write(&path, end_of(all)).map(|()| path)
+    });
+    match kept {
+        Ok(path) => format!("all of it is in {}", path.display()),
         Err(error) => format!("all of it could not be kept: {error}"),
     }
 }

@@ -1,4 +1,5 @@
-//! What an algorithm sees of its connection: the mirrors of `cc.h`.
+//! What an algorithm sees of its connection: the mirrors of `cc.h`. C code holds pointers to
+//! them, so no field is of a type that some bytes are no value of.
 
 /// `ssthresh_segs` of a connection that has not been congested yet.
 pub const SSTHRESH_INFINITE: u32 = 0x7fff_ffff;
@@ -17,21 +18,36 @@ pub const ACK_WIN_UPDATE: u32 = 2;
 /// [`Conn::delivered_segs`] counts what it delivered already.
 pub const ACK_ECE: u32 = 4;
 
-/// Linux's congestion state of a connection.
-#[repr(u8)]
+/// Linux's congestion state of a connection. Any byte is one, as C code may write it; those
+/// below are all that a stack knows.
+#[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CaState {
+pub struct CaState(u8);
+
+#[allow(non_upper_case_globals)] // they are named as the variants of an enumeration
+impl CaState {
     /// All is in order.
-    #[default]
-    Open,
+    pub const Open: Self = Self(0);
     /// Duplicate ACKs or SACKs have been seen.
-    Disorder,
+    pub const Disorder: Self = Self(1);
     /// The window is being reduced without a loss (ECN, local congestion).
-    Cwr,
+    pub const Cwr: Self = Self(2);
     /// Fast retransmit and recovery.
-    Recovery,
+    pub const Recovery: Self = Self(3);
     /// Retransmission timeout.
-    Loss,
+    pub const Loss: Self = Self(4);
+
+    /// The one of a number, if it is one of these.
+    #[must_use]
+    pub const fn of(code: u8) -> Option<Self> {
+        if code <= Self::Loss.0 { Some(Self(code)) } else { None }
+    }
+
+    /// Its number, as in Linux.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self.0
+    }
 }
 
 /// Moments that an algorithm is told of beyond ACKs.
@@ -99,8 +115,8 @@ pub struct Conn {
     pub random: u32,
     /// Congestion state.
     pub state: CaState,
-    /// The window, not the application, held sending back.
-    pub cwnd_limited: bool,
+    /// 1: the window, not the application, held sending back.
+    pub cwnd_limited: u8,
     /// How the stack differs from today's Linux: `STACK_*` bits.
     pub stack: u8,
     /// Zero.
@@ -109,10 +125,13 @@ pub struct Conn {
     pub base_rtt_us: u32,
     /// Time until pacing lets the next segment leave, microseconds.
     pub pacing_wait_us: u32,
-    /// Timestamp of the latest acknowledgement less the one that it echoes, in
-    /// milliseconds, modulo 2^32; 0 without timestamps and without
-    /// [`crate::Need::OneWay`].
-    pub one_way_ticks: u32,
+    /// Timestamp of the latest acknowledgement, in milliseconds of the receiver's clock; 0
+    /// without timestamps and without [`crate::Need::OneWay`].
+    pub stamp_ms: u32,
+    /// The timestamp that it echoes, in milliseconds of the sender's clock; likewise.
+    pub echo_ms: u32,
+    /// With [`CwndEvent::TxStart`]: when data was last sent before, milliseconds modulo 2^32.
+    pub last_sent_ms: u32,
 }
 
 impl Default for Conn {
@@ -139,12 +158,14 @@ impl Default for Conn {
             snd_nxt: 0,
             random: 0,
             state: CaState::Open,
-            cwnd_limited: true,
+            cwnd_limited: 1,
             stack: 0,
             reserved: 0,
             base_rtt_us: 0,
             pacing_wait_us: 0,
-            one_way_ticks: 0,
+            stamp_ms: 0,
+            echo_ms: 0,
+            last_sent_ms: 0,
         }
     }
 }
@@ -182,10 +203,10 @@ pub struct RateSample {
     pub acked_sacked_segs: u32,
     /// Segments in flight before this ACK.
     pub prior_in_flight_segs: u32,
-    /// The application, not the network, limited the rate.
-    pub is_app_limited: bool,
-    /// The ACK was probably delayed by the receiver.
-    pub is_ack_delayed: bool,
+    /// 1: the application, not the network, limited the rate.
+    pub is_app_limited: u8,
+    /// 1: the ACK was probably delayed by the receiver.
+    pub is_ack_delayed: u8,
     /// Zero.
     pub reserved: [u8; 2],
 }

@@ -4,7 +4,8 @@
 //! layouts agree (compared once, in [`algorithms`]), a hook touches nothing but
 //! what its arguments point to, and `CC_ALGORITHM` asserts at compile time that
 //! parameters and state fit into [`Params`] and [`State`]. A hook writes only the
-//! first block of [`Conn`], so that the enumeration and booleans in it stay valid.
+//! first block of [`Conn`], as the rest is `const` in `cc.h`; one that casts that away breaks its
+//! own results, but nothing here, as any bytes are values of these mirrors.
 
 use crate::conn::{AckSample, Conn, RateSample};
 use std::ffi::{CStr, c_char, c_void};
@@ -17,8 +18,14 @@ use libloading::Library;
 pub(crate) const PARAMETERS_MAX: usize = 24;
 const SETTINGS_MAX: usize = 12;
 /// `CC_INFO_MAX`
-pub(crate) const INFO_MAX: usize = 4;
-const ABI: u32 = 2;
+pub(crate) const INFO_MAX: usize = 16;
+/// `CC_MODES_MAX`
+const MODES_MAX: usize = 16;
+/// What the number is called that says which mode an algorithm is in.
+const MODE: &str = "mode";
+const ABI: u32 = 4;
+/// `CC_RENOS_BOUND`
+const RENOS_BOUND: u32 = 32;
 /// `CC_FAMILY_ECN`
 const FAMILY_MAX: u32 = 4;
 
@@ -75,6 +82,7 @@ pub(crate) struct CcAlgorithm {
     parameters: *const CcParameter,
     presets: *const CcPreset,
     info_names: [*const c_char; INFO_MAX],
+    mode_names: [*const c_char; MODES_MAX],
     init: Plain,
     ssthresh: Asked,
     cong_avoid: Told<u32>,
@@ -91,44 +99,86 @@ include!(concat!(env!("OUT_DIR"), "/algorithms.rs"));
 
 unsafe extern "C" {
     static dumbbell_layout: [u32; LAYOUT.len()];
+    static dumbbell_layout_numbers: u32;
 }
 
+/// Size and offset of each field of a mirror, behind the size of the whole. A mirror that has
+/// another field does not compile.
+macro_rules! layout {
+    ($name:ident: $mirror:ident { $($field:ident)* }) => {
+        const $name: [usize; 1 + 2 * [$(stringify!($field)),*].len()] = {
+            const fn size<T, F>(_: fn(&T) -> &F) -> usize {
+                size_of::<F>()
+            }
+            let _ = |mirror: $mirror| {
+                let $mirror { $($field: _),* } = mirror;
+            };
+            let numbers: &[usize] = &[
+                size_of::<$mirror>(),
+                $(offset_of!($mirror, $field), size(|mirror: &$mirror| &mirror.$field)),*
+            ];
+            *numbers.first_chunk().expect("as many numbers")
+        };
+    };
+}
+
+layout!(CONN: Conn {
+    cwnd_segs cwnd_cnt ssthresh_segs cwnd_clamp_segs pacing_rate_bytes_per_s app_limited_segs
+    prior_cwnd_segs now_us delivered_segs delivered_ce_segs lost_segs resent_segs in_flight_segs
+    srtt_us min_rtt_us mss_bytes snd_una snd_nxt random state cwnd_limited stack reserved
+    base_rtt_us pacing_wait_us stamp_ms echo_ms last_sent_ms
+});
+layout!(ACK_SAMPLE: AckSample { pkts_acked rtt_us in_flight_bytes });
+layout!(RATE_SAMPLE: RateSample {
+    prior_delivered_segs interval_us delivered_segs rtt_us losses_segs acked_sacked_segs
+    prior_in_flight_segs is_app_limited is_ack_delayed reserved
+});
+layout!(PARAMETER: CcParameter { name unit what source initial low high step });
+layout!(SETTING: CcSetting { parameter value });
+layout!(PRESET: CcPreset { name source settings });
+layout!(ALGORITHM: CcAlgorithm {
+    abi family year flags parameter_count preset_count name title source summary parameters presets
+    info_names mode_names init ssthresh cong_avoid pkts_acked cwnd_event set_state in_ack_event undo_cwnd
+    cong_control info
+});
+
 /// The numbers of `layout.c`, from this side.
-const LAYOUT: [usize; 27] = [
-    size_of::<Conn>(),
-    offset_of!(Conn, pacing_rate_bytes_per_s),
-    offset_of!(Conn, app_limited_segs),
-    offset_of!(Conn, now_us),
-    offset_of!(Conn, lost_segs),
-    offset_of!(Conn, random),
-    offset_of!(Conn, state),
-    offset_of!(Conn, cwnd_limited),
-    offset_of!(Conn, stack),
-    offset_of!(Conn, one_way_ticks),
-    offset_of!(Conn, in_flight_segs),
-    size_of::<AckSample>(),
-    offset_of!(AckSample, in_flight_bytes),
-    size_of::<RateSample>(),
-    offset_of!(RateSample, delivered_segs),
-    offset_of!(RateSample, is_app_limited),
-    offset_of!(RateSample, is_ack_delayed),
-    size_of::<[u32; INFO_MAX]>(),
-    size_of::<CcParameter>(),
-    offset_of!(CcParameter, step),
-    size_of::<CcPreset>(),
-    offset_of!(CcPreset, settings),
-    size_of::<CcAlgorithm>(),
-    offset_of!(CcAlgorithm, name),
-    offset_of!(CcAlgorithm, info_names),
-    offset_of!(CcAlgorithm, init),
-    offset_of!(CcAlgorithm, info),
-];
+const LAYOUT: &[usize] = {
+    const INFO: [usize; 1] = [size_of::<[u32; INFO_MAX]>()];
+    const PARTS: [&[usize]; 8] =
+        [&CONN, &ACK_SAMPLE, &RATE_SAMPLE, &INFO, &PARAMETER, &SETTING, &PRESET, &ALGORITHM];
+    const COUNT: usize = {
+        let (mut part, mut count) = (0, 0);
+        while part < PARTS.len() {
+            count += PARTS[part].len();
+            part += 1;
+        }
+        count
+    };
+    const ALL: [usize; COUNT] = {
+        let (mut all, mut part, mut at) = ([0; COUNT], 0, 0);
+        while part < PARTS.len() {
+            let mut number = 0;
+            while number < PARTS[part].len() {
+                all[at] = PARTS[part][number];
+                number += 1;
+                at += 1;
+            }
+            part += 1;
+        }
+        all
+    };
+    &ALL
+};
 
 /// The compiled algorithms, once it is certain that both sides mean the same.
 pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str, &'static str)> {
+    // SAFETY: a constant of layout.c.
+    let numbers = unsafe { dumbbell_layout_numbers };
+    assert_eq!(numbers as usize, LAYOUT.len(), "layout.c has other fields than the Rust mirrors");
     // SAFETY: a constant array of layout.c, as long as LAYOUT.
     let layout_of_c = unsafe { dumbbell_layout };
-    let layout_here = LAYOUT.map(|number| number as u32);
+    let layout_here: Vec<u32> = LAYOUT.iter().map(|number| *number as u32).collect();
     assert_eq!(layout_here, layout_of_c, "the Rust mirrors of cc.h (left) are not cc.h (right)");
     let all = compiled();
     for (algorithm, ..) in &all {
@@ -152,11 +202,12 @@ pub(crate) fn open(object: &Path, name: &str) -> Result<&'static CcAlgorithm, St
     Ok(unsafe { &*table })
 }
 
-/// The number that `examine` adds to an algorithm.
-pub(crate) fn state_bytes(object: &Path) -> Result<u32, String> {
+/// The size of the state of the algorithm `name` in a shared object.
+pub(crate) fn state_bytes(object: &Path, name: &str) -> Result<u32, String> {
     let library = opened(object)?;
-    // SAFETY: the symbol is defined by `examine`, as a constant of this type.
-    let symbol = unsafe { library.get::<*const u32>(b"dumbbell_state_bytes") };
+    let symbol = format!("dumbbell_state_bytes_{name}");
+    // SAFETY: `cc.h` alone defines symbols of this name, as constants of this type.
+    let symbol = unsafe { library.get::<*const u32>(symbol.as_bytes()) };
     let symbol = symbol.map_err(|error| format!("its state cannot be measured: {error}"))?;
     // SAFETY: as above; the library is still open.
     Ok(unsafe { **symbol })
@@ -178,6 +229,11 @@ fn text(literal: *const c_char) -> &'static str {
     // SAFETY: every string of the tables is a literal in a C file, or was tested for null.
     let text = unsafe { CStr::from_ptr(literal) };
     text.to_str().expect("checked: it is UTF-8")
+}
+
+/// Those of a list that ends with a null, or is full.
+fn texts(literals: &[*const c_char]) -> impl Iterator<Item = &'static str> {
+    literals.iter().take_while(|literal| !literal.is_null()).map(|literal| text(*literal))
 }
 
 /// Refuses what `text` could not read.
@@ -254,12 +310,29 @@ impl CcAlgorithm {
     }
 
     pub(crate) fn info_names(&self) -> Vec<&'static str> {
-        self.info_names.iter().take_while(|name| !name.is_null()).map(|name| text(*name)).collect()
+        texts(&self.info_names).collect()
+    }
+
+    pub(crate) fn mode_names(&self) -> Vec<&'static str> {
+        texts(&self.mode_names).collect()
+    }
+
+    /// Which of the numbers that it reports is its mode; none: it has no modes.
+    pub(crate) fn mode(&self) -> Option<usize> {
+        texts(&self.info_names).position(|name| name == MODE).filter(|_| self.has_modes())
+    }
+
+    const fn has_modes(&self) -> bool {
+        !self.mode_names[0].is_null()
     }
 
     #[inline]
     pub(crate) fn has_cong_control(&self) -> bool {
         self.cong_control.is_some()
+    }
+
+    pub(crate) const fn has_renos_bound(&self) -> bool {
+        self.flags & RENOS_BOUND != 0
     }
 
     /// Refuses a table that the registry could not read, or a stack not use.
@@ -281,9 +354,26 @@ impl CcAlgorithm {
         for info in self.info_names.iter().take_while(|info| !info.is_null()) {
             check_text(*info, "name of an info")?;
         }
+        self.check_modes()?;
         self.check_hooks(name)?;
         self.parameters().iter().try_for_each(CcParameter::check)?;
         self.presets().iter().try_for_each(|preset| preset.check(self.parameter_count))
+    }
+
+    fn check_modes(&self) -> Result<(), String> {
+        for mode in self.mode_names.iter().take_while(|mode| !mode.is_null()) {
+            check_text(*mode, "name of a mode")?;
+        }
+        if self.has_modes() && self.mode().is_none() {
+            return Err(format!(
+                "names its modes but reports none; add \"{MODE}\" to .info_names, or take away \
+                 .mode_names"
+            ));
+        }
+        if self.has_modes() && self.info.is_none() {
+            return Err("names its modes but has no info, which says which one it is in".into());
+        }
+        Ok(())
     }
 
     fn check_hooks(&self, name: &str) -> Result<(), String> {

@@ -12,6 +12,7 @@
  * Calls are made in a child, so that the parent survives what the algorithm does. What is
  * found is shortened and printed call by call; then the exit code is 1.
  */
+#define CC_VIEW /* filled in here */
 #include "cc.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -28,6 +29,12 @@ ALGORITHMS
 #undef X
 #define X(NAME) &dumbbell_algorithm_##NAME,
 static const struct cc_algorithm *const algorithms[] = {ALGORITHMS};
+#undef X
+#define X(NAME) extern const u32 dumbbell_state_bytes_##NAME;
+ALGORITHMS
+#undef X
+#define X(NAME) &dumbbell_state_bytes_##NAME,
+static const u32 *const state_bytes[] = {ALGORITHMS};
 
 #define COUNT (sizeof(algorithms) / sizeof(algorithms[0]))
 
@@ -35,7 +42,7 @@ static const struct cc_algorithm *const algorithms[] = {ALGORITHMS};
 #define SEQUENCES 100
 #define STEPS 2000
 /* A step takes nanoseconds; whoever takes seconds for a sequence never ends. */
-#define SEQUENCE_S_MAX 20
+#define SEQUENCE_S_MAX 5
 /* What shortening may cost. */
 #define ATTEMPTS_MAX 600
 
@@ -47,6 +54,7 @@ enum fault { NONE, CRASH, ZERO, BEYOND, ANSWER, FOREIGN, DIFFERENT };
 struct play {
 	const struct cc_algorithm *algorithm;
 	u32 params[CC_PARAMETERS_MAX];
+	u32 state_bytes;
 	u32 clamp_segs;
 	u32 stack;
 	u32 count;
@@ -55,7 +63,7 @@ struct play {
 
 struct world {
 	const struct play *play;
-	u64 state[CC_STATE_BYTES / sizeof(u64)];
+	void *state; /* allocated by itself, so that sanitizers see a write behind it */
 	struct cc_conn conn;
 	u8 pattern; /* what the stack holds before each call */
 };
@@ -72,6 +80,8 @@ struct told {
 static struct told *told;
 static enum part part;
 static u8 verbose;
+/* What is found goes here; what an algorithm prints does not. */
+static FILE *said;
 
 /* xorshift64 */
 static u64 random_state;
@@ -135,6 +145,7 @@ static struct play *make_play(u32 sequence)
 	memset(&play, 0, sizeof(play));
 	seed_random(sequence + 1);
 	play.algorithm = algorithms[sequence % COUNT];
+	play.state_bytes = *state_bytes[sequence % COUNT];
 	choose_params(play.algorithm, play.params);
 	play.clamp_segs = next_random() % 4 ? CC_SSTHRESH_INFINITE
 					    : cc_max(any_window(), CC_CWND_MIN);
@@ -184,6 +195,14 @@ static void judge(struct world *world, const struct cc_conn *before, const char 
 		      hook, conn->cwnd_segs);
 }
 
+/* Of a hook that is asked: the whole connection is only to be read. */
+static void judge_asked(struct world *world, const struct cc_conn *before,
+			const char *hook)
+{
+	if (part == LIMITS && memcmp(&world->conn, before, sizeof(*before)))
+		found(FOREIGN, "%s writes to cc_conn, which it may only read", hook, 0);
+}
+
 /* One call of a hook, if the algorithm has it. */
 #define CALL(world, hook, ...)                                                       \
 	do {                                                                         \
@@ -197,10 +216,10 @@ static void judge(struct world *world, const struct cc_conn *before, const char 
 		}                                                                    \
 	} while (0)
 
-#define SAY(...)                                \
-	do {                                    \
-		if (verbose)                    \
-			printf("" __VA_ARGS__); \
+#define SAY(...)                                       \
+	do {                                           \
+		if (verbose)                           \
+			fprintf(said, "" __VA_ARGS__); \
 	} while (0)
 
 static u32 answered(u32 answer, const char *hook)
@@ -214,11 +233,13 @@ static u32 answered(u32 answer, const char *hook)
 static u32 ask_ssthresh(struct world *world)
 {
 	const struct play *play = world->play;
+	struct cc_conn before = world->conn;
+	u32 answer;
 
 	soil_stack(world->pattern);
-	return answered(
-		play->algorithm->ssthresh(play->params, world->state, &world->conn),
-		"ssthresh");
+	answer = play->algorithm->ssthresh(play->params, world->state, &world->conn);
+	judge_asked(world, &before, "ssthresh");
+	return answered(answer, "ssthresh");
 }
 
 /* Without the hook, a stack does what Reno does. */
@@ -226,12 +247,15 @@ static u32 ask_undo(struct world *world)
 {
 	const struct play *play = world->play;
 	const struct cc_conn *conn = &world->conn;
+	struct cc_conn before = *conn;
+	u32 answer;
 
 	if (!play->algorithm->undo_cwnd)
 		return cc_max(conn->cwnd_segs, conn->prior_cwnd_segs);
 	soil_stack(world->pattern);
-	return answered(play->algorithm->undo_cwnd(play->params, world->state, conn),
-			"undo_cwnd");
+	answer = play->algorithm->undo_cwnd(play->params, world->state, conn);
+	judge_asked(world, &before, "undo_cwnd");
+	return answered(answer, "undo_cwnd");
 }
 
 static struct cc_rate_sample any_rate(void)
@@ -271,7 +295,9 @@ static void hostile_step(struct world *world)
 	conn->srtt_us = any_number();
 	conn->min_rtt_us = any_number();
 	conn->pacing_wait_us = any_number();
-	conn->one_way_ticks = any_number();
+	conn->stamp_ms = any_number();
+	conn->echo_ms = any_number();
+	conn->last_sent_ms = any_number();
 	conn->random = next_random();
 	if (next_random() % 16 == 0) {
 		conn->cwnd_segs = any_number();
@@ -344,7 +370,8 @@ static void acked_step(struct world *world)
 	conn->snd_nxt = conn->snd_una + conn->cwnd_segs * conn->mss_bytes;
 	conn->in_flight_segs = next_random() % 4 ? conn->cwnd_segs : any_window();
 	conn->cwnd_limited = next_random() % 8 != 0;
-	conn->one_way_ticks += next_random() % 100;
+	conn->stamp_ms += next_random() % 100;
+	conn->echo_ms += next_random() % 100;
 	conn->random = next_random();
 	if (rtt_us > 0) {
 		conn->srtt_us = (u32)rtt_us;
@@ -450,7 +477,9 @@ static void begin(struct world *world, const struct play *play, u8 pattern)
 {
 	struct cc_conn *conn = &world->conn;
 
+	free(world->state);
 	memset(world, 0, sizeof(*world));
+	world->state = calloc(1, play->state_bytes);
 	world->play = play;
 	world->pattern = pattern;
 	conn->cwnd_segs = cc_min(10, play->clamp_segs);
@@ -470,7 +499,7 @@ static void begin(struct world *world, const struct play *play, u8 pattern)
 static u64 digest(const struct world *world)
 {
 	const u8 *ends[] = {(const u8 *)world->state, (const u8 *)&world->conn};
-	u64 sizes[] = {sizeof(world->state), FOREIGN_AT};
+	u64 sizes[] = {world->play->state_bytes, FOREIGN_AT};
 	u64 hash = 0xcbf29ce484222325ull;
 
 	for (u32 i = 0; i < 2; i++)
@@ -601,17 +630,18 @@ static void report(struct play *play_found, enum fault fault)
 	memcpy(words, told->words, sizeof(words));
 	if (strncmp(words, "a hook does not end", 19) != 0)
 		shorten(play_found, fault);
-	printf("%s\n", words);
-	printf("%s with", algorithm->name);
+	fprintf(said, "%s\n", words);
+	fprintf(said, "%s with", algorithm->name);
 	for (u32 i = 0; i < algorithm->parameter_count; i++)
-		printf(" %s=%u", algorithm->parameters[i].name, play_found->params[i]);
-	printf(" stack=%u:\n", play_found->stack);
+		fprintf(said, " %s=%u", algorithm->parameters[i].name,
+			play_found->params[i]);
+	fprintf(said, " stack=%u:\n", play_found->stack);
 	verbose = play_found->count <= 40;
 	if (!verbose)
-		printf("(%u steps)\n", play_found->count);
-	setvbuf(stdout, NULL, _IONBF, 0);
+		fprintf(said, "(%u steps)\n", play_found->count);
+	setvbuf(said, NULL, _IONBF, 0);
 	in_child(play, play_found, 0);
-	printf("\n");
+	fprintf(said, "\n");
 }
 
 int main(int count, char **arguments)
@@ -626,13 +656,15 @@ int main(int count, char **arguments)
 			return 2;
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (told == MAP_FAILED)
+	said = fdopen(dup(STDOUT_FILENO), "w");
+	if (told == MAP_FAILED || !said)
 		return 2;
+	dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
 	fault = in_child(play_all, NULL, 1);
 	if (fault != NONE) {
 		report(make_play(told->sequence), fault);
 		return 1;
 	}
-	printf("%llu calls\n", told->calls);
+	fprintf(said, "%llu calls\n", told->calls);
 	return 0;
 }

@@ -13,6 +13,9 @@ pub const STATE_BYTES: usize = size_of::<ffi::State>();
 /// Most numbers that an algorithm reports about itself.
 pub const INFO_MAX: usize = ffi::INFO_MAX;
 
+/// So many of them are sampled.
+pub const SAMPLED_INFO: usize = 4;
+
 /// An algorithm with its parameters and its state for one connection.
 ///
 /// Every method is one indirect call. A hook that an algorithm lacks does what
@@ -135,7 +138,7 @@ impl Instance {
     /// The congestion state is about to become `new_state`.
     #[inline]
     pub fn set_state(&mut self, conn: &mut Conn, new_state: CaState) {
-        self.hooks.0.set_state(&self.params, &mut self.state, conn, new_state as u32);
+        self.hooks.0.set_state(&self.params, &mut self.state, conn, u32::from(new_state.code()));
     }
 
     /// Any ACK, before all else; `flags` are `ACK_*`, as Linux's `CA_ACK_*`.
@@ -161,7 +164,21 @@ impl Instance {
 
     /// The numbers that [`Algorithm::info`] names, zero beyond them.
     #[inline]
-    pub fn info(&self, conn: &Conn) -> [u32; INFO_MAX] {
+    pub fn report(&self, conn: &Conn) -> [u32; INFO_MAX] {
         self.hooks.0.info(&self.params, &self.state, conn)
+    }
+
+    /// The first of them: those that are sampled.
+    #[inline]
+    pub fn info(&self, conn: &Conn) -> [u32; SAMPLED_INFO] {
+        let [first, second, third, fourth, ..] = self.report(conn);
+        [first, second, third, fourth]
+    }
+
+    /// Which mode it is in, and all its numbers; none: it has no modes.
+    pub fn mode(&self, conn: &Conn) -> Option<(u32, [u32; INFO_MAX])> {
+        let place = self.algorithm.mode?;
+        let all = self.report(conn);
+        Some((all[place], all))
     }
 }

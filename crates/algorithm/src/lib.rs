@@ -26,7 +26,10 @@ mod error;
 mod ffi;
 mod instance;
 pub mod own;
+#[allow(clippy::disallowed_methods, reason = "compilers take real time")]
+pub mod programs;
 mod registry;
+pub mod scratch;
 
 pub use conn::{
     ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample,
@@ -34,5 +37,5 @@ pub use conn::{
 };
 pub use error::AlgorithmError;
 pub use ffi::INTERFACE;
-pub use instance::{INFO_MAX, Instance, STATE_BYTES};
+pub use instance::{INFO_MAX, Instance, SAMPLED_INFO, STATE_BYTES};
 pub use registry::{Algorithm, Family, Need, Parameter, Preset, find, registry};

@@ -10,15 +10,17 @@ mod compiler;
 mod examine;
 mod fuzzer;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use crate::complaint::Complaint;
 use crate::ffi::{self, INTERFACE};
+use crate::programs::NEVER;
 use crate::registry::{Algorithm, registry};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-pub use compiler::Sources;
+use compiler::Sources;
 pub use examine::{Anatomy, examine};
 pub use fuzzer::{Fuzzed, Fuzzer, Part};
 
@@ -41,6 +43,9 @@ pub enum OwnError {
         /// The way out.
         remedy: String,
     },
+    /// Nobody wants it any more.
+    #[error("cancelled")]
+    Cancelled,
 }
 
 impl OwnError {
@@ -62,6 +67,19 @@ static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
 /// If the name cannot be an algorithm's, there is no compiler, the source does not compile,
 /// or what it registers is not complete.
 pub fn load(name: &str, code: &str, shown: &str) -> Result<&'static Algorithm, OwnError> {
+    load_unless(name, code, shown, &NEVER)
+}
+
+/// As [`load`], unless it is cancelled meanwhile.
+///
+/// # Errors
+/// As of [`load`].
+pub fn load_unless(
+    name: &str,
+    code: &str,
+    shown: &str,
+    cancel: &AtomicBool,
+) -> Result<&'static Algorithm, OwnError> {
     check_name(name, shown)?;
     // Held while it compiles, so that nobody compiles the same at the same time.
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +90,7 @@ pub fn load(name: &str, code: &str, shown: &str) -> Result<&'static Algorithm, O
         return Ok(known);
     }
     check_registration(name, code, shown)?;
-    let sources = Sources::new(&[(name, code)])?;
+    let sources = Sources::new(&[(name, code)], cancel)?;
     let object = sources.shared_object(&format!("{name}.c"), shown)?;
     let table = ffi::open(&object, name)
         .and_then(|table| table.check(name).map(|()| table))
@@ -137,7 +155,7 @@ fn check_registration(name: &str, code: &str, shown: &str) -> Result<(), OwnErro
 }
 
 /// SHA-256 over the source and the headers that it may include, as of those built in.
-fn source_hash(code: &str) -> String {
+pub fn source_hash(code: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(code);
     INTERFACE.iter().for_each(|(_, text)| hash.update(text));

@@ -99,12 +99,17 @@ pub struct Algorithm {
     pub parameters: Vec<Parameter>,
     /// Named settings.
     pub presets: Vec<Preset>,
-    /// Names of the numbers that [`crate::Instance::info`] reports.
+    /// Names of the numbers that [`crate::Instance::report`] gives.
     pub info: Vec<&'static str>,
+    /// Names of its modes, by the number that is called `mode`; none: it has no modes.
+    pub modes: Vec<&'static str>,
     /// SHA-256 of its source.
     pub source_hash: &'static str,
     /// Its source: compiled for the kernel, and its first comment is its documentation.
     pub code: &'static str,
+    /// Which of its numbers is the mode; none: it has no modes.
+    #[serde(skip)]
+    pub(crate) mode: Option<usize>,
     #[serde(skip)]
     pub(crate) hooks: Hooks,
 }
@@ -138,8 +143,10 @@ impl Algorithm {
             parameters,
             presets,
             info: c.info_names(),
+            modes: c.mode_names(),
             source_hash,
             code,
+            mode: c.mode(),
             hooks: Hooks(c),
         }
     }
@@ -147,6 +154,16 @@ impl Algorithm {
     /// Whether it controls window and rate itself, in recovery too.
     pub fn has_cong_control(&self) -> bool {
         self.hooks.0.has_cong_control()
+    }
+
+    /// Whether it is a user's own rather than built in.
+    pub fn is_own(&self) -> bool {
+        !registry().iter().any(|known| std::ptr::eq(known, self))
+    }
+
+    /// Whether Linux 2.6.13 to 3.1 bounded its window as Reno's while losses were repaired.
+    pub fn has_renos_bound(&self) -> bool {
+        self.hooks.0.has_renos_bound()
     }
 
     /// The parameters' values: initial, then the preset's, then `overrides`.

@@ -3,13 +3,18 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use std::{env, fs};
-
-use tempfile::TempDir;
 
 use super::OwnError;
 use crate::complaint::of_compiler;
 use crate::ffi::INTERFACE;
+use crate::programs::{Ended, output_of};
+use crate::scratch::Scratch;
+
+/// A file of thousands of lines takes a second or two.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As the built-in algorithms are compiled, and with messages that are read by a program.
 const OPTIONS: [&str; 5] =
@@ -25,18 +30,19 @@ const SHARED: &[&str] = if cfg!(any(target_os = "macos", target_os = "windows"))
 
 /// Sources in a temporary folder, beside the headers that they may include.
 #[derive(Debug)]
-pub struct Sources {
-    folder: TempDir,
+pub(super) struct Sources<'a> {
+    folder: Scratch,
+    cancel: &'a AtomicBool,
 }
 
-impl Sources {
-    /// The algorithms of these names and sources.
-    ///
-    /// # Errors
-    /// If there is no room for them.
-    pub fn new(algorithms: &[(&str, &str)]) -> Result<Self, OwnError> {
-        let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
-        let sources = Self { folder };
+impl<'a> Sources<'a> {
+    /// The algorithms of these names and sources; what is done with them can be cancelled.
+    pub(super) fn new(
+        algorithms: &[(&str, &str)],
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, OwnError> {
+        let folder = Scratch::new().map_err(|error| no_space(&error))?;
+        let sources = Self { folder, cancel };
         for (name, text) in INTERFACE {
             sources.add(name, text)?;
         }
@@ -72,11 +78,21 @@ impl Sources {
     ) -> Result<Output, OwnError> {
         let (mut command, name) = compiler();
         command.args(OPTIONS).args(options).args(files.iter().map(|file| self.path(file)));
-        command.arg("-o").arg(output).env("LC_ALL", "C");
-        command.output().map_err(|error| {
-            let remedy = "install one (apt install gcc), or name another in the variable CC";
-            OwnError::machine(&format!("cannot run the C compiler '{name}'"), &error, remedy)
+        command.arg("-o").arg(output).env("LC_ALL", "C").env("TMPDIR", self.folder.path());
+        let limit = PATIENCE * u32::try_from(files.len()).unwrap_or(1);
+        output_of(&mut command, self.cancel, limit).map_err(|ended| match ended {
+            Ended::NotRun(error) => {
+                let remedy = "install one (apt install gcc), or name another in the variable CC";
+                OwnError::machine(&format!("cannot run the C compiler '{name}'"), &error, remedy)
+            }
+            Ended::Cancelled => OwnError::Cancelled,
+            ended => OwnError::file(files[0], None, format!("the compiler had no end: {ended}")),
         })
+    }
+
+    /// Runs a program on what was compiled.
+    pub(super) fn run(&self, command: &mut Command, limit: Duration) -> Result<Output, Ended> {
+        output_of(command.env("TMPDIR", self.folder.path()), self.cancel, limit)
     }
 
     /// What the compiler had against a file.

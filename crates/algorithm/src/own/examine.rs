@@ -1,11 +1,12 @@
 //! What can be told of an algorithm from its compiled code.
 
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
 use super::OwnError;
-use super::compiler::Sources;
+use super::compiler::{PATIENCE, Sources};
 use crate::complaint::is_of_floats;
 use crate::ffi::{self, STATE_BYTES};
 
@@ -29,16 +30,16 @@ pub struct Anatomy {
 ///
 /// # Errors
 /// If it does not compile.
-pub fn examine(name: &str, code: &str, shown: &str) -> Result<Anatomy, OwnError> {
-    let sources = Sources::new(&[(name, code)])?;
-    let measured = format!(
-        "#include \"{name}.c\"\nextern const u32 dumbbell_state_bytes;\n\
-         const u32 dumbbell_state_bytes = sizeof(struct {name}_state);\n"
-    );
-    sources.add("measured.c", &measured)?;
-    let object = sources.shared_object("measured.c", shown)?;
+pub fn examine(
+    name: &str,
+    code: &str,
+    shown: &str,
+    cancel: &AtomicBool,
+) -> Result<Anatomy, OwnError> {
+    let sources = Sources::new(&[(name, code)], cancel)?;
+    let object = sources.shared_object(&format!("{name}.c"), shown)?;
     let state_bytes =
-        ffi::state_bytes(&object).map_err(|problem| OwnError::file(shown, None, problem))?;
+        ffi::state_bytes(&object, name).map_err(|problem| OwnError::file(shown, None, problem))?;
     let (outside, floats) = used_by(&sources, name)?;
     Ok(Anatomy { state_bytes, state_bytes_max: STATE_BYTES, outside, floats })
 }
@@ -46,7 +47,7 @@ pub fn examine(name: &str, code: &str, shown: &str) -> Result<Anatomy, OwnError>
 /// What remains undefined, and what shows floating point: without registers for it, a
 /// compiler refuses it or calls functions of its own.
 fn used_by(
-    sources: &Sources,
+    sources: &Sources<'_>,
     name: &str,
 ) -> Result<(Option<Vec<String>>, Option<String>), OwnError> {
     let (file, object) = (format!("{name}.c"), sources.path("object.o"));
@@ -73,8 +74,10 @@ fn used_by(
 }
 
 /// The functions that the object does not have, but those that compilers add.
-fn undefined(sources: &Sources) -> Option<Vec<String>> {
-    let output = Command::new("nm").arg("-u").arg(sources.path("object.o")).output().ok()?;
+fn undefined(sources: &Sources<'_>) -> Option<Vec<String>> {
+    let mut command = Command::new("nm");
+    command.arg("-u").arg(sources.path("object.o"));
+    let output = sources.run(&mut command, PATIENCE).ok()?;
     let listed = String::from_utf8(output.stdout).ok()?;
     let names = listed.lines().filter_map(|line| line.split_whitespace().last());
     let prefix = if cfg!(target_os = "macos") { "_" } else { "" };

@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::OwnError;
 use super::compiler::Sources;
+use crate::programs::Ended;
 
 const PROGRAM: &str = include_str!("../fuzz.c");
 
@@ -47,24 +50,36 @@ pub struct Fuzzed {
     pub told: String,
 }
 
+/// What a part may take, and each algorithm more.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE_EACH: Duration = Duration::from_secs(5);
+
+/// No algorithm can be called so, as no identifier can.
+const PROGRAM_FILE: &str = "random-calls.c";
+const EMPTY_FILE: &str = "no-calls.c";
+
 /// The fuzzer for some algorithms.
 #[derive(Debug)]
-pub struct Fuzzer {
-    _sources: Sources,
+pub struct Fuzzer<'a> {
+    sources: Sources<'a>,
+    patience: Duration,
     plain: PathBuf,
     sanitized: Result<PathBuf, String>,
 }
 
-impl Fuzzer {
+impl<'a> Fuzzer<'a> {
     /// Builds it for algorithms of these names and sources.
     ///
     /// # Errors
-    /// If there is no compiler, or they do not compile.
-    pub fn new(algorithms: &[(&str, &str)]) -> Result<Self, OwnError> {
-        let sources = Sources::new(algorithms)?;
-        sources.add("fuzz.c", PROGRAM)?;
-        let plain = build(&sources, algorithms, "plain", &["-O2"])?;
-        let plain = plain.map_err(|said| OwnError::file("fuzz.c", None, said))?;
+    /// If there is no compiler, they do not compile, or it is cancelled.
+    pub fn new(algorithms: &[(&str, &str)], cancel: &'a AtomicBool) -> Result<Self, OwnError> {
+        let sources = Sources::new(algorithms, cancel)?;
+        sources.add(PROGRAM_FILE, PROGRAM)?;
+        let refused = |said: String| {
+            let file = algorithms.first().map_or("", |(name, _)| name);
+            OwnError::file(&format!("{file}.c"), None, said)
+        };
+        let plain = build(&sources, algorithms, "plain", &["-O2"])?.map_err(refused)?;
         // Warnings differ with what is added to the code, and they were heard above.
         let options = [
             "-O1",
@@ -75,13 +90,22 @@ impl Fuzzer {
             "-fno-omit-frame-pointer",
         ];
         let sanitized = build(&sources, algorithms, "sanitized", &options)?;
-        Ok(Self { _sources: sources, plain, sanitized })
+        if let Err(said) = &sanitized {
+            sources.add(EMPTY_FILE, "int main(void) { return 0; }\n")?;
+            let options = options.iter().map(ToString::to_string);
+            let empty = sources.compile(options, &[EMPTY_FILE], &sources.path("empty"))?;
+            if empty.status.success() {
+                return Err(refused(said.clone()));
+            }
+        }
+        let each = PATIENCE_EACH * u32::try_from(algorithms.len()).unwrap_or(0);
+        Ok(Self { sources, patience: PATIENCE + each, plain, sanitized })
     }
 
     /// Looks for what a part says.
     ///
     /// # Errors
-    /// If the program cannot be run.
+    /// If the program cannot be run, or it is cancelled.
     pub fn run(&self, part: Part) -> Result<Fuzzed, OwnError> {
         let program = match (part, &self.sanitized) {
             (Part::Rules, Ok(program)) => program,
@@ -91,16 +115,22 @@ impl Fuzzer {
             }
             _ => &self.plain,
         };
+        let mut command = Command::new(program);
         // Leaks are found by tracing, which containers forbid, and nothing here allocates.
-        let output = Command::new(program)
-            .arg(part.argument())
-            .env("ASAN_OPTIONS", "detect_leaks=0")
-            .env("UBSAN_OPTIONS", "print_stacktrace=0")
-            .output()
-            .map_err(|error| {
+        command.arg(part.argument()).env("ASAN_OPTIONS", "detect_leaks=0");
+        command.env("UBSAN_OPTIONS", "print_stacktrace=0");
+        let output = match self.sources.run(&mut command, self.patience) {
+            Ok(output) => output,
+            Err(Ended::Cancelled) => return Err(OwnError::Cancelled),
+            Err(Ended::NotRun(error)) => {
                 let remedy = "see whether programs may be run in the temporary folder (TMPDIR)";
-                OwnError::machine("cannot run the fuzzer", &error, remedy)
-            })?;
+                return Err(OwnError::machine("cannot run the fuzzer", &error, remedy));
+            }
+            Err(ended) => {
+                let told = format!("the calls have no end: {ended}");
+                return Ok(Fuzzed { part, passed: Some(false), told });
+            }
+        };
         let told = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
         let said = String::from_utf8_lossy(&output.stderr);
         let why = said.lines().find_map(|line| of_sanitizer(line, &said));
@@ -110,7 +140,7 @@ impl Fuzzer {
 }
 
 fn build(
-    sources: &Sources,
+    sources: &Sources<'_>,
     algorithms: &[(&str, &str)],
     program: &str,
     options: &[&str],
@@ -118,13 +148,15 @@ fn build(
     let listed: String = algorithms.iter().map(|(name, _)| format!("X({name}) ")).collect();
     let files: Vec<String> = algorithms.iter().map(|(name, _)| format!("{name}.c")).collect();
     let files: Vec<&str> =
-        std::iter::once("fuzz.c").chain(files.iter().map(String::as_str)).collect();
+        std::iter::once(PROGRAM_FILE).chain(files.iter().map(String::as_str)).collect();
     let path = sources.path(program);
     let options = options.iter().map(ToString::to_string);
     let options = options.chain([format!("-DALGORITHMS={listed}")]);
     let output = sources.compile(options, &files, &path)?;
     let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().find(|line| line.contains("error") || line.contains("cannot find"));
+    let first = said.lines().find(|line| {
+        ["error", "cannot find", "multiple definition"].iter().any(|it| line.contains(it))
+    });
     let first = first.or(said.lines().next()).unwrap_or("it says nothing").to_owned();
     Ok(if output.status.success() { Ok(path) } else { Err(first) })
 }
@@ -139,7 +171,7 @@ fn of_sanitizer(line: &str, said: &str) -> Option<String> {
     let frames = said.lines().filter(|line| line.trim_start().starts_with('#'));
     let place = frames.filter_map(|line| line.rsplit_once(' ')).map(|(_, place)| place);
     let place =
-        place.map(file_of).find(|place| place.contains(".c:") && !place.starts_with("fuzz.c"));
+        place.map(file_of).find(|place| place.contains(".c:") && !place.starts_with(PROGRAM_FILE));
     Some(place.map_or(kind.to_owned(), |place| format!("{place}: {kind}")))
 }
 

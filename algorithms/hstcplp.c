@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/*
+ * HSTCP-LP: HighSpeed TCP that gives way as soon as the queue on the way there grows.
+ *
+ * The window w grows by a(w) segments per round trip, and a loss takes b(w) of it, as
+ * those of HighSpeed TCP (RFC 3649). Beside that it has the early indications of TCP-LP.
+ * The one-way time d of each ACK comes from timestamps: the receiver's clock less the one
+ * that it echoes. An average is kept of it,
+ *
+ *     average = 7/8 average + 1/8 d
+ *
+ * and congestion is near as soon as
+ *
+ *     average > d_min + threshold (d_max - d_min)
+ *
+ * Then b(w) of the window is given up; if that was already the case within the last
+ * inference RTTs, it falls to one segment. During those RTTs it does not grow.
+ *
+ * Interpretation: Linux has no such algorithm, and the paper's own code was not found.
+ * What it takes from TCP-LP is the paper's, made fit for clocks as they are; Linux's
+ * TCP-LP (lp) has other rules. d_max is the second largest time, so that a single outlier
+ * does not count. An early indication leaves ssthresh alone, so that slow start leads
+ * back to the window of before unless a loss has set ssthresh (parameter cut_ssthresh).
+ * After an indication d_min is the average and d_max half the smoothed RTT more
+ * (parameter restart_range); the paper keeps both for good, and so never adapts to a
+ * longer path or to a queue that others keep filled.
+ *
+ * Interpretation: what is between the two clocks is unknown, and on Linux random, so only
+ * differences of times count. Both clocks have ticks of a millisecond, which make times
+ * of one path differ by a tick. So the threshold is `margin` ticks beyond d_min at least,
+ * and what is equal is within.
+ *
+ * Interpretation: the receiver's wait for a second segment is no sign of a queue
+ * (skip_delayed). It would be part of the times of all ACKs while the window is odd and
+ * small, an indication would follow the other, and the window would stay at a segment or
+ * two for good. The timestamp that is echoed is that of the first segment acknowledged,
+ * and the smoothed RTT has just moved by 1/8 of the distance to its RTT, so that
+ *
+ *     wait = srtt before + 8 (srtt - srtt before) - RTT of the last segment acknowledged
+ *
+ * which is taken off. An ACK for one segment may have waited for the receiver's timer:
+ * its time does not count if nothing else is in flight, or if other ACKs are for more.
+ */
+#include "cc_highspeed.h"
+
+#define hstcplp_parameters(P)                                                           \
+	P(threshold, "%", 15, CC_RANGE(0, 100),                                         \
+	  "share of the range of one-way times beyond which congestion is near",        \
+	  "Kuzmanovic and Knightly 2003: 0.15")                                         \
+	P(inference, "RTTs", 3, CC_RANGE(0, 100),                                       \
+	  "time after an indication without growth, in which another one leaves one "   \
+	  "segment",                                                                    \
+	  "Kuzmanovic and Knightly 2003")                                               \
+	P(restart_range, "switch", 1, CC_SWITCH,                                        \
+	  "an indication begins a new range of one-way times",                          \
+	  "interpretation; so does Linux's TCP-LP")                                     \
+	P(cut_ssthresh, "switch", 0, CC_SWITCH,                                         \
+	  "an indication also lowers ssthresh to the window: no slow start follows",    \
+	  "interpretation; the paper knows congestion avoidance alone")                 \
+	P(skip_delayed, "switch", 1, CC_SWITCH,                                         \
+	  "leave out the time for which the receiver delayed an ACK", "interpretation") \
+	P(margin, "ticks", 1, CC_RANGE(0, 1000),                                        \
+	  "least distance of the threshold from the smallest time", "interpretation")
+
+#define hstcplp_presets(S)
+
+#define hstcplp_hooks(H)       \
+	H(hstcplp, init)       \
+	H(hstcplp, ssthresh)   \
+	H(hstcplp, cong_avoid) \
+	H(hstcplp, pkts_acked) \
+	H(hstcplp, info)
+
+/* One-way times count in ticks beyond the first one's, the average in 1/8 ticks. */
+#define HSTCPLP_AVERAGE_SHIFT 3
+
+/* Segments, up to which increase and cut are those of standard TCP (RFC 3649). */
+#define HSTCPLP_LOW_WINDOW 38u
+
+CC_PARAMS(hstcplp);
+
+struct hstcplp_state {
+	s64 average; /* 1/8 ticks */
+	s64 min;
+	s64 max;
+	s64 largest; /* max is the largest below */
+	u64 indicated_us;
+	u64 inference_us;
+	u32 first_ticks;
+	u32 srtt_us; /* as of the ACK before */
+	u32 indications;
+	u32 row; /* of the window, see cc_highspeed.h */
+	u8 has_times;
+	u8 indicated; /* ever */
+	u8 in_inference;
+	u8 delayed; /* see cc_count_delayed */
+};
+
+static void hstcplp_init(const struct hstcplp_params *params,
+			 struct hstcplp_state *hstcplp, struct cc_conn *conn)
+{
+	*hstcplp = (struct hstcplp_state){.srtt_us = conn->srtt_us};
+	cc_highspeed_clamp(conn);
+}
+
+static u32 hstcplp_after_cut(const struct hstcplp_state *hstcplp,
+			     const struct cc_conn *conn)
+{
+	u32 cwnd = conn->cwnd_segs;
+
+	return cwnd - cc_highspeed_cut(HSTCPLP_LOW_WINDOW, hstcplp->row, cwnd);
+}
+
+static u32 hstcplp_ssthresh(const struct hstcplp_params *params,
+			    struct hstcplp_state *hstcplp, const struct cc_conn *conn)
+{
+	return cc_max(hstcplp_after_cut(hstcplp, conn), CC_CWND_MIN);
+}
+
+static void hstcplp_cong_avoid(const struct hstcplp_params *params,
+			       struct hstcplp_state *hstcplp, struct cc_conn *conn,
+			       u32 acked)
+{
+	if (hstcplp->in_inference || !cc_reaches_avoidance(conn, &acked))
+		return;
+	hstcplp->row =
+		cc_highspeed_find(HSTCPLP_LOW_WINDOW, hstcplp->row, conn->cwnd_segs);
+	cc_highspeed_grow(conn, hstcplp->row, 0, acked);
+}
+
+static void hstcplp_add_time(struct hstcplp_state *hstcplp, u32 ticks)
+{
+	s64 time;
+
+	if (!hstcplp->has_times) {
+		hstcplp->has_times = 1;
+		hstcplp->first_ticks = ticks;
+		return;
+	}
+	time = (s32)(ticks - hstcplp->first_ticks);
+	if (time < hstcplp->min)
+		hstcplp->min = time;
+	if (time > hstcplp->largest) {
+		hstcplp->max = hstcplp->largest;
+		hstcplp->largest = time;
+	} else if (time > hstcplp->max) {
+		hstcplp->max = time;
+	}
+	hstcplp->average += time - (hstcplp->average >> HSTCPLP_AVERAGE_SHIFT);
+}
+
+/* How far beyond the smallest time the average is, and how far it may be; ticks. */
+static s64 hstcplp_above(const struct hstcplp_state *hstcplp)
+{
+	return (hstcplp->average >> HSTCPLP_AVERAGE_SHIFT) - hstcplp->min;
+}
+
+static s64 hstcplp_threshold(const struct hstcplp_params *params,
+			     const struct hstcplp_state *hstcplp)
+{
+	u64 share = (u64)(hstcplp->max - hstcplp->min) * params->threshold / 100;
+
+	return (s64)(share > params->margin ? share : params->margin);
+}
+
+static void hstcplp_restart_range(struct hstcplp_state *hstcplp,
+				  const struct cc_conn *conn)
+{
+	u32 srtt_us = conn->srtt_us == CC_NO_RTT ? 0 : conn->srtt_us;
+
+	hstcplp->min = hstcplp->average >> HSTCPLP_AVERAGE_SHIFT;
+	hstcplp->max = hstcplp->min + srtt_us / CC_USEC_PER_MSEC / 2;
+	hstcplp->largest = hstcplp->max;
+}
+
+static void hstcplp_give_way(const struct hstcplp_params *params,
+			     struct hstcplp_state *hstcplp, struct cc_conn *conn)
+{
+	u32 cut = hstcplp_after_cut(hstcplp, conn);
+
+	conn->cwnd_segs = hstcplp->in_inference ? 1 : cc_max(cut, 1);
+	if (params->cut_ssthresh)
+		conn->ssthresh_segs =
+			cc_min(conn->ssthresh_segs, cc_max(conn->cwnd_segs, CC_CWND_MIN));
+	if (params->restart_range)
+		hstcplp_restart_range(hstcplp, conn);
+	hstcplp->indicated = 1;
+	hstcplp->indicated_us = conn->now_us;
+	hstcplp->indications++;
+}
+
+/* How long the receiver waited for a second segment, us. */
+static u32 hstcplp_wait_us(const struct hstcplp_state *hstcplp,
+			   const struct cc_conn *conn, const struct cc_ack_sample *sample)
+{
+	s64 before = hstcplp->srtt_us;
+	s64 first = before + 8 * ((s64)conn->srtt_us - before);
+
+	if (sample->pkts_acked < 2 || first <= sample->rtt_us)
+		return 0;
+	if (hstcplp->srtt_us == CC_NO_RTT || conn->srtt_us == CC_NO_RTT)
+		return 0;
+	return cc_saturate((u64)(first - sample->rtt_us));
+}
+
+/* An ACK for one segment that may have waited for the receiver's timer. */
+static u8 hstcplp_may_have_waited(struct hstcplp_state *hstcplp,
+				  const struct cc_conn *conn, u32 acked)
+{
+	u8 before = hstcplp->delayed;
+
+	hstcplp->delayed = cc_count_delayed(before, acked);
+	return hstcplp->delayed < before || (acked == 1 && !conn->in_flight_segs);
+}
+
+/* Takes the time that an ACK tells; whether it tells one. */
+static u8 hstcplp_take_time(const struct hstcplp_params *params,
+			    struct hstcplp_state *hstcplp, const struct cc_conn *conn,
+			    const struct cc_ack_sample *sample)
+{
+	u32 wait_us = 0;
+
+	if (!conn->stamp_ms)
+		return 0;
+	if (params->skip_delayed) {
+		if (hstcplp_may_have_waited(hstcplp, conn, sample->pkts_acked))
+			return 0;
+		wait_us = hstcplp_wait_us(hstcplp, conn, sample);
+	}
+	hstcplp_add_time(hstcplp,
+			 conn->stamp_ms - conn->echo_ms - wait_us / CC_USEC_PER_MSEC);
+	return 1;
+}
+
+static void hstcplp_pkts_acked(const struct hstcplp_params *params,
+			       struct hstcplp_state *hstcplp, struct cc_conn *conn,
+			       const struct cc_ack_sample *sample)
+{
+	u8 is_new = 0;
+
+	if (sample->rtt_us > 0) {
+		hstcplp->inference_us = (u64)sample->rtt_us * params->inference;
+		is_new = hstcplp_take_time(params, hstcplp, conn, sample);
+	}
+	hstcplp->srtt_us = conn->srtt_us;
+	hstcplp->in_inference =
+		hstcplp->indicated &&
+		conn->now_us - hstcplp->indicated_us < hstcplp->inference_us;
+	if (is_new && hstcplp_above(hstcplp) > hstcplp_threshold(params, hstcplp))
+		hstcplp_give_way(params, hstcplp, conn);
+}
+
+static void hstcplp_info(const struct hstcplp_params *params,
+			 const struct hstcplp_state *hstcplp, const struct cc_conn *conn,
+			 struct cc_info *info)
+{
+	s64 above = hstcplp_above(hstcplp);
+
+	info->values[0] = above > 0 ? cc_saturate((u64)above) : 0;
+	info->values[1] = cc_saturate((u64)hstcplp_threshold(params, hstcplp));
+	info->values[2] = hstcplp->indications;
+}
+
+CC_ALGORITHM(hstcplp, .title = "HSTCP-LP", .family = CC_FAMILY_HYBRID, .year = 2004,
+	     .source = "A. Kuzmanovic, E. Knightly, R. L. Cottrell, HSTCP-LP: A Protocol "
+		       "for Low-Priority Bulk Data Transfer in High-Speed High-RTT "
+		       "Networks, PFLDnet 2004",
+	     .summary = "HighSpeed TCP that takes what others leave: the window falls as "
+			"soon as one-way times tell of a queue.",
+	     .flags = CC_NEEDS_ONE_WAY,
+	     .info_names = {"delay_above_min_ticks", "threshold_ticks", "indications"});

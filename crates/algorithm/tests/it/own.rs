@@ -1,0 +1,218 @@
+//! A user's own files: what is loaded, and what is refused with which words.
+
+use dumbbell_algorithm::own::{Fuzzer, OwnError, Part, examine, load, load_unless};
+use dumbbell_algorithm::programs::NEVER;
+use dumbbell_algorithm::{Conn, Instance, find};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// An algorithm of a name, with what its growth and its state say.
+fn file(name: &str, grow: &str, state: &str) -> String {
+    format!(
+        r#"#include "cc.h"
+#define {name}_parameters(P) P(gain, "segments", 3, CC_RANGE(1, 9), "gain", "none")
+#define {name}_presets(S) S("much", "none", CC_SET({name}, gain, 9))
+#define {name}_hooks(H) H({name}, ssthresh) H({name}, cong_avoid)
+CC_PARAMS({name});
+struct {name}_state {{ {state} }};
+static u32 {name}_ssthresh(const struct {name}_params *params, struct {name}_state *state,
+	const struct cc_conn *conn)
+{{
+	return cc_half_window(conn);
+}}
+static void {name}_cong_avoid(const struct {name}_params *params, struct {name}_state *state,
+	struct cc_conn *conn, u32 acked)
+{{
+	{grow}
+}}
+CC_ALGORITHM({name}, .title = "Own", .family = CC_FAMILY_LOSS, .year = 2026,
+	.source = "here", .summary = "Grows.");
+"#
+    )
+}
+
+const GROW: &str = "cc_grow(conn, params->gain);";
+
+fn refused(name: &str, code: &str) -> String {
+    load(name, code, &format!("./{name}.c")).expect_err("should be refused").to_string()
+}
+
+fn window_after(mut instance: Instance) -> u32 {
+    let mut conn = Conn::default();
+    instance.init(&mut conn);
+    instance.cong_avoid(&mut conn, 1);
+    conn.cwnd_segs
+}
+
+#[test]
+fn a_file_is_an_algorithm_for_the_life_of_the_process() {
+    let code = file("own_a", GROW, "u32 count;");
+    let loaded = load("own_a", &code, "own_a.c").unwrap();
+    assert!(std::ptr::eq(find("own_a").unwrap(), loaded));
+    assert!(std::ptr::eq(load("own_a", &code, "elsewhere/own_a.c").unwrap(), loaded));
+    assert_eq!((loaded.code, loaded.source_hash.len()), (code.as_str(), 64));
+    assert_eq!(window_after(Instance::of(loaded, None, &BTreeMap::new()).unwrap()), 13);
+    assert_eq!(window_after(Instance::new("own_a", Some("much"), &BTreeMap::new()).unwrap()), 19);
+}
+
+#[test]
+fn a_changed_file_is_another_entry_and_the_old_one_stays_with_its_users() {
+    let first = load("own_b", &file("own_b", GROW, ""), "own_b.c").unwrap();
+    let second = load("own_b", &file("own_b", "cc_grow(conn, 1);", ""), "own_b.c").unwrap();
+    assert_ne!(first.source_hash, second.source_hash);
+    assert!(std::ptr::eq(find("own_b").unwrap(), second));
+    assert_eq!(window_after(Instance::of(first, None, &BTreeMap::new()).unwrap()), 13);
+    assert_eq!(window_after(Instance::of(second, None, &BTreeMap::new()).unwrap()), 11);
+}
+
+#[test]
+fn what_the_compiler_refuses_is_told_with_file_line_and_cause() {
+    let told = refused("own_c", &file("own_c", "conn->cwnd = 1;", ""));
+    assert!(told.starts_with("./own_c.c:15: "), "{told}");
+    assert!(told.contains("cwnd") && told.contains("; all of it is in "), "{told}");
+    let log = told.rsplit(' ').next().unwrap();
+    std::fs::remove_file(log).unwrap();
+    let told = refused("own_d", &file("own_d", GROW, "u32 much[99];"));
+    assert!(told.starts_with("./own_d.c:17: "), "{told}");
+    assert!(told.contains("the state exceeds what the kernel grants"), "{told}");
+    std::fs::remove_file(told.rsplit(' ').next().unwrap()).unwrap();
+}
+
+#[test]
+fn names_that_cannot_be_or_are_taken_are_refused() {
+    for (name, cause) in [
+        ("my-cc", "cannot name an algorithm"),
+        ("1st", "cannot name an algorithm"),
+        ("", "cannot name an algorithm"),
+        ("cubic", "is built in; rename the file"),
+        ("udp", "is reserved"),
+    ] {
+        let told = refused(name, &file("own_e", GROW, ""));
+        assert!(told.contains(cause), "{told}");
+    }
+    let told = refused("own_f", &file("other", GROW, ""));
+    assert!(told.starts_with("./own_f.c:17: registers 'other'"), "{told}");
+    assert!(refused("own_f", "int x;").contains("end it with CC_ALGORITHM(own_f, ...)"));
+}
+
+#[test]
+fn incomplete_registrations_are_refused() {
+    let without = |text: &str| file("own_g", GROW, "").replace(text, "");
+    let told = refused("own_g", &without(".title = \"Own\","));
+    assert!(told.contains("has no .title in CC_ALGORITHM"), "{told}");
+    let both = file("own_g", GROW, "")
+        .replace("#define own_g_hooks(H) H(own_g, ssthresh)", "#define own_g_hooks(H)");
+    let both = both.replace("static u32 own_g_ssthresh", "u32 own_g_ssthresh(const struct own_g_params *params, struct own_g_state *state, const struct cc_conn *conn);\nu32 own_g_ssthresh");
+    assert!(refused("own_g", &both).contains("has no ssthresh"), "{}", refused("own_g", &both));
+    let none = file("own_g", GROW, "").replace("CC_RANGE(1, 9)", "CC_EITHER(3, 3)");
+    assert!(refused("own_g", &none).contains("no valid value for parameter gain"));
+}
+
+#[test]
+fn compiled_code_tells_its_state_its_floats_and_whom_it_calls() {
+    let found = examine("own_h", &file("own_h", GROW, "u64 a; u32 b;"), "own_h.c", &NEVER).unwrap();
+    assert_eq!((found.state_bytes, found.state_bytes_max), (16, 104));
+    assert_eq!((found.outside, found.floats), (Some(Vec::new()), None));
+    let floats = file("own_h", "conn->cwnd_segs *= acked * 1.5;", "");
+    assert!(examine("own_h", &floats, "own_h.c", &NEVER).unwrap().floats.is_some());
+    let calls =
+        format!("extern int outside(void);\n{}", file("own_h", "if (outside()) return;", ""));
+    let found = examine("own_h", &calls, "own_h.c", &NEVER).unwrap();
+    assert_eq!(found.outside, Some(vec!["outside".to_owned()]));
+}
+
+fn fuzzed(grow: &str, part: Part) -> String {
+    let code = format!("static unsigned int counter;\n{}", file("own_i", grow, "u32 count;"));
+    let fuzzed = Fuzzer::new(&[("own_i", &code)], &NEVER).unwrap().run(part).unwrap();
+    assert_eq!(fuzzed.passed, Some(false), "{}", fuzzed.told);
+    fuzzed.told
+}
+
+#[test]
+fn the_fuzzer_finds_what_breaks_the_rules_and_shortens_it() {
+    let told = fuzzed("cc_grow(conn, counter + 100 / (acked % 7)); ", Part::Rules);
+    assert!(told.starts_with("own_i.c:16:"), "{told}");
+    assert!(told.contains("division by zero"), "{told}");
+    let told = fuzzed("conn->cwnd_segs -= counter + (acked == 2);", Part::Limits);
+    assert!(told.starts_with("cong_avoid leaves a window of 0 segments"), "{told}");
+    assert!(told.lines().count() < 20, "{told}");
+    let told =
+        fuzzed("cc_grow(conn, counter + params->gain); *(u32 *)&conn->srtt_us = 5;", Part::Limits);
+    assert!(told.starts_with("cong_avoid writes to a field of cc_conn"), "{told}");
+    let told = fuzzed("cc_grow(conn, ++counter % 2 + 1);", Part::Repeat);
+    assert!(told.starts_with("the same calls end in other bytes the second time"), "{told}");
+}
+
+#[test]
+fn what_it_may_only_read_is_const() {
+    for (field, value) in [("state", 9), ("cwnd_limited", 77), ("in_flight_segs", 0)] {
+        let told = refused("own_k", &file("own_k", &format!("conn->{field} = {value};"), ""));
+        assert!(told.starts_with("./own_k.c:15: "), "{told}");
+        assert!(told.contains("read-only") && told.contains(field), "{told}");
+    }
+}
+
+#[test]
+fn a_hook_that_is_asked_writes_nothing_of_the_connection() {
+    let code = file("own_n", GROW, "")
+        .replace("return cc_half_window(conn);", "*(u8 *)&conn->state = 9; return 2;");
+    let fuzzer = Fuzzer::new(&[("own_n", &code)], &NEVER).unwrap();
+    let told = fuzzer.run(Part::Limits).unwrap().told;
+    assert!(told.starts_with("ssthresh writes to cc_conn"), "{told}");
+}
+
+#[test]
+fn a_write_one_word_beyond_the_state_is_found() {
+    let told = fuzzed("((u32 *)state)[1] = counter + acked;", Part::Rules);
+    assert!(told.starts_with("own_i.c:16: heap-buffer-overflow"), "{told}");
+}
+
+#[test]
+fn what_it_prints_is_no_finding() {
+    let code = format!("extern int puts(const char *text);\n{}", file("own_l", "puts(\"9\");", ""));
+    let fuzzer = Fuzzer::new(&[("own_l", &code)], &NEVER).unwrap();
+    let told = fuzzer.run(Part::Limits).unwrap().told;
+    assert!(told.ends_with(" calls") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn names_of_the_checkers_files_are_free() {
+    for name in ["fuzz", "measured"] {
+        let code = file(name, GROW, "u32 count;");
+        assert_eq!(examine(name, &code, name, &NEVER).unwrap().state_bytes, 4);
+        let fuzzer = Fuzzer::new(&[(name, &code)], &NEVER).unwrap();
+        assert_eq!(fuzzer.run(Part::Repeat).unwrap().passed, Some(true), "{name}");
+    }
+}
+
+#[test]
+fn a_compiler_can_be_cancelled() {
+    let code = format!("#include \"/dev/zero\"\n{}", file("own_m", GROW, ""));
+    let (cancel, began) = (AtomicBool::new(false), std::time::Instant::now());
+    std::thread::scope(|scope| {
+        let loaded = scope.spawn(|| load_unless("own_m", &code, "own_m.c", &cancel));
+        std::thread::sleep(Duration::from_millis(300));
+        cancel.store(true, Ordering::Relaxed);
+        assert_eq!(loaded.join().unwrap().unwrap_err(), OwnError::Cancelled);
+    });
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn without_a_compiler_there_is_one_clear_error() {
+    // A name that no other test loads; the variable is read when something is compiled.
+    let program = std::env::current_exe().unwrap();
+    if std::env::var_os("CC").is_some_and(|cc| cc == "/no/compiler") {
+        let error = load("own_j", &file("own_j", GROW, ""), "own_j.c").unwrap_err();
+        assert!(matches!(error, OwnError::Machine { .. }), "{error}");
+        assert!(error.to_string().contains("apt install gcc"), "{error}");
+        return;
+    }
+    let status = std::process::Command::new(program)
+        .args(["--exact", "own::without_a_compiler_there_is_one_clear_error"])
+        .env("CC", "/no/compiler")
+        .status()
+        .unwrap();
+    assert!(status.success());
+}

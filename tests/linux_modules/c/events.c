@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
+/* events.c - ACKs and timers, one after the other. */
+#include "sender.h"
+
+#include <stdlib.h>
+
+#define RTO_MIN_US 200000u
+#define INITIAL_CWND 10u
+
+uint32_t tell_all(struct sender *sender, const struct call *call)
+{
+	struct connection *conn = &sender->conn;
+	uint64_t now_ns = sender->now_ns;
+	uint32_t told;
+
+	conn->random = draw(&sender->random);
+	conn->pacing_wait_us = sender->departs_ns > now_ns
+				       ? (uint32_t)((sender->departs_ns - now_ns) / 1000)
+				       : 0;
+	told = sender->algorithm.call(sender->algorithm.context, conn, call);
+	if (conn->asks_for_cwr) {
+		conn->asks_for_cwr = 0;
+		enter_cwr(sender);
+	}
+	return told;
+}
+
+uint32_t tell(struct sender *sender, enum hook hook, uint32_t told)
+{
+	return tell_all(sender, &(struct call){.hook = hook, .told = told});
+}
+
+int has_control(struct sender *sender)
+{
+	return sender->algorithm.has(sender->algorithm.context, CONG_CONTROL);
+}
+
+/* RFC 6298, with Linux's least timeout. */
+static void take_rtt(struct sender *sender, int64_t rtt_us)
+{
+	struct connection *conn = &sender->conn;
+	int64_t error = rtt_us - (conn->srtt_8us >> 3);
+	uint32_t deviation = (uint32_t)(error < 0 ? -error : error);
+
+	if (conn->srtt_8us) {
+		conn->srtt_8us = (uint32_t)(conn->srtt_8us + error);
+		sender->rttvar_us += (deviation >> 2) - (sender->rttvar_us >> 2);
+	} else {
+		conn->srtt_8us = (uint32_t)(rtt_us > 0 ? rtt_us : 1) << 3;
+		sender->rttvar_us = (uint32_t)rtt_us / 2;
+	}
+	sender->rto_us = (conn->srtt_8us >> 3) + 4 * sender->rttvar_us;
+	if (sender->rto_us < (conn->srtt_8us >> 3) + RTO_MIN_US)
+		sender->rto_us = (conn->srtt_8us >> 3) + RTO_MIN_US;
+}
+
+/* Where a retransmission makes RTTs ambiguous, the timestamp that came back tells. */
+static void take_rtts(struct sender *sender, const struct ack *ack, struct news *news)
+{
+	struct connection *conn = &sender->conn;
+	uint32_t since_ms = (uint32_t)(sender->now_ns / 1000000) - ack->stamp_echoed;
+
+	if (news->first_rtt_us < 0 && news->acked)
+		news->first_rtt_us = news->last_rtt_us =
+			1000 * (int64_t)(since_ms ? since_ms : 1);
+	if (news->first_rtt_us >= 0)
+		take_rtt(sender, news->first_rtt_us);
+	if (news->last_rtt_us >= 0 && news->last_rtt_us < conn->min_rtt_us)
+		conn->min_rtt_us = (uint32_t)news->last_rtt_us;
+}
+
+/* The rate that the stack would pace by, which some modules ask. */
+static void set_pacing_rate(struct sender *sender)
+{
+	struct connection *conn = &sender->conn;
+	uint64_t percent = conn->cwnd < conn->ssthresh / 2 ? 200 : 120;
+	uint32_t window = conn->cwnd > conn->packets_out ? conn->cwnd : conn->packets_out;
+	uint64_t rate = (uint64_t)MSS * (1000000 / 100 << 3) * percent * window;
+
+	conn->pacing_rate = conn->srtt_8us ? rate / conn->srtt_8us : rate;
+}
+
+static void finish_rate(struct sender *sender, struct news *news, uint32_t newly_lost)
+{
+	struct connection *conn = &sender->conn;
+	struct rate_told *rate = &news->rate;
+	int64_t ack_us = (int64_t)(conn->now_us - news->rate_from_us);
+
+	if (conn->app_limited && (int32_t)(conn->app_limited - conn->delivered) < 0)
+		conn->app_limited = 0;
+	if (news->delivered)
+		conn->delivered_us = conn->now_us;
+	rate->acked_sacked = news->delivered;
+	rate->losses = newly_lost;
+	rate->rtt_us = (int32_t)news->last_rtt_us;
+	if (!news->rate_from_us) {
+		rate->delivered = -1;
+		rate->interval_us = -1;
+		return;
+	}
+	rate->delivered = (int32_t)(conn->delivered - rate->prior_delivered);
+	if (rate->interval_us < ack_us)
+		rate->interval_us = ack_us;
+	if (rate->interval_us < conn->min_rtt_us)
+		rate->interval_us = -1;
+}
+
+static void control(struct sender *sender, struct news *news, uint32_t newly_lost)
+{
+	const struct connection *conn = &sender->conn;
+
+	finish_rate(sender, news, newly_lost);
+	if (has_control(sender)) {
+		tell_all(sender,
+			 &(struct call){.hook = CONG_CONTROL, .rate = news->rate});
+		return;
+	}
+	if (conn->state == CWR || conn->state == RECOVERY)
+		reduce(sender, news, newly_lost);
+	else if (news->acked)
+		tell(sender, CONG_AVOID, news->delivered);
+	set_pacing_rate(sender);
+}
+
+static void tell_of_ack(struct sender *sender, const struct news *news)
+{
+	struct connection *conn = &sender->conn;
+	uint32_t rated = news->rate_from_us ? news->rate.prior_delivered : 0;
+	uint32_t flags = ACK_SLOWPATH;
+
+	tell_all(sender, &(struct call){.hook = PKTS_ACKED,
+					.ack = {news->acked, (int32_t)news->last_rtt_us,
+						(conn->delivered - rated) * MSS}});
+	if (news->ece)
+		flags |= ACK_ECE;
+	else if (news->advances && !news->has_sack && !news->fills_hole)
+		flags = ACK_WIN_UPDATE;
+	tell(sender, IN_ACK_EVENT, flags);
+}
+
+static void on_ack(struct sender *sender, const struct ack *ack)
+{
+	struct connection *conn = &sender->conn;
+	uint32_t lost = conn->lost;
+	struct news news;
+
+	sender->acks++;
+	conn->stamp = ack->stamp;
+	conn->stamp_echoed = ack->stamp_echoed;
+	read_ack(sender, ack, &news);
+	if (news.advances)
+		sender->backoff = 0;
+	take_rtts(sender, ack, &news);
+	tell_of_ack(sender, &news);
+	if (news.has_sack || !news.advances || news.ece || conn->state != OPEN)
+		follow_state(sender, &news);
+	if (news.acked)
+		arm_rto(sender);
+	control(sender, &news, conn->lost - lost);
+}
+
+static void on_rto(struct sender *sender)
+{
+	on_timeout(sender);
+	sender->backoff++;
+	sender->departs_ns = 0;
+	arm_rto(sender);
+}
+
+/* The application writes when all was acknowledged and it has waited. */
+static void supply(struct sender *sender)
+{
+	const struct scenario *scenario = sender->scenario;
+
+	sender->supply_at_ns = NEVER;
+	if (!scenario->burst_segs)
+		sender->supplied = NEVER;
+	else
+		sender->supplied +=
+			draw_between(&sender->application, 1, 2 * scenario->burst_segs);
+}
+
+static void plan_supply(struct sender *sender)
+{
+	if (sender->una == sender->supplied && sender->supply_at_ns == NEVER)
+		sender->supply_at_ns =
+			sender->now_ns + 1000 * draw_between(&sender->application, 0,
+							     sender->scenario->pause_us);
+}
+
+void sender_open(struct sender *sender, const struct scenario *scenario,
+		 struct algorithm algorithm)
+{
+	uint64_t start_ns = scenario->start_us * 1000;
+
+	*sender = (struct sender){
+		.scenario = scenario,
+		.algorithm = algorithm,
+		.random = chance_for(scenario->seed, 'r'),
+		.spurious = chance_for(scenario->seed, 's'),
+		.application = chance_for(scenario->seed, 'a'),
+		.now_ns = start_ns,
+		.segments = calloc(RING, sizeof(struct segment)),
+		.sent = calloc(RING, sizeof(uint64_t)),
+		.repairs = calloc(RING, sizeof(uint64_t)),
+		.rto_at_ns = NEVER,
+		.conn = {.cwnd = INITIAL_CWND,
+			 .cwnd_clamp = UINT32_MAX,
+			 .ssthresh = SSTHRESH_INFINITE,
+			 .una = (uint32_t)scenario->start_seq,
+			 .nxt = (uint32_t)scenario->start_seq,
+			 .min_rtt_us = NONE,
+			 .now_us = scenario->start_us,
+			 .last_sent_us = scenario->start_us,
+			 .delivered_us = scenario->start_us},
+	};
+	path_open(&sender->path, scenario);
+	/* The handshake has told the RTT. */
+	take_rtt(sender, (int64_t)scenario->rtt_us);
+	sender->conn.min_rtt_us = (uint32_t)scenario->rtt_us;
+	sender->used_at_us = scenario->start_us;
+	set_pacing_rate(sender);
+	tell(sender, INIT, 0);
+	if (scenario->start_cwnd) {
+		sender->conn.cwnd = (uint32_t)scenario->start_cwnd;
+		sender->conn.ssthresh = (uint32_t)scenario->start_cwnd;
+	}
+	supply(sender);
+	transmit(sender);
+}
+
+void sender_close(struct sender *sender)
+{
+	path_close(&sender->path);
+	free(sender->segments);
+	free(sender->sent);
+	free(sender->repairs);
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When pacing lets the next segment leave, if that is what it waits for. */
+static uint64_t departure_ns(const struct sender *sender)
+{
+	return sender->departs_ns > sender->now_ns ? sender->departs_ns : NEVER;
+}
+
+static uint64_t next_event_ns(const struct sender *sender)
+{
+	uint64_t next_ns = sooner(path_ack_ns(&sender->path), sender->rto_at_ns);
+
+	next_ns = sooner(next_ns, departure_ns(sender));
+	return sooner(next_ns, sender->supply_at_ns);
+}
+
+static void take_event(struct sender *sender)
+{
+	uint64_t next_ns = next_event_ns(sender);
+
+	sender->now_ns = next_ns;
+	sender->conn.now_us = next_ns / 1000;
+	if (path_ack_ns(&sender->path) == next_ns) {
+		struct ack ack = path_take_ack(&sender->path);
+
+		on_ack(sender, &ack);
+	} else if (sender->rto_at_ns == next_ns) {
+		on_rto(sender);
+	} else if (sender->supply_at_ns == next_ns) {
+		supply(sender);
+	}
+	transmit(sender);
+	plan_supply(sender);
+}
+
+void sender_run(struct sender *sender, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t receiver_ns = path_receiver_ns(&sender->path);
+		uint64_t sender_ns = next_event_ns(sender);
+
+		if (sooner(receiver_ns, sender_ns) > until_ns)
+			break;
+		if (receiver_ns <= sender_ns)
+			path_receive(&sender->path);
+		else
+			take_event(sender);
+	}
+}

@@ -1,0 +1,96 @@
+"""Whether a file of ours is Linux's, but for the differences that are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from linux_modules import differences
+from linux_modules.differences import Difference
+from linux_modules.runs import Tally
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A difference, and what it makes differ by itself."""
+
+    difference: Difference
+    reason: str
+    alone: Tally
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an algorithm.
+
+    Attributes
+    ----------
+    plain
+        Our file as it is.
+    as_linux
+        With the edits of all declared differences; `plain` where none is.
+    declared
+        The differences.
+    others
+        What the head comment says of others, which these runs do not reach.
+    """
+
+    algorithm: str
+    plain: Tally
+    as_linux: Tally
+    declared: tuple[Declared, ...]
+    others: tuple[str, ...]
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong, a line each."""
+        name = self.algorithm
+        if not self.as_linux.is_identical:
+            found = differing(self.as_linux)
+            rest = "beyond what differences.toml declares" if self.declared else "from Linux"
+            yield f"{name} differs {rest}: {found}"
+        for one in self.declared:
+            if one.alone.is_identical:
+                yield (
+                    f"{name}: '{one.difference.words}' makes nothing differ any more: take it out "
+                    "of differences.toml, and the sentence out of the head comment"
+                )
+
+
+def judged(
+    algorithm: str,
+    source: str,
+    declared: Sequence[Difference],
+    tally: Callable[[Path], Tally],
+    program: Callable[[str, str, str], Path],
+) -> Verdict:
+    """Judge a file of ours: `program` builds one of a source, `tally` runs it."""
+
+    def of(variant: str, edited: Sequence[Difference]) -> Tally:
+        return tally(program(algorithm, differences.as_linux(source, edited), variant))
+
+    told = differences.told(algorithm, source, declared)
+    plain = of("plain", ())
+    if not declared:
+        return Verdict(algorithm, plain, plain, (), told.others)
+    as_linux = of("as_linux", declared)
+    alone = (
+        [plain]
+        if len(declared) == 1
+        else [
+            of(f"but_{number}", [other for other in declared if other is not one])
+            for number, one in enumerate(declared, 1)
+        ]
+    )
+    found = tuple(map(Declared, declared, told.reasons, alone))
+    return Verdict(algorithm, plain, as_linux, found, told.others)
+
+
+def differing(tally: Tally) -> str:
+    """Return in words what differs."""
+    parts = [
+        f"{tally.differing:,} of {tally.calls:,} calls",
+        f"alone {tally.own - tally.identical} of {tally.own} runs",
+    ]
+    counts = sorted(tally.outcomes.items(), key=lambda item: (-item[1], item[0]))
+    return "; ".join([*parts, *(f"{name} {count:,} times" for name, count in counts[:4])])
