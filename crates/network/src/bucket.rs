@@ -5,7 +5,7 @@
 //! tokens moves that instant on, and there are enough of them as long as it is not
 //! further away than the depth allows.
 
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Span, Time};
 
 /// One byte in units of one bit per second times one nanosecond.
 const BYTE: u64 = 8 * 1_000_000_000;
@@ -53,7 +53,7 @@ impl Bucket {
             self.part = 0;
         }
         let units = u64::from(bytes) * BYTE + self.part;
-        self.full_at.0 += units / self.rate;
+        self.full_at = (self.full_at + Span(units / self.rate)).min(Time::STUCK);
         self.part = units % self.rate;
     }
 

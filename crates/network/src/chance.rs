@@ -6,7 +6,7 @@
 //! costs one comparison for each digit, and needs no logarithm, which is not the same
 //! to the last bit on every machine. (Multiplication and division are: IEEE 754.)
 
-use crate::random::Random;
+use crate::random::{Random, WHOLE};
 
 /// An event of constant probability in independent trials.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Chance {
         while happens < 1.0 && self.digits.len() < 64 {
             let one = (1.0 - happens) / (2.0 - happens);
             // A product with a power of two is exact.
-            self.digits.push((one * 2f64.powi(64)) as u64);
+            self.digits.push((one * WHOLE) as u64);
             happens *= 2.0 - happens;
         }
         if probability == 0.0 {
@@ -87,6 +87,7 @@ impl Chance {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "what is expected is a band")]
 mod tests {
     use super::*;
 

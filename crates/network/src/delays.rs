@@ -1,6 +1,7 @@
 //! How long packets are held outside the queue: propagation that changes, a busy host
 //! before the queue, batches and reordering behind it.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::chance::Chance;
@@ -53,6 +54,11 @@ pub struct Jitter {
 }
 
 impl Jitter {
+    /// Holds of at most `max`; none if that is zero.
+    pub fn up_to(max: Span, random: impl FnOnce() -> Random) -> Option<Self> {
+        (max > Span::ZERO).then(|| Self::new(max, random()))
+    }
+
     /// Holds of at most `max`.
     #[must_use]
     pub const fn new(max: Span, random: Random) -> Self {
@@ -88,7 +94,7 @@ impl Batch {
 }
 
 /// Reordering as a scenario states it: some packets are late and others overtake them.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderConfig {
     /// Probability that a packet is late.

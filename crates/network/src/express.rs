@@ -93,7 +93,7 @@ impl Roads<'_> {
     #[must_use]
     pub fn run_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
         let (last, takes) = self.data.run_ends(now + self.to_data, count, bytes);
-        (last + self.from_data, takes)
+        (last.saturating_add(self.from_data), takes)
     }
 
     /// Whether all of `count` packets that are sent at `now` will certainly arrive; they must

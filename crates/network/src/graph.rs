@@ -14,9 +14,12 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::agenda::Agenda;
+use crate::delay_histograms::QueueDelays;
+use crate::drops::Drops;
 use crate::express::{Express, Roads};
 use crate::line::Line;
 use crate::link::{DropCause, Link, LinkCounters, Passage};
@@ -32,7 +35,7 @@ pub type LinkId = usize;
 pub type GroupId = usize;
 
 /// A link that a route passes and the propagation delay before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hop {
     /// The link.
@@ -43,7 +46,7 @@ pub struct Hop {
 }
 
 /// One way through the network.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
     /// The links in their order, at least one.
@@ -80,8 +83,11 @@ pub enum Fate {
     Delivered(Arrival),
     /// It was lost on a link.
     Lost(Arrival, LinkId, DropCause),
-    /// There is now another of it.
+    /// There is now another of it; said before what becomes of either.
     Doubled(Packet),
+    /// It leaves the transmitter of a link then of which that is asked for; said before what
+    /// becomes of it. See [`Network::tell_departures`].
+    Departs(Arrival, LinkId),
     /// Several things happened, to this and to other packets: see [`Network::news`].
     News,
 }
@@ -91,9 +97,15 @@ pub enum Fate {
 pub enum Turn {
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
-    /// A packet went on its way, but not to its host.
-    Passed(Fate),
+    /// Something happened to packets that did not reach their hosts: see [`Network::news`].
+    /// Hosts must hear all of it before anything else reaches them.
+    News,
+    /// Nothing: packets moved on, but none has reached its host so far.
+    Onward,
 }
+
+/// Packets that move on between two looks of the caller at anything else.
+const MOVES_MAX: u32 = 1 << 10;
 
 /// A network of links with two routes for each flow.
 #[derive(Debug)]
@@ -112,6 +124,8 @@ pub struct Network {
     scheduled: Vec<LinkId>,
     /// Turns of the lines, then of those links.
     agenda: Agenda,
+    /// Of each link, whether it is to be told what departs.
+    told: Vec<bool>,
     end: Time,
     /// What will get no further before the end.
     late: Vec<Packet>,
@@ -146,6 +160,7 @@ impl Network {
         let scheduled: Vec<_> =
             (0..links.len()).filter(|&link| links[link].is_scheduled()).collect();
         let agenda = Agenda::new(lines.len() + scheduled.len());
+        let told = vec![false; links.len()];
         let (late, news) = (Vec::new(), VecDeque::new());
         Self {
             links,
@@ -157,10 +172,26 @@ impl Network {
             line_links,
             scheduled,
             agenda,
+            told,
             end,
             late,
             news,
         }
+    }
+
+    /// Keeps how long each packet waits at a link.
+    pub fn keep_delays(&mut self, link: LinkId, delays: QueueDelays) {
+        self.links[link].keep_delays(delays);
+    }
+
+    /// How long packets waited at a link, if that was kept.
+    pub fn take_delays(&mut self, link: LinkId) -> Option<QueueDelays> {
+        self.links[link].take_delays()
+    }
+
+    /// Lets no link take packets in express, which comes to the same; before any is sent.
+    pub fn take_long_way(&mut self) {
+        self.links.iter_mut().for_each(Link::take_long_way);
     }
 
     /// The routes that end at the hosts of each group. That of flow `f` to its receiver
@@ -174,6 +205,26 @@ impl Network {
     pub fn set_timer(&mut self, group: GroupId, time: Time) {
         self.lines[group].timer = time;
         self.plan_turn(group);
+    }
+
+    /// Asks for [`Fate::Departs`] of every packet that leaves a link which must be asked for its
+    /// next packet; false: it is another link, of which [`Self::departs_by`] tells as much.
+    pub fn tell_departures(&mut self, link: LinkId) -> bool {
+        self.told[link] = self.links[link].is_scheduled();
+        self.told[link]
+    }
+
+    /// When the packet has left that was the last to join a link which decides on arrival.
+    #[inline]
+    #[must_use]
+    pub fn departs_by(&self, link: LinkId) -> Time {
+        self.links[link].free_at()
+    }
+
+    /// Whom a link turned away.
+    #[must_use]
+    pub fn drops(&self, link: LinkId) -> &Drops {
+        self.links[link].drops()
     }
 
     /// The route, if it leads over a single link in express.
@@ -248,7 +299,7 @@ impl Network {
     /// something else must be seen to first: see [`Self::turn`].
     #[inline]
     pub fn next_delivery(&mut self) -> Option<Arrival> {
-        loop {
+        for _ in 0..MOVES_MAX {
             let index = self.agenda.earliest().1;
             if index < self.groups.len() {
                 let line = &mut self.lines[index];
@@ -270,6 +321,7 @@ impl Network {
                 }
             }
         }
+        None
     }
 
     /// The group whose turn it is and what it hears next, if it does.
@@ -354,11 +406,15 @@ impl Network {
     /// What is to be seen to before [`Self::next_delivery`] goes on; none: nothing more
     /// happens before the end.
     pub fn turn(&mut self) -> Option<Turn> {
-        if let Some(fate) = self.news.pop_front() {
-            return Some(Turn::Passed(fate));
+        if !self.news.is_empty() {
+            return Some(Turn::News);
         }
         let (time, index) = self.agenda.earliest();
-        (time != Time::NEVER).then(|| Turn::Timer(index, self.lines[index].timer))
+        match time {
+            Time::NEVER => None,
+            _ if index < self.groups.len() => Some(Turn::Timer(index, self.lines[index].timer)),
+            _ => Some(Turn::Onward),
+        }
     }
 
     /// When something happens next in a network in real time.
@@ -460,15 +516,17 @@ impl Network {
     }
 
     fn passage(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
-        let fate = self.onward(time, packet, link, passage);
-        if self.links[link].duplicates() && self.links[link].duplicate() {
-            self.news.extend([Fate::Doubled(packet), fate]);
-            let again = self.links[link].join_again(time, packet);
-            let again = self.onward(time, packet, link, again);
-            self.news.push_back(again);
-            return Fate::News;
+        if !self.links[link].duplicates() || !self.links[link].duplicate() {
+            return self.onward(time, packet, link, passage);
         }
-        fate
+        // Before all else: whoever hears that the last of a packet is lost forgets it.
+        self.news.push_back(Fate::Doubled(packet));
+        let fate = self.onward(time, packet, link, passage);
+        self.news.push_back(fate);
+        let again = self.links[link].join_again(time, packet);
+        let again = self.onward(time, packet, link, again);
+        self.news.push_back(again);
+        Fate::News
     }
 
     fn onward(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
@@ -486,15 +544,20 @@ impl Network {
         if self.agenda.get(leaf) == Time::NEVER {
             self.agenda.set(leaf, self.service(link, now));
         }
-        self.give_up(now, link)
+        self.give_up(now, link, true)
     }
 
     /// Lets a scheduler send its next packet.
     fn serve(&mut self, now: Time, link: LinkId) -> Fate {
         let served = self.links[link].serve(now);
         self.agenda.set(self.leaf_of(link), self.service(link, now));
-        let given_up = self.give_up(now, link);
+        let mut given_up = self.give_up(now, link, false);
         let Some((at, packet)) = served else { return given_up };
+        if self.told[link] {
+            let time = self.links[link].free_at();
+            self.news.push_back(Fate::Departs(Arrival { time, packet }, link));
+            given_up = Fate::News;
+        }
         let fate = self.go(at, packet.advanced());
         if given_up == Fate::UnderWay {
             return fate;
@@ -513,10 +576,10 @@ impl Network {
         if next > self.end { Time::NEVER } else { next }
     }
 
-    /// Reports what a scheduler gave up.
-    fn give_up(&mut self, time: Time, link: LinkId) -> Fate {
+    /// Reports what a scheduler gave up, on an arrival or as it sent a packet.
+    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
         let mut fate = Fate::UnderWay;
-        while let Some(packet) = self.links[link].take_given_up() {
+        while let Some(packet) = self.links[link].take_given_up(time, on_arrival) {
             self.news.push_back(Fate::Lost(Arrival { time, packet }, link, DropCause::Overflow));
             fate = Fate::News;
         }

@@ -8,7 +8,9 @@ mod agenda;
 mod bucket;
 mod chance;
 mod check;
+mod delay_histograms;
 mod delays;
+mod drops;
 mod express;
 mod fifo;
 mod graph;
@@ -17,6 +19,7 @@ mod link;
 mod link_config;
 mod loss;
 mod occupancy;
+mod one_way;
 mod packet;
 mod plan;
 mod policer;
@@ -30,7 +33,9 @@ mod units;
 pub use agenda::Agenda;
 pub use chance::Chance;
 pub use check::Check;
+pub use delay_histograms::{DelayCount, DelayHistograms, Periods, QueueDelays};
 pub use delays::{Batch, Delays, Jitter, Reorder, ReorderConfig};
+pub use drops::{Drops, FlowDrops};
 pub use express::{Express, Roads};
 pub use graph::{Arrival, Fate, GroupId, Hop, LinkId, Network, Path, Route, Turn};
 pub use link::{DropCause, Link, LinkCounters, Passage};
@@ -39,18 +44,19 @@ pub use loss::{
     GilbertElliott, GilbertElliottConfig, LossConfig, LossModel, Losses, ScheduledLoss, Scripted,
     ScriptedDrop,
 };
+pub use one_way::{OneWay, OneWayCounters};
 pub use packet::{Direction, Ecn, Flags, Packet};
 pub use plan::Drive;
 pub use policer::{Policer, PolicerConfig};
 pub use queue::{
-    Admission, Backlog, CoDel, CoDelConfig, Discipline, Fq, FqCoDel, FqCoDelConfig, FqConfig,
-    Limit, Manager, Pie, PieConfig, QueueConfig, Queued, Red, RedConfig, Scheduler, TwoClass,
-    TwoClassConfig, Verdict, scheduler,
+    Admission, Backlog, ClassOf, Classes, ClassesConfig, CoDel, CoDelConfig, Discipline,
+    EcnClasses, Fq, FqCoDel, FqCoDelConfig, FqConfig, Limit, Manager, Pie, PieConfig, Precedence,
+    QueueConfig, Queued, Red, RedConfig, Scheduler, Serve, Turns, Verdict, scheduler,
 };
 pub use random::Random;
 pub use schedule::{Schedule, Steps};
 pub use serializer::Serializer;
 pub use transmitter::{
-    RateConfig, STUCK, Stepped, TokenBucket, TokenBucketConfig, Trace, TraceConfig, Transmitter,
+    RateConfig, Stepped, TokenBucket, TokenBucketConfig, Trace, TraceConfig, Transmitter,
 };
 pub use units::{Rate, Span, Time};

@@ -9,7 +9,9 @@
 use std::num::NonZeroU64;
 
 use crate::chance::Chance;
+use crate::delay_histograms::QueueDelays;
 use crate::delays::{Batch, Delays, Jitter, Reorder};
+use crate::drops::{Drops, Refusal};
 use crate::link_config::LinkConfig;
 use crate::loss::{LossModel, Losses};
 use crate::occupancy::Occupancy;
@@ -91,6 +93,7 @@ struct Entrance {
 #[derive(Debug)]
 struct Exit {
     delays: Delays,
+    jitter: Option<Jitter>,
     reorder: Option<Reorder>,
     batch: Option<Batch>,
 }
@@ -121,6 +124,8 @@ pub struct Link {
     dropped_packets: u64,
     lost_packets: u64,
     marked_packets: u64,
+    /// Whom its queue turned away.
+    drops: Drops,
     entrance: Option<Box<Entrance>>,
     queue: Queue,
     exit: Option<Box<Exit>>,
@@ -128,6 +133,8 @@ pub struct Link {
     given_up: Vec<Packet>,
     scheduled_packets_max: u32,
     samples: Option<Samples>,
+    /// How long packets wait, where that is kept.
+    delays: Option<Box<QueueDelays>>,
 }
 
 /// Random numbers of one link are drawn from this many streams.
@@ -180,13 +187,26 @@ impl Link {
             dropped_packets: 0,
             lost_packets: 0,
             marked_packets: 0,
+            drops: Drops::default(),
             entrance,
             queue,
             exit,
             given_up: Vec::new(),
             scheduled_packets_max: 0,
             samples: interval.map(|interval| Samples { interval, taken: Vec::new() }),
+            delays: None,
         }
+    }
+
+    /// Keeps how long packets wait from now on. Then the link is in express no more.
+    pub fn keep_delays(&mut self, delays: QueueDelays) {
+        self.delays = Some(Box::new(delays));
+        self.is_express = false;
+    }
+
+    /// How long packets waited, if that was kept.
+    pub fn take_delays(&mut self) -> Option<QueueDelays> {
+        self.delays.take().map(|delays| *delays)
     }
 
     /// Whether the link says at once when a packet leaves, hands on as many as it got
@@ -218,6 +238,11 @@ impl Link {
         self.is_express
     }
 
+    /// Takes no packet in express, which comes to the same.
+    pub const fn take_long_way(&mut self) {
+        self.is_express = false;
+    }
+
     /// Takes a packet of `bytes` at `now` in express: when it is at the far end, or why it does
     /// not get there. `packet` is asked for only where packets are lost.
     #[inline(always)]
@@ -225,18 +250,18 @@ impl Link {
         &mut self,
         now: Time,
         bytes: u16,
-        packet: impl FnOnce() -> Packet,
+        packet: impl Fn() -> Packet,
     ) -> Result<Time, DropCause> {
         if now > self.next_sample {
             self.sample_before(now);
         }
         self.arrived_packets += 1;
-        if self.is_lost(now, packet) {
+        if self.is_lost(now, &packet) {
             return Err(DropCause::Random);
         }
         self.depart(now);
         if self.occupancy.packets() >= self.room {
-            self.dropped_packets += 1;
+            self.turn_away(now, packet().flow());
             return Err(DropCause::Overflow);
         }
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
@@ -259,6 +284,44 @@ impl Link {
         lost
     }
 
+    /// A packet of a flow finds no room.
+    #[cold]
+    fn turn_away(&mut self, now: Time, flow: u32) {
+        self.dropped_packets += 1;
+        let refusal = self.refusal();
+        self.drops.note(now, flow, refusal);
+    }
+
+    /// How a packet that is refused finds the transmitter, if that sends at a constant rate.
+    fn refusal(&self) -> Option<Refusal> {
+        let (sent, bytes) = self.occupancy.sending()?;
+        match &self.transmitter {
+            Transmitter::Constant(serializer) => {
+                let service = serializer.shortest(bytes);
+                let waiting = match &self.queue {
+                    Queue::Scheduled(scheduler) => scheduler.packets(),
+                    Queue::Fifo(_) => 0,
+                };
+                let free = self.free_at() + Span(service.0 * u64::from(waiting));
+                Some(Refusal { sent, service, free })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whom it turned away.
+    #[must_use]
+    pub const fn drops(&self) -> &Drops {
+        &self.drops
+    }
+
+    /// When it has sent everything that it has decided to send.
+    #[inline]
+    #[must_use]
+    pub fn free_at(&self) -> Time {
+        if self.is_express { self.serializer.free_at() } else { self.transmitter.free_at() }
+    }
+
     /// Whether the link does nothing but lose packets.
     #[must_use]
     pub fn only_loses(&self) -> bool {
@@ -266,7 +329,8 @@ impl Link {
         let passes = matches!(self.transmitter, Transmitter::None)
             && matches!(self.queue, Queue::Fifo(Admission::Unlimited))
             && self.exit.is_none();
-        loses && passes && self.delay == Span::ZERO && self.samples.is_none()
+        let is_watched = self.samples.is_some() || self.delays.is_some();
+        loses && passes && self.delay == Span::ZERO && !is_watched
     }
 
     /// Whether a link that does nothing but lose packets loses this one at `now`.
@@ -332,8 +396,9 @@ impl Link {
     #[inline]
     pub fn run_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
         let each = self.serializer.longest(u32::from(bytes) + self.overhead_bytes);
-        let takes = Span(each.0 * u64::from(count));
-        (self.serializer.free_at().max(now) + takes + self.delay, takes)
+        let takes = each.saturating_mul(u64::from(count));
+        let begins = self.serializer.free_at().max(now) + self.delay;
+        (begins.saturating_add(takes), takes)
     }
 
     #[inline]
@@ -392,10 +457,10 @@ impl Link {
             Queue::Scheduled(_) => return self.enqueue(now, packet, wire_bytes),
         };
         if verdict == Verdict::Drop {
-            self.dropped_packets += 1;
+            self.turn_away(now, packet.flow());
             return Passage::Lost(DropCause::Overflow);
         }
-        let end = self.transmit(now, ready, wire_bytes);
+        let end = self.transmit(now, ready, packet, wire_bytes);
         let at = self.far_end(end);
         if verdict == Verdict::Accept {
             return Passage::Leaves(at);
@@ -407,9 +472,13 @@ impl Link {
     /// Sends a packet that came at `since` and may be sent from `ready` on; gives when it
     /// has been.
     #[inline]
-    fn transmit(&mut self, since: Time, ready: Time, wire_bytes: u32) -> Time {
+    fn transmit(&mut self, since: Time, ready: Time, packet: Packet, wire_bytes: u32) -> Time {
         let (start, end) = self.transmitter.send(ready, wire_bytes);
-        self.occupancy.join(start.since(since), end, wire_bytes);
+        let waited = start.since(since);
+        self.occupancy.join(waited, end, wire_bytes);
+        if let Some(delays) = &mut self.delays {
+            delays.record(start, waited, packet);
+        }
         end
     }
 
@@ -464,14 +533,17 @@ impl Link {
         self.marked_packets += scheduler.marked() - marked;
         let Queued { packet, wire_bytes, since } = queued;
         self.occupancy.depart(now);
-        let end = self.transmit(since, now, wire_bytes);
+        let end = self.transmit(since, now, packet, wire_bytes);
         Some((self.far_end(end), packet))
     }
 
-    /// A packet that the scheduler gave up and nobody has asked for yet.
-    pub fn take_given_up(&mut self) -> Option<Packet> {
+    /// A packet that the scheduler gave up at `now`, on the arrival of another or as it sent the
+    /// next, and nobody has asked for yet.
+    pub fn take_given_up(&mut self, now: Time, on_arrival: bool) -> Option<Packet> {
         let packet = self.given_up.pop()?;
         self.dropped_packets += 1;
+        let refusal = if on_arrival { self.refusal() } else { None };
+        self.drops.note(now, packet.flow(), refusal);
         Some(packet)
     }
 
@@ -550,12 +622,11 @@ impl Entrance {
         if plain && config.jitter == Span::ZERO {
             return None;
         }
-        let jittery = config.jitter > Span::ZERO;
         Some(Box::new(Self {
             policer: config.policer.as_ref().map(Policer::new),
             losses: Losses::new(losses.collect()),
             duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
-            jitter: jittery.then(|| Jitter::new(config.jitter, random(3))),
+            jitter: Jitter::up_to(config.jitter, || random(3)),
         }))
     }
 
@@ -579,11 +650,12 @@ impl Entrance {
 impl Exit {
     fn new(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Option<Box<Self>> {
         let plain = config.delay.0.len() == 1 && config.reorder.is_none();
-        if plain && config.batch == Span::ZERO {
+        if plain && config.batch == Span::ZERO && config.exit_jitter == Span::ZERO {
             return None;
         }
         Some(Box::new(Self {
             delays: Delays::new(&config.delay),
+            jitter: Jitter::up_to(config.exit_jitter, || random(5)),
             reorder: config.reorder.as_ref().map(|reorder| Reorder::new(reorder, random(4))),
             batch: Batch::new(config.batch),
         }))
@@ -591,6 +663,7 @@ impl Exit {
 
     fn far_end(&mut self, end: Time) -> Time {
         let arrives = self.delays.arrives(end);
+        let arrives = self.jitter.as_mut().map_or(arrives, |jitter| jitter.ready(arrives));
         let late = self.reorder.as_mut().and_then(Reorder::late_by).unwrap_or(Span::ZERO);
         let arrives = arrives + late;
         self.batch.map_or(arrives, |batch| batch.delivers(arrives))

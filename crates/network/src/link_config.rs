@@ -1,8 +1,9 @@
 //! A link as the resolved scenario describes it.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::check::{Check, probability, within};
+use crate::check::{Check, probability, require, within};
 use crate::delays::ReorderConfig;
 use crate::loss::LossConfig;
 use crate::policer::PolicerConfig;
@@ -12,7 +13,7 @@ use crate::transmitter::RateConfig;
 use crate::units::Span;
 
 /// What a link is made of, in base units.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
     /// Name for people.
@@ -29,21 +30,35 @@ pub struct LinkConfig {
     pub policer: Option<PolicerConfig>,
     /// Random and scripted losses before the queue, tried in order.
     pub loss: Vec<LossConfig>,
-    /// Probability at which a packet that passed them joins the queue twice.
+    /// Probability at which a packet, be it lost or not, joins the queue once more.
     pub duplicate: f64,
     /// Packets that reach the far end late and so are overtaken.
     pub reorder: Option<ReorderConfig>,
     /// Longest random delay before the queue, order kept (a busy host).
     #[serde(rename = "jitter_ns")]
     pub jitter: Span,
+    /// Longest random delay behind the transmitter, order kept.
+    #[serde(default, rename = "exit_jitter_ns")]
+    pub exit_jitter: Span,
     /// Packets reach the far end at multiples of this time only; 0: at any time.
     #[serde(rename = "batch_ns")]
     pub batch: Span,
     /// Its counters are wanted.
     pub sampled: bool,
+    /// It is the interface of a host, whose TCP knows what of each flow waits in it.
+    #[serde(default)]
+    pub interface: bool,
 }
 
 impl LinkConfig {
+    /// The longest that the link takes beside its queue and its rate.
+    #[must_use]
+    pub fn longest(&self) -> Span {
+        let delay = self.delay.values().max().unwrap_or(Span::ZERO);
+        let late = self.reorder.map_or(Span::ZERO, |reorder| reorder.delay_ns);
+        [late, self.jitter, self.batch].into_iter().fold(delay, Span::saturating_add)
+    }
+
     /// What the types do not ensure: the key at fault and what is wrong with it.
     ///
     /// # Errors
@@ -57,6 +72,10 @@ impl LinkConfig {
             within(&format!("loss.{index}"), loss.check())?;
         }
         probability("duplicate", self.duplicate)?;
+        let is_constant = matches!(self.rate, Some(RateConfig::Constant(_)));
+        require(!self.interface || is_constant, "interface", || {
+            "true, but an interface has a constant rate".into()
+        })?;
         self.reorder.as_ref().map_or(Ok(()), |reorder| within("reorder", reorder.check()))
     }
 }

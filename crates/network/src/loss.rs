@@ -1,5 +1,6 @@
 //! Random loss: which packets a link loses for no want of room.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::chance::Chance;
@@ -10,7 +11,7 @@ use crate::schedule::{Schedule, Steps};
 use crate::units::Time;
 
 /// A loss model as a scenario states it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossConfig {
     /// Each packet is lost with a probability of its own time.
@@ -18,8 +19,8 @@ pub enum LossConfig {
         /// Probabilities and the times from which they hold.
         probability: Steps<f64>,
     },
-    /// Two states with a loss probability each (Elliott 1963; Gilbert 1960 if the good
-    /// state loses nothing).
+    /// Two states with a loss probability each (Elliott 1963). If the good state loses nothing,
+    /// it is the model of Gilbert (1960).
     GilbertElliott(GilbertElliottConfig),
     /// Named packets are lost.
     Scripted {
@@ -29,7 +30,7 @@ pub enum LossConfig {
 }
 
 /// Probabilities of the Gilbert-Elliott model, each for one packet.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottConfig {
     /// That the state turns from good to bad after a packet.
@@ -43,7 +44,7 @@ pub struct GilbertElliottConfig {
 }
 
 /// A data packet that is to be lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedDrop {
     /// Index of the flow.

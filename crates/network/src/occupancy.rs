@@ -90,7 +90,12 @@ impl Occupancy {
 
     /// Size of the packet being sent; 0 if there is none.
     pub fn sending_bytes(&self) -> u32 {
-        self.departures.front().map_or(0, |departure| departure.wire_bytes)
+        self.sending().map_or(0, |(_, wire_bytes)| wire_bytes)
+    }
+
+    /// When the packet being sent has been, and its size; none if there is none.
+    pub fn sending(&self) -> Option<(Time, u32)> {
+        self.departures.front().map(|departure| (departure.time, departure.wire_bytes))
     }
 
     /// Bytes on the wire that have departed.

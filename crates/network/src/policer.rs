@@ -1,5 +1,6 @@
 //! A policer: a token bucket that drops what exceeds it (RFC 2475, section 2.3.3.4).
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::bucket::{BURST_BYTES_MAX, Bucket};
@@ -7,7 +8,7 @@ use crate::check::{Check, require};
 use crate::units::{Rate, Time};
 
 /// A policer as a scenario states it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicerConfig {
     /// Rate at which tokens fill, in bits per second.

@@ -9,6 +9,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::units::Span;
 
+/// How many values 64 random bits have; a product with it is exact.
+pub const WHOLE: f64 = (1u128 << 64) as f64;
+
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);

@@ -1,12 +1,13 @@
 //! Values that change at given times.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::check::{Check, require};
 use crate::units::Time;
 
 /// Values and the times from which they hold: `[[at_ns, value], ...]`, the first at 0.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Steps<T>(pub Vec<(Time, T)>);
 

@@ -67,7 +67,7 @@ impl Serializer {
             sent(start, end);
             start = end;
         }
-        (self.free_at, self.remainder) = (start, remainder);
+        (self.free_at, self.remainder) = (start.min(Time::STUCK), remainder);
     }
 
     /// When the transmitter has sent everything.

@@ -1,24 +1,46 @@
 //! Time and rate as types: whole nanoseconds and bits per second.
+//!
+//! What a scenario names is bounded, and so are the times at which links are free, so that
+//! sums fit 64 bits: a release checks no addition.
 
+use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Sub};
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// An instant: nanoseconds since the run began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
-pub struct Time(pub u64);
+pub struct Time(#[serde(deserialize_with = "bounded_time")] pub u64);
 
 /// A length of time in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
-pub struct Span(pub u64);
+pub struct Span(#[serde(deserialize_with = "bounded_time")] pub u64);
+
+fn bounded_time<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let time_ns = u64::deserialize(from)?;
+    if time_ns > Span::LONGEST.0 {
+        let problem = format!("a time of {time_ns} ns, but the longest is 2^60 ns (36 years)");
+        return Err(D::Error::custom(problem));
+    }
+    Ok(time_ns)
+}
 
 impl Time {
     /// The beginning of the run.
     pub const ZERO: Self = Self(0);
     /// Later than everything that happens.
     pub const NEVER: Self = Self(u64::MAX);
+    /// When ends what takes for ever: far beyond any run, and yet so that what a route takes
+    /// can be added to it.
+    pub const STUCK: Self = Self(u64::MAX >> 2);
 
     /// Whole microseconds since the run began.
     #[inline]
@@ -45,6 +67,8 @@ impl Time {
 impl Span {
     /// No time at all.
     pub const ZERO: Self = Self(0);
+    /// The longest that a scenario may name, and that a route may take beside its queues.
+    pub const LONGEST: Self = Self(1 << 60);
 
     /// A span of whole microseconds.
     #[inline]
@@ -65,6 +89,20 @@ impl Span {
     #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
+    }
+
+    /// Longer by `other`; not more than 64 bits hold.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
+    /// So many spans, one after the other; not more than 64 bits hold.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_mul(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count))
     }
 }
 
@@ -100,6 +138,37 @@ impl Sub<Span> for Span {
 }
 
 /// A link's rate in bits per second, never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Rate(pub std::num::NonZeroU64);
+pub struct Rate(#[serde(deserialize_with = "bounded_rate")] pub NonZeroU64);
+
+impl Rate {
+    /// Above all that there is, and so that remainders of it can be added up.
+    pub const FASTEST: u64 = 1 << 62;
+}
+
+fn bounded_rate<'de, D: Deserializer<'de>>(from: D) -> Result<NonZeroU64, D::Error> {
+    let rate = NonZeroU64::deserialize(from)?;
+    if rate.get() > Rate::FASTEST {
+        return Err(D::Error::custom(format!("a rate of {rate} bit/s, but the fastest is 2^62")));
+    }
+    Ok(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sums_would_not_hold_is_refused() {
+        let said = |error: serde_json::Error| error.to_string();
+        let span = |text| serde_json::from_str::<Span>(text).map_err(said);
+        assert_eq!(span("1152921504606846976"), Ok(Span::LONGEST));
+        assert!(span("1152921504606846977").unwrap_err().contains("36 years"));
+        let time = serde_json::from_str::<Time>("18446744073709551615").map_err(said);
+        assert!(time.unwrap_err().starts_with("a time of 18446744073709551615 ns"));
+        let rate = |text| serde_json::from_str::<Rate>(text).map_err(said);
+        assert_eq!(rate("4611686018427387904").map(|rate| rate.0.get()), Ok(Rate::FASTEST));
+        assert!(rate("4611686018427387905").unwrap_err().contains("2^62"));
+    }
+}

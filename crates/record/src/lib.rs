@@ -10,28 +10,46 @@ mod table;
 mod tables;
 
 pub use output::Output;
-pub use summary::{FlowSummary, QueueSummary, Summary, TestbedSummary};
+pub use summary::{Cause, DelaySummary, Doubt, FlowSummary, QueueSummary, Summary, TestbedSummary};
 pub use table::{Column, ColumnInfo, Table};
 pub use tables::{
-    Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
-    QueueSamples, Request, Requests, describe_schema,
+    DatagramSample, DatagramSamples, DelayBucket, DelayBuckets, Event, EventKind, Events,
+    FlowSample, FlowSamples, Internal, Internals, ModeChange, ModeChanges, NO_FLOW, NO_QUEUE,
+    QueueSample, QueueSamples, Request, Requests, describe_schema,
 };
 
+use std::num::NonZeroU64;
+
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Version of the schema; it changes whenever a column's name, type or meaning does.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// What to record beside the summary.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordConfig {
     /// Time between samples in ns; none: no samples.
-    pub interval_ns: Option<std::num::NonZeroU64>,
+    pub interval_ns: Option<NonZeroU64>,
+    /// Length in ns of the periods for each of which the queueing delays of packets are counted;
+    /// none: they are not.
+    pub delays_ns: Option<NonZeroU64>,
     /// Kinds of events to keep.
     pub events: Vec<EventKind>,
     /// Sample the algorithms' internal values too.
     pub algorithm_state: bool,
+    /// Keep each change of the algorithms' modes.
+    #[serde(default)]
+    pub modes: bool,
     /// Capture what the hosts send and get, as files for Wireshark.
     pub capture: bool,
+}
+
+impl RecordConfig {
+    /// Whether samples need what algorithms report.
+    #[must_use]
+    pub const fn samples_reports(&self) -> bool {
+        self.algorithm_state || self.modes
+    }
 }

@@ -2,7 +2,10 @@
 
 use crate::summary::Summary;
 use crate::table::{Column, Table};
-use crate::tables::{Events, FlowSamples, Internals, QueueSamples, Requests};
+use crate::tables::{
+    DatagramSamples, DelayBuckets, Events, FlowSamples, Internals, ModeChanges, QueueSamples,
+    Requests,
+};
 
 /// What a run recorded.
 #[derive(Debug)]
@@ -11,8 +14,14 @@ pub struct Output {
     pub summary: Summary,
     /// Samples of the flows.
     pub flows: FlowSamples,
+    /// Samples of the flows of datagrams.
+    pub datagrams: DatagramSamples,
+    /// Histograms of the delays of packets.
+    pub delays: DelayBuckets,
     /// Samples of the algorithms' internal values.
     pub internals: Internals,
+    /// Changes of the algorithms' modes.
+    pub modes: ModeChanges,
     /// Samples of the bottlenecks.
     pub queues: QueueSamples,
     /// Events.
@@ -32,9 +41,12 @@ impl Output {
         }
         let tables = [
             entry(&self.flows),
+            entry(&self.datagrams),
+            entry(&self.delays),
             entry(&self.queues),
             entry(&self.events),
             entry(&self.internals),
+            entry(&self.modes),
             entry(&self.requests),
         ];
         tables.into_iter().flatten().collect()

@@ -1,9 +1,10 @@
 //! What a run comes to: one entry per flow and per queue.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Summary of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Summary {
     /// Length of the run in ns.
     pub duration_ns: u64,
@@ -13,13 +14,36 @@ pub struct Summary {
     pub queues: Vec<QueueSummary>,
     /// Data packets that reached their receivers.
     pub packets: u64,
+    /// What makes it doubtful that the run tells of its algorithms; empty: nothing known.
+    pub doubts: Vec<Doubt>,
     /// How it went on the testbed; none: the simulator ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub testbed: Option<TestbedSummary>,
 }
 
+/// Something that may have decided a run instead of its algorithms. The run is valid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Doubt {
+    /// What that is.
+    pub cause: Cause,
+    /// The same in words and numbers, with the flows that it concerns.
+    pub text: String,
+}
+
+/// What may decide a run instead of its algorithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The bottleneck was a host's own interface.
+    Host,
+    /// A flow met a full queue again and again where another never did.
+    LockedOut,
+    /// What was dropped had come at one point of the service of another packet.
+    Phase,
+}
+
 /// How a run in real time went: whether the machine kept up, and what it could not offer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestbedSummary {
     /// Release of the kernel.
     pub kernel: String,
@@ -68,7 +92,7 @@ pub struct TestbedSummary {
 /// Summary of one flow. Packets are conserved:
 /// `sent_segs + duplicated_packets = received_packets + dropped_packets + lost_packets +
 /// in_flight_packets`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FlowSummary {
     /// Index of the flow.
     pub flow: u32,
@@ -118,11 +142,27 @@ pub struct FlowSummary {
     pub rtt_mean_us: Option<u64>,
     /// Largest round-trip sample in us.
     pub rtt_max_us: Option<u32>,
+    /// One-way delays of its datagrams; none: it has none, or none arrived.
+    pub delay: Option<DelaySummary>,
 }
 
-/// Summary of one queue:
+/// One-way delays of a flow's datagrams, from leaving their host to reaching the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DelaySummary {
+    /// The smallest in ns.
+    pub min_ns: u64,
+    /// Their mean in ns.
+    pub mean_ns: u64,
+    /// The largest in ns.
+    pub max_ns: u64,
+    /// Jitter: by how much the delay of one datagram differs from that of the one that arrived
+    /// before it (RFC 3393), on average, in ns; none: a single one arrived.
+    pub jitter_ns: Option<u64>,
+}
+
+/// Summary of one queue. Packets are conserved:
 /// `arrived + duplicated = departed + dropped + lost + backlog at the end`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct QueueSummary {
     /// The link's name.
     pub name: String,

@@ -1,5 +1,6 @@
 //! The tables of a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -31,6 +32,34 @@ table! {
 }
 
 table! {
+    /// A flow of datagrams at one moment.
+    row DatagramSample;
+    /// Samples of the flows of datagrams, in order of time, then flow.
+    table DatagramSamples named "datagrams";
+    time_ns: u64, "ns", "time since the run began";
+    flow: u32, "", "index of the flow";
+    sent_segs: u64, "datagrams", "datagrams sent so far";
+    sent_bytes: u64, "bytes", "payload sent so far";
+    lost_packets: u64, "datagrams", "datagrams that full queues have refused or that were lost at random so far";
+    received_packets: u64, "datagrams", "datagrams that have arrived so far; those that came twice count twice";
+    received_bytes: u64, "bytes", "payload in them";
+    delay_sum_ns: u64, "ns", "one-way delays of those, added up";
+    variation_sum_ns: u64, "ns", "by how much the one-way delay of each differed from that of the one before it, added up";
+}
+
+table! {
+    /// Packets with about the same delay.
+    row DelayBucket;
+    /// Histograms of the delays of single packets, in order of time, then queue, flow and delay.
+    table DelayBuckets named "delays";
+    time_ns: u64, "ns", "when the period ended in which they were counted";
+    queue: u32, "", "index of the sampled link at which they waited; 4294967295: not there, but all the way from host to host";
+    flow: u32, "", "index of the flow whose data they carry; 4294967295: acknowledgements, and data of flows that are not sampled";
+    delay_ns: u64, "ns", "middle of the bucket, which is less than 1 % wide";
+    packets: u64, "packets", "packets in it";
+}
+
+table! {
     /// Internal values of one flow's algorithm at one moment.
     row Internal;
     /// Samples of internal values; what `info0` to `info3` are is part of the
@@ -42,6 +71,34 @@ table! {
     info1: u32, "", "the algorithm's second internal value";
     info2: u32, "", "the algorithm's third internal value";
     info3: u32, "", "the algorithm's fourth internal value";
+}
+
+table! {
+    /// One flow's algorithm as it has just entered a mode.
+    row ModeChange;
+    /// Changes of the algorithms' modes, the first of each flow when it begins, in order of time;
+    /// the names of the modes, and what `info0` to `info15` are, are part of the algorithm's
+    /// description.
+    table ModeChanges named "modes";
+    time_ns: u64, "ns", "time since the run began";
+    flow: u32, "", "index of the flow";
+    mode: u8, "", "the mode that it is in from then on (a code of its algorithm)";
+    info0: u32, "", "the algorithm's first internal value";
+    info1: u32, "", "the algorithm's second internal value";
+    info2: u32, "", "the algorithm's third internal value";
+    info3: u32, "", "the algorithm's fourth internal value";
+    info4: u32, "", "the algorithm's fifth internal value";
+    info5: u32, "", "the algorithm's sixth internal value";
+    info6: u32, "", "the algorithm's seventh internal value";
+    info7: u32, "", "the algorithm's eighth internal value";
+    info8: u32, "", "the algorithm's ninth internal value";
+    info9: u32, "", "the algorithm's tenth internal value";
+    info10: u32, "", "the algorithm's eleventh internal value";
+    info11: u32, "", "the algorithm's twelfth internal value";
+    info12: u32, "", "the algorithm's thirteenth internal value";
+    info13: u32, "", "the algorithm's fourteenth internal value";
+    info14: u32, "", "the algorithm's fifteenth internal value";
+    info15: u32, "", "the algorithm's sixteenth internal value";
 }
 
 table! {
@@ -86,8 +143,43 @@ table! {
     latency_ns: u64, "ns", "from issue to the reply that completed it";
 }
 
+impl ModeChange {
+    /// A row of what an algorithm reports: its mode, and all its values.
+    #[must_use]
+    pub fn new(time_ns: u64, flow: u32, mode: u8, values: [u32; 16]) -> Self {
+        let [info0, info1, info2, info3, info4, info5, info6, info7, rest @ ..] = values;
+        let [info8, info9, info10, info11, info12, info13, info14, info15] = rest;
+        Self {
+            time_ns,
+            flow,
+            mode,
+            info0,
+            info1,
+            info2,
+            info3,
+            info4,
+            info5,
+            info6,
+            info7,
+            info8,
+            info9,
+            info10,
+            info11,
+            info12,
+            info13,
+            info14,
+            info15,
+        }
+    }
+}
+
+/// No queue in particular.
+pub const NO_QUEUE: u32 = u32::MAX;
+/// No flow in particular.
+pub const NO_FLOW: u32 = u32::MAX;
+
 /// What can happen to a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum EventKind {
@@ -140,7 +232,10 @@ pub fn describe_schema() -> Value {
         "version": SCHEMA_VERSION,
         "tables": {
             FlowSamples::NAME: FlowSamples::COLUMNS,
+            DatagramSamples::NAME: DatagramSamples::COLUMNS,
+            DelayBuckets::NAME: DelayBuckets::COLUMNS,
             Internals::NAME: Internals::COLUMNS,
+            ModeChanges::NAME: ModeChanges::COLUMNS,
             QueueSamples::NAME: QueueSamples::COLUMNS,
             Events::NAME: Events::COLUMNS,
             Requests::NAME: Requests::COLUMNS,

@@ -3,6 +3,7 @@
 //!
 //! `cargo bench -p dumbbell-tcp --bench ack` prints the fastest of many rounds, as
 //! the machine has other things to do.
+#![allow(clippy::disallowed_methods, reason = "speed is measured")]
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -30,7 +31,7 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
         mss_bytes: 1448,
         packet_bytes: 1500,
         overhead_bytes: 0,
-        host_rate_bps: None,
+        has_interface: false,
         tcp_bpf: None,
     };
     let stack = (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)();

@@ -1,7 +1,7 @@
 //! The algorithm of one connection, with a fresh random number for each call.
 
 use dumbbell_algorithm::{
-    AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance, Need, RateSample,
+    AckSample, CaState, Conn, CwndEvent, INFO_MAX, Instance, Need, RateSample, SAMPLED_INFO,
 };
 use dumbbell_network::Random;
 
@@ -50,6 +50,11 @@ impl Controller {
         self.instance.has_cong_control()
     }
 
+    /// Whether old kernels bounded its window as Reno's while losses were repaired.
+    pub fn has_renos_bound(&self) -> bool {
+        self.instance.algorithm().has_renos_bound()
+    }
+
     /// Whether the algorithm looks at rates of delivery.
     pub fn needs_rates(&self) -> bool {
         self.has_cong_control() || self.instance.algorithm().flags.contains(&Need::Rates)
@@ -60,9 +65,14 @@ impl Controller {
         self.has_cong_control() || self.instance.algorithm().flags.contains(&Need::Pacing)
     }
 
-    /// The algorithm's internal values.
-    pub fn info(&self, conn: &Conn) -> [u32; INFO_MAX] {
+    /// Those of the algorithm's internal values that are sampled.
+    pub fn info(&self, conn: &Conn) -> [u32; SAMPLED_INFO] {
         self.instance.info(conn)
+    }
+
+    /// The algorithm's mode, and all its internal values; none: it has no modes.
+    pub fn mode(&self, conn: &Conn) -> Option<(u32, [u32; INFO_MAX])> {
+        self.instance.mode(conn)
     }
 
     #[inline]

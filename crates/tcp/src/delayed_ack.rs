@@ -2,10 +2,12 @@
 //!
 //! Acknowledgements that wait save packets; those sent at once let a sender start or
 //! start again quickly. A quota of quick acknowledgements covers the latter, a timeout
-//! (ATO) that follows the gaps between segments the former.
+//! (ATO) that follows the gaps between segments the former, both in the ticks of Linux's
+//! clock, a millisecond each.
 
 use dumbbell_network::{Span, Time};
 
+use crate::arrival::clock;
 use crate::stack::{AckDelay, Stack};
 
 /// The acknowledgement timeout and the quota of quick acknowledgements.
@@ -23,17 +25,26 @@ pub struct DelayedAck {
     quick_max: u32,
     policy: AckDelay,
     begun: bool,
-    shortest: Span,
-    longest: Span,
+    shortest_ms: u32,
+    longest_ms: u32,
     /// The ATO.
-    timeout: Span,
-    rtt: Option<Span>,
-    rto: Span,
+    timeout_ms: u32,
+    rtt_ms: Option<u32>,
+    rto_ms: u32,
+}
+
+/// A duration in ticks, rounded up.
+fn ticks(span: Span) -> u32 {
+    span.0.div_ceil(Span::from_millis(1).0).try_into().unwrap_or(u32::MAX)
+}
+
+const fn span(ticks: u32) -> Span {
+    Span::from_millis(ticks as u64)
 }
 
 impl DelayedAck {
     /// Nothing has arrived.
-    pub const fn new(stack: &Stack) -> Self {
+    pub fn new(stack: &Stack) -> Self {
         let usual = match stack.delayed_ack {
             AckDelay::Fixed => Span(u64::MAX),
             AckDelay::Adaptive => Span::ZERO,
@@ -46,18 +57,18 @@ impl DelayedAck {
             quick_max: stack.quick_acks,
             policy: stack.delayed_ack,
             begun: false,
-            shortest: stack.delayed_ack_ns,
-            longest: stack.delayed_ack_max_ns,
-            timeout: stack.delayed_ack_ns,
-            rtt: None,
-            rto: stack.rto_initial_ns,
+            shortest_ms: ticks(stack.delayed_ack_ns),
+            longest_ms: ticks(stack.delayed_ack_max_ns),
+            timeout_ms: ticks(stack.delayed_ack_ns),
+            rtt_ms: None,
+            rto_ms: ticks(stack.rto_initial_ns),
         }
     }
 
     /// Takes the round-trip time, and the retransmission timeout that follows from it.
     pub fn set_rtt(&mut self, rtt: Span, rto: Span) {
-        self.rtt = Some(rtt);
-        self.rto = rto;
+        self.rtt_ms = Some(ticks(rtt));
+        self.rto_ms = ticks(rto);
         self.settle();
     }
 
@@ -75,40 +86,42 @@ impl DelayedAck {
 
     /// Takes a segment in order.
     pub fn on_data(&mut self, now: Time) {
-        let gap = now.since(self.last);
+        let gap_ms = clock(now).wrapping_sub(clock(self.last));
         self.last = now;
         let first = !std::mem::replace(&mut self.begun, true);
         if self.policy == AckDelay::Adaptive {
             if !first {
-                self.adapt(gap);
+                self.adapt(gap_ms);
             }
-            let settled = self.after_short_gap() == self.timeout;
-            self.usual = if settled { Span(self.shortest.0 / 2 + 1) } else { Span::ZERO };
+            let settled = self.after_short_gap() == self.timeout_ms;
+            // So many ticks, wherever in a tick the gap begins.
+            self.usual = if settled { Span(span(self.shortest_ms / 2).0 + 1) } else { Span::ZERO };
             self.settle();
         }
     }
 
     /// Follows the gaps between segments: half of the old timeout, and the gap.
-    fn adapt(&mut self, gap: Span) {
-        if gap.0 <= self.shortest.0 / 2 {
-            self.timeout = self.after_short_gap();
-        } else if gap < self.timeout {
-            self.timeout = Span(self.timeout.0 / 2 + gap.0).min(self.rto);
-        } else if gap > self.rto {
+    fn adapt(&mut self, gap_ms: u32) {
+        if gap_ms <= self.shortest_ms / 2 {
+            self.timeout_ms = self.after_short_gap();
+        } else if gap_ms < self.timeout_ms {
+            self.timeout_ms = (self.timeout_ms / 2 + gap_ms).min(self.rto_ms);
+        } else if gap_ms > self.rto_ms {
             self.hurry(u32::MAX);
         }
     }
 
-    const fn after_short_gap(&self) -> Span {
-        Span(self.timeout.0 / 2 + self.shortest.0 / 2)
+    const fn after_short_gap(&self) -> u32 {
+        self.timeout_ms / 2 + self.shortest_ms / 2
     }
 
     /// A wait longer than a round trip would only make the sender stop, one shorter
     /// than the shortest would never be worth its timer.
     fn settle(&mut self) {
         if self.policy == AckDelay::Adaptive {
-            let round_trip = self.rtt.map_or(self.longest, |rtt| rtt.max(self.shortest));
-            self.wait = self.timeout.min(round_trip).min(self.longest);
+            let round_trip_ms =
+                self.rtt_ms.map_or(self.longest_ms, |rtt_ms| rtt_ms.max(self.shortest_ms));
+            self.wait = span(self.timeout_ms.min(round_trip_ms).min(self.longest_ms));
         }
     }
 
@@ -168,10 +181,31 @@ mod tests {
         // 40; 20 + 30; 25 + 40; short gaps lead back: 32 + 20, 26 + 20.
         assert_eq!(waits(&mut delay, &[0, 30, 40, 1, 1]), [40, 50, 65, 52, 46]);
         // A gap of the timeout or more leaves it alone.
-        assert_eq!(waits(&mut delay, &[100, 46]), [46, 69]);
+        assert_eq!(waits(&mut delay, &[100, 45]), [46, 68]);
         // The wait never exceeds 200 ms, however slowly segments come.
         let grown = waits(&mut delay, &[60, 80, 110, 150, 200, 240]);
         assert_eq!(grown.last(), Some(&200));
+    }
+
+    #[test]
+    fn it_is_settled_after_a_few_short_gaps_and_counts_in_whole_milliseconds() {
+        let mut delay = adaptive();
+        delay.set_rtt(Span::from_millis(500), Span::from_millis(1_500));
+        assert_eq!(waits(&mut delay, &[0, 39, 39, 39]), [40, 59, 68, 73]);
+        assert_eq!(waits(&mut delay, &[0, 0, 0, 0, 0]), [56, 48, 44, 42, 41]);
+        assert!(!delay.is_usual(delay.last), "it still moves");
+        assert_eq!(waits(&mut delay, &[0, 0]), [40, 40]);
+        assert!(delay.is_usual(delay.last + Span::from_millis(20)));
+        // From 0.9 ms of a tick, 39.2 ms end in the 40th tick after it, which is not below 40.
+        let last = Time(delay.last.0 + 900_000);
+        delay.on_data(last);
+        delay.on_data(last + Span::from_micros(39_200));
+        assert_eq!(delay.wait(), Span::from_millis(40));
+        // 38.2 ms end in the 39th.
+        let last = Time(last.0 + 1_000_000_000);
+        delay.on_data(last);
+        delay.on_data(last + Span::from_micros(38_200));
+        assert_eq!(delay.wait(), Span::from_millis(59));
     }
 
     #[test]

@@ -1,68 +1,72 @@
 //! What a flow has waiting in its own host (TCP small queues).
 //!
-//! The interface is the flow's own and first in, first out, so the moment at which a
-//! chunk will have left is known when it is handed over.
+//! The flow hands over chunks; whoever has the host's interface says when each packet of them
+//! leaves: in advance where the interface is first in, first out, else once its turn has come.
 
 use std::collections::VecDeque;
-use std::num::NonZeroU64;
 
-use dumbbell_network::{Rate, Serializer, Time};
+use dumbbell_network::Time;
 
-/// The queue before the sender's own interface.
-#[derive(Debug)]
+/// The flow's part of the queue before its host's interface.
+#[derive(Debug, Default)]
 pub struct HostQueue {
-    interface: Serializer,
-    /// Chunks that have not left yet, as of the last look, the oldest first.
-    chunks: VecDeque<Waiting>,
+    /// Chunks that have not left as a whole, as of the last look, the oldest first.
+    chunks: VecDeque<Chunk>,
+    /// How many of them, from the front, are known to leave when.
+    known: usize,
     waiting_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    gone: Time,
+struct Chunk {
     bytes: u64,
+    /// Packets of which it is not known when they leave.
+    unknown: u32,
+    /// When the others have left.
+    gone: Time,
 }
 
 impl HostQueue {
-    /// An empty queue before an interface of this rate.
-    pub fn new(rate_bps: NonZeroU64) -> Self {
-        let interface = Serializer::new(Rate(rate_bps));
-        Self { interface, chunks: VecDeque::new(), waiting_bytes: 0 }
-    }
-
     /// Hands over a chunk of packets, each of `wire_bytes` on the wire.
-    pub fn push(&mut self, now: Time, packets: u32, wire_bytes: u32) {
-        let mut gone = now;
-        for _ in 0..packets {
-            gone = self.interface.send(now, wire_bytes).1;
-        }
+    pub fn push(&mut self, packets: u32, wire_bytes: u32) {
         let bytes = u64::from(packets) * u64::from(wire_bytes);
         self.waiting_bytes += bytes;
-        self.chunks.push_back(Waiting { gone, bytes });
+        self.chunks.push_back(Chunk { bytes, unknown: packets, gone: Time::ZERO });
+    }
+
+    /// The next packet leaves at `at`, or is given up then.
+    pub fn leaves(&mut self, at: Time) {
+        let Some(chunk) = self.chunks.get_mut(self.known) else { return };
+        chunk.unknown -= 1;
+        chunk.gone = chunk.gone.max(at);
+        self.known += usize::from(chunk.unknown == 0);
     }
 
     /// Bytes of the chunks that have not left as a whole.
     pub fn waiting_bytes(&mut self, now: Time) -> u64 {
-        while let Some(chunk) = self.chunks.front() {
-            if chunk.gone > now {
-                break;
-            }
-            self.waiting_bytes -= chunk.bytes;
+        while self.known > 0 && self.chunks[0].gone <= now {
+            self.waiting_bytes -= self.chunks[0].bytes;
             self.chunks.pop_front();
+            self.known -= 1;
         }
         self.waiting_bytes
     }
 
-    /// When no more than `limit` bytes will be waiting, if nothing is added.
+    /// When no more than `limit` bytes will be waiting, if nothing is added; never, as far as is
+    /// known, if that takes packets that must yet be told of.
     pub fn drained_to(&self, limit: u64) -> Time {
         let mut left = self.waiting_bytes;
         let mut gone = Time::ZERO;
-        for chunk in &self.chunks {
+        for (index, chunk) in self.chunks.iter().enumerate() {
             if left <= limit {
                 break;
             }
+            if index >= self.known {
+                return Time::NEVER;
+            }
             left -= chunk.bytes;
-            gone = chunk.gone;
+            // What was given up is gone before what came earlier.
+            gone = gone.max(chunk.gone);
         }
         gone
     }
@@ -72,28 +76,52 @@ impl HostQueue {
 mod tests {
     use super::*;
 
-    fn queue() -> HostQueue {
-        HostQueue::new(NonZeroU64::new(1_000_000_000).unwrap())
-    }
-
     #[test]
     fn a_chunk_waits_until_its_last_packet_has_left() {
-        let mut queue = queue();
-        queue.push(Time(100), 2, 1500);
+        let mut queue = HostQueue::default();
+        queue.push(2, 1500);
+        queue.leaves(Time(12_100));
+        assert_eq!(queue.waiting_bytes(Time(20_000)), 3000);
+        queue.leaves(Time(24_100));
         assert_eq!(queue.waiting_bytes(Time(24_099)), 3000);
         assert_eq!(queue.waiting_bytes(Time(24_100)), 0);
     }
 
     #[test]
-    fn the_time_of_draining_is_known_in_advance() {
-        let mut queue = queue();
-        for _ in 0..4 {
-            queue.push(Time(0), 1, 1500);
+    fn the_time_of_draining_is_known_as_far_as_departures_are() {
+        let mut queue = HostQueue::default();
+        for packet in 1..=4 {
+            queue.push(1, 1500);
+            queue.leaves(Time(12_000 * packet));
         }
-        assert_eq!(queue.drained_to(6000), Time::ZERO);
-        assert_eq!(queue.drained_to(3000), Time(24_000));
-        assert_eq!(queue.drained_to(2999), Time(36_000));
-        assert_eq!(queue.waiting_bytes(Time(24_000)), 3000);
-        assert_eq!(queue.drained_to(0), Time(48_000));
+        queue.push(1, 1500);
+        assert_eq!(queue.drained_to(7500), Time::ZERO);
+        assert_eq!(queue.drained_to(4500), Time(24_000));
+        assert_eq!(queue.drained_to(4499), Time(36_000));
+        assert_eq!(queue.waiting_bytes(Time(24_000)), 4500);
+        assert_eq!(queue.drained_to(1500), Time(48_000));
+        assert_eq!(queue.drained_to(0), Time::NEVER);
+        queue.leaves(Time(60_000));
+        assert_eq!(queue.drained_to(0), Time(60_000));
+    }
+
+    #[test]
+    fn what_is_given_up_frees_its_room_once_what_came_before_has_left() {
+        let mut queue = HostQueue::default();
+        for at in [24_000, 12_000] {
+            queue.push(1, 1500);
+            queue.leaves(Time(at));
+        }
+        assert_eq!(queue.drained_to(0), Time(24_000));
+        assert_eq!(queue.waiting_bytes(Time(23_999)), 3000);
+        assert_eq!(queue.waiting_bytes(Time(24_000)), 0);
+    }
+
+    #[test]
+    fn nobody_hears_of_what_was_not_handed_over() {
+        let mut queue = HostQueue::default();
+        queue.leaves(Time(5));
+        queue.push(1, 1500);
+        assert_eq!(queue.waiting_bytes(Time(10)), 1500);
     }
 }

@@ -143,7 +143,8 @@ impl RateSampler {
         if let Some(newest) = self.newest.take() {
             self.measure(now, conn, newest, &mut sample);
             // A lone segment waits at a receiver that waits for a second one.
-            sample.is_ack_delayed = sample.delivered_segs == 1 && ack.delivered_segs == 1;
+            let is_alone = sample.delivered_segs == 1 && ack.delivered_segs == 1;
+            sample.is_ack_delayed = u8::from(is_alone);
         }
         if ack.delivered_segs > 0 {
             self.delivered_at = now;
@@ -159,7 +160,7 @@ impl RateSampler {
         let segs = conn.delivered_segs - newest.delivered_segs;
         sample.prior_delivered_segs = newest.delivered_segs;
         sample.delivered_segs = segs as i32;
-        sample.is_app_limited = newest.is_app_limited;
+        sample.is_app_limited = u8::from(newest.is_app_limited);
         // Faster than the path allows: the segment was sent twice and the first arrived.
         if interval_us > 0 && interval_us >= u64::from(conn.min_rtt_us) {
             sample.interval_us = interval_us as i64;
@@ -280,25 +281,25 @@ mod tests {
         flight.deliver(100, 0..1);
         flight.send(100, 1);
         flight.send(100, 2);
-        assert!(!flight.deliver(200, 1..2).is_app_limited);
+        assert_eq!(flight.deliver(200, 1..2).is_app_limited, 0);
         mark_app_limited(&mut flight.conn, 1);
         flight.send(300, 3);
-        assert!(!flight.deliver(400, 2..3).is_app_limited, "sent before the mark");
+        assert_eq!(flight.deliver(400, 2..3).is_app_limited, 0, "sent before the mark");
         assert!(flight.conn.app_limited_segs > 0, "as many delivered as there were, not more");
-        assert!(flight.deliver(500, 3..4).is_app_limited);
+        assert_eq!(flight.deliver(500, 3..4).is_app_limited, 1);
         assert!(flight.conn.app_limited_segs == 0);
         flight.send(600, 4);
-        assert!(!flight.deliver(700, 4..5).is_app_limited);
+        assert_eq!(flight.deliver(700, 4..5).is_app_limited, 0);
     }
 
     #[test]
     fn a_lone_segment_may_have_waited_at_the_receiver() {
         let mut flight = Flight::new();
         flight.send(0, 0);
-        assert!(flight.deliver(100, 0..1).is_ack_delayed);
+        assert_eq!(flight.deliver(100, 0..1).is_ack_delayed, 1);
         flight.send(100, 1);
         flight.send(100, 2);
-        assert!(!flight.deliver(200, 1..3).is_ack_delayed);
+        assert_eq!(flight.deliver(200, 1..3).is_ack_delayed, 0);
     }
 
     proptest! {

@@ -64,6 +64,7 @@ struct Unusual {
     /// Most blocks in an acknowledgement; none without SACK.
     blocks_max: usize,
     reports_duplicates: bool,
+    takes_long_way: bool,
     /// The first acknowledgement to give, and the blocks of that or of the one given last.
     ready: Option<Ack>,
     blocks: SackBlocks,
@@ -115,6 +116,12 @@ impl Receiver {
             delay: DelayedAck::new(stack),
             unusual,
         }
+    }
+
+    /// Takes no data the short way, which comes to the same.
+    pub fn take_long_way(&mut self) {
+        self.unusual.takes_long_way = true;
+        self.settle();
     }
 
     /// Takes the round-trip time that the handshake measured: a receiver that sends no
@@ -390,7 +397,8 @@ impl Receiver {
     fn settle(&mut self) {
         let unusual = &*self.unusual;
         self.run_due = unusual.coalescer.due();
-        self.disturbed = unusual.coalescer.is_on()
+        self.disturbed = unusual.takes_long_way
+            || unusual.coalescer.is_on()
             || unusual.ecn.ece()
             || unusual.short_waiting > 0
             || !unusual.reassembly.is_empty();
@@ -411,6 +419,7 @@ impl Unusual {
             rto_max: stack.rto_max_ns,
             blocks_max: if stack.sack { room } else { 0 },
             reports_duplicates: stack.sack && stack.dsack,
+            takes_long_way: false,
             ready: None,
             blocks: SackBlocks::default(),
             outbox: VecDeque::new(),

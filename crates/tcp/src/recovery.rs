@@ -6,6 +6,8 @@ use crate::stack::Reduction;
 #[derive(Clone, Debug)]
 pub struct Recovery {
     reduction: Reduction,
+    /// Halving the rate may go down to half of ssthresh.
+    undershoots: bool,
     prior_cwnd: u64,
     ssthresh: u64,
     delivered: u64,
@@ -30,11 +32,17 @@ pub struct Progress {
 }
 
 impl Recovery {
-    /// Begins to reduce from `prior_cwnd` to `ssthresh` segments.
+    /// Begins to reduce from `prior_cwnd` to `ssthresh` segments, for an algorithm whose window
+    /// old kernels bounded as Reno's or not.
     #[must_use]
-    pub fn begin(reduction: Reduction, prior_cwnd: u32, ssthresh: u32) -> Self {
+    pub fn begin(reduction: Reduction, is_reno_s: bool, prior_cwnd: u32, ssthresh: u32) -> Self {
+        let undershoots = match reduction {
+            Reduction::RateHalving => true,
+            Reduction::RateHalvingBounded => is_reno_s,
+            Reduction::PrrSlowStart | Reduction::PrrCautious | Reduction::Prr => false,
+        };
         let (prior_cwnd, ssthresh) = (u64::from(prior_cwnd), u64::from(ssthresh));
-        Self { reduction, prior_cwnd, ssthresh, delivered: 0, sent: 0, acks: 0 }
+        Self { reduction, undershoots, prior_cwnd, ssthresh, delivered: 0, sent: 0, acks: 0 }
     }
 
     /// Reduces to another window: an algorithm may cut otherwise for what turns out to be loss.
@@ -50,7 +58,9 @@ impl Recovery {
     /// The window after an acknowledgement.
     pub fn on_ack(&mut self, cwnd: u32, progress: Progress) -> u32 {
         let cwnd = match self.reduction {
-            Reduction::RateHalving => self.halve_rate(u64::from(cwnd), progress),
+            Reduction::RateHalving | Reduction::RateHalvingBounded => {
+                self.halve_rate(u64::from(cwnd), progress)
+            }
             Reduction::PrrSlowStart | Reduction::PrrCautious | Reduction::Prr => {
                 self.proportional(progress)
             }
@@ -58,11 +68,12 @@ impl Recovery {
         u32::try_from(cwnd).expect("a window of less than 2^32 segments").max(1)
     }
 
-    /// One segment less for every second ACK until ssthresh, and never more than
+    /// One segment less for every second ACK until the bound, and never more than
     /// one segment sent for an ACK.
     fn halve_rate(&mut self, cwnd: u64, progress: Progress) -> u64 {
+        let bound = if self.undershoots { self.ssthresh / 2 } else { self.ssthresh };
         self.acks += 1;
-        let step = u64::from(self.acks % 2 == 0 && cwnd > self.ssthresh);
+        let step = u64::from(self.acks % 2 == 0 && cwnd > bound);
         (cwnd - step).min(progress.in_flight_segs + 1)
     }
 
@@ -101,7 +112,7 @@ mod tests {
     #[test]
     fn prr_sends_one_segment_for_every_second_ack_while_above_ssthresh() {
         // 20 outstanding, the first lost, entry on the third SACK: 16 in flight.
-        let mut recovery = Recovery::begin(Reduction::Prr, 20, 10);
+        let mut recovery = Recovery::begin(Reduction::Prr, true, 20, 10);
         let mut in_flight = 16;
         let mut pattern = Vec::new();
         let mut cwnd = 20;
@@ -125,7 +136,7 @@ mod tests {
 
     /// The window of a recovery far below ssthresh after one ACK.
     fn below_ssthresh(reduction: Reduction, progress: Progress) -> u32 {
-        let mut recovery = Recovery::begin(reduction, 40, 20);
+        let mut recovery = Recovery::begin(reduction, true, 40, 20);
         (0..4).for_each(|_| recovery.on_sent());
         recovery.on_ack(9, progress)
     }
@@ -154,22 +165,29 @@ mod tests {
     }
 
     #[test]
-    fn rate_halving_takes_a_segment_for_every_second_ack_down_to_ssthresh() {
-        let mut recovery = Recovery::begin(Reduction::RateHalving, 20, 17);
-        let mut cwnd = 20;
-        let windows: Vec<_> = (0..8)
-            .map(|_| {
-                let progress = Progress {
-                    delivered_segs: 1,
-                    lost_segs: 0,
-                    advanced: false,
-                    repaired: false,
-                    in_flight_segs: u64::from(cwnd),
-                };
-                cwnd = recovery.on_ack(cwnd, progress);
-                cwnd
-            })
-            .collect();
-        assert_eq!(windows, [20, 19, 19, 18, 18, 17, 17, 17]);
+    fn rate_halving_takes_a_segment_for_every_second_ack_down_to_its_bound() {
+        for (reduction, is_reno_s, bound) in [
+            (Reduction::RateHalving, false, 8),
+            (Reduction::RateHalvingBounded, true, 8),
+            (Reduction::RateHalvingBounded, false, 17),
+        ] {
+            let mut recovery = Recovery::begin(reduction, is_reno_s, 20, 17);
+            let mut cwnd = 20;
+            let windows: Vec<_> = (0..30)
+                .map(|_| {
+                    let progress = Progress {
+                        delivered_segs: 1,
+                        lost_segs: 0,
+                        advanced: false,
+                        repaired: false,
+                        in_flight_segs: u64::from(cwnd),
+                    };
+                    cwnd = recovery.on_ack(cwnd, progress);
+                    cwnd
+                })
+                .collect();
+            assert_eq!(windows[..6], [20, 19, 19, 18, 18, 17]);
+            assert_eq!(windows[29], bound, "{reduction:?} as Reno: {is_reno_s}");
+        }
     }
 }

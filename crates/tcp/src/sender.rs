@@ -8,11 +8,10 @@ mod acknowledge;
 mod congestion;
 mod timers;
 
-use std::num::NonZeroU64;
-
-use dumbbell_algorithm::{CaState, Conn, CwndEvent, INFO_MAX, Instance};
+use dumbbell_algorithm::{CaState, Conn, CwndEvent, INFO_MAX, Instance, SAMPLED_INFO};
 use dumbbell_network::Time;
 
+use crate::arrival::clock;
 use crate::controller::Controller;
 use crate::ecn::EcnSender;
 use crate::frto::Frto;
@@ -90,8 +89,8 @@ pub struct SenderConfig {
     pub packet_bytes: u32,
     /// Bytes that the sender's own link adds to each packet.
     pub overhead_bytes: u32,
-    /// Rate of that link, where it is the flow's alone; none: it never queues.
-    pub host_rate_bps: Option<NonZeroU64>,
+    /// That link is its host's interface, of which [`Sender::leaves_host`] hears.
+    pub has_interface: bool,
     /// What was set of it while it was set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
 }
@@ -115,6 +114,7 @@ pub struct Sender {
     is_routine: bool,
     /// Neither rates, nor slow starts that slow down, nor shaping need a look at ACKs.
     pub(crate) is_plain: bool,
+    takes_long_way: bool,
     /// Next new segment when the current reduction began.
     high_seq: u64,
     rto_deadline: Time,
@@ -129,8 +129,10 @@ pub struct Sender {
     /// Segments that buffers let be outstanding, and the least of them.
     pub(crate) limits: Limits,
     pub(crate) outstanding_max_segs: u64,
-    /// When the window was last restarted or a segment sent again.
-    pub(crate) idle_since: Time,
+    /// When a segment was last sent again.
+    resent_at: Time,
+    /// When the window was last restarted after idle time.
+    pub(crate) restarted_at: Time,
     pub(crate) usage: WindowUsage,
     pub(crate) shaper: Shaper,
     pub(crate) slow_start: SlowStart,
@@ -151,6 +153,7 @@ impl Sender {
         seed: u64,
     ) -> Self {
         let ecn = EcnSender::new(stack, &algorithm);
+        let is_own = algorithm.algorithm().is_own();
         let algorithm = Controller::new(algorithm, seed);
         let tcp_bpf = config.tcp_bpf.unwrap_or_default();
         let limits = tcp_bpf.limits(stack, config.mss_bytes);
@@ -161,6 +164,7 @@ impl Sender {
             ..Conn::default()
         };
         tcp_bpf.apply(&mut conn);
+        let outstanding_max_segs = limits.outstanding_segs(is_own);
         let mut sender = Self {
             shaper: Shaper::new(stack, &config, algorithm.sets_rate()),
             rates: algorithm.needs_rates().then(|| Box::new(RateSampler::new(now, &mut conn))),
@@ -175,6 +179,7 @@ impl Sender {
             stopped: false,
             is_routine: false,
             is_plain: false,
+            takes_long_way: false,
             high_seq: 0,
             rto_deadline: Time::NEVER,
             reorder_deadline: Time::NEVER,
@@ -184,8 +189,9 @@ impl Sender {
             ecn,
             timeouts_in_row: 0,
             limits,
-            outstanding_max_segs: limits.receiver_segs.min(limits.sender_segs),
-            idle_since: now,
+            outstanding_max_segs,
+            resent_at: now,
+            restarted_at: now,
             usage: WindowUsage::default(),
             slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
             counters: SenderCounters::default(),
@@ -194,6 +200,13 @@ impl Sender {
         sender.look(now);
         sender.algorithm.init(&mut sender.conn);
         sender
+    }
+
+    /// Takes no acknowledgement the short way, which comes to the same.
+    pub fn take_long_way(&mut self) {
+        self.takes_long_way = true;
+        self.board.take_long_way();
+        self.equip();
     }
 
     /// Stops sending new data; what is outstanding is still repaired.
@@ -289,7 +302,7 @@ impl Sender {
     /// The next acknowledgement carries the receiver's timestamp and echoes that of a
     /// segment; to be told before [`Self::on_ack`], where the algorithm asks for it.
     pub fn hear_stamp(&mut self, stamp: u32, echo: u32) {
-        self.conn.one_way_ticks = stamp.wrapping_sub(echo);
+        (self.conn.stamp_ms, self.conn.echo_ms) = (stamp, echo);
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing else happens.
@@ -297,6 +310,19 @@ impl Sender {
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.loss_deadline().min(self.shaper.wake())
+    }
+
+    /// Whether [`Self::leaves_host`] is to be told.
+    #[inline]
+    #[must_use]
+    pub const fn watches_host(&self) -> bool {
+        self.shaper.watches_host()
+    }
+
+    /// The next segment leaves its host at `at`, or is given up there then. To be told of each
+    /// that was sent, in their order.
+    pub fn leaves_host(&mut self, at: Time) {
+        self.shaper.leaves_host(at);
     }
 
     /// Counts since the connection began.
@@ -337,10 +363,16 @@ impl Sender {
         self.board.in_flight_segs() as u32
     }
 
-    /// The algorithm's internal values, in the order of its description.
+    /// The algorithm's internal values that are sampled, in the order of its description.
     #[must_use]
-    pub fn algorithm_info(&self) -> [u32; INFO_MAX] {
+    pub fn algorithm_info(&self) -> [u32; SAMPLED_INFO] {
         self.algorithm.info(&self.conn)
+    }
+
+    /// Which mode the algorithm is in, and all its internal values; none: it has no modes.
+    #[must_use]
+    pub fn algorithm_mode(&self) -> Option<(u32, [u32; INFO_MAX])> {
+        self.algorithm.mode(&self.conn)
     }
 
     /// Brings the algorithm's view of the connection up to date.
@@ -349,7 +381,8 @@ impl Sender {
         self.look_plainly(now);
         self.conn.in_flight_segs = self.in_flight();
         self.conn.resent_segs = self.counters.retransmitted_segs as u32;
-        self.conn.pacing_wait_us = self.shaper.pacing_wait(now).as_micros() as u32;
+        let wait_us = self.shaper.pacing_wait(now).as_micros();
+        self.conn.pacing_wait_us = wait_us.min(u32::MAX.into()) as u32;
     }
 
     /// As [`Self::look`], where all that is outstanding is in flight.
@@ -361,6 +394,11 @@ impl Sender {
         self.conn.snd_una = (self.board.una() as u32).wrapping_mul(mss);
         self.conn.snd_nxt = (self.board.next() as u32).wrapping_mul(mss);
         self.conn.in_flight_segs = self.board.outstanding_segs() as u32;
+    }
+
+    /// When data was last sent; before the first when the connection began.
+    pub(crate) fn last_sent(&self) -> Time {
+        self.resent_at.max(self.board.last_new_sent())
     }
 
     const fn state(&self) -> CaState {
@@ -386,6 +424,7 @@ impl Sender {
         let in_flight = self.conn.in_flight_segs;
         if in_flight == 0 {
             self.look(now);
+            self.conn.last_sent_ms = clock(self.last_sent());
             self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
         }
         let is_retransmission = lost.is_some();
@@ -422,7 +461,8 @@ impl Sender {
     /// Works out what this connection needs beyond its windows.
     pub(crate) fn equip(&mut self) {
         self.board.record_arrivals(self.rates.is_some());
-        self.is_plain = self.rates.is_none()
+        self.is_plain = !self.takes_long_way
+            && self.rates.is_none()
             && !self.shaper.watches_acks()
             && matches!(self.slow_start, SlowStart::Standard);
         self.settle();

@@ -28,6 +28,8 @@ pub struct Shaper {
     wire_bytes: u32,
     /// The rate of the stack's own, in bytes per second.
     rate: Option<u64>,
+    /// What may be waiting there before a segment that had to wait.
+    waits_for: Option<u64>,
     /// Segments still to come of the chunk that is leaving.
     chunk_left: u64,
     last_ack: Time,
@@ -67,19 +69,20 @@ pub enum Verdict {
 impl Shaper {
     /// At the beginning of a connection.
     pub fn new(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> Self {
-        let limits_queue = stack.tsq_bytes.zip(config.host_rate_bps);
+        let limits_queue = stack.tsq_bytes.is_some() && config.has_interface;
         let paces_all = stack.pacing == Pacing::Fq;
         Self {
-            is_needed: paces_all || stack.tso || limits_queue.is_some(),
+            is_needed: paces_all || stack.tso || limits_queue,
             paces_all,
             gathers: stack.tso,
             algorithm_sets_rate,
             pacer: Pacer::new(stack),
-            queue: limits_queue.map(|(_, rate)| HostQueue::new(rate)),
+            queue: limits_queue.then(HostQueue::default),
             tsq_bytes: stack.tsq_bytes.map_or(u64::MAX, std::num::NonZeroU64::get),
             paced_bytes: paced_bytes(stack, config, algorithm_sets_rate),
             wire_bytes: config.packet_bytes + config.overhead_bytes,
             rate: None,
+            waits_for: None,
             chunk_left: 0,
             last_ack: Time::ZERO,
             wake: Time::NEVER,
@@ -108,6 +111,28 @@ impl Shaper {
     #[inline]
     pub const fn forget_wait(&mut self) {
         self.wake = Time::NEVER;
+        self.waits_for = None;
+    }
+
+    /// Whether it wants to hear of what leaves the host: [`Self::leaves_host`].
+    pub const fn watches_host(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    /// The next segment that was handed over leaves the host at `at`, or is given up there.
+    pub fn leaves_host(&mut self, at: Time) {
+        let Some(queue) = &mut self.queue else { return };
+        queue.leaves(at);
+        if let Some(limit) = self.waits_for {
+            self.wake = queue.drained_to(limit);
+        }
+    }
+
+    /// A segment leaves that nothing holds back.
+    pub fn hand_over(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.push(1, self.wire_bytes);
+        }
     }
 
     /// Forgets when the next chunk was to leave.
@@ -179,9 +204,10 @@ impl Shaper {
         let limit = limit.saturating_mul(if is_retransmission { 2 } else { 1 });
         if queue.waiting_bytes(now) > limit {
             self.wake = queue.drained_to(limit);
+            self.waits_for = Some(limit);
             return false;
         }
-        queue.push(now, segs as u32, self.wire_bytes);
+        queue.push(segs as u32, self.wire_bytes);
         true
     }
 

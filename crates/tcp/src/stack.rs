@@ -7,6 +7,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use dumbbell_algorithm::{Algorithm, Need, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
 use dumbbell_network::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -18,6 +19,9 @@ pub struct Stack {
     pub initial_window_segs: NonZeroU32,
     /// What congestion avoidance and slow start count.
     pub growth: Growth,
+    /// Segments that an ACK adds in slow start at most, where `growth` is by bytes (RFC 3465's
+    /// L); one after a timeout.
+    pub byte_counting_segs: NonZeroU32,
     /// Slow start while cwnd <= ssthresh, rather than cwnd < ssthresh.
     pub slow_start_inclusive: bool,
     /// How the window falls to ssthresh during recovery.
@@ -44,6 +48,10 @@ pub struct Stack {
     /// The algorithm is told of acknowledgements that only SACK, and the round-trip times of
     /// echoed timestamps, as in Linux since 4.2.
     pub tells_of_all_acks: bool,
+    /// The algorithm's `in_ack_event` comes before its `pkts_acked`, as in Linux until 6.15;
+    /// 6.16 and the later fixes of 6.12 turned them round. What the acknowledgement delivered
+    /// is counted in both orders.
+    pub ack_event_first: bool,
     /// How long the smallest round-trip time is remembered, in ns; none: for ever.
     pub min_rtt_window_ns: Option<Span>,
     /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
@@ -134,7 +142,7 @@ pub enum Growth {
     /// One step for each acknowledged segment (Linux since 4.0).
     Segments,
     /// Appropriate byte counting (RFC 3465): as `Segments`, but in slow start at most
-    /// two segments for each ACK, and one after a timeout.
+    /// `byte_counting_segs` for each ACK, and one after a timeout.
     Bytes,
 }
 
@@ -166,8 +174,12 @@ pub enum SlowStart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
-    /// One segment less for every second ACK (Linux until 3.1).
+    /// One segment less for every second ACK, down to half of ssthresh, to which slow start
+    /// then leads back (Linux until 2.6.12).
     RateHalving,
+    /// The same down to where the algorithm says: half of ssthresh for those that did as
+    /// Reno, else ssthresh (Linux 2.6.13 to 3.1).
+    RateHalvingBounded,
     /// Proportional rate reduction, always with its slow-start bound (Linux 3.2 to 4.2).
     PrrSlowStart,
     /// Proportional rate reduction with the slow-start bound only while retransmissions
@@ -228,8 +240,21 @@ pub struct Profile {
     pub name: &'static str,
     /// What it stands for.
     pub summary: &'static str,
+    /// What its systems had as queue of a network card.
+    pub host_queue: HostDiscipline,
     /// Its switches.
     pub stack: fn() -> Stack,
+}
+
+/// The queue discipline of a host's network cards unless it is told otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostDiscipline {
+    /// `pfifo_fast`, the kernel's own default: first in, first out, with room for the 1000 packets
+    /// of an Ethernet card's `txqueuelen`.
+    Fifo,
+    /// What systemd has set since its version 217 of 2014.
+    FqCodel,
 }
 
 /// Every profile, the oldest first.
@@ -238,47 +263,59 @@ pub const PROFILES: [Profile; 6] = [
         name: "linux-2.6.6",
         summary: "Linux 2.6.6 with the altAIMD patches of Li, Leith and Shorten 2007: \
                   SACK and FACK, rate halving, appropriate byte counting",
+        host_queue: HostDiscipline::Fifo,
         stack: linux_2_6_6,
     },
     Profile {
         name: "linux-2.6.26",
         summary: "Linux 2.6.26: as 2.6.6 but growth by ACKs, F-RTO, undo and DSACK",
+        host_queue: HostDiscipline::Fifo,
         stack: linux_2_6_26,
     },
     Profile {
         name: "linux-3.16",
         summary: "Linux 3.16: FACK, early retransmit and tail loss probe, PRR with its \
                   slow-start bound, growth by ACKs, initial window 10",
+        host_queue: HostDiscipline::Fifo,
         stack: linux_3_16,
     },
     Profile {
         name: "linux-4.14",
         summary: "Linux 4.14: FACK and RACK, tail loss probe, cautious PRR, growth by \
                   acknowledged segments",
+        host_queue: HostDiscipline::FqCodel,
         stack: linux_4_14,
     },
     Profile {
         name: "linux-6",
         summary: "Linux 6: RACK-TLP, PRR, growth by acknowledged segments, initial window 10",
+        host_queue: HostDiscipline::FqCodel,
         stack: linux_6,
     },
     Profile {
         name: "rfc",
         summary: "The RFCs to the letter: SACK recovery (6675), PRR (9937), F-RTO (5682), \
                   byte counting (3465), a timeout of at least 1 s (6298)",
+        host_queue: HostDiscipline::Fifo,
         stack: rfc,
     },
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 41] = [
+pub const SWITCHES: [(&str, &str); 43] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
+    (
+        "byte_counting_segs",
+        "segments that an ACK adds in slow start at most, with growth by bytes: 2 (RFC 3465) or 1 \
+         (tcp_abc = 1 of Linux 2.6)",
+    ),
     ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
     (
         "reduction",
-        "how the window falls during recovery: rate-halving, prr-slow-start (Linux 3.2 to 4.2), \
-         prr-cautious (4.3 to 5.13) or prr (RFC 9937)",
+        "how the window falls during recovery: rate-halving (Linux until 2.6.12), \
+         rate-halving-bounded (2.6.13 to 3.1), prr-slow-start (3.2 to 4.2), prr-cautious (4.3 to \
+         5.13) or prr (RFC 9937)",
     ),
     (
         "loss_detection",
@@ -300,6 +337,10 @@ pub const SWITCHES: [(&str, &str); 41] = [
     (
         "tells_of_all_acks",
         "the algorithm hears of ACKs that only SACK, and RTTs of timestamps (Linux since 4.2)",
+    ),
+    (
+        "ack_event_first",
+        "the algorithm hears that there is an ACK before it hears what that says (Linux until 6.15)",
     ),
     ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; null: for ever"),
     ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),
@@ -352,6 +393,7 @@ fn linux_2_6_6() -> Stack {
         undo: false,
         rtt_from_timestamps: false,
         tells_of_all_acks: false,
+        ack_event_first: true,
         min_rtt_window_ns: None,
         burst_after_recovery_segs: Some(3),
         pacing_free_segs: 0,
@@ -370,6 +412,7 @@ fn linux_2_6_26() -> Stack {
         growth: Growth::Acks,
         frto: true,
         undo: true,
+        reduction: Reduction::RateHalvingBounded,
         rtt_from_timestamps: true,
         delayed_ack: AckDelay::Adaptive,
         dsack: true,
@@ -398,6 +441,7 @@ fn linux_4_14() -> Stack {
     Stack {
         reduction: Reduction::PrrCautious,
         loss_detection: LossDetection::FackRack,
+        ack_event_first: true,
         // The earliest departure time came with 4.20, SACK compression with 4.18.
         pacing_free_segs: 0,
         pacing_credit: false,
@@ -438,6 +482,7 @@ pub(crate) const fn linux_6() -> Stack {
     Stack {
         initial_window_segs: segments(10),
         growth: Growth::Segments,
+        byte_counting_segs: segments(2),
         slow_start_inclusive: false,
         reduction: Reduction::Prr,
         loss_detection: LossDetection::Rack,
@@ -450,6 +495,7 @@ pub(crate) const fn linux_6() -> Stack {
         rto_rule: RtoRule::Linux,
         rtt_from_timestamps: true,
         tells_of_all_acks: true,
+        ack_event_first: false,
         min_rtt_window_ns: Some(Span::from_millis(300_000)),
         burst_after_recovery_segs: None,
         pacing: Pacing::Off,
@@ -499,7 +545,7 @@ impl Stack {
 }
 
 /// A profile's name and overrides of single switches, as the scenario gives them.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StackChoice {
     /// Name of the profile.
@@ -551,13 +597,17 @@ fn with_switch(stack: &Stack, switch: &str, value: &Value) -> Result<Stack, Stri
 }
 
 /// All profiles and switches as JSON:
-/// `{"profiles": {name: {"summary", "switches"}}, "switches": {name: meaning}}`.
+/// `{"profiles": {name: {"summary", "host_queue", "switches"}}, "switches": {name: meaning}}`.
 #[must_use]
 pub fn describe_profiles() -> Value {
     let profiles: Map<_, _> = PROFILES
         .iter()
         .map(|profile| {
-            let entry = json!({"summary": profile.summary, "switches": (profile.stack)()});
+            let entry = json!({
+                "summary": profile.summary,
+                "host_queue": profile.host_queue,
+                "switches": (profile.stack)(),
+            });
             (profile.name.to_owned(), entry)
         })
         .collect();
@@ -573,7 +623,8 @@ mod tests {
     #[test]
     fn every_switch_is_described_and_every_description_is_a_switch() {
         let stack = json!(linux_6());
-        let switches: Vec<_> = stack.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut switches: Vec<_> = stack.as_object().unwrap().keys().map(String::as_str).collect();
+        switches.sort_unstable();
         let mut described: Vec<_> = SWITCHES.iter().map(|(name, _)| *name).collect();
         described.sort_unstable();
         assert_eq!(switches, described);

@@ -4,6 +4,7 @@
 use std::num::NonZeroU32;
 
 use dumbbell_algorithm::Conn;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::stack::Stack;
@@ -11,8 +12,12 @@ use crate::stack::Stack;
 /// So large that no sum with a segment number overflows.
 const UNLIMITED: u64 = u64::MAX / 2;
 
+/// What an algorithm of a user's own may have in flight, whatever window it asks for: 24 GB, and
+/// each segment of it takes memory here.
+const OWN_MAX_SEGS: u64 = 1 << 24;
+
 /// The settings; those that are none are the kernel's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpBpf {
     /// Largest window that growth may reach; slow start ends there.
@@ -34,6 +39,15 @@ pub struct Limits {
     pub receiver_segs: u64,
     /// As the sender's buffer holds.
     pub sender_segs: u64,
+}
+
+impl Limits {
+    /// As both allow; for an algorithm of a user's own never more than 2^24 segments.
+    #[must_use]
+    pub fn outstanding_segs(&self, is_own: bool) -> u64 {
+        let both = self.receiver_segs.min(self.sender_segs);
+        if is_own { both.min(OWN_MAX_SEGS) } else { both }
+    }
 }
 
 impl TcpBpf {
@@ -89,6 +103,14 @@ mod tests {
         let mut conn = Conn::default();
         TcpBpf { initial_window_segs: some(32), ..TcpBpf::default() }.apply(&mut conn);
         assert_eq!(conn, Conn { cwnd_segs: 32, ..Conn::default() });
+    }
+
+    #[test]
+    fn only_an_algorithm_of_a_users_own_is_bounded_without_buffers() {
+        let stack = Stack { receive_window_bytes: None, ..(PROFILES[4].stack)() };
+        let limits = TcpBpf::default().limits(&stack, 1448);
+        assert_eq!(limits.outstanding_segs(true), 1 << 24);
+        assert!(limits.outstanding_segs(false) >= u64::from(u32::MAX));
     }
 
     #[test]

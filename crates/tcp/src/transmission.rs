@@ -96,7 +96,7 @@ impl Sender {
     /// Gives up a part of the window that idle time has made stale.
     #[cold]
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        let idle_since = self.idle_since.max(self.board.last_new_sent());
+        let idle_since = self.restarted_at.max(self.last_sent());
         let (idle, rto) = (now.since(idle_since), self.rtt.rto());
         let is_idle = self.board.outstanding_segs() == 0 && idle > rto;
         if !is_idle || !self.stack.slow_start_after_idle || self.algorithm.has_cong_control() {
@@ -106,7 +106,7 @@ impl Sender {
         self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CwndRestart);
         restart_after_idle(&mut self.conn, idle, rto, self.stack.initial_window_segs.get());
         self.usage.restart(now);
-        self.idle_since = now;
+        self.restarted_at = now;
     }
 
     /// Whether a segment that the windows let go may leave its host now.
@@ -176,7 +176,7 @@ impl Sender {
         let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
         let sample = rates.sample(now, &mut self.conn, ack);
         if self.algorithm.has_cong_control() {
-            self.conn.cwnd_limited = self.is_cwnd_limited();
+            self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
             self.algorithm.cong_control(&mut self.conn, &sample);
         }
     }
@@ -253,7 +253,7 @@ mod tests {
             mss_bytes: 1448,
             packet_bytes: 1500,
             overhead_bytes: 0,
-            host_rate_bps: None,
+            has_interface: false,
             tcp_bpf: None,
         };
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();

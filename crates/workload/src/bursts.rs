@@ -23,7 +23,7 @@ impl Bursts {
     pub fn turn(&mut self) -> Span {
         self.on = !self.on;
         let mean = Span(if self.on { self.pattern.on_ns } else { self.pattern.off_ns }.get());
-        if self.pattern.random { self.random.exponential(mean) } else { mean }
+        if self.pattern.random { self.random.exponential(mean).min(Span::LONGEST) } else { mean }
     }
 }
 

@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use dumbbell_algorithm::{Algorithm, AlgorithmError, find};
-use dumbbell_network::{LinkConfig, Rate, Route, Span, Time};
+use dumbbell_network::{LinkConfig, Rate, Route, Span, Steps, Time};
 use dumbbell_tcp::{StackChoice, TcpBpf};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::pace::check_pace;
+
 /// One flow between two hosts.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Name for people.
     pub label: String,
+    /// Name of a group of flows over which quantities are taken together; none: of no group.
+    pub group: Option<String>,
     /// When it begins.
     pub start_ns: Time,
     /// When it stops sending new data; none: never.
@@ -33,7 +38,7 @@ pub struct Flow {
 }
 
 /// What carries a flow's data.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
     /// A TCP connection.
@@ -43,7 +48,7 @@ pub enum Transport {
 }
 
 /// A TCP connection.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tcp {
     /// Congestion-control algorithm.
@@ -75,7 +80,7 @@ impl Tcp {
 }
 
 /// What an application has to send over a connection.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Demand {
     /// Never without data.
@@ -91,10 +96,15 @@ pub enum Demand {
     },
     /// Data in bursts.
     OnOff(OnOff),
+    /// Data as it comes about, a full segment at a time.
+    AppLimited {
+        /// Bits of payload per second and the times of the run from which they hold.
+        rate_bps: Steps<u64>,
+    },
 }
 
 /// Times of sending and of silence in turn, beginning with the former.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
     /// Length, or mean length, of sending.
@@ -106,7 +116,7 @@ pub struct OnOff {
 }
 
 /// Datagrams at a constant rate.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Udp {
     /// Rate while sending, at the IP layer.
@@ -115,7 +125,37 @@ pub struct Udp {
     pub on_off: Option<OnOff>,
 }
 
+impl Udp {
+    /// The highest rate at which a packet of `bytes` takes a nanosecond.
+    const fn fastest_bps(bytes: u16) -> u64 {
+        bytes as u64 * 8 * 1_000_000_000
+    }
+}
+
 impl Flow {
+    fn check_transport(&self) -> Result<(), (String, String)> {
+        let within = |key: &str, (inner, problem)| (format!("{key}.{inner}"), problem);
+        match &self.transport {
+            Transport::Udp(Udp { rate_bps, on_off }) => {
+                let (rate, fastest) = (rate_bps.0.get(), Udp::fastest_bps(self.packet_bytes));
+                if rate > fastest {
+                    let problem = format!(
+                        "{rate}, at which a packet of {} bytes takes no nanosecond: at most {fastest}",
+                        self.packet_bytes
+                    );
+                    return Err(("udp.rate_bps".into(), problem));
+                }
+                on_off.map_or(Ok(()), |pattern| pattern.check()).map_err(|e| within("udp", e))
+            }
+            Transport::Tcp(tcp) => match &tcp.demand {
+                Demand::OnOff(pattern) => pattern.check().map_err(|e| within("tcp.demand", e)),
+                Demand::AppLimited { rate_bps } => check_pace(rate_bps, self.mss_bytes())
+                    .map_err(|e| within("tcp.demand.app_limited", e)),
+                _ => Ok(()),
+            },
+        }
+    }
+
     /// Payload of a full packet in bytes.
     #[must_use]
     pub const fn mss_bytes(&self) -> u32 {
@@ -132,9 +172,22 @@ impl Flow {
         if self.stop_ns.is_some_and(|stop| stop <= self.start_ns) {
             return Err(("stop_ns".into(), format!("not after start_ns {}", self.start_ns.0)));
         }
+        self.check_transport().map_err(|(key, problem)| (format!("transport.{key}"), problem))?;
         for (name, route) in [("forward", &self.forward), ("reverse", &self.reverse)] {
             check_route(route, links)
                 .map_err(|(key, problem)| (format!("{name}.{key}"), problem))?;
+        }
+        Ok(())
+    }
+}
+
+impl OnOff {
+    fn check(&self) -> Result<(), (String, String)> {
+        for (key, time) in [("on_ns", self.on_ns), ("off_ns", self.off_ns)] {
+            if time.get() > Span::LONGEST.0 {
+                let problem = format!("{time}, but the longest is 2^60 ns (36 years)");
+                return Err((format!("on_off.{key}"), problem));
+            }
         }
         Ok(())
     }
@@ -150,6 +203,12 @@ fn check_route(route: &Route, links: &[LinkConfig]) -> Result<(), (String, Strin
             let problem = format!("{}, but there are {} links", hop.link, links.len());
             return Err((format!("hops.{index}.link"), problem));
         }
+    }
+    let hops = route.hops.iter().map(|hop| hop.delay.saturating_add(links[hop.link].longest()));
+    let longest = hops.fold(route.delay, Span::saturating_add);
+    if longest > Span::LONGEST {
+        let problem = "takes more than 2^60 ns (36 years) even without queues".into();
+        return Err(("hops".into(), problem));
     }
     Ok(())
 }

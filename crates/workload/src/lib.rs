@@ -5,23 +5,34 @@
 //! it as JSON; unknown keys are refused.
 
 mod bursts;
+mod contract;
+mod delays;
+mod doubts;
 mod flow;
+mod pace;
 mod queues;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
-use dumbbell_algorithm::own::load;
-use dumbbell_network::{LinkConfig, Path, Span};
+use dumbbell_algorithm::own::load_unless;
+use dumbbell_algorithm::programs::NEVER;
+use dumbbell_network::{ClassOf, ClassesConfig, Discipline, LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use bursts::Bursts;
+pub use contract::describe_contract;
+pub use delays::{datagram_sample, one_way_buckets, queue_buckets, summarise_delays};
+pub use doubts::Outline;
 pub use dumbbell_tcp::TcpBpf;
 pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
+pub use pace::Pace;
 pub use queues::{queue_samples, summarise_queue};
 
 /// One run, in full.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Seed of everything random within the run.
@@ -55,20 +66,27 @@ impl Scenario {
     /// # Errors
     /// The first thing found wrong.
     pub fn from_json(text: &str) -> Result<Self, Invalid> {
+        Self::from_json_unless(text, &NEVER)
+    }
+
+    /// As [`Self::from_json`], unless it is cancelled while a source is compiled.
+    ///
+    /// # Errors
+    /// As of [`Self::from_json`].
+    pub fn from_json_unless(text: &str, cancel: &AtomicBool) -> Result<Self, Invalid> {
         let mut scenario: Self = serde_json::from_str(text)
             .map_err(|error| Invalid { key: "scenario".into(), problem: error.to_string() })?;
         scenario.check()?;
-        scenario.load_sources()?;
+        scenario.load_sources(cancel)?;
         Ok(scenario)
     }
 
     /// Binds flows to the algorithms that the scenario brings, whatever others of the same
     /// name this process may know.
-    fn load_sources(&mut self) -> Result<(), Invalid> {
+    fn load_sources(&mut self, cancel: &AtomicBool) -> Result<(), Invalid> {
         for (name, code) in &self.sources {
-            let own = load(name, code, &format!("{name}.c")).map_err(|error| Invalid {
-                key: format!("sources.{name}"),
-                problem: error.to_string(),
+            let own = load_unless(name, code, &format!("{name}.c"), cancel).map_err(|error| {
+                Invalid { key: format!("sources.{name}"), problem: error.to_string() }
             })?;
             for flow in &mut self.flows {
                 if let Transport::Tcp(tcp) = &mut flow.transport
@@ -103,6 +121,13 @@ impl Scenario {
             if let Err((key, problem)) = link.check() {
                 return refuse(&format!("links.{index}.{key}"), problem);
             }
+            if let Discipline::Classes(ClassesConfig { by: ClassOf::Flows(of), .. }) =
+                &link.queue.discipline
+                && of.len() != self.flows.len()
+            {
+                let problem = format!("{} classes for {} flows", of.len(), self.flows.len());
+                return refuse(&format!("links.{index}.queue.discipline.by.flows"), problem);
+            }
         }
         for (index, flow) in self.flows.iter().enumerate() {
             if let Err((key, problem)) = flow.check(&self.links) {
@@ -132,7 +157,7 @@ mod tests {
             "seed": 1, "duration_ns": 1_000_000_000,
             "links": [link("forward"), link("reverse")],
             "flows": [{
-                "label": "a", "start_ns": 0, "stop_ns": null,
+                "label": "a", "group": "stream", "start_ns": 0, "stop_ns": null,
                 "packet_bytes": 1500, "header_bytes": 52,
                 "forward": route(0), "reverse": route(1), "sampled": true,
                 "transport": {"tcp": {
@@ -154,6 +179,7 @@ mod tests {
     fn a_valid_scenario_is_read() {
         let scenario = Scenario::from_json(&valid().to_string()).unwrap();
         assert_eq!(scenario.flows[0].mss_bytes(), 1448);
+        assert_eq!(scenario.flows[0].group.as_deref(), Some("stream"));
         assert_eq!(scenario.paths().len(), 1);
     }
 
@@ -212,5 +238,13 @@ CC_ALGORITHM(mine, .title = "t", .source = "s", .summary = "s");
         assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability.0.1");
         assert_eq!(refused_key("/links/0/rate/constant", json!(0)), "scenario");
         assert_eq!(refused_key("/links/0/delay", json!([])), "links.0.delay");
+        let classes = json!({
+            "kind": "classes", "by": {"flows": [0, 0]}, "threshold": null,
+            "serve": {"priority": {"classes": 1}},
+        });
+        assert_eq!(
+            refused_key("/links/1/queue/discipline", classes),
+            "links.1.queue.discipline.by.flows"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Controlled delay (`CoDel`, RFC 8289).
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::limit::Limit;
@@ -10,7 +11,7 @@ use crate::packet::{Ecn, Packet};
 use crate::units::{Span, Time};
 
 /// Parameters of `CoDel` (RFC 8289, section 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoDelConfig {
     /// Sojourn time that may stand.

@@ -1,18 +1,19 @@
 //! Queues as a scenario states them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::classes::ClassesConfig;
 use super::codel::CoDelConfig;
 use super::fq::FqConfig;
 use super::fq_codel::FqCoDelConfig;
 use super::limit::Limit;
 use super::pie::PieConfig;
 use super::red::RedConfig;
-use super::two_class::TwoClassConfig;
 use crate::check::{Check, require, within};
 
 /// A queue: its room and its discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueConfig {
     /// What may wait; none: anything.
@@ -22,7 +23,7 @@ pub struct QueueConfig {
 }
 
 /// A queue discipline and its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Discipline {
     /// First in, first out; drops what finds no room.
@@ -45,15 +46,15 @@ pub enum Discipline {
     Pie(PieConfig),
     /// Flow queues.
     Fq(FqConfig),
-    /// A class for ECN-capable packets and one for the others.
-    TwoClass(TwoClassConfig),
+    /// Classes of packets.
+    Classes(ClassesConfig),
 }
 
 impl Discipline {
     /// Whether it decides on departure and so must be asked for each packet.
     #[must_use]
     pub const fn schedules(&self) -> bool {
-        matches!(self, Self::CoDel(_) | Self::FqCoDel(_) | Self::Fq(_) | Self::TwoClass(_))
+        matches!(self, Self::CoDel(_) | Self::FqCoDel(_) | Self::Fq(_) | Self::Classes(_))
     }
 
     fn check(&self) -> Check {
@@ -64,7 +65,7 @@ impl Discipline {
             Self::FqCoDel(config) => config.check(),
             Self::Pie(config) => config.check(),
             Self::Fq(config) => config.check(),
-            Self::TwoClass(config) => config.check(),
+            Self::Classes(config) => config.check(),
         }
     }
 }
@@ -100,7 +101,7 @@ mod tests {
         r#"{"kind":"fq-codel","target_ns":5000000,"interval_ns":100000000,"ecn":true,"queues":1024,"quantum_bytes":1514}"#,
         r#"{"kind":"pie","target_ns":15000000,"update_ns":15000000,"alpha":0.125,"beta":1.25,"burst_ns":150000000,"ecn":false}"#,
         r#"{"kind":"fq","quantum_bytes":3028,"initial_quantum_bytes":15140,"flow_limit_packets":100}"#,
-        r#"{"kind":"two-class","threshold":null,"quantum_bytes":1514}"#,
+        r#"{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":null,"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,1]}}}"#,
     ];
 
     #[test]
@@ -136,8 +137,8 @@ mod tests {
         assert_eq!(key(4, "1514", "0"), "discipline.quantum_bytes");
         assert_eq!(key(5, "0.125", "-1"), "discipline.alpha");
         assert_eq!(key(6, "3028", "0"), "discipline.quantum_bytes");
-        assert_eq!(key(7, "1514", "0"), "discipline.quantum_bytes");
-        let none = r#"{"limit":{"bytes":0},"discipline":{"kind":"two-class","threshold":null,"quantum_bytes":9}}"#;
+        assert_eq!(key(7, "1514", "0"), "discipline.serve.round_robin.quantum_bytes");
+        let none = r#"{"limit":{"bytes":0},"discipline":{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":null,"serve":{"priority":{"classes":2}}}}"#;
         let config: QueueConfig = serde_json::from_str(none).unwrap();
         assert_eq!(config.check().unwrap_err().0, "limit");
     }

@@ -5,6 +5,7 @@
 //! old ones and begins with a larger credit, so that a short transfer or the first
 //! window of a long one leaves in one go.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::limit::Limit;
@@ -16,7 +17,7 @@ use crate::packet::Packet;
 use crate::units::Time;
 
 /// Parameters of `fq` (tc-fq(8)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqConfig {
     /// Bytes that a flow may send in its turn.

@@ -1,5 +1,6 @@
 //! Flow queues with `CoDel` (FQ-CoDel, RFC 8290).
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::codel::{CoDelConfig, Control, Law};
@@ -13,7 +14,7 @@ use crate::random::Random;
 use crate::units::{Span, Time};
 
 /// Parameters of FQ-CoDel (RFC 8290, section 5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCoDelConfig {
     /// Sojourn time that may stand.

@@ -1,11 +1,12 @@
 //! How much a queue holds, the packet being sent not counted.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Backlog;
 
 /// An amount of packets or of bytes: the room of a queue, or a threshold in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// So many packets.

@@ -5,6 +5,7 @@
 //! transmitter is free, and so must be asked then.
 
 mod admission;
+mod classes;
 mod codel;
 mod config;
 mod fq;
@@ -18,9 +19,9 @@ mod red;
 mod rotation;
 #[cfg(test)]
 mod testing;
-mod two_class;
 
 pub use admission::{Admission, Manager};
+pub use classes::{ClassOf, Classes, ClassesConfig, EcnClasses, Precedence, Serve, Turns};
 pub use codel::{CoDel, CoDelConfig};
 pub use config::{Discipline, QueueConfig};
 pub use fq::{Fq, FqConfig};
@@ -28,7 +29,6 @@ pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use limit::Limit;
 pub use pie::{Pie, PieConfig};
 pub use red::{Red, RedConfig};
-pub use two_class::{TwoClass, TwoClassConfig};
 
 use crate::packet::Packet;
 use crate::random::Random;
@@ -106,7 +106,7 @@ pub fn scheduler(config: &QueueConfig, random: Random) -> Option<Box<dyn Schedul
         Discipline::CoDel(codel) => Box::new(CoDel::new(codel, limit)),
         Discipline::FqCoDel(fq_codel) => Box::new(FqCoDel::new(fq_codel, limit, random)),
         Discipline::Fq(fq) => Box::new(Fq::new(fq, limit)),
-        Discipline::TwoClass(two_class) => Box::new(TwoClass::new(two_class, limit)),
+        Discipline::Classes(classes) => Box::new(Classes::new(classes, limit)),
         Discipline::Fifo {} | Discipline::Step { .. } | Discipline::Red(_) | Discipline::Pie(_) => {
             return None;
         }

@@ -4,17 +4,18 @@
 //! but that the queue drains, so updates that have become due are made up for when a
 //! packet arrives: until then the queueing delay fell by the time that passed.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::admission::signal;
 use super::{Backlog, Verdict};
-use crate::check::{Check, not_zero, positive};
+use crate::check::{Check, not_zero, positive, require};
 use crate::packet::Packet;
-use crate::random::Random;
+use crate::random::{Random, WHOLE};
 use crate::units::{Span, Time};
 
 /// Parameters of PIE (RFC 8033, section 4).
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PieConfig {
     /// Queueing delay to hold (`QDELAY_REF`).
@@ -38,12 +39,16 @@ impl PieConfig {
     /// The first key at fault.
     pub fn check(&self) -> Check {
         not_zero("target_ns", self.target_ns.0)?;
-        not_zero("update_ns", self.update_ns.0)?;
+        require(self.update_ns >= UPDATE_MIN, "update_ns", || {
+            format!("{}, but at least {}: each update is computed", self.update_ns.0, UPDATE_MIN.0)
+        })?;
         positive("alpha", self.alpha)?;
         positive("beta", self.beta)
     }
 }
 
+/// A pause of a second makes up for a hundred thousand updates.
+const UPDATE_MIN: Span = Span::from_micros(10);
 /// From this probability on ECN-capable packets are dropped, too (section 5.1).
 const MARKING_MAX: f64 = 0.1;
 /// A queue of no more than two packets of this size is left alone (section 4.1).
@@ -174,7 +179,7 @@ impl Pie {
             return false;
         }
         // A product with a power of two is exact, and a cast saturates.
-        let below = (self.probability * 2f64.powi(64)) as u64;
+        let below = (self.probability * WHOLE) as u64;
         let strikes = self.accumulated >= 8.5 || self.random.next_u64() < below;
         if strikes {
             self.accumulated = 0.0;

@@ -7,12 +7,13 @@ use super::{Backlog, Queued, Scheduler, Verdict};
 use crate::packet::{Direction, Ecn, Packet};
 use crate::units::{Span, Time};
 
-const SCHEDULERS: [&str; 5] = [
+const SCHEDULERS: [&str; 6] = [
     r#"{"kind":"codel","target_ns":500,"interval_ns":10000,"ecn":true}"#,
     r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":true,"queues":4,"quantum_bytes":300}"#,
     r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":false,"queues":1024,"quantum_bytes":9000}"#,
     r#"{"kind":"fq","quantum_bytes":700,"initial_quantum_bytes":2000,"flow_limit_packets":7}"#,
-    r#"{"kind":"two-class","threshold":{"packets":3},"quantum_bytes":1514}"#,
+    r#"{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":{"packets":3},"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,3]}}}"#,
+    r#"{"kind":"classes","by":{"flows":[0,1,1,0,1,0]},"threshold":{"packets":3},"serve":{"priority":{"classes":2}}}"#,
 ];
 
 const LIMITS: [&str; 3] = ["null", r#"{"packets":12}"#, r#"{"bytes":20000}"#];
@@ -128,7 +129,7 @@ proptest! {
             now += operation.pause;
             observed.apply(now, operation)?;
             observed.check_conservation()?;
-            observed.check_limit(limit, if json.contains("two-class") { 2 } else { 1 })?;
+            observed.check_limit(limit, if json.contains("classes") { 2 } else { 1 })?;
         }
     }
 }
@@ -138,7 +139,7 @@ const ADMISSIONS: [&str; 5] = [
     r#"{"kind":"step","threshold":{"packets":3}}"#,
     r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":0.3,"gentle":true,"adaptive":true,"ecn":true}"#,
     r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":1,"gentle":false,"adaptive":false,"ecn":false}"#,
-    r#"{"kind":"pie","target_ns":500,"update_ns":300,"alpha":12500,"beta":125000,"burst_ns":1000,"ecn":true}"#,
+    r#"{"kind":"pie","target_ns":500,"update_ns":10000,"alpha":12500,"beta":125000,"burst_ns":1000,"ecn":true}"#,
 ];
 
 proptest! {

@@ -1,17 +1,18 @@
 //! Random early detection (Floyd and Jacobson, ToN 1993) and its later forms: "gentle"
 //! (Floyd 2000) and adaptive (Floyd, Gummadi and Shenker 2001).
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::admission::signal;
 use super::{Backlog, Verdict};
 use crate::check::{Check, positive, require};
 use crate::packet::Packet;
-use crate::random::Random;
+use crate::random::{Random, WHOLE};
 use crate::units::{Span, Time};
 
 /// Parameters of RED; averages and thresholds count waiting packets.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RedConfig {
     /// Average queue in packets from which packets are dropped or marked (`min_th`).
@@ -149,8 +150,7 @@ impl Red {
     fn strikes(&mut self, probability: f64) -> bool {
         let left = 1.0 - f64::from(self.count) * probability;
         // A product with a power of two is exact, and a cast saturates.
-        let below =
-            if left > probability { (probability / left * 2f64.powi(64)) as u64 } else { u64::MAX };
+        let below = if left > probability { (probability / left * WHOLE) as u64 } else { u64::MAX };
         self.random.next_u64() < below
     }
 

@@ -1,5 +1,6 @@
 //! Rates as a scenario states them.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::BYTE;
@@ -9,7 +10,7 @@ use crate::schedule::Steps;
 use crate::units::{Rate, Span, Time};
 
 /// The rate of a link.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateConfig {
     /// Bits per second.
@@ -23,7 +24,7 @@ pub enum RateConfig {
 }
 
 /// Opportunities to send, repeated for ever.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
     /// When they come within a period; a time named twice is two of them.
@@ -35,7 +36,7 @@ pub struct TraceConfig {
 }
 
 /// A token bucket that delays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucketConfig {
     /// Rate at which tokens fill, in bits per second.

@@ -16,10 +16,6 @@ pub use trace::Trace;
 use crate::serializer::Serializer;
 use crate::units::{Span, Time};
 
-/// When a transmission ends that never does: far beyond any run, and yet so that
-/// delays can be added to it.
-pub const STUCK: Time = Time(u64::MAX >> 2);
-
 /// Eight bits a byte in units of one bit per second times one nanosecond.
 const BYTE: u64 = 8 * 1_000_000_000;
 
@@ -52,7 +48,7 @@ impl Transmitter {
     }
 
     /// Appends a packet that is ready at `ready`, which never goes back; gives the times
-    /// at which its transmission starts and ends ([`STUCK`]: never).
+    /// at which its transmission starts and ends ([`Time::STUCK`]: never).
     #[inline]
     pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
         match self {

@@ -3,7 +3,7 @@
 //! It sends the integral of its rate, exactly: within a step the remainder of a
 //! nanosecond is carried as it is at a constant rate, and a packet may span steps.
 
-use super::{BYTE, STUCK};
+use super::BYTE;
 use crate::schedule::Steps;
 use crate::units::{Span, Time};
 
@@ -38,7 +38,7 @@ impl Stepped {
             self.move_to(begins);
         }
         let mut units = u64::from(wire_bytes) * BYTE;
-        while self.free_at < STUCK {
+        while self.free_at < Time::STUCK {
             let rate = self.steps[self.step].1;
             let lasts = self.step_ends().0 - self.free_at.0;
             let whole = (units + self.used).checked_div(rate).unwrap_or(u64::MAX);
@@ -65,9 +65,9 @@ impl Stepped {
         let later = self.steps[self.step + 1..].partition_point(|step| step.0 <= at);
         let now = &self.steps[self.step + later..];
         if now[0].1 > 0 {
-            return at.min(STUCK);
+            return at.min(Time::STUCK);
         }
-        now.iter().find(|step| step.1 > 0).map_or(STUCK, |step| step.0)
+        now.iter().find(|step| step.1 > 0).map_or(Time::STUCK, |step| step.0)
     }
 
     /// See [`super::Transmitter::shortest`].
@@ -77,7 +77,7 @@ impl Stepped {
     }
 
     fn step_ends(&self) -> Time {
-        self.steps.get(self.step + 1).map_or(STUCK, |step| step.0)
+        self.steps.get(self.step + 1).map_or(Time::STUCK, |step| step.0)
     }
 
     fn move_to(&mut self, time: Time) {
@@ -134,8 +134,8 @@ mod tests {
     #[test]
     fn an_outage_without_end_sends_nothing() {
         let mut stepped = stepped(&[(0, 1_000_000_000), (1_000, 0)]);
-        assert_eq!(stepped.send(Time(0), 250), (Time(0), STUCK));
-        assert_eq!(stepped.send(Time(5_000), 250), (STUCK, STUCK));
+        assert_eq!(stepped.send(Time(0), 250), (Time(0), Time::STUCK));
+        assert_eq!(stepped.send(Time(5_000), 250), (Time::STUCK, Time::STUCK));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl TokenBucket {
             None => (begins, begins),
         };
         self.bucket.take(start, wire_bytes);
-        self.sent_at = end;
+        self.sent_at = end.min(Time::STUCK);
         self.latest_bytes = wire_bytes;
         (start, end)
     }

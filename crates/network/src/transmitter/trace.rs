@@ -88,7 +88,7 @@ impl Trace {
 
     #[inline]
     fn time(&self, opportunity: Opportunity) -> Time {
-        Time(opportunity.base + self.times[opportunity.index])
+        Time(opportunity.base.saturating_add(self.times[opportunity.index])).min(Time::STUCK)
     }
 
     #[inline]
@@ -97,7 +97,7 @@ impl Trace {
         if index + 1 < self.times.len() {
             Opportunity { base, index: index + 1 }
         } else {
-            Opportunity { base: base + self.period, index: 0 }
+            Opportunity { base: base.saturating_add(self.period), index: 0 }
         }
     }
 }

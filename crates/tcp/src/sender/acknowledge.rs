@@ -13,6 +13,9 @@ use crate::stack::Growth;
 use crate::tail_probe;
 use crate::transmission::Told;
 
+/// What they have for it are 32 bits with a sign.
+const RTT_US_MAX: u64 = i32::MAX as u64;
+
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
@@ -68,8 +71,10 @@ impl Sender {
         let (segs, first_sent, last_sent) = self.board.advance_plainly(cumulative);
         self.look_plainly(now);
         self.conn.delivered_segs += segs;
-        self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
-        let micros_since = |sent: Time| now.since(sent).as_micros() as u32;
+        if self.stack.ack_event_first {
+            self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
+        }
+        let micros_since = |sent: Time| rtt_us(now.since(sent));
         let first_us = micros_since(first_sent);
         let last_us = if segs == 1 { first_us } else { micros_since(last_sent) };
         self.rtt.sample(first_us, self.board.una(), self.board.next());
@@ -81,11 +86,14 @@ impl Sender {
             in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
         };
         self.algorithm.pkts_acked(&mut self.conn, &sample);
+        if !self.stack.ack_event_first {
+            self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
+        }
         self.timeouts_in_row = 0;
         self.arm_rto(now);
         self.tail_probe.on_heard(now, self.rtt.srtt_us());
         let acked = self.counted(segs as u32);
-        self.conn.cwnd_limited = self.is_cwnd_limited();
+        self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
         self.algorithm.cong_avoid(&mut self.conn, acked);
     }
 
@@ -112,12 +120,19 @@ impl Sender {
         let delivery = self.board.acknowledge(&moment, &ack, blocks);
         let ece = ack.ece && self.ecn.is_on();
         self.look(now);
-        self.tell_of_ack(&delivery, ack.has_blocks, ece);
+        self.count_deliveries(&delivery, ece);
+        let flags = ack_flags(&delivery, ack.has_blocks, ece);
+        if self.stack.ack_event_first {
+            self.algorithm.in_ack_event(&mut self.conn, flags);
+        }
         if !self.is_plain {
             self.note_deliveries(&delivery);
         }
         let echoed = echo.filter(|_| self.stack.rtt_from_timestamps);
         let rtt_us = self.sample_rtt(now, &delivery, echoed);
+        if !self.stack.ack_event_first {
+            self.algorithm.in_ack_event(&mut self.conn, flags);
+        }
         let losses = if self.leaves_state(ack) {
             Losses::default()
         } else {
@@ -153,22 +168,12 @@ impl Sender {
         }
     }
 
-    /// Tells the algorithm, before it sees what was delivered. An acknowledgement that fills a
-    /// hole takes Linux's slow path like one with blocks: the receiver had kept what was above,
-    /// so that the window it offers is another, which header prediction does not expect.
     #[inline]
-    fn tell_of_ack(&mut self, delivery: &Delivery, has_blocks: bool, ece: bool) {
-        let fills_hole = delivery.advanced_segs > delivery.delivered_segs;
-        let flags = match (has_blocks || fills_hole, ece) {
-            (false, false) if delivery.advanced_segs > 0 => ACK_WIN_UPDATE,
-            (_, false) => ACK_SLOWPATH,
-            (_, true) => ACK_SLOWPATH | ACK_ECE,
-        };
+    fn count_deliveries(&mut self, delivery: &Delivery, ece: bool) {
         self.conn.delivered_segs += delivery.delivered_segs;
         if ece {
             self.conn.delivered_ce_segs += delivery.delivered_segs;
         }
-        self.algorithm.in_ack_event(&mut self.conn, flags);
     }
 
     /// Takes the round-trip times that an acknowledgement tells; gives what it tells the
@@ -177,7 +182,7 @@ impl Sender {
         if delivery.delivered_segs == 0 {
             return None;
         }
-        let since = |sent: Time| now.since(sent).as_micros() as u32;
+        let since = |sent: Time| rtt_us(now.since(sent));
         let (first_us, last_us) = (delivery.first_sent.map(since), delivery.last_sent.map(since));
         let is_ambiguous = first_us.is_none() && delivery.advanced_segs > 0;
         let echoed_us = echo.filter(|_| is_ambiguous).map(|echo| rtt_of_echo(now, echo));
@@ -257,7 +262,7 @@ impl Sender {
             self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
         } else if self.may_raise_cwnd(delivery) {
             let acked = self.counted(delivery.delivered_segs as u32);
-            self.conn.cwnd_limited = self.is_cwnd_limited();
+            self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
             if self.is_plain || !self.in_slow_start() {
                 self.algorithm.cong_avoid(&mut self.conn, acked);
             } else {
@@ -281,7 +286,8 @@ impl Sender {
             Growth::Acks => 1,
             Growth::Segments => delivered_segs,
             Growth::Bytes if self.in_slow_start() => {
-                let limit = if self.state() == CaState::Loss { 1 } else { 2 };
+                let after_timeout = self.state() == CaState::Loss;
+                let limit = if after_timeout { 1 } else { self.stack.byte_counting_segs.get() };
                 delivered_segs.min(limit)
             }
             Growth::Bytes => delivered_segs,
@@ -289,7 +295,26 @@ impl Sender {
     }
 }
 
+/// What the algorithm's `in_ack_event` is told. An acknowledgement that fills a hole takes
+/// Linux's slow path like one with blocks: the receiver had kept what was above, so that the
+/// window it offers is another, which header prediction does not expect.
+#[inline]
+const fn ack_flags(delivery: &Delivery, has_blocks: bool, ece: bool) -> u32 {
+    let fills_hole = delivery.advanced_segs > delivery.delivered_segs;
+    match (has_blocks || fills_hole, ece) {
+        (false, false) if delivery.advanced_segs > 0 => ACK_WIN_UPDATE,
+        (_, false) => ACK_SLOWPATH,
+        (_, true) => ACK_SLOWPATH | ACK_ECE,
+    }
+}
+
+/// A round-trip time in microseconds, where algorithms can have no more than 36 minutes.
+#[inline]
+fn rtt_us(rtt: Span) -> u32 {
+    rtt.as_micros().min(RTT_US_MAX) as u32
+}
+
 /// The round-trip time that an echoed timestamp tells, in microseconds.
 fn rtt_of_echo(now: Time, echo: u32) -> u32 {
-    clock(now).wrapping_sub(echo).max(1) * 1_000
+    clock(now).wrapping_sub(echo).clamp(1, RTT_US_MAX as u32 / 1_000) * 1_000
 }

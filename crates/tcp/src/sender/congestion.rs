@@ -30,7 +30,7 @@ impl Sender {
         match self.state() {
             CaState::Recovery => self.go_on_repairing(news, observer),
             CaState::Loss => self.infer_losses(news.now),
-            CaState::Open | CaState::Disorder | CaState::Cwr => self.watch(news, observer),
+            _ => self.watch(news, observer),
         }
     }
 
@@ -43,25 +43,28 @@ impl Sender {
             CaState::Cwr => una > self.high_seq,
             // Duplicate ACKs of what was sent again must not begin another recovery.
             _ if self.board.counts_duplicate_acks() => una > self.high_seq,
-            CaState::Recovery | CaState::Loss => una >= self.high_seq,
+            _ => una >= self.high_seq,
         }
     }
 
     fn finish(&mut self, news: &News, observer: &mut impl Observer) {
+        self.frto = Frto::Idle;
         if self.state() == CaState::Cwr {
             self.end_reduction();
+            self.set_state(CaState::Open);
         } else if self.is_spurious(news) {
             let was_reducing = self.recovery.is_some();
             self.take_back(observer);
+            self.set_state(CaState::Open);
             if was_reducing {
                 self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
             }
         } else {
             self.board.on_recovery_end();
+            // As in Linux, an algorithm hears of the state before the window is set.
+            self.set_state(CaState::Open);
             self.end_reduction();
         }
-        self.frto = Frto::Idle;
-        self.set_state(CaState::Open);
         observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
     }
 
@@ -237,7 +240,9 @@ impl Sender {
     fn begin_reduction(&mut self) {
         let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
         let own = self.algorithm.has_cong_control();
-        self.recovery = (!own).then(|| Recovery::begin(self.stack.reduction, prior, ssthresh));
+        let is_reno_s = self.algorithm.has_renos_bound();
+        self.recovery =
+            (!own).then(|| Recovery::begin(self.stack.reduction, is_reno_s, prior, ssthresh));
     }
 
     /// Ends a reduction where it was to lead, unless the algorithm sets the window.
@@ -281,11 +286,16 @@ impl Sender {
 
     pub(super) fn set_state(&mut self, state: CaState) {
         if self.state() != state {
-            self.algorithm.set_state(&mut self.conn, state);
-            self.conn.state = state;
-            if let Some(recovery) = &mut self.recovery {
-                recovery.aim_at(self.conn.ssthresh_segs);
-            }
+            self.tell_state(state);
+        }
+    }
+
+    /// As [`Self::set_state`], also of a state that lasts: each timeout is one of its own.
+    pub(super) fn tell_state(&mut self, state: CaState) {
+        self.algorithm.set_state(&mut self.conn, state);
+        self.conn.state = state;
+        if let Some(recovery) = &mut self.recovery {
+            recovery.aim_at(self.conn.ssthresh_segs);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Sender {
         self.board.resend(now, segment);
         self.conn.in_flight_segs = self.in_flight();
         self.counters.retransmitted_segs += 1;
-        self.idle_since = now;
+        self.resent_at = now;
         self.undo.on_resent(now, segment);
         if self.rto_deadline == Time::NEVER || segment == self.board.una() {
             self.rto_deadline = now + self.rtt.rto();
@@ -68,6 +68,7 @@ impl Sender {
     #[cold]
     pub(super) fn send_probe(&mut self, now: Time) -> Segment {
         let again = (!self.has_new_data()).then(|| self.board.next() - 1);
+        self.shaper.hand_over();
         let segment = self.send(now, again);
         self.tail_probe.on_sent(self.board.next(), again.is_some());
         self.counters.tail_probes += 1;
@@ -153,7 +154,7 @@ impl Sender {
         self.conn.cwnd_segs = self.conn.in_flight_segs + 1;
         self.conn.cwnd_cnt = 0;
         self.high_seq = self.board.next();
-        self.set_state(CaState::Loss);
+        self.tell_state(CaState::Loss);
         self.timeouts_in_row += 1;
         self.rtt.back_off();
         self.rto_deadline = now + self.rtt.rto();

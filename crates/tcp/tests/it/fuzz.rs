@@ -1,13 +1,11 @@
 //! Transfers over a wire that loses, duplicates, delays and marks at random.
 
-mod wire;
-
 use std::num::NonZeroU64;
 
+use crate::wire::{Event, Fate, Wire, ms, steady};
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{Ecn, LossDetection, PROFILES, Pacing, Stack};
 use proptest::prelude::*;
-use wire::{Event, Fate, Wire, ms, steady};
 
 /// How often each thing happens, in thousandths, and the delays.
 #[derive(Clone, Copy, Debug)]

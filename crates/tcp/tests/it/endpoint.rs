@@ -123,7 +123,7 @@ const CONFIG: SenderConfig = SenderConfig {
     mss_bytes: 1448,
     packet_bytes: 1500,
     overhead_bytes: 0,
-    host_rate_bps: None,
+    has_interface: false,
     tcp_bpf: None,
 };
 

@@ -1,11 +1,10 @@
 //! Each mechanism of loss recovery on a wire of 100 ms, one trouble at a time.
 
-mod wire;
-
+use crate::wire::{Event, Fate, Wire, ms, stack, steady};
 use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ecn, LossDetection, ProbeRule, Segment, Stack};
-use wire::{Event, Fate, Wire, ms, stack, steady};
+use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Segment, Stack};
+use std::num::NonZeroU32;
 
 const DELAY: Span = ms(50);
 
@@ -365,5 +364,50 @@ fn timestamps_tell_algorithms_the_rtt_of_what_was_sent_again_since_linux_4_2() {
     // In whole milliseconds, as the retransmission came 0.2 ms before the end of one.
     for profile in ["linux-4.14", "linux-6"] {
         assert_eq!(smallest_rtts_us(profile), (100_000, 100_600), "{profile}");
+    }
+}
+
+/// The window when one loss of about a hundred segments is repaired, and the ssthresh then.
+fn repaired(profile: &str, algorithm: &str) -> (u32, u32) {
+    let data = losing(&[150]);
+    let mut wire = Wire::new(&stack(profile), algorithm, Some(600), data, steady(DELAY));
+    wire.finish();
+    let recovered = wire.events.0.iter().find_map(|event| match *event {
+        Event::Recovered { cwnd, ssthresh } => Some((cwnd, ssthresh)),
+        _ => None,
+    });
+    recovered.expect("a recovery")
+}
+
+#[test]
+fn rate_halving_goes_below_ssthresh_where_the_kernel_let_it() {
+    for (profile, algorithm, undershoots) in [
+        ("linux-2.6.26", "scalable", true),
+        ("linux-2.6.26", "highspeed", false), // halves in slow start, so does the rate
+        ("linux-2.6.26", "bic", false),
+        ("linux-2.6.6", "bic", true),
+        ("linux-3.16", "scalable", false),
+    ] {
+        let (cwnd, ssthresh) = repaired(profile, algorithm);
+        let share = f64::from(cwnd) / f64::from(ssthresh);
+        println!("{profile} {algorithm} {cwnd} of {ssthresh}");
+        assert_eq!(share < 0.8, undershoots, "{profile} {algorithm}: {cwnd} of {ssthresh}");
+    }
+}
+
+#[test]
+fn byte_counting_adds_no_more_than_its_limit_for_an_ack() {
+    for (limit, cwnd) in [(1, 15), (2, 20), (3, 20)] {
+        let byte_counting_segs = NonZeroU32::new(limit).unwrap();
+        let stack = Stack { growth: Growth::Bytes, byte_counting_segs, ..stack("linux-6") };
+        let mut count = 0;
+        let acks = |_| {
+            count += 1;
+            if count % 2 == 0 { Fate::after(DELAY) } else { Fate::lost() }
+        };
+        let data = |_: Time, _: Segment| Fate::after(DELAY);
+        let mut wire = Wire::new(&stack, "reno", Some(1_000), data, acks);
+        wire.run(at(101));
+        assert_eq!(wire.sender.conn().cwnd_segs, cwnd, "five ACKs for two segments each");
     }
 }

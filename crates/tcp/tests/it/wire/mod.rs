@@ -1,5 +1,4 @@
 //! A wire between a sender and a plain receiver, on which tests decide each fate.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -151,7 +150,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             mss_bytes: 1448,
             packet_bytes: 1500,
             overhead_bytes: 0,
-            host_rate_bps: None,
+            has_interface: false,
             tcp_bpf: None,
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).expect("an algorithm");
@@ -232,6 +231,13 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         if self.sent.len() % 64 == 0 {
             assert_eq!(format!("{:?}", self.twin), format!("{:?}", self.sender));
         }
+    }
+
+    /// There is data below the segment `end` now.
+    pub fn supply(&mut self, end: u64) {
+        self.segs = Some(end);
+        self.sender.supply(end);
+        self.twin.supply(end);
     }
 
     /// No more data will come.

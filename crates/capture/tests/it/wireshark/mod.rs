@@ -14,7 +14,7 @@ use dumbbell_capture::{
     Ack, Conversation, Data, Ecn, Endpoint, Flow, Timestamps, UdpPacket, Writer,
 };
 
-use crate::dissection::{Dissection, can_dissect};
+use dissection::{Dissection, can_dissect};
 
 const MSS: u64 = 1448;
 const US: u64 = 1_000;

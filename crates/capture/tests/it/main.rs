@@ -1,0 +1,4 @@
+//! Captures are read back by others as they were meant.
+
+mod properties;
+mod wireshark;

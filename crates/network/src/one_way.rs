@@ -1,0 +1,86 @@
+//! What the receiver of a flow's datagrams sees of their one-way delays.
+
+use crate::delay_histograms::{DelayCount, DelayHistograms, Periods};
+use crate::units::{Span, Time};
+
+/// One-way delays of datagrams in the order of their arrival.
+#[derive(Debug)]
+pub struct OneWay {
+    counters: OneWayCounters,
+    latest: Option<Span>,
+    histograms: DelayHistograms,
+}
+
+/// Sums over all that have arrived so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OneWayCounters {
+    /// Datagrams, those that came twice counted twice.
+    pub packets: u64,
+    /// Their delays.
+    pub delay: Span,
+    /// The smallest one; zero if there is none.
+    pub delay_min: Span,
+    /// The largest one.
+    pub delay_max: Span,
+    /// By how much the delay of each differs from that of the one that arrived before it.
+    pub variation: Span,
+}
+
+impl OneWay {
+    /// Nothing has arrived.
+    #[must_use]
+    pub fn new(periods: Periods) -> Self {
+        let (counters, histograms) = (OneWayCounters::default(), DelayHistograms::new(periods));
+        Self { counters, latest: None, histograms }
+    }
+
+    /// A datagram arrives at `now`, which never goes back, `delay` after it was sent.
+    pub fn arrives(&mut self, now: Time, delay: Span) {
+        let OneWayCounters { packets, delay_min, delay_max, .. } = self.counters;
+        let before = self.latest.replace(delay).unwrap_or(delay);
+        self.counters = OneWayCounters {
+            packets: packets + 1,
+            delay: self.counters.delay + delay,
+            delay_min: if packets == 0 { delay } else { delay_min.min(delay) },
+            delay_max: delay_max.max(delay),
+            variation: self.counters.variation + Span(delay.0.abs_diff(before.0)),
+        };
+        self.histograms.record(now, delay);
+    }
+
+    /// What has arrived so far.
+    #[must_use]
+    pub const fn counters(&self) -> OneWayCounters {
+        self.counters
+    }
+
+    /// Every delay, counted.
+    #[must_use]
+    pub fn finish(self) -> Vec<DelayCount> {
+        self.histograms.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variation_is_between_one_datagram_and_the_next() {
+        let mut one_way = OneWay::new(Periods::whole(Time(100)));
+        assert_eq!(one_way.counters(), OneWayCounters::default());
+        for (at, delay) in [(10, 5), (20, 9), (21, 9), (40, 2)] {
+            one_way.arrives(Time(at), Span(delay));
+        }
+        let expected = OneWayCounters {
+            packets: 4,
+            delay: Span(25),
+            delay_min: Span(2),
+            delay_max: Span(9),
+            variation: Span(4 + 7),
+        };
+        assert_eq!(one_way.counters(), expected);
+        let counts = one_way.finish().into_iter().map(|count| (count.delay.0, count.packets));
+        assert_eq!(counts.collect::<Vec<_>>(), [(2, 1), (5, 1), (9, 2)]);
+    }
+}

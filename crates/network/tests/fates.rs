@@ -1,0 +1,241 @@
+//! Hosts can keep count of their packets by what the network says of them: whoever holds
+//! something for a packet, a buffer or SACK blocks, knows at all times how many there are.
+
+use std::collections::BTreeMap;
+
+use dumbbell_network::{
+    Arrival, Direction, Drive, Fate, LinkConfig, Network, Packet, Path, Time, Turn,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const END: Time = Time(200_000_000);
+
+/// Every discipline, with little room.
+fn any_queue() -> impl Strategy<Value = Value> {
+    let delays = |kind: &str| json!({"kind": kind, "target_ns": 100_000, "interval_ns": 2_000_000, "ecn": true});
+    let mut fq_codel = delays("fq-codel");
+    fq_codel["queues"] = json!(4);
+    fq_codel["quantum_bytes"] = json!(300);
+    let discipline = prop::sample::select(vec![
+        json!({"kind": "fifo"}),
+        json!({"kind": "step", "threshold": {"packets": 3}}),
+        json!({
+            "kind": "red", "min_packets": 1.0, "max_packets": 5.0, "max_probability": 0.1,
+            "weight": 0.2, "gentle": true, "adaptive": false, "ecn": false,
+        }),
+        json!({
+            "kind": "pie", "target_ns": 100_000, "update_ns": 1_000_000, "alpha": 0.125,
+            "beta": 1.25, "burst_ns": 2_000_000, "ecn": false,
+        }),
+        delays("codel"),
+        fq_codel,
+        json!({
+            "kind": "fq", "quantum_bytes": 300, "initial_quantum_bytes": 600,
+            "flow_limit_packets": 4,
+        }),
+        json!({
+            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}}, "threshold": {"packets": 2},
+            "serve": {"round_robin": {"quantum_bytes": 300, "weights": [1, 1]}},
+        }),
+    ]);
+    let limit = prop_oneof![
+        (1u32..8).prop_map(|packets| json!({"packets": packets})),
+        (100u32..2_000).prop_map(|bytes| json!({"bytes": bytes})),
+        Just(json!({"packets": 1_000})),
+    ];
+    (discipline, limit)
+        .prop_map(|(discipline, limit)| json!({"discipline": discipline, "limit": limit}))
+}
+
+fn sometimes(values: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
+    prop_oneof![3 => Just(Value::Null), 1 => values.boxed()]
+}
+
+prop_compose! {
+    fn any_link()(
+        queue in any_queue(),
+        rate in prop_oneof![4 => (300_000u64..5_000_000).prop_map(|rate| json!({"constant": rate})), 1 => Just(Value::Null)],
+        delay_ns in prop_oneof![Just(0u64), 0u64..3_000_000],
+        duplicate in prop_oneof![Just(0.0), Just(0.5), 0.0f64..0.5],
+        reorder in sometimes((0.05f64..0.5, 1u64..5_000_000)
+            .prop_map(|(probability, delay)| json!({"probability": probability, "delay_ns": delay}))),
+        policer in sometimes(Just(json!({"rate_bps": 1_000_000, "burst_bytes": 500}))),
+        loss in sometimes((0.0f64..0.3).prop_map(|p| json!([{"kind": "bernoulli", "probability": [[0, p]]}]))),
+        jitter_ns in prop_oneof![3 => Just(0u64), 1 => 1u64..2_000_000],
+        batch_ns in prop_oneof![3 => Just(0u64), 1 => 1u64..2_000_000],
+    ) -> LinkConfig {
+        let link = json!({
+            "name": "link", "rate": rate, "delay": [[0, delay_ns]], "overhead_bytes": 0,
+            "queue": queue, "policer": policer, "loss": if loss.is_null() { json!([]) } else { loss },
+            "duplicate": duplicate, "reorder": reorder, "jitter_ns": jitter_ns,
+            "batch_ns": batch_ns, "sampled": false,
+        });
+        let link: LinkConfig = serde_json::from_value(link).unwrap();
+        link.check().unwrap();
+        link
+    }
+}
+
+/// Flow `f` is `f` times so far away; data passes the links in their order, what comes
+/// back passes them the other way round.
+fn path(links: usize, flow: u64, step_ns: u64) -> Path {
+    let route = |links: Vec<usize>, before: u64| {
+        let delay = |position| if position == 0 { before } else { 0 };
+        let hops = links.iter().enumerate();
+        let hops = hops.map(|(position, link)| json!({"link": link, "delay_ns": delay(position)}));
+        serde_json::from_value(json!({"hops": hops.collect::<Vec<_>>(), "delay_ns": 9})).unwrap()
+    };
+    let forward = (0..links).collect();
+    let reverse = (links..2 * links).rev().collect();
+    Path { forward: route(forward, flow * step_ns), reverse: Some(route(reverse, 0)) }
+}
+
+/// Hosts that send when they are told to, and count.
+struct Hosts {
+    /// What each route's host still has to send, the next last.
+    to_send: BTreeMap<usize, Vec<(Time, Packet)>>,
+    /// Packets as they were sent, by number, and how many there are of each.
+    sent: Vec<(Packet, u32)>,
+    /// How many leave the first link until the end, by what is said of them.
+    departed: u64,
+}
+
+impl Hosts {
+    /// Hosts that send after each pause on one of `2 flows` routes.
+    fn new(pauses: &[(u64, usize)]) -> Self {
+        let (mut to_send, mut sent) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
+        let mut now = Time::ZERO;
+        for (number, &(pause, route)) in (0..).zip(pauses) {
+            now = Time(now.0 + pause);
+            let direction = [Direction::Forward, Direction::Reverse][route % 2];
+            let bytes = 40 + (number * 37 % 200) as u16;
+            let packet = Packet::new(route as u32 / 2, direction, bytes, number);
+            to_send.entry(route).or_default().push((now, packet));
+            sent.push((packet, 0));
+        }
+        to_send.values_mut().for_each(|packets| packets.reverse());
+        Self { to_send, sent, departed: 0 }
+    }
+
+    fn next_of(&self, route: usize) -> Time {
+        let next = self.to_send.get(&route).and_then(|packets| packets.last());
+        next.map_or(Time::NEVER, |&(time, _)| time)
+    }
+
+    fn send(&mut self, route: usize, network: &mut Network) -> Fate {
+        let packets = self.to_send.get_mut(&route).expect("a host that sends");
+        let (time, packet) = packets.pop().expect("something to send");
+        self.sent[packet.number() as usize].1 = 1;
+        network.send(time, packet)
+    }
+
+    /// There must be one more of a packet of which something is said.
+    fn held(&mut self, packet: Packet) -> &mut u32 {
+        let (sent, held) = &mut self.sent[packet.number() as usize];
+        assert_eq!((packet.flow(), packet.direction()), (sent.flow(), sent.direction()));
+        assert!(*held > 0, "news of {packet:?} when all of it are gone");
+        held
+    }
+
+    fn hear(&mut self, fate: Fate, network: &mut Network) {
+        match fate {
+            Fate::UnderWay => {}
+            Fate::Doubled(packet) => *self.held(packet) += 1,
+            Fate::Departs(Arrival { time, packet }, link) => {
+                self.held(packet);
+                assert_eq!(link, 0, "another link was not asked");
+                self.departed += u64::from(time <= END);
+            }
+            Fate::Lost(Arrival { packet, .. }, ..) | Fate::Delivered(Arrival { packet, .. }) => {
+                *self.held(packet) -= 1;
+            }
+            Fate::News => {
+                while let Some(fate) = network.news() {
+                    self.hear(fate, network);
+                }
+            }
+        }
+    }
+
+    /// Hosts that have times of their own, as those of a simulation.
+    fn run_virtually(&mut self, network: &mut Network) {
+        let groups: Vec<Vec<usize>> = network.groups().map(<[usize]>::to_vec).collect();
+        // Whoever hears on one route speaks on the other.
+        let next = |hosts: &Self, group: usize| {
+            let all = groups[group].iter().map(|&route| (hosts.next_of(route ^ 1), route ^ 1));
+            all.min().expect("a group has routes")
+        };
+        for group in 0..groups.len() {
+            network.set_timer(group, next(self, group).0);
+        }
+        loop {
+            if let Some(arrival) = network.next_delivery() {
+                self.hear(Fate::Delivered(arrival), network);
+                continue;
+            }
+            match network.turn() {
+                None => return,
+                Some(Turn::Onward) => {}
+                Some(Turn::News) => self.hear(Fate::News, network),
+                Some(Turn::Timer(group, time)) => {
+                    let (due, route) = next(self, group);
+                    assert_eq!(due, time);
+                    let fate = self.send(route, network);
+                    self.hear(fate, network);
+                    network.set_timer(group, next(self, group).0);
+                }
+            }
+        }
+    }
+
+    /// Hosts that send as time goes by, as those of the testbed.
+    fn run_in_real_time(&mut self, network: &mut Network) {
+        while let Some((time, route)) =
+            self.to_send.keys().map(|&route| (self.next_of(route), route)).min()
+        {
+            while let Some(fate) = network.until(time.min(END)) {
+                self.hear(fate, network);
+            }
+            if time > END {
+                return;
+            }
+            let fate = self.send(route, network);
+            self.hear(fate, network);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_said_of_a_packet_that_is_gone_and_nothing_gets_lost_unsaid(
+        links in (1usize..3).prop_flat_map(|links| prop::collection::vec(any_link(), 2 * links)),
+        (flows, pauses) in (1usize..4).prop_flat_map(|flows| {
+            let pause = (prop_oneof![Just(0u64), 0u64..1_500_000], 0..2 * flows);
+            (Just(flows as u64), prop::collection::vec(pause, 1..150))
+        }),
+        step_ns in prop_oneof![Just(0u64), 1u64..2_000_000],
+        seed: u64,
+        drive in prop::sample::select(vec![Drive::Virtual, Drive::Real]),
+    ) {
+        let paths: Vec<_> = (0..flows).map(|flow| path(links.len() / 2, flow, step_ns)).collect();
+        let mut network = Network::new(&links, &paths, seed, END, None, drive);
+        let is_told = network.tell_departures(0);
+        let mut hosts = Hosts::new(&pauses);
+        match drive {
+            Drive::Virtual => hosts.run_virtually(&mut network),
+            Drive::Real => hosts.run_in_real_time(&mut network),
+        }
+        hosts.hear(Fate::News, &mut network);
+        for packet in network.under_way() {
+            *hosts.held(packet) -= 1;
+        }
+        let departed = network.counters(0).0.departed_packets;
+        prop_assert_eq!(hosts.departed, if is_told { departed } else { 0 });
+        for (packet, held) in hosts.sent {
+            prop_assert_eq!(held, 0, "{:?} got lost without a word", packet);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What makes it doubtful that a run tells of its algorithms: its bottleneck was in a host, a flow
+//! was locked out, or who was dropped rested on the phase of packets.
+//!
+//! None of this makes a run invalid: it is what the scenario says, and hosts that are exactly as
+//! fast as their network do behave so. It may be far from what was meant.
+
+use dumbbell_network::{Drops, LinkConfig, LinkCounters, LinkId, Network, RateConfig, Span};
+use dumbbell_record::{Cause, Doubt, FlowSummary};
+
+use crate::Scenario;
+use crate::flow::{Demand, Flow, Transport};
+
+/// Share of the time for which a host's interface sends that is held back by it, in percent.
+const BUSY_PERCENT: u128 = 90;
+/// A flow that has less than this part of an equal share may be locked out, ...
+const LOCKED_OUT: u64 = 20;
+/// ... if it was dropped so often, ...
+const DROPS_MIN: u64 = 5;
+/// ... and so many times as often as the flow that has most.
+const DROPS_RATIO: u64 = 50;
+/// After so many occasions of drops a flow shows a phase, ...
+const OCCASIONS_MIN: u64 = 8;
+/// ... and has one if on so many of them, in percent, the first came in two of sixteen parts of a
+/// service time.
+const PHASE_PERCENT: u64 = 90;
+/// Flows that a text names.
+const NAMED: usize = 3;
+const PACKET_BYTES: u32 = 1_500;
+
+/// What of a scenario a look back needs.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    links: Vec<LinkOutline>,
+    flows: Vec<FlowOutline>,
+}
+
+#[derive(Clone, Debug)]
+struct LinkOutline {
+    name: String,
+    /// Bits per second; none: it has no rate.
+    rate_bps: Option<u64>,
+    is_interface: bool,
+}
+
+#[derive(Clone, Debug)]
+struct FlowOutline {
+    label: String,
+    /// The links that its data passes.
+    path: Vec<LinkId>,
+    /// What it sends at most, if it sends all the time.
+    wants_bps: Option<u64>,
+}
+
+/// What a link came to.
+#[derive(Debug)]
+struct Seen {
+    counters: LinkCounters,
+    drops: Drops,
+}
+
+impl Outline {
+    /// That of a scenario.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        Self {
+            links: scenario.links.iter().map(LinkOutline::of).collect(),
+            flows: scenario.flows.iter().map(FlowOutline::of).collect(),
+        }
+    }
+
+    /// What is doubtful about a run that came to this, after its last packet.
+    #[must_use]
+    pub fn doubts(&self, flows: &[FlowSummary], network: &mut Network) -> Vec<Doubt> {
+        let seen =
+            |link| Seen { counters: network.counters(link).0, drops: network.drops(link).clone() };
+        let links: Vec<_> = (0..self.links.len()).map(seen).collect();
+        let run = LookBack { outline: self, flows, links };
+        let hosts = (0..self.links.len()).filter_map(|link| run.host(link));
+        let flows = (0..self.flows.len()).filter_map(|flow| run.locked_out(flow));
+        let phases = (0..self.links.len()).filter_map(|link| run.phase(link));
+        hosts.chain(flows).chain(phases).collect()
+    }
+}
+
+impl LinkOutline {
+    fn of(link: &LinkConfig) -> Self {
+        let rate_bps = |rate: &RateConfig| {
+            let packet_ns = rate.typical_time(PACKET_BYTES).0.max(1);
+            u64::from(PACKET_BYTES) * 8_000_000_000 / packet_ns
+        };
+        Self {
+            name: link.name.clone(),
+            rate_bps: link.rate.as_ref().map(rate_bps),
+            is_interface: link.interface,
+        }
+    }
+}
+
+impl FlowOutline {
+    fn of(flow: &Flow) -> Self {
+        let wants_bps = match &flow.transport {
+            Transport::Tcp(tcp) => matches!(tcp.demand, Demand::Endless).then_some(u64::MAX),
+            Transport::Udp(udp) => udp.on_off.is_none().then_some(udp.rate_bps.0.get()),
+        };
+        let path = flow.forward.hops.iter().map(|hop| hop.link).collect();
+        Self { label: flow.label.clone(), path, wants_bps }
+    }
+}
+
+/// A run that is over.
+struct LookBack<'a> {
+    outline: &'a Outline,
+    flows: &'a [FlowSummary],
+    links: Vec<Seen>,
+}
+
+impl LookBack<'_> {
+    /// The flows whose data passes a link.
+    fn through(&self, link: LinkId) -> impl Iterator<Item = usize> {
+        let flows = self.outline.flows.iter().enumerate();
+        flows.filter(move |(_, flow)| flow.path.contains(&link)).map(|(flow, _)| flow)
+    }
+
+    /// The links that a flow's data passes which are no host's interface.
+    fn beyond_host(&self, flow: usize) -> impl Iterator<Item = LinkId> {
+        let path = self.outline.flows[flow].path.iter().copied();
+        path.filter(|&link| !self.outline.links[link].is_interface)
+    }
+
+    fn labels(&self, flows: &[usize]) -> String {
+        let named = flows.iter().take(NAMED).map(|&flow| self.outline.flows[flow].label.as_str());
+        let mut text = named.collect::<Vec<_>>().join(", ");
+        if flows.len() > NAMED {
+            text += &format!(" and {} more", flows.len() - NAMED);
+        }
+        text
+    }
+
+    /// Whether a host, not the network, held its flows back.
+    fn host(&self, link: LinkId) -> Option<Doubt> {
+        let LinkOutline { rate_bps: Some(rate_bps), is_interface: true, .. } =
+            self.outline.links[link]
+        else {
+            return None;
+        };
+        let flows: Vec<_> = self.through(link).collect();
+        let here = &self.links[link].counters;
+        let dropped: u64 = flows.iter().map(|&flow| self.flows[flow].dropped_packets).sum();
+        let mut beyond: Vec<_> = flows.iter().flat_map(|&flow| self.beyond_host(flow)).collect();
+        beyond.sort_unstable();
+        beyond.dedup();
+        let is_marked = beyond.iter().any(|&link| self.links[link].counters.marked_packets > 0);
+        if dropped > here.dropped_packets || is_marked {
+            return None;
+        }
+        let names = self.labels(&flows);
+        if here.dropped_packets > 0 {
+            let count = here.dropped_packets;
+            return Some(Doubt {
+                cause: Cause::Host,
+                text: format!(
+                    "the host of {names} was the bottleneck: its own queue dropped {count} of its \
+                     packets, the network none"
+                ),
+            });
+        }
+        let begin = flows.iter().map(|&flow| self.flows[flow].start_ns).min()?;
+        let end = flows.iter().map(|&flow| self.flows[flow].end_ns).max()?;
+        let sent_bits = u128::from(here.departed_bytes) * 8;
+        let could_bits = u128::from(rate_bps) * u128::from(end - begin) / 1_000_000_000;
+        let waited = mean_wait(here);
+        let elsewhere = beyond.iter().map(|&link| mean_wait(&self.links[link].counters)).max()?;
+        if 100 * sent_bits < BUSY_PERCENT * could_bits || waited <= elsewhere {
+            return None;
+        }
+        Some(Doubt {
+            cause: Cause::Host,
+            text: format!(
+                "the host of {names} was the bottleneck: packets waited {} us there and at most {} \
+                 us in the network, which dropped none of them",
+                waited.as_micros(),
+                elsewhere.as_micros(),
+            ),
+        })
+    }
+
+    /// Whether a flow met a full queue again and again where another one never did.
+    fn locked_out(&self, flow: usize) -> Option<Doubt> {
+        let (outline, own) = (&self.outline.flows[flow], &self.flows[flow]);
+        let of = |link: LinkId| self.links[link].drops.of(flow as u32).map(|drops| drops.packets);
+        let link = self.beyond_host(flow).max_by_key(|&link| of(link))?;
+        let dropped = of(link).filter(|&dropped| dropped >= DROPS_MIN)?;
+        let life = (own.start_ns, own.end_ns);
+        let meets = |other: usize| {
+            let FlowSummary { start_ns, end_ns, .. } = self.flows[other];
+            other != flow && start_ns < life.1 && end_ns > life.0
+        };
+        let rivals: Vec<_> = self.through(link).filter(|&other| meets(other)).collect();
+        let first = *rivals.iter().max_by_key(|&&rival| self.flows[rival].received_bytes)?;
+        let share = self.outline.links[link].rate_bps? / (rivals.len() as u64 + 1);
+        let share_bps = share.min(outline.wants_bps?);
+        let got_bits = u128::from(own.received_bytes) * 8_000_000_000;
+        let got_bps = (got_bits / u128::from(life.1 - life.0).max(1)) as u64;
+        let of_first = self.links[link].drops.of(first as u32).map_or(0, |drops| {
+            let (from, to) = drops.between;
+            if from.0 < life.1 && to.0 > life.0 { drops.packets } else { 0 }
+        });
+        if got_bps >= share_bps / LOCKED_OUT || of_first * DROPS_RATIO > dropped {
+            return None;
+        }
+        Some(Doubt {
+            cause: Cause::LockedOut,
+            text: format!(
+                "{} was locked out: it got {} of {}, and {} dropped {dropped} of its packets and \
+                 {of_first} of those of {}",
+                outline.label,
+                bits(got_bps),
+                bits(share_bps),
+                self.outline.links[link].name,
+                self.outline.flows[first].label,
+            ),
+        })
+    }
+
+    /// Whether what a link turned away came at one point of its service time.
+    fn phase(&self, link: LinkId) -> Option<Doubt> {
+        let outline = &self.outline.links[link];
+        if outline.is_interface || self.through(link).nth(1).is_none() {
+            return None;
+        }
+        let (mut all, mut in_phase, mut flows) = (0, 0, Vec::new());
+        for (flow, drops) in self.links[link].drops.of_flows() {
+            let occasions = drops.occasions();
+            all += occasions;
+            if occasions >= OCCASIONS_MIN && 100 * drops.in_phase() >= PHASE_PERCENT * occasions {
+                in_phase += occasions;
+                flows.push(flow as usize);
+            }
+        }
+        (in_phase > 0 && 2 * in_phase >= all).then(|| Doubt {
+            cause: Cause::Phase,
+            text: format!(
+                "the packets of {} kept one phase: those that {} dropped came at one point of its \
+                 service of another",
+                self.labels(&flows),
+                outline.name,
+            ),
+        })
+    }
+}
+
+/// How long a byte waited for the transmitter, on average.
+fn mean_wait(counters: &LinkCounters) -> Span {
+    let bytes = u128::from(counters.departed_bytes).max(1);
+    Span(u64::try_from(counters.waiting_byte_ns / bytes).unwrap_or(u64::MAX))
+}
+
+/// A rate in Mbit/s, for people.
+fn bits(bits_per_s: u64) -> String {
+    format!("{:.1} Mbit/s", bits_per_s as f64 / 1e6)
+}
