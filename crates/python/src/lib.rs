@@ -93,7 +93,8 @@ fn simulate(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
-    let (scenario, cancel) = (parsed(scenario_json)?, flag(cancel));
+    let cancel = flag(cancel);
+    let scenario = parsed(py, scenario_json, &cancel)?;
     py.detach(|| dumbbell_simulator::run(scenario, &cancel)).map(RunOutput).map_err(|error| {
         match error {
             Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
@@ -102,9 +103,16 @@ fn simulate(
     })
 }
 
-fn parsed(scenario_json: &str) -> PyResult<Scenario> {
-    Scenario::from_json(scenario_json)
-        .map_err(|Invalid { key, problem }| ScenarioError::new_err((key, problem)))
+/// Other threads go on meanwhile, as what a scenario brings is compiled.
+fn parsed(py: Python<'_>, scenario_json: &str, cancel: &AtomicBool) -> PyResult<Scenario> {
+    py.detach(|| Scenario::from_json_unless(scenario_json, cancel)).map_err(
+        |Invalid { key, problem }| {
+            if cancel.load(Ordering::Relaxed) {
+                return Cancelled::new_err(());
+            }
+            ScenarioError::new_err((key, problem))
+        },
+    )
 }
 
 fn flag(cancel: Option<Py<CancelToken>>) -> Arc<AtomicBool> {
@@ -125,11 +133,26 @@ fn algorithms() -> String {
     serde_json::to_string(dumbbell_algorithm::registry()).expect("descriptions are plain values")
 }
 
+/// The versions of what is done, under which results are stored, as JSON.
+#[pyfunction]
+fn behaviour() -> String {
+    let behaviour = dumbbell_simulator::Behaviour::now();
+    serde_json::to_string(&behaviour).expect("versions are plain values")
+}
+
 /// Compiles and registers a user's algorithm and returns its description as JSON; messages
 /// call its file `shown`.
 #[pyfunction]
-fn load_algorithm(py: Python<'_>, name: &str, code: &str, shown: &str) -> PyResult<String> {
-    let loaded = py.detach(|| own::load(name, code, shown)).map_err(not_usable)?;
+#[pyo3(signature = (name, code, shown, cancel=None))]
+fn load_algorithm(
+    py: Python<'_>,
+    name: &str,
+    code: &str,
+    shown: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let cancel = flag(cancel);
+    let loaded = py.detach(|| own::load_unless(name, code, shown, &cancel)).map_err(not_usable)?;
     Ok(serde_json::to_string(loaded).expect("descriptions are plain values"))
 }
 
@@ -139,18 +162,40 @@ fn check_algorithm_name(name: &str, shown: &str) -> PyResult<()> {
     own::check_name(name, shown).map_err(not_usable)
 }
 
+/// What tells a user's algorithm from another of its name: a hash of its source and of what that
+/// may include.
+#[pyfunction]
+fn source_hash(code: &str) -> String {
+    own::source_hash(code)
+}
+
 /// What an algorithm's compiled code has and needs, as JSON.
 #[pyfunction]
-fn examine_algorithm(py: Python<'_>, name: &str, code: &str, shown: &str) -> PyResult<String> {
-    let found = py.detach(|| own::examine(name, code, shown)).map_err(not_usable)?;
+#[pyo3(signature = (name, code, shown, cancel=None))]
+fn examine_algorithm(
+    py: Python<'_>,
+    name: &str,
+    code: &str,
+    shown: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let cancel = flag(cancel);
+    let found = py.detach(|| own::examine(name, code, shown, &cancel)).map_err(not_usable)?;
     Ok(serde_json::to_string(&found).expect("findings are plain values"))
 }
 
 /// Plays random calls on an algorithm and returns what was found, as a JSON list.
 #[pyfunction]
-fn fuzz_algorithm(py: Python<'_>, name: &str, code: &str) -> PyResult<String> {
+#[pyo3(signature = (name, code, cancel=None))]
+fn fuzz_algorithm(
+    py: Python<'_>,
+    name: &str,
+    code: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let cancel = flag(cancel);
     let found = py.detach(|| {
-        let fuzzer = own::Fuzzer::new(&[(name, code)])?;
+        let fuzzer = own::Fuzzer::new(&[(name, code)], &cancel)?;
         own::Part::ALL.into_iter().map(|part| fuzzer.run(part)).collect::<Result<Vec<_>, _>>()
     });
     Ok(serde_json::to_string(&found.map_err(not_usable)?).expect("findings are plain values"))
@@ -161,6 +206,7 @@ fn not_usable(error: OwnError) -> PyErr {
         OwnError::File(Complaint { file, line, cause }) => {
             AlgorithmError::new_err((file, line, cause))
         }
+        OwnError::Cancelled => Cancelled::new_err(()),
         OwnError::Machine { .. } => {
             AlgorithmError::new_err((None::<String>, None::<u32>, error.to_string()))
         }
@@ -171,6 +217,12 @@ fn not_usable(error: OwnError) -> PyErr {
 #[pyfunction]
 fn stack_profiles() -> String {
     dumbbell_tcp::describe_profiles().to_string()
+}
+
+/// The schemas of resolved scenarios and of summaries as JSON.
+#[pyfunction]
+fn contract() -> String {
+    dumbbell_workload::describe_contract().to_string()
 }
 
 /// The result schema as JSON.
@@ -186,15 +238,9 @@ mod _core {
     #[pymodule_export]
     use super::{
         AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms,
-        check_algorithm_name, check_stack, examine_algorithm, fuzz_algorithm, load_algorithm,
-        schema, simulate, stack_profiles,
+        behaviour, check_algorithm_name, check_stack, contract, examine_algorithm, fuzz_algorithm,
+        load_algorithm, schema, simulate, source_hash, stack_profiles,
     };
-
-    #[pymodule_export]
-    const ENGINE_VERSION: &str = env!("DUMBBELL_ENGINE_VERSION");
-
-    #[pymodule_export]
-    const TESTBED_VERSION: &str = env!("DUMBBELL_TESTBED_VERSION");
 
     #[pymodule_export]
     const TESTBED: bool = super::testbed::BUILT;

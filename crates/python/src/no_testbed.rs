@@ -38,8 +38,13 @@ pub(crate) fn testbed_parity(
 
 /// Raises TestbedError: there is no testbed.
 #[pyfunction]
-pub(crate) fn testbed_compile(name: &str) -> PyResult<()> {
-    let _ = name;
+#[pyo3(signature = (name, code=None, cancel=None))]
+pub(crate) fn testbed_compile(
+    name: &str,
+    code: Option<&str>,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<()> {
+    let _ = (name, code, cancel);
     Err(absent())
 }
 

@@ -1,11 +1,16 @@
 //! The testbed as Python sees it.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dumbbell_algorithm::own;
 use dumbbell_testbed::{Error, Options};
 use dumbbell_workload::Scenario;
 use pyo3::prelude::*;
 
 use crate::{
-    AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, flag, parsed,
+    AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, flag,
+    not_usable, parsed,
 };
 
 pub(crate) const BUILT: bool = true;
@@ -20,7 +25,7 @@ pub(crate) fn testbed_run(
     options_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
-    let (scenario, cancel): (Scenario, _) = (parsed(scenario_json)?, flag(cancel));
+    let (scenario, cancel) = parsed_with(py, scenario_json, cancel)?;
     let options: Options = serde_json::from_str(options_json)
         .map_err(|error| ScenarioError::new_err(("options".to_owned(), error.to_string())))?;
     py.detach(|| dumbbell_testbed::run(&scenario, options, &cancel)).map(RunOutput).map_err(raised)
@@ -35,18 +40,39 @@ pub(crate) fn testbed_parity(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let (scenario, cancel): (Scenario, _) = (parsed(scenario_json)?, flag(cancel));
+    let (scenario, cancel) = parsed_with(py, scenario_json, cancel)?;
     let reports = py.detach(|| dumbbell_testbed::parity(&scenario, &cancel)).map_err(raised)?;
     Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 
-/// Compiles an algorithm for the kernel, without loading it; it is known by name, built in
-/// or loaded.
+fn parsed_with(
+    py: Python<'_>,
+    scenario_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<(Scenario, Arc<AtomicBool>)> {
+    let cancel = flag(cancel);
+    Ok((parsed(py, scenario_json, &cancel)?, cancel))
+}
+
+/// Compiles an algorithm for the kernel, without loading it there: one that is built in, or a
+/// user's own, by its source.
 #[pyfunction]
-pub(crate) fn testbed_compile(py: Python<'_>, name: &str) -> PyResult<()> {
-    let algorithm =
-        dumbbell_algorithm::find(name).map_err(|error| TestbedError::new_err(error.to_string()))?;
-    py.detach(|| dumbbell_testbed::kernel::compile(algorithm)).map(|_| ()).map_err(raised)
+#[pyo3(signature = (name, code=None, cancel=None))]
+pub(crate) fn testbed_compile(
+    py: Python<'_>,
+    name: &str,
+    code: Option<&str>,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<()> {
+    let cancel = flag(cancel);
+    let algorithm = match code {
+        None => dumbbell_algorithm::find(name)
+            .map_err(|error| TestbedError::new_err(error.to_string()))?,
+        Some(code) => py
+            .detach(|| own::load_unless(name, code, &format!("{name}.c"), &cancel))
+            .map_err(not_usable)?,
+    };
+    py.detach(|| dumbbell_testbed::kernel::compile(algorithm, &cancel)).map(|_| ()).map_err(raised)
 }
 
 /// What this machine can do of what the testbed needs, as JSON.

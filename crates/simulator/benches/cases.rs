@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
 mod common;
 
 use common::{MILLISECOND, SECOND};

@@ -6,6 +6,7 @@
 //! its peak memory is its own, and several times: the fastest counts, since whatever else
 //! the machine does only ever adds. For the same reason time is that on a processor, except
 //! for jobs side by side. Compare lines of one run only: machines drift.
+#![allow(clippy::disallowed_methods, reason = "speed is measured")]
 
 mod bare_loop;
 mod cases;

@@ -1,7 +1,7 @@
 //! What an application hands to its connection, and when.
 
 use dumbbell_network::{Random, Time};
-use dumbbell_workload::{Bursts, Demand};
+use dumbbell_workload::{Bursts, Demand, Pace};
 
 /// The application at the sending end of a connection.
 #[derive(Debug)]
@@ -14,6 +14,10 @@ pub struct App {
     /// When the application acts next.
     due: Time,
     bursts: Option<Bursts>,
+    /// Absent until data begins to come about at a rate.
+    pace: Option<Pace>,
+    /// Segments that have come about so.
+    paced: u64,
 }
 
 /// A request or a transfer.
@@ -36,11 +40,12 @@ pub struct Message {
 impl App {
     /// An application that has done nothing.
     pub fn new(demand: Demand, mss_bytes: u32, random: Random) -> Self {
-        let bursts = match demand {
-            Demand::OnOff(pattern) => Some(Bursts::new(pattern, random)),
+        let bursts = match &demand {
+            Demand::OnOff(pattern) => Some(Bursts::new(*pattern, random)),
             _ => None,
         };
-        Self { demand, mss_bytes: u64::from(mss_bytes), message: None, due: Time::NEVER, bursts }
+        let (mss_bytes, message, due) = (u64::from(mss_bytes), None, Time::NEVER);
+        Self { demand, mss_bytes, message, due, bursts, pace: None, paced: 0 }
     }
 
     /// When [`Self::act`] is to be called.
@@ -53,10 +58,17 @@ impl App {
     /// sent. Gives the segment up to which there is data.
     pub fn act(&mut self, now: Time, next: u64) -> u64 {
         self.due = Time::NEVER;
-        match self.demand {
+        match &self.demand {
             Demand::Endless => u64::MAX,
             Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => {
                 self.issue(now, bytes.get())
+            }
+            Demand::AppLimited { rate_bps } => {
+                let begin = || Pace::new(rate_bps, self.mss_bytes as u32, now);
+                let pace = self.pace.get_or_insert_with(begin);
+                self.paced += pace.take(now);
+                self.due = pace.due();
+                self.paced
             }
             Demand::OnOff(_) => {
                 let bursts = self.bursts.as_mut().expect("bursts of an on-off application");
@@ -127,7 +139,7 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dumbbell_network::Span;
+    use dumbbell_network::{Span, Steps};
     use dumbbell_workload::OnOff;
     use std::num::NonZeroU64;
 
@@ -160,6 +172,16 @@ mod tests {
         assert_eq!(app.act(Time(5), 0), 1);
         assert_eq!(app.complete(Time(9), 1).unwrap().issued, Time(5));
         assert_eq!((app.due(), app.complete(Time(9), 1)), (Time::NEVER, None));
+    }
+
+    #[test]
+    fn data_comes_about_at_a_rate() {
+        // Segments of 1,000 bytes each millisecond.
+        let rate_bps = Steps::constant(8_000_000);
+        let mut app = app(Demand::AppLimited { rate_bps });
+        assert_eq!((app.act(Time(7), 0), app.due()), (1, Time(1_000_007)));
+        assert_eq!((app.act(Time(1_000_007), 1), app.due()), (2, Time(2_000_007)));
+        assert_eq!((app.complete(Time(9), 2), app.payload_bytes(2)), (None, 2_000));
     }
 
     #[test]

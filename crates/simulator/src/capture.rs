@@ -10,7 +10,7 @@ use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Ecn as EcnMode, SackBlocks};
 use dumbbell_workload::{Demand, Transport};
 
-use crate::flow::{Ends, FlowState};
+use crate::flow::{FlowState, stack};
 use dumbbell_tcp::clock;
 
 /// Flows that a file names in its comment.
@@ -144,9 +144,23 @@ impl Capture {
     /// There is one more packet like this; gives it as it was sent.
     #[cold]
     pub fn doubles(&mut self, packet: Packet) -> Packet {
-        let waybill = &mut self.under_way[packet.note() as usize];
+        let waybill = self.held(packet);
         waybill.packets += 1;
         packet.renoted(waybill.note)
+    }
+
+    /// Holds what the sender reads of an acknowledgement that has just arrived to what was sent.
+    ///
+    /// # Panics
+    /// If it was sent with other blocks.
+    #[cold]
+    pub fn assert_sent_with(&self, packet: Packet, blocks: &SackBlocks) {
+        let latest = self.seen[Side::Sender as usize].last();
+        let Some(Seen { what: What::Packet(_, headers), .. }) = latest else {
+            unreachable!("{packet:?} has just been seen")
+        };
+        let sent = &self.blocks[headers.blocks as usize];
+        assert_eq!(sent, blocks, "{packet:?} was sent with the former, not with the latter");
     }
 
     /// The files of both sides, the senders' first.
@@ -180,13 +194,20 @@ impl Capture {
     }
 
     fn leaves(&mut self, packet: Packet) -> (Packet, Headers) {
-        let place = packet.note();
-        let waybill = &mut self.under_way[place as usize];
+        let waybill = self.held(packet);
         waybill.packets -= 1;
-        if waybill.packets == 0 {
-            self.free.push(place);
+        let (note, headers, is_last) = (waybill.note, waybill.headers, waybill.packets == 0);
+        if is_last {
+            self.free.push(packet.note());
         }
-        (packet.renoted(waybill.note), waybill.headers)
+        (packet.renoted(note), headers)
+    }
+
+    /// What is kept beside a packet that is under way.
+    fn held(&mut self, packet: Packet) -> &mut Waybill {
+        let waybill = &mut self.under_way[packet.note() as usize];
+        assert!(waybill.packets > 0, "nothing is kept for {packet:?}");
+        waybill
     }
 
     fn sees(&mut self, side: Side, now: Time, packet: Packet, headers: Headers) {
@@ -251,20 +272,19 @@ impl Capture {
 }
 
 fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
-    let (Ends::Tcp(connection), Transport::Tcp(tcp)) = (&flow.ends, &flow.spec.transport) else {
-        return None;
-    };
+    let Transport::Tcp(tcp) = &flow.spec.transport else { return None };
+    let stack = stack(tcp);
     let message_bytes = match tcp.demand {
         Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes),
-        Demand::Endless | Demand::OnOff(_) => None,
+        Demand::Endless | Demand::OnOff(_) | Demand::AppLimited { .. } => None,
     };
     Some(Conversation::new(wire::Flow {
         index,
         mss_bytes: flow.spec.mss_bytes() as u16,
         message_bytes,
-        timestamps: connection.stack.timestamps,
-        sack: connection.stack.sack,
-        ecn: connection.stack.ecn != EcnMode::Off,
+        timestamps: stack.timestamps,
+        sack: stack.sack,
+        ecn: stack.ecn != EcnMode::Off,
     }))
 }
 

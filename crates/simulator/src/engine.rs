@@ -1,68 +1,79 @@
 //! Virtual time: what comes next happens at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use dumbbell_network::{Direction, Drive, LinkId, Network, Span, Time, Turn};
+use dumbbell_network::{Direction, Drive, Fate, LinkId, Network, Span, Time, Turn};
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
-use dumbbell_workload::{Scenario, Transport, summarise_queue};
+use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
 use crate::Cancelled;
 use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
+use crate::shortcuts::Shortcuts;
 
-/// Turns between two looks at the cancellation flag.
-const CANCEL_CHECK_TURNS: u32 = 1 << 16;
+/// Turns between two looks at connections that may be forgotten.
+const FORGET_TURNS: u32 = 1 << 16;
 
 /// A simulation under way.
-pub struct Engine {
+pub struct Engine<'a> {
     network: Network,
-    hosts: AllHosts,
+    hosts: AllHosts<'a>,
     end: Time,
     interval: Option<Span>,
+    outline: Outline,
     /// Links whose counters are wanted, and their names.
     sampled: Vec<(LinkId, String)>,
 }
 
-impl Engine {
+impl<'a> Engine<'a> {
     /// Everything idle; the scenario has been checked.
-    pub fn new(scenario: Scenario) -> Self {
+    pub fn new(scenario: Scenario, shortcuts: Shortcuts, cancel: &'a AtomicBool) -> Self {
         let end = Time::ZERO + scenario.duration_ns;
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let sampled = scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
-        let sampled = sampled.map(|(id, link)| (id, link.name.clone())).collect();
+        let sampled: Vec<_> = sampled.map(|(id, link)| (id, link.name.clone())).collect();
+        let outline = Outline::of(&scenario);
         let (paths, seed) = (scenario.paths(), scenario.seed);
         let mut network =
             Network::new(&scenario.links, &paths, seed, end, interval, Drive::Virtual);
-        let hosts = AllHosts::new(scenario, &mut network);
-        Self { network, hosts, end, interval, sampled }
+        if let Some(delays) = scenario.queue_delays() {
+            sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
+        }
+        if !shortcuts.link {
+            network.take_long_way();
+        }
+        let hosts = AllHosts::new(scenario, shortcuts, cancel, &mut network);
+        Self { network, hosts, end, interval, outline, sampled }
     }
 
     /// Runs until the end, that moment included.
-    pub fn run(&mut self, cancel: &AtomicBool) -> Result<(), Cancelled> {
+    pub fn run(&mut self) -> Result<(), Cancelled> {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
-        while !cancel.load(Ordering::Relaxed) {
-            for _ in 0..CANCEL_CHECK_TURNS {
-                if hosts.stretch(network) {
-                    continue;
-                }
-                if let Some(arrival) = network.next_delivery() {
-                    hosts.hear(arrival, network);
-                    continue;
-                }
-                match network.turn() {
-                    Some(Turn::Passed(fate)) => hosts.follow(fate, network),
-                    Some(Turn::Timer(group, time)) => {
-                        hosts.catch_up(group, time + Span(1), network);
-                    }
-                    None => {
-                        hosts.finish(self.end, network);
-                        return Ok(());
-                    }
+        let mut turns = 0_u32;
+        while !hosts.is_cancelled() {
+            turns = turns.wrapping_add(1);
+            if turns % FORGET_TURNS == 0 {
+                hosts.forget_what_is_over(network);
+            }
+            if hosts.stretch(network) {
+                continue;
+            }
+            if let Some(arrival) = network.next_delivery() {
+                hosts.hear(arrival, network);
+                continue;
+            }
+            match network.turn() {
+                Some(Turn::News) => hosts.follow(Fate::News, network),
+                Some(Turn::Timer(group, time)) => hosts.catch_up(group, time + Span(1), network),
+                Some(Turn::Onward) => {}
+                None => {
+                    hosts.finish(self.end, network);
+                    break;
                 }
             }
         }
-        Err(Cancelled)
+        if hosts.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
     /// Everything recorded.
@@ -79,11 +90,24 @@ impl Engine {
             flows.map(|((index, flow), packets)| summarise(index, flow, packets, end)).collect();
         let packets = flows.iter().map(|flow| flow.received_packets).sum();
         let queues = self.finish_queues();
-        let summary = Summary { duration_ns: end.0, queues, flows, packets, testbed: None };
-        let Tables { flows, internals, queues, events, requests } =
-            self.hosts.recorder.finish(self.interval);
+        let doubts = self.outline.doubts(&flows, &mut self.network);
+        let summary = Summary { duration_ns: end.0, queues, flows, packets, doubts, testbed: None };
         let captures = self.hosts.capture.map(|capture| capture.finish(&self.hosts.flows));
-        Output { summary, flows, internals, queues, events, requests, captures }
+        let tables = self.hosts.recorder.finish(self.interval, self.hosts.flows);
+        let Tables { flows, datagrams, delays, internals, modes, queues, events, requests } =
+            tables;
+        Output {
+            summary,
+            flows,
+            datagrams,
+            delays,
+            internals,
+            modes,
+            queues,
+            events,
+            requests,
+            captures,
+        }
     }
 
     fn finish_queues(&mut self) -> Vec<QueueSummary> {
@@ -93,6 +117,9 @@ impl Engine {
             if let Some(interval) = self.interval {
                 self.hosts.recorder.sample_queue(queue, interval, &samples);
             }
+            if let Some(delays) = self.network.take_delays(link) {
+                self.hosts.recorder.count_queue(queue, delays);
+            }
             summarise_queue(name, &counters, self.end)
         });
         queues.collect()
@@ -100,9 +127,9 @@ impl Engine {
 }
 
 fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) -> FlowSummary {
-    let sender = flow.sender().map(|(_, sender)| sender);
-    let counters = sender.map(|sender| *sender.counters()).unwrap_or_default();
-    let rtt = sender.and_then(|sender| sender.rtt().summary());
+    let told = flow.told();
+    let counters = told.map(|told| told.counters).unwrap_or_default();
+    let rtt = told.and_then(|told| told.rtt);
     let tcp = match &flow.spec.transport {
         Transport::Tcp(tcp) => Some(tcp),
         Transport::Udp(_) => None,
@@ -117,7 +144,7 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         sent_segs: flow.counters.sent_packets,
         sent_bytes: flow.counters.sent_bytes,
         retransmitted_segs: counters.retransmitted_segs,
-        acked_bytes: flow.acked_bytes(),
+        acked_bytes: told.map_or(0, |told| told.acked_bytes),
         received_bytes: flow.counters.received_bytes,
         received_packets: flow.counters.received_packets,
         dropped_packets: flow.counters.dropped_packets,
@@ -128,9 +155,12 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,
         spurious_recoveries: counters.spurious_recoveries,
-        tail_probes: sender.map(|_| counters.tail_probes),
+        tail_probes: told.map(|told| told.counters.tail_probes),
         rtt_min_us: rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: rtt.map(|rtt| rtt.sum_us / rtt.samples),
         rtt_max_us: rtt.map(|rtt| rtt.max_us),
+        delay: flow
+            .datagrams()
+            .and_then(|datagrams| summarise_delays(datagrams.one_way.counters())),
     }
 }

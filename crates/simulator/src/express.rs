@@ -34,13 +34,13 @@ impl Lanes {
         Self { acks: None, ..self }
     }
 
-    /// None of them in use.
-    pub const fn closed(self) -> Self {
-        Self { data: None, acks: None, ..self }
+    /// Without that of the data.
+    pub const fn without_data(self) -> Self {
+        Self { data: None, ..self }
     }
 }
 
-impl AllHosts {
+impl AllHosts<'_> {
     /// Sends all that a connection may send now.
     pub fn transmit_in_express(
         &mut self,
@@ -52,7 +52,9 @@ impl AllHosts {
         if let Some((first, count, _)) = self.next_run(now, index) {
             return self.send_run(now, index, first, count, lane, network);
         }
-        while let Some((segment, payload, ends_message)) = self.next_segment(now, index) {
+        while !self.is_cancelled()
+            && let Some((segment, payload, ends_message)) = self.next_segment(now, index)
+        {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
             let arrival = Arrival {
                 number: segment.number,
@@ -71,9 +73,8 @@ impl AllHosts {
     #[inline(always)]
     pub fn next_run(&mut self, now: Time, index: usize) -> Option<(u64, u32, Ecn)> {
         let flow = &mut self.flows[index];
-        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
-            return None;
-        };
+        let Ends::Tcp(connection) = &mut flow.ends else { return None };
+        let Connection { sender, app, .. } = &mut **connection;
         if app.has_messages() {
             return None;
         }
@@ -95,6 +96,9 @@ impl AllHosts {
         let bytes = self.flows[index].spec.packet_bytes;
         let stamp = clock(now);
         for number in first..first + u64::from(count) {
+            if self.is_cancelled() {
+                return;
+            }
             let arrival =
                 Arrival { number, stamp, ce: false, cwr: false, full: true, ends_message: false };
             self.send_in_express(now, index, arrival, bytes, lane, network);
@@ -105,10 +109,12 @@ impl AllHosts {
     #[inline]
     pub fn next_segment(&mut self, now: Time, index: usize) -> Option<(Segment, u32, bool)> {
         let flow = &mut self.flows[index];
-        let Ends::Tcp(Connection { sender: Some(sender), app, .. }) = &mut flow.ends else {
-            return None;
-        };
+        let Ends::Tcp(connection) = &mut flow.ends else { return None };
+        let Connection { sender, app, .. } = &mut **connection;
         let segment = sender.next_segment(now)?;
+        if flow.spec.sampled {
+            self.recorder.note_mode(now, index as u32, sender);
+        }
         let ends_message = app.ends_message(segment.number);
         let payload = if ends_message { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
         flow.counters.sent_packets += 1;
@@ -164,7 +170,7 @@ impl AllHosts {
         flow.counters.received_packets += 1;
         let Ends::Tcp(connection) = &mut flow.ends else {
             flow.counters.received_bytes += u64::from(bytes - header_bytes);
-            return;
+            return flow.datagram_arrives(now, arrival.number);
         };
         flow.counters.marked_packets += u64::from(arrival.ce);
         let receiver = &mut connection.receiver;

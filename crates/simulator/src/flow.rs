@@ -1,19 +1,23 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
-use std::num::NonZeroU64;
-
 use dumbbell_algorithm::{AlgorithmError, Instance, Need};
-use dumbbell_network::{LinkConfig, Random, Rate, RateConfig, Route, Span, Time};
-use dumbbell_tcp::{Receiver, Sender, SenderConfig, Stack};
+use dumbbell_network::{
+    LinkConfig, LinkId, Network, OneWay, Periods, Random, Rate, Route, Span, Time,
+};
+use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters, Stack};
 use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
 
 use crate::app::App;
+use crate::shortcuts::Shortcuts;
+use crate::under_way::UnderWay;
 
 /// A flow of a running simulation.
 #[derive(Debug)]
 pub struct FlowState {
     pub spec: Flow,
     pub ends: Ends,
+    /// That of its host, where its sender wants to know what leaves it.
+    pub interface: Option<Interface>,
     pub ended: Option<Time>,
     pub stop_pending: bool,
     pub counters: Counters,
@@ -41,42 +45,69 @@ impl Counters {
     }
 }
 
-/// The hosts' side of a flow.
+/// The hosts' side of a flow. Of thousands of short ones few are there at the same time.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "almost all flows are TCP")]
 pub enum Ends {
-    Tcp(Connection),
-    Udp(Datagrams),
+    /// A connection that has not begun.
+    Ahead(Ahead),
+    Tcp(Box<Connection>),
+    /// A connection of which nothing is left to do.
+    Over(Box<Told>),
+    Udp(Box<Datagrams>),
+}
+
+/// What a connection begins with.
+#[derive(Debug)]
+pub struct Ahead {
+    host: Host,
+    shortcuts: Shortcuts,
+    random: Random,
 }
 
 /// The ends of a TCP connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// Absent until the flow begins.
-    pub sender: Option<Sender>,
+    pub sender: Sender,
     pub receiver: Receiver,
     pub app: App,
-    pub stack: Stack,
     /// The sender wants the receiver's timestamps.
     pub parks_acks: bool,
-    host: Host,
-    random: Random,
+}
+
+/// What the summary tells of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    pub counters: SenderCounters,
+    pub rtt: Option<RttSummary>,
+    pub acked_bytes: u64,
 }
 
 /// What a sender knows of its host and its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
-    /// Rate of its own link, if no other flow uses that and it never drops.
-    pub rate_bps: Option<NonZeroU64>,
-    /// What that link adds to each packet.
+    /// Its interface.
+    pub interface: Option<Interface>,
+    /// What its first link adds to each packet.
     pub overhead_bytes: u32,
     /// Round-trip propagation time, as the handshake would measure.
     pub base_rtt: Span,
 }
 
-/// A source of datagrams.
+/// The interface of a sender's host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its link, the first that the flow's data passes.
+    pub link: LinkId,
+    /// The network says of each packet when it departs; else that is known as soon as it joins.
+    pub is_told: bool,
+}
+
+/// Both ends of a flow of datagrams.
 #[derive(Debug)]
 pub struct Datagrams {
+    pub under_way: UnderWay,
+    /// What their receiver sees of their delays.
+    pub one_way: OneWay,
     rate: Rate,
     /// Time of the next datagram, and its fraction in units of one over the rate.
     next: Time,
@@ -89,54 +120,100 @@ pub struct Datagrams {
 
 impl Host {
     /// The sending hosts of a scenario's flows.
-    pub fn all(scenario: &Scenario) -> Vec<Self> {
-        let mut users = vec![0u32; scenario.links.len()];
-        for flow in &scenario.flows {
-            flow.forward.hops.iter().chain(&flow.reverse.hops).for_each(|hop| users[hop.link] += 1);
-        }
-        let host = |flow: &Flow| {
-            let first = flow.forward.hops[0].link;
-            Self::behind(&scenario.links[first], users[first] == 1, flow, &scenario.links)
-        };
+    pub fn all(scenario: &Scenario, network: &mut Network) -> Vec<Self> {
+        let host = |flow: &Flow| Self::of(flow, &scenario.links, network);
         scenario.flows.iter().map(host).collect()
     }
 
-    fn behind(first: &LinkConfig, alone: bool, flow: &Flow, links: &[LinkConfig]) -> Self {
+    fn of(flow: &Flow, links: &[LinkConfig], network: &mut Network) -> Self {
         let delay = |route: &Route| {
             let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
             hops.fold(route.delay, |total, delay| total + delay)
         };
-        let rate_bps = match first.rate {
-            Some(RateConfig::Constant(rate)) if alone && first.queue.limit.is_none() => {
-                Some(rate.0)
+        let first = flow.forward.hops[0];
+        let watches = match &flow.transport {
+            Transport::Tcp(tcp) => {
+                tcp.stack.resolve().expect("a checked stack").tsq_bytes.is_some()
             }
-            _ => None,
+            Transport::Udp(_) => false,
         };
+        // What is some way off is not in the host.
+        let has_interface = watches && links[first.link].interface && first.delay == Span::ZERO;
+        let interface = has_interface
+            .then(|| Interface { link: first.link, is_told: network.tell_departures(first.link) });
         Self {
-            rate_bps,
-            overhead_bytes: u32::from(first.overhead_bytes),
+            interface,
+            overhead_bytes: u32::from(links[first.link].overhead_bytes),
             base_rtt: delay(&flow.forward) + delay(&flow.reverse),
+        }
+    }
+}
+
+impl Ends {
+    #[cold]
+    fn due_without_connection(&self, start: Time) -> Time {
+        match self {
+            Self::Ahead(_) => start,
+            Self::Udp(datagrams) => datagrams.due(),
+            Self::Tcp(_) | Self::Over(_) => Time::NEVER,
         }
     }
 }
 
 impl FlowState {
     /// A flow that has not begun.
-    pub fn new(spec: Flow, host: Host, random: Random) -> Self {
+    pub fn new(
+        spec: Flow,
+        host: Host,
+        shortcuts: Shortcuts,
+        random: Random,
+        periods: Periods,
+    ) -> Self {
         let ends = match &spec.transport {
-            Transport::Tcp(tcp) => Ends::Tcp(Connection::new(tcp, spec.mss_bytes(), host, random)),
-            Transport::Udp(udp) => Ends::Udp(Datagrams::new(udp, spec.start_ns, random)),
+            Transport::Tcp(_) => Ends::Ahead(Ahead { host, shortcuts, random }),
+            Transport::Udp(udp) => {
+                let one_way = OneWay::new(periods);
+                Ends::Udp(Box::new(Datagrams::new(udp, spec.start_ns, random, one_way)))
+            }
         };
-        let stop_pending = spec.stop_ns.is_some();
-        Self { spec, ends, ended: None, stop_pending, counters: Counters::default() }
+        let (interface, stop_pending) = (host.interface, spec.stop_ns.is_some());
+        Self { spec, ends, interface, ended: None, stop_pending, counters: Counters::default() }
     }
 
-    /// The connection, if the flow is one and has begun.
-    pub fn sender(&self) -> Option<(&Connection, &Sender)> {
+    /// The connection, if the flow is one and under way.
+    pub fn connection(&self) -> Option<&Connection> {
         match &self.ends {
-            Ends::Tcp(connection) => connection.sender.as_ref().map(|sender| (connection, sender)),
-            Ends::Udp(_) => None,
+            Ends::Tcp(connection) => Some(connection),
+            Ends::Ahead(_) | Ends::Over(_) | Ends::Udp(_) => None,
         }
+    }
+
+    /// What there is to tell of the connection, if the flow is one that has begun.
+    pub fn told(&self) -> Option<Told> {
+        match &self.ends {
+            Ends::Tcp(connection) => Some(connection.told()),
+            Ends::Over(told) => Some(**told),
+            Ends::Ahead(_) | Ends::Udp(_) => None,
+        }
+    }
+
+    /// Its datagrams, if it has any.
+    pub fn datagrams(&self) -> Option<&Datagrams> {
+        match &self.ends {
+            Ends::Udp(datagrams) => Some(datagrams),
+            Ends::Ahead(_) | Ends::Tcp(_) | Ends::Over(_) => None,
+        }
+    }
+
+    /// Forgets a connection if it has nothing to do any more; nothing of it may be under way.
+    /// Gives whether it has.
+    pub fn forget_if_over(&mut self) -> bool {
+        let Ends::Tcp(connection) = &self.ends else { return false };
+        let is_over = connection.is_idle() && !self.stop_pending;
+        if is_over {
+            self.ends = Ends::Over(Box::new(connection.told()));
+        }
+        is_over
     }
 
     /// When the sending end next wants to act on its own.
@@ -144,19 +221,20 @@ impl FlowState {
     pub fn sender_due(&self) -> Time {
         let stop = if self.stop_pending { self.spec.stop_ns } else { None };
         let own = match &self.ends {
-            Ends::Tcp(Connection { sender: Some(sender), app, .. }) => {
-                sender.deadline().min(app.due())
-            }
-            Ends::Tcp(_) => self.spec.start_ns,
-            Ends::Udp(datagrams) => datagrams.due(),
+            Ends::Tcp(connection) => connection.due(),
+            others => others.due_without_connection(self.spec.start_ns),
         };
         own.min(stop.unwrap_or(Time::NEVER))
     }
 
-    /// Payload cumulatively acknowledged.
-    pub fn acked_bytes(&self) -> u64 {
-        self.sender()
-            .map_or(0, |(connection, sender)| connection.app.payload_bytes(sender.acked_segs()))
+    /// The receiver takes a datagram.
+    #[cold]
+    pub fn datagram_arrives(&mut self, now: Time, number: u64) {
+        let Ends::Udp(datagrams) = &mut self.ends else {
+            unreachable!("segments are no datagrams")
+        };
+        let delay = datagrams.under_way.end(number, now);
+        datagrams.one_way.arrives(now, delay);
     }
 }
 
@@ -165,40 +243,76 @@ pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
     Instance::of(tcp.chosen()?, tcp.preset.as_deref(), &tcp.parameters)
 }
 
-impl Connection {
-    fn new(tcp: &Tcp, mss_bytes: u32, host: Host, mut random: Random) -> Self {
-        let algorithm = tcp.chosen().expect("a checked algorithm");
-        let stack = tcp.stack.resolve().expect("a checked stack").serving(algorithm);
-        let receiver = Receiver::new(&stack);
-        let app = App::new(tcp.demand, mss_bytes, random.split());
-        let parks_acks = stack.timestamps && algorithm.flags.contains(&Need::OneWay);
-        Self { sender: None, receiver, app, stack, parks_acks, host, random }
-    }
+/// The stack of a connection's hosts.
+pub fn stack(tcp: &Tcp) -> Stack {
+    let algorithm = tcp.chosen().expect("a checked algorithm");
+    tcp.stack.resolve().expect("a checked stack").serving(algorithm)
+}
 
+/// Whether a connection's sender wants the receiver's timestamps.
+pub fn parks_acks(tcp: &Tcp) -> bool {
+    let algorithm = tcp.chosen().expect("a checked algorithm");
+    algorithm.flags.contains(&Need::OneWay) && stack(tcp).timestamps
+}
+
+impl Ahead {
     /// Establishes the connection.
-    pub fn begin(&mut self, now: Time, spec: &Flow) -> &mut Sender {
+    pub fn begin(&mut self, now: Time, spec: &Flow) -> Connection {
         let Transport::Tcp(tcp) = &spec.transport else { unreachable!("a connection is TCP") };
+        let stack = stack(tcp);
         let config = SenderConfig {
             mss_bytes: spec.mss_bytes(),
             packet_bytes: u32::from(spec.packet_bytes),
             overhead_bytes: self.host.overhead_bytes,
-            host_rate_bps: self.host.rate_bps,
+            has_interface: self.host.interface.is_some(),
             tcp_bpf: tcp.tcp_bpf,
         };
+        let mut app = App::new(tcp.demand.clone(), spec.mss_bytes(), self.random.split());
         let algorithm = algorithm(tcp).expect("a checked algorithm");
-        let seed = self.random.next_u64();
-        let mut sender = Sender::new(&self.stack, config, algorithm, now, seed);
-        self.receiver.set_rtt(self.host.base_rtt);
-        sender.supply(self.app.act(now, 0));
-        self.sender.insert(sender)
+        let mut sender = Sender::new(&stack, config, algorithm, now, self.random.next_u64());
+        if !self.shortcuts.sender {
+            sender.take_long_way();
+        }
+        let mut receiver = Receiver::new(&stack);
+        if !self.shortcuts.receiver {
+            receiver.take_long_way();
+        }
+        receiver.set_rtt(self.host.base_rtt);
+        sender.supply(app.act(now, 0));
+        Connection { sender, receiver, app, parks_acks: parks_acks(tcp) }
+    }
+}
+
+impl Connection {
+    /// Payload cumulatively acknowledged.
+    pub fn acked_bytes(&self) -> u64 {
+        self.app.payload_bytes(self.sender.acked_segs())
+    }
+
+    /// When the sender or its application next wants to act.
+    #[inline]
+    pub fn due(&self) -> Time {
+        self.sender.deadline().min(self.app.due())
+    }
+
+    fn told(&self) -> Told {
+        let sender = &self.sender;
+        let (counters, rtt) = (*sender.counters(), sender.rtt().summary());
+        Told { counters, rtt, acked_bytes: self.acked_bytes() }
+    }
+
+    /// Neither end will do anything before it hears something.
+    fn is_idle(&self) -> bool {
+        self.sender.is_done() && self.due() == Time::NEVER && self.receiver.deadline().is_none()
     }
 }
 
 impl Datagrams {
-    fn new(udp: &Udp, start: Time, random: Random) -> Self {
+    fn new(udp: &Udp, start: Time, random: Random, one_way: OneWay) -> Self {
         let mut bursts = udp.on_off.map(|pattern| Bursts::new(pattern, random));
         let turns = bursts.as_mut().map_or(Time::NEVER, |bursts| start + bursts.turn());
-        Self { rate: udp.rate_bps, next: start, remainder: 0, number: 0, bursts, turns }
+        let (rate, next, under_way) = (udp.rate_bps, start, UnderWay::default());
+        Self { under_way, one_way, rate, next, remainder: 0, number: 0, bursts, turns }
     }
 
     /// When the next datagram is to be sent or the next turn is.
@@ -240,13 +354,16 @@ impl Datagrams {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
     use super::*;
 
     #[test]
     fn datagrams_keep_their_rate_exactly() {
         // 7 Mbit/s and 1500 bytes: 1,714,285.71 ns between datagrams.
         let udp = Udp { rate_bps: Rate(NonZeroU64::new(7_000_000).unwrap()), on_off: None };
-        let mut datagrams = Datagrams::new(&udp, Time(5), Random::new(1, 1));
+        let one_way = OneWay::new(Periods::whole(Time(1)));
+        let mut datagrams = Datagrams::new(&udp, Time(5), Random::new(1, 1), one_way);
         for _ in 0..7_000 {
             assert!(datagrams.act(datagrams.due(), 1_500));
         }

@@ -4,14 +4,20 @@
 //! machine and however many simulations run beside it.
 
 mod app;
+mod behaviour;
 mod capture;
+mod datagram_record;
 mod engine;
 mod express;
 mod flow;
 mod hosts;
+mod modes;
+mod parked;
 mod recorder;
+mod shortcuts;
 mod stretch;
 mod timers;
+mod under_way;
 mod wire;
 
 use std::sync::atomic::AtomicBool;
@@ -20,6 +26,9 @@ use dumbbell_record::Output;
 use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
 
 use crate::engine::Engine;
+
+pub use behaviour::Behaviour;
+pub use shortcuts::Shortcuts;
 
 /// Why a run gave no output.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +67,18 @@ impl From<Invalid> for Error {
 /// # Errors
 /// A scenario that cannot be run, or cancellation through `cancel`.
 pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
+    run_by(Shortcuts::default(), scenario, cancel)
+}
+
+/// Runs a scenario by these shortcuts: which they are changes nothing but its cost.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by(
+    shortcuts: Shortcuts,
+    scenario: Scenario,
+    cancel: &AtomicBool,
+) -> Result<Output, Error> {
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Transport::Tcp(tcp) = &flow.transport {
             check(tcp).map_err(|(key, problem)| Error::Invalid {
@@ -66,8 +87,8 @@ pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
             })?;
         }
     }
-    let mut engine = Engine::new(scenario);
-    engine.run(cancel)?;
+    let mut engine = Engine::new(scenario, shortcuts, cancel);
+    engine.run()?;
     Ok(engine.finish())
 }
 

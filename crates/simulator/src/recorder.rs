@@ -1,15 +1,17 @@
 //! Keeps what the scenario asks for: samples and events.
 
 use dumbbell_algorithm::Conn;
-use dumbbell_network::{LinkCounters, Span, Time};
+use dumbbell_network::{LinkCounters, QueueDelays, Span, Time};
 use dumbbell_record::{
-    Event, EventKind, Events, FlowSample, FlowSamples, Internal, Internals, QueueSample,
-    QueueSamples, RecordConfig, Request, Requests,
+    DatagramSamples, DelayBucket, DelayBuckets, Event, EventKind, Events, FlowSample, FlowSamples,
+    Internal, Internals, ModeChanges, QueueSample, QueueSamples, RecordConfig, Request, Requests,
 };
 use dumbbell_tcp::{Congestion, Observer, Sender};
-use dumbbell_workload::queue_samples;
+use dumbbell_workload::{one_way_buckets, queue_buckets, queue_samples};
 
-use crate::flow::FlowState;
+use crate::datagram_record::DatagramRecord;
+use crate::flow::{Connection, Ends, FlowState};
+use crate::modes::Modes;
 
 /// Marks a value that does not exist yet.
 const NONE_U32: u32 = u32::MAX;
@@ -20,7 +22,11 @@ pub struct Recorder {
     kinds: u16,
     algorithm_state: bool,
     flows: Vec<FlowSample>,
+    pub datagrams: DatagramRecord,
+    delays: Vec<DelayBucket>,
     internals: Vec<Internal>,
+    /// None: they are not kept.
+    modes: Option<Modes>,
     queues: Vec<QueueSample>,
     events: Vec<Event>,
     requests: Vec<Request>,
@@ -32,7 +38,10 @@ pub struct Recorder {
 #[derive(Debug, Default)]
 pub struct Tables {
     pub flows: FlowSamples,
+    pub datagrams: DatagramSamples,
+    pub delays: DelayBuckets,
     pub internals: Internals,
+    pub modes: ModeChanges,
     pub queues: QueueSamples,
     pub events: Events,
     pub requests: Requests,
@@ -41,11 +50,15 @@ pub struct Tables {
 impl Recorder {
     /// Empty tables.
     pub fn new(config: &RecordConfig, flows: usize) -> Self {
+        let interval = config.interval_ns.map(|interval| Span(interval.get()));
         Self {
             kinds: config.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8),
             algorithm_state: config.algorithm_state,
             flows: Vec::new(),
+            datagrams: DatagramRecord::new(interval),
+            delays: Vec::new(),
             internals: Vec::new(),
+            modes: config.modes.then(|| Modes::new(flows)),
             queues: Vec::new(),
             events: Vec::new(),
             requests: Vec::new(),
@@ -53,9 +66,10 @@ impl Recorder {
         }
     }
 
-    /// Brings everything in order: hosts and links ran ahead of each other.
-    pub fn finish(mut self, interval: Option<Span>) -> Tables {
-        let mut tables = Tables::default();
+    /// Brings everything in order: hosts and links ran ahead of each other. What single datagrams
+    /// took is still with their flows.
+    pub fn finish(mut self, interval: Option<Span>, flows: Vec<FlowState>) -> Tables {
+        let mut tables = Tables { datagrams: self.datagrams.finish(), ..Tables::default() };
         self.flows.sort_by_key(|row| (row.time_ns, row.flow));
         for mut row in self.flows {
             let interval = interval.expect("the interval of the samples");
@@ -63,8 +77,16 @@ impl Recorder {
             row.received_bytes = self.received[row.flow as usize][number];
             tables.flows.push(row);
         }
+        for (index, flow) in (0..).zip(flows) {
+            if let Ends::Udp(datagrams) = flow.ends {
+                self.delays.extend(one_way_buckets(index, datagrams.one_way));
+            }
+        }
+        self.delays.sort_by_key(|row| (row.time_ns, row.queue, row.flow));
+        self.delays.into_iter().for_each(|row| tables.delays.push(row));
         self.internals.sort_by_key(|row| (row.time_ns, row.flow));
         self.internals.into_iter().for_each(|row| tables.internals.push(row));
+        tables.modes = self.modes.map(Modes::finish).unwrap_or_default();
         self.queues.sort_by_key(|row| (row.time_ns, row.queue));
         self.queues.into_iter().for_each(|row| tables.queues.push(row));
         self.events.sort_by_key(|row| row.time_ns);
@@ -76,8 +98,13 @@ impl Recorder {
 
     /// Samples the sending end of a flow, if it has begun and is to be sampled.
     pub fn sample_sender(&mut self, now: Time, flow: u32, state: &FlowState) {
-        if let Some((_, sender)) = state.sender().filter(|_| state.spec.sampled) {
-            self.sample_flow(now, flow, state, sender);
+        if !state.spec.sampled {
+            return;
+        }
+        if let Some(connection) = state.connection() {
+            self.sample_flow(now, flow, state, connection);
+        } else {
+            self.datagrams.sample_sender(now, flow, state);
         }
     }
 
@@ -85,6 +112,7 @@ impl Recorder {
     pub fn sample_receiver(&mut self, flow: usize, state: &FlowState) {
         if state.spec.sampled {
             self.received[flow].push(state.counters.received_bytes);
+            self.datagrams.sample_receiver(flow as u32, state);
         }
     }
 
@@ -93,12 +121,18 @@ impl Recorder {
         self.queues.extend(queue_samples(queue, interval, samples));
     }
 
-    fn sample_flow(&mut self, now: Time, flow: u32, state: &FlowState, sender: &Sender) {
+    /// Keeps how long packets waited in a queue.
+    pub fn count_queue(&mut self, queue: u32, delays: QueueDelays) {
+        self.delays.extend(queue_buckets(queue, delays));
+    }
+
+    fn sample_flow(&mut self, now: Time, flow: u32, state: &FlowState, connection: &Connection) {
+        let sender = &connection.sender;
         let (conn, counters, rtt) = (sender.conn(), sender.counters(), sender.rtt());
         self.flows.push(FlowSample {
             time_ns: now.0,
             flow,
-            state: conn.state as u8,
+            state: conn.state.code(),
             cwnd_segs: conn.cwnd_segs,
             ssthresh_segs: conn.ssthresh_segs,
             in_flight_segs: sender.in_flight(),
@@ -109,7 +143,7 @@ impl Recorder {
             sent_segs: counters.sent_segs,
             retransmitted_segs: counters.retransmitted_segs,
             sent_bytes: state.counters.sent_bytes,
-            acked_bytes: state.acked_bytes(),
+            acked_bytes: connection.acked_bytes(),
             // Known to the receiver's end only, which has got elsewhere in time.
             received_bytes: 0,
             congestion_events: counters.congestion_events,
@@ -139,6 +173,14 @@ impl Recorder {
     /// Keeps an event that concerns no segment in particular.
     pub fn event_of(&mut self, now: Time, kind: EventKind, flow: u32, sender: &Sender) {
         self.event(now, kind, flow, sender.next_new_segment(), sender);
+    }
+
+    /// Keeps the mode of a sampled flow's algorithm if that has changed.
+    #[inline]
+    pub fn note_mode(&mut self, now: Time, flow: u32, sender: &Sender) {
+        if let Some(modes) = &mut self.modes {
+            modes.note(now, flow, sender);
+        }
     }
 
     /// Keeps a request or transfer that was completed.

@@ -4,8 +4,10 @@
 //! All that happens is what [`AllHosts::hear`] would do; what is left out is looking at
 //! every step for what else might happen. Whatever is not routine ends the stretch.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use dumbbell_network::{Arrival, Express, GroupId, Network, Packet, Roads, Time};
-use dumbbell_tcp::{Sender, clock};
+use dumbbell_tcp::clock;
 
 use crate::express::Lanes;
 use crate::flow::{Connection, Ends, FlowState};
@@ -55,7 +57,7 @@ impl SharedLanes {
     }
 }
 
-impl AllHosts {
+impl AllHosts<'_> {
     /// Works through what comes next as long as it is routine; gives whether anything was.
     #[inline]
     pub fn stretch(&mut self, network: &mut Network) -> bool {
@@ -68,7 +70,7 @@ impl AllHosts {
         let until = network.undisputed(group).min(self.timers.wakes(group)).min(lanes.data.last());
         let received = self.timers.wakes(lanes.receivers).min(network.end()).min(lanes.acks.last());
         let mut roads = network.roads(&lanes.data, &lanes.acks);
-        let end = travel(&mut self.flows, &self.timers, &mut roads, until, received);
+        let end = travel(&mut self.flows, &self.timers, self.cancel, &mut roads, until, received);
         network.leave(group);
         let flow = match end {
             End::Stopped { worked } => return worked,
@@ -95,8 +97,7 @@ impl Connection {
     /// Whether an acknowledgement in this packet is routine for bulk data.
     #[inline]
     fn expects(&self, packet: Packet) -> bool {
-        let expects = |sender: &Sender| sender.expects(packet.number());
-        packet.is_bare() && !self.app.has_messages() && self.sender.as_ref().is_some_and(expects)
+        packet.is_bare() && !self.app.has_messages() && self.sender.expects(packet.number())
     }
 }
 
@@ -106,12 +107,15 @@ impl Connection {
 fn travel(
     flows: &mut [FlowState],
     timers: &Timers,
+    cancel: &AtomicBool,
     roads: &mut Roads<'_>,
     until: Time,
     received: Time,
 ) -> End {
     let mut worked = false;
-    while let Some(Arrival { time: now, packet }) = roads.next(until) {
+    while !cancel.load(Ordering::Relaxed)
+        && let Some(Arrival { time: now, packet }) = roads.next(until)
+    {
         let flow = packet.flow() as usize;
         let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut flows[flow] else {
             break;
@@ -119,7 +123,7 @@ fn travel(
         if !connection.expects(packet) {
             break;
         }
-        let Connection { sender: Some(sender), receiver, app, .. } = connection else { break };
+        let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
         roads.skip();
         sender.on_routine_ack(now, packet.number());
@@ -131,13 +135,13 @@ fn travel(
         if !is_routine || !roads.admit(now, count) {
             return End::Send { flow, now, first, count };
         }
+        counters.received_packets += u64::from(count);
+        counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
         let stamp = clock(now);
         receiver.on_routine_run(count, stamp, |acks| {
             let packet_of = |ack| plain_packet(flow as u32, header_bytes, ack);
             roads.send(now, (count, packet_bytes, header_bytes), || acks.of_next(), packet_of)
         });
-        counters.received_packets += u64::from(count);
-        counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
         let (due, acked) = (sender.deadline().min(app.due()), receiver.deadline());
         let is_covered = acked.is_none_or(|acked| timers.covers(receiver_of(flow), acked));
         if !is_covered || !timers.covers(sender_of(flow), due) {

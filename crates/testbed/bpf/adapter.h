@@ -19,6 +19,9 @@
 #ifndef DUMBBELL_ADAPTER_H
 #define DUMBBELL_ADAPTER_H
 
+/* What algorithms may only read is filled in here. */
+#define CC_VIEW
+
 /*
  * A hook is a function that the verifier judges by itself, once for any state and any
  * connection: what is behind its pointers is not followed, so that the ways through it do
@@ -116,7 +119,6 @@ struct minmax {
 };
 
 struct tcp_options_received {
-	u8 saw_tstamp : 1;
 	u32 rcv_tsval;
 	u32 rcv_tsecr;
 };
@@ -127,6 +129,7 @@ struct tcp_sock {
 	u64 tcp_clock_cache; /* ns */
 	u64 tcp_wstamp_ns;   /* when pacing lets the next segment leave */
 	u64 tcp_mstamp;	     /* us */
+	u64 first_tx_mstamp; /* us, when the latest of what was delivered was sent */
 	u32 snd_cwnd;
 	u32 snd_cwnd_cnt;
 	u32 snd_ssthresh;
@@ -337,7 +340,7 @@ struct cc_record {
 	struct cc_memory after;
 };
 
-_Static_assert(sizeof(struct cc_record) == 496, "not what kernel/record.rs reads");
+_Static_assert(sizeof(struct cc_record) == 512, "not what kernel/record.rs reads");
 
 struct cc_call {
 	struct cc_memory memory;
@@ -378,13 +381,6 @@ CC_INLINE u32 cc_pacing_wait_us(struct tcp_sock *tp)
 	return next > now ? cc_saturate((next - now) / 1000) : 0;
 }
 
-CC_INLINE u32 cc_one_way_ticks(struct tcp_sock *tp)
-{
-	struct tcp_options_received *options = &tp->rx_opt;
-
-	return CC_BITS(options, saw_tstamp) ? options->rcv_tsval - options->rcv_tsecr : 0;
-}
-
 CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 {
 	u32 min_rtt_us = tp->rtt_min.s[0].v;
@@ -415,7 +411,10 @@ CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 	conn->stack = 0;
 	conn->reserved = 0;
 	conn->pacing_wait_us = cc_pacing_wait_us(tp);
-	conn->one_way_ticks = cc_this.flags & CC_NEEDS_ONE_WAY ? cc_one_way_ticks(tp) : 0;
+	conn->stamp_ms = cc_this.flags & CC_NEEDS_ONE_WAY ? tp->rx_opt.rcv_tsval : 0;
+	conn->echo_ms = cc_this.flags & CC_NEEDS_ONE_WAY ? tp->rx_opt.rcv_tsecr : 0;
+	/* With nothing in flight the latest delivered is the latest sent. */
+	conn->last_sent_ms = (u32)(tp->first_tx_mstamp / CC_USEC_PER_MSEC);
 }
 
 CC_INLINE void cc_pace(struct sock *sk, u64 rate)

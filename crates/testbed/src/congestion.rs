@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::AtomicBool;
 
+use crate::cancel::heed;
 use crate::choices::AlgorithmChoice;
 use crate::error::Error;
 use crate::kernel::{Keep, Registered, compile};
@@ -19,13 +21,15 @@ impl Congestion {
     /// Puts our build into the kernel. What programs keep of each flow is in `flows`.
     ///
     /// # Errors
-    /// If it does not compile or the kernel does not take it.
+    /// If it does not compile, the kernel does not take it, or the run is cancelled meanwhile.
     pub fn ours(
         choice: &AlgorithmChoice,
         flows: BorrowedFd<'_>,
         keep: Keep,
+        cancel: &AtomicBool,
     ) -> Result<Self, Error> {
-        let object = compile(choice.algorithm)?;
+        let object = compile(choice.algorithm, cancel)?;
+        heed(cancel)?;
         Registered::new(&object, &choice.values, flows, keep).map(Self::Ours)
     }
 

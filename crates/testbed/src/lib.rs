@@ -3,7 +3,9 @@
 //! A host is a network namespace with a TUN device. The other ends of all devices are in
 //! the hands of the emulator, which runs the simulator's network in real time. Namespaces
 //! have no names and BPF programs no pins: everything vanishes with the process.
+#![allow(clippy::disallowed_methods, reason = "real time")]
 
+mod cancel;
 mod choices;
 mod clock;
 mod congestion;
@@ -30,6 +32,7 @@ mod watch;
 mod windows;
 
 pub use clock::Clock;
+pub use dumbbell_algorithm::programs::NEVER;
 pub use error::Error;
 pub use facts::{Fact, Facts, facts};
 pub use namespace::Namespace;

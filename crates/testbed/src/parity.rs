@@ -41,7 +41,8 @@ pub struct ParityReport {
 /// As [`crate::run`].
 pub fn parity(scenario: &Scenario, cancel: &Arc<AtomicBool>) -> Result<Vec<ParityReport>, Error> {
     let _turn = Turn::wait(cancel)?;
-    let setup = Setup::new(scenario, false, Keep { state: false, callbacks: true })?;
+    let keep = Keep { state: false, callbacks: true };
+    let setup = Setup::new(scenario, false, keep, cancel)?;
     carry_out(&setup, cancel)?;
     setup.choices.algorithms.iter().zip(&setup.congestion).map(compared).collect()
 }

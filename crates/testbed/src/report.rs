@@ -3,16 +3,19 @@
 
 use std::fs;
 
-use dumbbell_network::{Span, Time};
+use dumbbell_network::{QueueDelays, Span, Time};
 use dumbbell_record::{
-    Event, EventKind, Events, FlowSamples, FlowSummary, Internals, Output, QueueSamples,
-    QueueSummary, Requests, Summary, TestbedSummary,
+    DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Internals,
+    ModeChanges, Output, QueueSamples, QueueSummary, Requests, Summary, TestbedSummary,
 };
 use dumbbell_tcp::Stack;
-use dumbbell_workload::{Demand, Tcp, Transport, queue_samples, summarise_queue};
+use dumbbell_workload::{
+    Demand, Outline, Tcp, Transport, one_way_buckets, queue_buckets, queue_samples,
+    summarise_delays, summarise_queue,
+};
 
 use crate::clock::Clock;
-use crate::emulator::{Emulated, WireCounters};
+use crate::emulator::{Emulated, Wire};
 use crate::error::Error;
 use crate::guards::Limits;
 use crate::ports::flow_of_port;
@@ -44,13 +47,15 @@ pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let mut testbed = testbed(setup, &measured)?;
     testbed.invalid = reasons(setup, &measured, &testbed);
     let events = events(setup, &measured);
-    let Measured { emulated, traffic, .. } = measured;
+    let Measured { mut emulated, traffic, .. } = measured;
     let flows = (0..).zip(&emulated.flows).zip(&traffic.ends);
     let flows: Vec<_> =
         flows.map(|((index, wire), sockets)| summarise(setup, index, wire, sockets)).collect();
     let (queue_summaries, queues) = queues(setup, &emulated, end);
+    let doubts = Outline::of(scenario).doubts(&flows, &mut emulated.network);
     let summary = Summary {
         duration_ns: end.0,
+        doubts,
         packets: flows.iter().map(|flow| flow.received_packets).sum(),
         flows,
         queues: queue_summaries,
@@ -59,9 +64,36 @@ pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let (mut samples, mut internals) = (FlowSamples::default(), Internals::default());
     traffic.flows.into_iter().for_each(|row| samples.push(row));
     traffic.internals.into_iter().for_each(|row| internals.push(row));
+    let mut modes = ModeChanges::default();
+    traffic.modes.into_iter().for_each(|row| modes.push(row));
     let mut requests = Requests::default();
     traffic.requests.into_iter().for_each(|row| requests.push(row));
-    Ok(Output { summary, flows: samples, internals, queues, events, requests, captures: None })
+    let mut datagrams = DatagramSamples::default();
+    emulated.datagrams.into_iter().for_each(|row| datagrams.push(row));
+    let delays = delays(emulated.flows, emulated.delays);
+    Ok(Output {
+        summary,
+        flows: samples,
+        datagrams,
+        delays,
+        internals,
+        modes,
+        queues,
+        events,
+        requests,
+        captures: None,
+    })
+}
+
+fn delays(flows: Vec<Wire>, queues: Vec<QueueDelays>) -> DelayBuckets {
+    let of_queues = (0..).zip(queues).flat_map(|(queue, delays)| queue_buckets(queue, delays));
+    let of_flows = (0..).zip(flows).filter_map(|(flow, wire)| Some((flow, wire.one_way?)));
+    let of_flows = of_flows.flat_map(|(flow, one_way)| one_way_buckets(flow, one_way));
+    let mut rows: Vec<_> = of_queues.chain(of_flows).collect();
+    rows.sort_by_key(|row| (row.time_ns, row.queue, row.flow));
+    let mut table = DelayBuckets::default();
+    rows.into_iter().for_each(|row| table.push(row));
+    table
 }
 
 fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Error> {
@@ -144,7 +176,9 @@ fn reasons(setup: &Setup<'_>, measured: &Measured, testbed: &TestbedSummary) -> 
     reasons
 }
 
-fn summarise(setup: &Setup<'_>, index: u32, wire: &WireCounters, sockets: &FlowEnd) -> FlowSummary {
+fn summarise(setup: &Setup<'_>, index: u32, wire: &Wire, sockets: &FlowEnd) -> FlowSummary {
+    let one_way = wire.one_way.as_ref();
+    let wire = &wire.counters;
     let spec = &setup.scenario.flows[index as usize];
     let tcp = match &spec.transport {
         Transport::Tcp(tcp) => Some(tcp),
@@ -176,6 +210,7 @@ fn summarise(setup: &Setup<'_>, index: u32, wire: &WireCounters, sockets: &FlowE
         rtt_min_us: seen.rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: seen.rtt.map(|rtt| rtt.mean_us),
         rtt_max_us: seen.rtt.map(|rtt| rtt.max_us),
+        delay: one_way.and_then(|one_way| summarise_delays(one_way.counters())),
     }
 }
 

@@ -39,8 +39,8 @@ pub fn run(
     cancel: &Arc<AtomicBool>,
 ) -> Result<Output, Error> {
     let _turn = Turn::wait(cancel)?;
-    let keep = Keep { state: scenario.record.algorithm_state, callbacks: false };
-    let setup = Setup::new(scenario, options.kernel_modules, keep)?;
+    let keep = Keep { state: scenario.record.samples_reports(), callbacks: false };
+    let setup = Setup::new(scenario, options.kernel_modules, keep, cancel)?;
     carry_out(&setup, cancel)
 }
 

@@ -3,12 +3,14 @@
 use std::num::NonZeroU32;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::{Instance, Need};
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, TcpBpf, Transport};
 
+use crate::cancel::heed;
 use crate::choices::Choices;
 use crate::congestion::Congestion;
 use crate::emulator::{Pair, mtu, propagation};
@@ -17,7 +19,7 @@ use crate::host::{Host, RECEIVER, SENDER};
 use crate::kernel::Keep;
 use crate::ports::port_of_flow;
 use crate::processors::{KeptOff, Processors};
-use crate::traffic::{Connection, Look, Seen, SeenRtt, SocketTuning};
+use crate::traffic::{Connection, Look, Report, Seen, SeenRtt, SocketTuning};
 use crate::tuning::Tuning;
 use crate::watch::Watch;
 use crate::windows::buffer_bytes;
@@ -58,8 +60,14 @@ impl<'a> Setup<'a> {
     /// Sets up everything; with `kernel_modules` the kernel's own algorithms are used.
     ///
     /// # Errors
-    /// What the scenario cannot have, or the system refuses.
-    pub fn new(scenario: &'a Scenario, kernel_modules: bool, keep: Keep) -> Result<Self, Error> {
+    /// What the scenario cannot have, what the system refuses, or that the run is cancelled
+    /// meanwhile.
+    pub fn new(
+        scenario: &'a Scenario,
+        kernel_modules: bool,
+        keep: Keep,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Error> {
         let choices = Choices::of(scenario)?;
         let processors = Processors::divided()?;
         let kept_off = processors.keep_off();
@@ -70,18 +78,20 @@ impl<'a> Setup<'a> {
             .collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
+            heed(cancel)?;
             let host = |address| Host::new(address, mtu, tuning);
             Ok(Pair { sender: host(SENDER)?, receiver: host(RECEIVER)? })
         };
         let pairs = tunings.iter().map(pair).collect::<Result<Vec<_>, Error>>()?;
         let hosts = pairs.iter().flat_map(|pair| [&pair.sender, &pair.receiver]);
         let namespaces: Vec<_> = hosts.map(|host| &host.namespace).collect();
-        let watch = Watch::load(&namespaces)?;
+        let watch = Watch::load(&namespaces, cancel)?;
         let congestion = choices.algorithms.iter().map(|choice| {
+            heed(cancel)?;
             if kernel_modules {
                 Congestion::kernels(choice)
             } else {
-                Congestion::ours(choice, watch.map(), keep)
+                Congestion::ours(choice, watch.map(), keep, cancel)
             }
         });
         let congestion = congestion.collect::<Result<_, _>>()?;
@@ -189,13 +199,15 @@ impl<'a> Setup<'a> {
         let watch = Arc::clone(&self.watch);
         let algorithm = |choice: Option<usize>| {
             let choice = &self.choices.algorithms[choice?];
-            self.scenario.record.algorithm_state.then(|| choice.clone())
+            self.scenario.record.samples_reports().then(|| choice.clone())
         };
         let choices: Vec<_> = self.choices.algorithm_of.iter().map(|c| algorithm(*c)).collect();
         Box::new(move |flow: usize, socket: BorrowedFd<'_>| {
             let seen = watch.flow(socket).ok()??;
-            let info = choices[flow].as_ref().map(|choice| {
-                Instance::with_state(choice.algorithm, &choice.values, &seen.state).info(&seen.conn)
+            let report = choices[flow].as_ref().map(|choice| {
+                let algorithm = Instance::with_state(choice.algorithm, &choice.values, &seen.state);
+                let mode = algorithm.mode(&seen.conn).map(|(mode, _)| mode.min(255) as u8);
+                Report { mode, values: algorithm.report(&seen.conn) }
             });
             Some(Seen {
                 rtt_us: seen.rtt.map(|rtt| rtt.latest_us),
@@ -207,7 +219,7 @@ impl<'a> Setup<'a> {
                     mean_us: rtt.sum_us / u64::from(rtt.samples),
                     max_us: rtt.max_us,
                 }),
-                info,
+                report,
             })
         })
     }

@@ -123,7 +123,8 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.dsack = stack.dsack;
     sysctls.set("net.ipv4.tcp_dsack", u8::from(stack.dsack));
     kernel.timestamps = stack.timestamps;
-    sysctls.set("net.ipv4.tcp_timestamps", u8::from(stack.timestamps));
+    // Without the random number that 1 adds to the clock of each connection.
+    sysctls.set("net.ipv4.tcp_timestamps", if stack.timestamps { 2 } else { 0 });
     kernel.sack_compression_ns = stack.sack_compression_ns;
     sysctls.set("net.ipv4.tcp_comp_sack_delay_ns", stack.sack_compression_ns.0);
     kernel.sack_compression_segs = stack.sack_compression_segs.min(255);

@@ -1,4 +1,5 @@
-//! Looking at the machine changes nothing of it; alone, as it counts what the process holds.
+//! Looking at the machine changes nothing of it. In a process of its own, as it counts what the
+//! process holds.
 
 use std::fs;
 

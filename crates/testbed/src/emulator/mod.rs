@@ -15,27 +15,29 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, Network, Packet, Path, Span, Time,
+    Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, LinkId, Network, OneWay, Packet,
+    Path, QueueDelays, Span, Time,
 };
-use dumbbell_record::{Event, EventKind};
-use dumbbell_workload::Scenario;
+use dumbbell_record::{DatagramSample, Event, EventKind};
+use dumbbell_workload::{Flow, Scenario, Transport};
 use hdrhistogram::Histogram;
 
 use self::greetings::Greetings;
 use self::headers::Headers;
 use self::network_clock::NetworkClock;
 use self::slots::Slots;
-use self::wire::{Sent, Wire};
+use self::wire::Sent;
 use crate::clock::Clock;
 use crate::host::Host;
 use crate::ports::flow_of_port;
 
 pub use self::greetings::propagation;
-pub use self::wire::WireCounters;
+pub use self::wire::Wire;
 
 /// Rounds between two looks at the flag that ends a run early.
 const ROUNDS_PER_LOOK: u32 = 1 << 10;
@@ -52,11 +54,17 @@ pub struct Pair {
 #[derive(Debug)]
 pub struct Emulated {
     /// By flow.
-    pub flows: Vec<WireCounters>,
+    pub flows: Vec<Wire>,
+    /// Samples of flows of datagrams, in order of time, then flow.
+    pub datagrams: Vec<DatagramSample>,
     /// Drops, losses and retransmissions, as far as they were asked for.
     pub events: Vec<Event>,
     /// Of the sampled links in their order: as of the end, and at every interval before.
     pub links: Vec<(LinkCounters, Vec<LinkCounters>)>,
+    /// How long packets waited at them, if that was kept.
+    pub delays: Vec<QueueDelays>,
+    /// The network after its last packet.
+    pub network: Network,
     /// By how much packets were delivered too late, in ns.
     pub lateness: Histogram<u64>,
     /// Longest time that packets may have waited before they were stamped, in ns.
@@ -83,6 +91,9 @@ pub struct Emulator<'a> {
     greetings: Greetings,
     slots: Slots,
     wires: Vec<Wire>,
+    datagrams: Vec<DatagramSample>,
+    /// When flows of datagrams are sampled next.
+    next_sample: Time,
     events: Vec<Event>,
     kinds: u16,
     lateness: Histogram<u64>,
@@ -122,8 +133,18 @@ impl<'a> Emulator<'a> {
             .iter()
             .map(|flow| Path { forward: flow.forward.clone(), reverse: Some(flow.reverse.clone()) })
             .collect();
-        let network =
+        let mut network =
             Network::new(&scenario.links, &paths, scenario.seed, end, interval, Drive::Real);
+        if let Some(delays) = scenario.queue_delays() {
+            for link in sampled_links(scenario) {
+                network.keep_delays(link, delays.clone());
+            }
+        }
+        let wire = |flow: &Flow| {
+            let is_datagrams = matches!(flow.transport, Transport::Udp(_));
+            let one_way = is_datagrams.then(|| OneWay::new(scenario.delay_periods()));
+            Wire::new(flow.mss_bytes(), one_way)
+        };
         let kinds = scenario.record.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8);
         Self {
             scenario,
@@ -134,7 +155,9 @@ impl<'a> Emulator<'a> {
             network,
             greetings: Greetings::default(),
             slots: Slots::new(mtu(scenario)),
-            wires: scenario.flows.iter().map(|flow| Wire::new(flow.mss_bytes())).collect(),
+            wires: scenario.flows.iter().map(wire).collect(),
+            datagrams: Vec::new(),
+            next_sample: next_sample(scenario, Time::ZERO),
             events: Vec::new(),
             kinds,
             lateness: histogram(),
@@ -190,12 +213,34 @@ impl<'a> Emulator<'a> {
             worked = true;
         }
         let Ok(now) = u64::try_from(now_ns) else { return worked };
-        while self.network.due() <= Time(now) {
-            let Some(fate) = self.network.until(Time(now)) else { break };
+        while Time(now) > self.next_sample {
+            worked |= self.carry(self.next_sample);
+            self.sample();
+        }
+        worked | self.carry(Time(now))
+    }
+
+    /// Lets the network do what it does until `time`; false if that is nothing.
+    #[inline]
+    fn carry(&mut self, time: Time) -> bool {
+        let mut worked = false;
+        while self.network.due() <= time {
+            let Some(fate) = self.network.until(time) else { break };
             self.meet(fate);
             worked = true;
         }
         worked
+    }
+
+    /// Samples the flows of datagrams.
+    #[cold]
+    fn sample(&mut self) {
+        let time = self.next_sample;
+        let flows = (0..).zip(&self.wires).zip(&self.scenario.flows);
+        let sampled = flows.filter(|(_, spec)| spec.sampled && spec.start_ns <= time);
+        let rows = sampled.filter_map(|((index, wire), _)| wire.sample(time, index));
+        self.datagrams.extend(rows);
+        self.next_sample = next_sample(self.scenario, time);
     }
 
     /// Takes a packet from a host into the network.
@@ -241,15 +286,15 @@ impl<'a> Emulator<'a> {
         } else {
             (Direction::Reverse, receiver_sends(headers))
         };
-        self.slots.fill(slot, bytes, matches!(sent, Sent::Data { .. }));
+        let left = Time(now_ns.max(0) as u64);
+        self.slots.fill(slot, bytes, matches!(sent, Sent::Data { .. }), left);
         let Some(now) = u64::try_from(now_ns).ok().filter(|_| sent != Sent::Greeting) else {
-            let at = Time(now_ns.max(0) as u64);
             let path = &self.paths[flow];
             let route = match direction {
                 Direction::Forward => &path.forward,
                 Direction::Reverse => path.reverse.as_ref().expect("a way back"),
             };
-            let delay = propagation(route, &self.scenario.links, at);
+            let delay = propagation(route, &self.scenario.links, left);
             return self.greetings.send(now_ns + delay.0 as i64, slot, device ^ 1);
         };
         let (number, again) = match sent {
@@ -271,7 +316,7 @@ impl<'a> Emulator<'a> {
     #[inline]
     fn meet(&mut self, fate: Fate) {
         match fate {
-            Fate::UnderWay | Fate::News => {}
+            Fate::UnderWay | Fate::News | Fate::Departs(..) => {}
             Fate::Delivered(arrival) => self.arrive(arrival.time, arrival.packet),
             Fate::Lost(arrival, _, cause) => self.lose(arrival.time, arrival.packet, cause),
             Fate::Doubled(packet) => {
@@ -289,10 +334,14 @@ impl<'a> Emulator<'a> {
         if is_marked {
             headers::mark(self.slots.packet(slot));
         }
-        if self.slots.info(slot).is_data {
-            let counters = &mut self.wires[flow].counters;
+        let info = self.slots.info(slot);
+        if info.is_data {
+            let Wire { counters, one_way, .. } = &mut self.wires[flow];
             counters.received_packets += 1;
             counters.marked_packets += u64::from(is_marked);
+            if let Some(one_way) = one_way {
+                one_way.arrives(due, due.since(info.sent));
+            }
         }
         let late_ns = self.clock.now_ns() - due.0 as i64;
         self.lateness.saturating_record(late_ns.max(0) as u64);
@@ -347,12 +396,19 @@ impl<'a> Emulator<'a> {
                 self.wires[packet.flow() as usize].counters.in_flight_packets += 1;
             }
         }
-        let links = self.scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
-        let links = links.map(|(link, _)| self.network.counters(link)).collect();
+        while self.next_sample < Time::NEVER {
+            self.sample();
+        }
+        let sampled: Vec<_> = sampled_links(self.scenario).collect();
+        let delays = sampled.iter().filter_map(|&link| self.network.take_delays(link)).collect();
+        let links = sampled.iter().map(|&link| self.network.counters(link)).collect();
         Emulated {
-            flows: self.wires.iter().map(|wire| wire.counters).collect(),
+            flows: self.wires,
+            datagrams: self.datagrams,
             events: self.events,
             links,
+            delays,
+            network: self.network,
             lateness: self.lateness,
             waiting: self.waiting,
             busy_permille,
@@ -375,6 +431,18 @@ impl<'a> Emulator<'a> {
             }
         }
     }
+}
+
+/// When the sample after that at `time` is due, if the run goes on until then.
+fn next_sample(scenario: &Scenario, time: Time) -> Time {
+    let interval = scenario.record.interval_ns.map_or(u64::MAX, NonZeroU64::get);
+    let next = time.saturating_add(Span(interval));
+    if next > Time::ZERO + scenario.duration_ns { Time::NEVER } else { next }
+}
+
+fn sampled_links(scenario: &Scenario) -> impl Iterator<Item = LinkId> {
+    let links = scenario.links.iter().enumerate();
+    links.filter(|(_, link)| link.sampled).map(|(link, _)| link)
 }
 
 /// What a receiver sends is an answer, but for what makes the connection.

@@ -1,5 +1,7 @@
 //! Where packets are while they are in the network.
 
+use dumbbell_network::Time;
+
 /// Slots are made this many at a time.
 const CHUNK: usize = 1 << 10;
 
@@ -19,6 +21,8 @@ pub struct Info {
     pub bytes: u16,
     /// It carries payload of a flow's sender.
     pub is_data: bool,
+    /// When it left its host.
+    pub sent: Time,
     /// How often it will still be delivered or lost.
     holders: u16,
 }
@@ -37,20 +41,25 @@ impl Slots {
             self.grow();
         }
         let slot = self.free.pop().expect("a free slot");
-        self.infos[slot as usize] = Info { bytes: 0, is_data: false, holders: 1 };
+        self.infos[slot as usize] = Info { holders: 1, ..Info::default() };
         slot
     }
 
     /// Says what is in a slot now.
     #[inline]
-    pub fn fill(&mut self, slot: u32, bytes: u16, is_data: bool) {
+    pub fn fill(&mut self, slot: u32, bytes: u16, is_data: bool, sent: Time) {
         let info = &mut self.infos[slot as usize];
-        (info.bytes, info.is_data) = (bytes, is_data);
+        (info.bytes, info.is_data, info.sent) = (bytes, is_data, sent);
     }
 
     /// The packet will be delivered or lost once more.
+    ///
+    /// # Panics
+    /// If it already has been for the last time.
     pub fn hold(&mut self, slot: u32) {
-        self.infos[slot as usize].holders += 1;
+        let holders = &mut self.infos[slot as usize].holders;
+        assert!(*holders > 0, "nobody holds slot {slot}");
+        *holders += 1;
     }
 
     /// The packet has been delivered or lost.
@@ -101,12 +110,12 @@ mod tests {
         let mut slots = Slots::new(100);
         let first = slots.vacant();
         slots.space(first)[0] = 7;
-        slots.fill(first, 3, true);
+        slots.fill(first, 3, true, Time(9));
         slots.hold(first);
         slots.release(first);
         let second = slots.vacant();
         assert_ne!(second, first);
-        slots.fill(second, 1, false);
+        slots.fill(second, 1, false, Time(9));
         assert_eq!((slots.packet(first)[0], slots.packet(first).len()), (7, 3));
         assert!(slots.info(first).is_data && !slots.info(second).is_data);
         slots.release(first);
@@ -119,7 +128,7 @@ mod tests {
         for number in 0..5_000u32 {
             let slot = slots.vacant();
             slots.space(slot)[..4].copy_from_slice(&number.to_le_bytes());
-            slots.fill(slot, 4, false);
+            slots.fill(slot, 4, false, Time::ZERO);
         }
         let stored = |slots: &mut Slots, slot| {
             u32::from_le_bytes(slots.packet(slot).try_into().expect("four bytes"))

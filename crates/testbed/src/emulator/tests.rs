@@ -95,7 +95,7 @@ fn bulk(scenario: &Scenario, offload: bool) -> Emulated {
 #[test]
 fn a_bulk_transfer_gets_the_rate_of_the_link_and_every_packet_is_accounted_for() {
     let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0), false);
-    let flow = emulated.flows[0];
+    let flow = emulated.flows[0].counters;
     let carried = flow.received_packets + flow.dropped_packets + flow.lost_packets;
     assert_eq!(flow.sent_packets, carried + flow.in_flight_packets);
     let (link, samples) = &emulated.links[0];
@@ -108,7 +108,7 @@ fn a_bulk_transfer_gets_the_rate_of_the_link_and_every_packet_is_accounted_for()
 #[test]
 fn losses_and_retransmissions_are_seen() {
     let emulated = bulk(&scenario(100_000_000, 10, 200, 0.01), false);
-    let (flow, events) = (emulated.flows[0], &emulated.events);
+    let (flow, events) = (emulated.flows[0].counters, &emulated.events);
     let count = |kind: EventKind| events.iter().filter(|event| event.kind == kind as u8).count();
     assert!(flow.lost_packets > 5, "{flow:?}");
     assert_eq!(count(EventKind::Loss) as u64, flow.lost_packets);
@@ -125,7 +125,7 @@ fn losses_and_retransmissions_are_seen() {
 #[test]
 fn chunks_of_offloading_hosts_are_cut_into_the_same_packets() {
     let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0), true);
-    let flow = emulated.flows[0];
+    let flow = emulated.flows[0].counters;
     assert!(flow.received_packets > 10_000, "{flow:?}");
     // What is left over at the end of a chunk may be short.
     let payload = flow.sent_bytes as f64 / flow.sent_packets as f64;

@@ -1,5 +1,9 @@
 //! What the emulator sees of a flow.
 
+use dumbbell_network::{OneWay, Time};
+use dumbbell_record::DatagramSample;
+use dumbbell_workload::datagram_sample;
+
 use super::headers::Content;
 
 /// What passed of a flow's data, in packets.
@@ -25,11 +29,13 @@ pub struct WireCounters {
     pub in_flight_packets: u64,
 }
 
-/// A flow's sender as seen from outside.
-#[derive(Clone, Debug)]
+/// A flow as seen from outside.
+#[derive(Debug)]
 pub struct Wire {
     /// Counts.
     pub counters: WireCounters,
+    /// One-way delays, of datagrams.
+    pub one_way: Option<OneWay>,
     mss_bytes: u64,
     /// Sequence number of the first byte of payload.
     first: u32,
@@ -57,14 +63,24 @@ pub enum Sent {
 
 impl Wire {
     /// A flow that has sent nothing.
-    pub fn new(mss_bytes: u32) -> Self {
+    pub fn new(mss_bytes: u32, one_way: Option<OneWay>) -> Self {
         Self {
             counters: WireCounters::default(),
+            one_way,
             mss_bytes: u64::from(mss_bytes),
             first: 0,
             sent_to: 0,
             in_use: false,
         }
+    }
+
+    /// A sample of the flow number `flow`, if it is one of datagrams.
+    pub fn sample(&self, time: Time, flow: u32) -> Option<DatagramSample> {
+        let received = self.one_way.as_ref()?.counters();
+        let sent = (self.counters.sent_packets, self.counters.sent_bytes);
+        let lost = self.counters.dropped_packets + self.counters.lost_packets;
+        let received_bytes = received.packets * self.mss_bytes;
+        Some(datagram_sample(time, flow, sent, lost, (received, received_bytes)))
     }
 
     /// The sender sent a packet of `bytes`.
@@ -113,7 +129,7 @@ mod tests {
 
     #[test]
     fn segments_are_numbered_from_the_first_even_across_the_end_of_the_numbers() {
-        let mut wire = Wire::new(1_000);
+        let mut wire = Wire::new(1_000, None);
         let syn = Content::Segment { sequence: u32::MAX - 999, payload: 0, opens: true };
         assert_eq!(wire.sends(syn, 60), Sent::Greeting);
         assert_eq!(wire.sends(segment(u32::MAX - 998, 0), 52), Sent::Greeting);
@@ -133,7 +149,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_numbered_as_they_come() {
-        let mut wire = Wire::new(1_472);
+        let mut wire = Wire::new(1_472, None);
         assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 0, again: false });
         assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 1, again: false });
         assert_eq!(wire.counters.sent_bytes, 2 * 1_472);

@@ -6,12 +6,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use dumbbell_algorithm::complaint::of_compiler;
+use dumbbell_algorithm::programs::{Ended, output_of};
+use dumbbell_algorithm::scratch::Scratch;
 use dumbbell_algorithm::{Algorithm, INTERFACE, registry};
 
 use super::object::Object;
+use crate::NEVER;
 use crate::error::Error;
 
 /// What programs may include beside the interface.
@@ -36,6 +41,9 @@ const OPTIONS: [&str; 8] = [
 /// The first version of clang that knows what is asked of it here.
 const OLDEST: u32 = 15;
 const NEWEST: u32 = 30;
+
+/// A file of thousands of lines takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A compiler for BPF.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,24 +85,40 @@ impl Compiler {
     /// Compiles an algorithm's file; `shown` is what messages call it.
     ///
     /// # Errors
-    /// If it does not compile, or the compiler cannot be run.
-    pub fn compile(&self, source: &Path, shown: &str) -> Result<Vec<u8>, Error> {
-        self.run(source, shown, &["-include", "adapter.h"])
+    /// If it does not compile, the compiler cannot be run, or the run is cancelled meanwhile.
+    pub fn compile(
+        &self,
+        source: &Path,
+        shown: &str,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u8>, Error> {
+        self.run(source, shown, &["-include", "adapter.h"], cancel)
     }
 
     /// Compiles a program of our own, which is no algorithm.
     ///
     /// # Errors
-    /// If it does not compile, or the compiler cannot be run.
-    pub(crate) fn compile_text(&self, name: &str, text: &str) -> Result<Vec<u8>, Error> {
-        let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+    /// If it does not compile, the compiler cannot be run, or the run is cancelled meanwhile.
+    pub(crate) fn compile_text(
+        &self,
+        name: &str,
+        text: &str,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u8>, Error> {
+        let folder = Scratch::new().map_err(|error| no_space(&error))?;
         let source = folder.path().join(name);
         fs::write(&source, text).map_err(|error| no_space(&error))?;
-        self.run(&source, name, &[])
+        self.run(&source, name, &[], cancel)
     }
 
-    fn run(&self, source: &Path, shown: &str, options: &[&str]) -> Result<Vec<u8>, Error> {
-        let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+    fn run(
+        &self,
+        source: &Path,
+        shown: &str,
+        options: &[&str],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<u8>, Error> {
+        let folder = Scratch::new().map_err(|error| no_space(&error))?;
         for (name, text) in INTERFACE.into_iter().chain(HEADERS) {
             fs::write(folder.path().join(name), text).map_err(|error| no_space(&error))?;
         }
@@ -102,10 +126,19 @@ impl Compiler {
         let mut command = Command::new(&self.path);
         command.args(["-target", "bpf"]).args(OPTIONS).arg("-I").arg(folder.path());
         command.args(options).arg("-c").arg(source).arg("-o").arg(&object);
-        let output = command.output().map_err(|error| Error::Machine {
-            what: format!("cannot run {}", self.path.display()),
-            cause: error.to_string(),
-            remedy: "see whether it runs by itself, or install another clang".into(),
+        command.env("TMPDIR", folder.path());
+        let output = output_of(&mut command, cancel, PATIENCE).map_err(|ended| match ended {
+            Ended::Cancelled => Error::Cancelled,
+            Ended::NotRun(error) => Error::Machine {
+                what: format!("cannot run {}", self.path.display()),
+                cause: error.to_string(),
+                remedy: "see whether it runs by itself, or install another clang".into(),
+            },
+            ended => Error::Algorithm {
+                file: shown.to_owned(),
+                line: None,
+                cause: format!("the compiler had no end: {ended}"),
+            },
         })?;
         if !output.status.success() {
             return Err(of_compiler(shown, source, &format!("{command:?}"), &output).into());
@@ -131,20 +164,21 @@ fn no_space(error: &io::Error) -> Error {
 /// An algorithm for the kernel, built in or a user's own; compiled once for each process.
 ///
 /// # Errors
-/// If there is no compiler, or the algorithm does not compile.
-pub fn compile(algorithm: &'static Algorithm) -> Result<Object, Error> {
+/// If there is no compiler, the algorithm does not compile, or the run is cancelled meanwhile.
+pub fn compile(algorithm: &'static Algorithm, cancel: &AtomicBool) -> Result<Object, Error> {
     static COMPILED: Mutex<BTreeMap<(&str, &str), Object>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let identity = (algorithm.name, algorithm.source_hash);
     if let Some(object) = compiled.get(&identity) {
         return Ok(object.clone());
     }
-    let folder = tempfile::tempdir().map_err(|error| no_space(&error))?;
+    let folder = Scratch::new().map_err(|error| no_space(&error))?;
     let source = folder.path().join(format!("{}.c", algorithm.name));
     fs::write(&source, algorithm.code).map_err(|error| no_space(&error))?;
     let built_in = registry().iter().any(|known| known.name == algorithm.name);
     let folder = if built_in { "algorithms/" } else { "" };
-    let object = object(algorithm.name, &source, &format!("{folder}{}.c", algorithm.name))?;
+    let shown = format!("{folder}{}.c", algorithm.name);
+    let object = object(algorithm.name, &source, &shown, cancel)?;
     compiled.insert(identity, object.clone());
     Ok(object)
 }
@@ -159,11 +193,11 @@ pub fn compile_file(path: &Path) -> Result<Object, Error> {
     let name = path.file_stem().and_then(|stem| stem.to_str());
     let name = name.ok_or_else(|| refused("its name is not an algorithm's".into()))?;
     fs::metadata(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
-    object(name, path, &shown)
+    object(name, path, &shown, &NEVER)
 }
 
-fn object(name: &str, source: &Path, shown: &str) -> Result<Object, Error> {
-    let bytes = Compiler::find()?.compile(source, shown)?;
+fn object(name: &str, source: &Path, shown: &str, cancel: &AtomicBool) -> Result<Object, Error> {
+    let bytes = Compiler::find()?.compile(source, shown, cancel)?;
     Ok(Object { name: name.to_owned(), file: shown.to_owned(), bytes: Arc::from(bytes) })
 }
 

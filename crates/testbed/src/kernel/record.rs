@@ -145,9 +145,7 @@ fn argument(hook: Hook, bytes: [u8; ARGUMENT_BYTES]) -> Option<Argument> {
 
 /// The congestion state of this number.
 pub(super) fn ca_state(number: u32) -> Option<CaState> {
-    const ALL: [CaState; 5] =
-        [CaState::Open, CaState::Disorder, CaState::Cwr, CaState::Recovery, CaState::Loss];
-    ALL.get(number as usize).copied()
+    CaState::of(u8::try_from(number).ok()?)
 }
 
 /// Reads the fields of C structs, one after the other.
@@ -199,12 +197,14 @@ impl Reader<'_> {
             snd_nxt: self.u32()?,
             random: self.u32()?,
             state: ca_state(self.u8()?.into())?,
-            cwnd_limited: self.u8()? != 0,
+            cwnd_limited: self.u8()?,
             stack: self.u8()?,
             reserved: self.u8()?,
             base_rtt_us: self.u32()?,
             pacing_wait_us: self.u32()?,
-            one_way_ticks: self.u32()?,
+            stamp_ms: self.u32()?,
+            echo_ms: self.u32()?,
+            last_sent_ms: self.u32()?,
         })
     }
 
@@ -217,8 +217,8 @@ impl Reader<'_> {
             losses_segs: self.u32()?,
             acked_sacked_segs: self.u32()?,
             prior_in_flight_segs: self.u32()?,
-            is_app_limited: self.u8()? != 0,
-            is_ack_delayed: self.u8()? != 0,
+            is_app_limited: self.u8()?,
+            is_ack_delayed: self.u8()?,
             reserved: self.take()?,
         })
     }
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn each_field_is_where_adapter_h_puts_it() {
         // _Static_assert of adapter.h
-        assert_eq!(Record::BYTES, 496);
+        assert_eq!(Record::BYTES, 512);
         let mut bytes = bytes(2);
         bytes[12..16].copy_from_slice(&77_u32.to_ne_bytes());
         bytes[16..24].copy_from_slice(&1_024_u64.to_ne_bytes());

@@ -275,6 +275,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NEVER;
     use crate::kernel::{Compiler, compile};
     use libbpf_rs::{MapHandle, ObjectBuilder};
     use std::fs;
@@ -293,7 +294,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("flows.c");
         fs::write(&source, "char cc_license[] CC_SECTION(\"license\") = \"GPL\";\n").unwrap();
-        let bytes = Compiler::find().unwrap().compile(&source, "flows.c").unwrap();
+        let bytes = Compiler::find().unwrap().compile(&source, "flows.c", &NEVER).unwrap();
         let object = ObjectBuilder::default().open_memory(&bytes).unwrap().load().unwrap();
         let map = object.maps().find(|map| map.name() == "cc_flows").unwrap();
         MapHandle::try_from(&map).unwrap()
@@ -306,7 +307,7 @@ mod tests {
             return;
         }
         let flows = flows();
-        let reno = compile(dumbbell_algorithm::find("reno").unwrap()).unwrap();
+        let reno = compile(dumbbell_algorithm::find("reno").unwrap(), &NEVER).unwrap();
         let register =
             |name: &str| Registered::named(name.into(), &reno, &[], flows.as_fd(), Keep::default());
         let first = register("dbtaken").unwrap();

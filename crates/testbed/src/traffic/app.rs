@@ -1,7 +1,7 @@
 //! What the application at the sending end of a connection wants to send, and when.
 
 use dumbbell_network::{Random, Time};
-use dumbbell_workload::{Bursts, Demand};
+use dumbbell_workload::{Bursts, Demand, Pace};
 
 /// Random streams of flows begin here, as in the simulator.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -15,7 +15,10 @@ pub fn random_of(seed: u64, flow: usize) -> Random {
 #[derive(Debug)]
 pub struct App {
     demand: Demand,
+    mss_bytes: u32,
     bursts: Option<Bursts>,
+    /// Absent until data begins to come about at a rate.
+    pace: Option<Pace>,
     /// The message that is under way or was last, where data comes in messages.
     message: Option<Message>,
     /// It waits for the reply.
@@ -39,21 +42,29 @@ pub struct Message {
 
 impl App {
     /// An application that has done nothing.
-    pub fn new(demand: Demand, seed: u64, flow: usize) -> Self {
-        let bursts = match demand {
-            Demand::OnOff(pattern) => Some(Bursts::new(pattern, random_of(seed, flow).split())),
+    pub fn new(demand: Demand, mss_bytes: u32, random: impl FnOnce() -> Random) -> Self {
+        let bursts = match &demand {
+            Demand::OnOff(pattern) => Some(Bursts::new(*pattern, random())),
             _ => None,
         };
-        Self { demand, bursts, message: None, waits: false, due: Time::NEVER, unwritten: 0 }
+        let (due, unwritten) = (Time::NEVER, 0);
+        Self { demand, mss_bytes, bursts, pace: None, message: None, waits: false, due, unwritten }
     }
 
     /// Does what was due at `planned`, and at first what comes first.
     pub fn act(&mut self, planned: Time, now: Time) {
         self.due = Time::NEVER;
-        match self.demand {
+        match &self.demand {
             Demand::Endless => self.unwritten = u64::MAX,
             Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => {
                 self.issue(now, bytes.get());
+            }
+            Demand::AppLimited { rate_bps } => {
+                let begin = || Pace::new(rate_bps, self.mss_bytes, planned);
+                let pace = self.pace.get_or_insert_with(begin);
+                let segments = pace.take(now);
+                self.unwritten += segments * u64::from(self.mss_bytes);
+                self.due = pace.due();
             }
             Demand::OnOff(_) => {
                 let bursts = self.bursts.as_mut().expect("bursts of an on-off application");
@@ -94,22 +105,22 @@ impl App {
 }
 
 /// Payload of each message of a demand; none: data comes without end.
-pub fn message_bytes(demand: Demand) -> Option<u64> {
+pub fn message_bytes(demand: &Demand) -> Option<u64> {
     match demand {
         Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes.get()),
-        Demand::Endless | Demand::OnOff(_) => None,
+        Demand::Endless | Demand::OnOff(_) | Demand::AppLimited { .. } => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dumbbell_network::Span;
+    use dumbbell_network::{Span, Steps};
     use dumbbell_workload::OnOff;
     use std::num::NonZeroU64;
 
     fn app(demand: Demand) -> App {
-        App::new(demand, 1, 1)
+        App::new(demand, 1_000, || random_of(1, 1))
     }
 
     #[test]
@@ -135,6 +146,18 @@ mod tests {
         app.stop();
         assert!(app.complete(Time(5)).unwrap().1);
         assert_eq!((app.due, app.unwritten), (Time::NEVER, 0));
+    }
+
+    #[test]
+    fn a_late_look_finds_all_data_that_has_come_about() {
+        // Segments of 1,000 bytes each millisecond from 7 ns on.
+        let rate_bps = Steps::constant(8_000_000);
+        let mut app = app(Demand::AppLimited { rate_bps });
+        app.act(Time(7), Time(2_500_000));
+        assert_eq!((app.unwritten, app.due), (3_000, Time(3_000_007)));
+        app.wrote(1_000);
+        app.act(app.due, Time(3_000_009));
+        assert_eq!((app.unwritten, app.due), (3_000, Time(4_000_007)));
     }
 
     #[test]

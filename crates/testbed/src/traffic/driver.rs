@@ -183,10 +183,11 @@ impl Driver {
         let look = &mut self.common.look;
         let ends = self.flows.iter_mut().map(|flow| flow.end(look)).collect::<Result<_, _>>()?;
         let counts: Vec<_> = self.flows.iter().filter_map(FlowState::datagrams).collect();
-        let Recorder { flows, internals, requests, events, .. } = self.common.recorder;
+        let Recorder { flows, internals, modes, requests, events, .. } = self.common.recorder;
         Ok(TrafficOutput {
             flows,
             internals,
+            modes,
             requests,
             events,
             ends,

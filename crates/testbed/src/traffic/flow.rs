@@ -8,7 +8,7 @@ use dumbbell_record::EventKind;
 use dumbbell_workload::{Flow, Tcp, Transport};
 
 use crate::error::Error;
-use crate::traffic::app::App;
+use crate::traffic::app::{App, random_of};
 use crate::traffic::datagrams::{Datagrams, Schedule};
 use crate::traffic::recorder::Recorder;
 use crate::traffic::sockets::{Ends, failed};
@@ -80,8 +80,8 @@ impl FlowState {
         let (index, spec) = (connection.flow, connection.spec.clone());
         let transport = match &spec.transport {
             Transport::Tcp(tcp) => {
-                let app = App::new(tcp.demand, seed, index);
                 let mss = spec.mss_bytes();
+                let app = App::new(tcp.demand.clone(), mss, || random_of(seed, index).split());
                 Carrier::Stream(Stream::new(index, ends, app, mss, &connection.tuning))
             }
             Transport::Udp(udp) => {
@@ -180,7 +180,7 @@ impl FlowState {
         else {
             return Ok(false);
         };
-        stream.accept(*demand).map_err(|error| self.refused("accept its connection", &error))
+        stream.accept(demand).map_err(|error| self.refused("accept its connection", &error))
     }
 
     /// Keeps a sample of it.

@@ -21,8 +21,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+use dumbbell_algorithm::INFO_MAX;
 use dumbbell_network::{Span, Time};
-use dumbbell_record::{Event, FlowSample, Internal, RecordConfig, Request};
+use dumbbell_record::{Event, FlowSample, Internal, ModeChange, RecordConfig, Request};
 use dumbbell_workload::Flow;
 
 use crate::clock::Clock;
@@ -99,8 +100,17 @@ pub struct Seen {
     pub spurious: u32,
     /// All round-trip samples; none: there are none.
     pub rtt: Option<SeenRtt>,
-    /// The algorithm's internal values, where they are asked for and known.
-    pub info: Option<[u32; 4]>,
+    /// What the algorithm reports, where it is asked for and known.
+    pub report: Option<Report>,
+}
+
+/// What an algorithm reports about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Its mode; none: it has no modes.
+    pub mode: Option<u8>,
+    /// All its internal values.
+    pub values: [u32; INFO_MAX],
 }
 
 /// Round-trip samples of a connection.
@@ -121,6 +131,8 @@ pub struct TrafficOutput {
     pub flows: Vec<FlowSample>,
     /// Samples of the algorithms' internal values in the same order.
     pub internals: Vec<Internal>,
+    /// Changes of the algorithms' modes, as samples show them.
+    pub modes: Vec<ModeChange>,
     /// Requests and transfers in the order of their completion.
     pub requests: Vec<Request>,
     /// Starts, stops and completions, as far as they are to be recorded.

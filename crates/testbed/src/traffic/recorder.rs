@@ -1,8 +1,11 @@
 //! Keeps what the applications do and what the sockets say.
 
-use dumbbell_network::Time;
-use dumbbell_record::{Event, EventKind, FlowSample, Internal, RecordConfig, Request};
+use std::collections::BTreeMap;
 
+use dumbbell_network::Time;
+use dumbbell_record::{Event, EventKind, FlowSample, Internal, ModeChange, RecordConfig, Request};
+
+use crate::traffic::Report;
 use crate::traffic::app::Message;
 use crate::traffic::tcp_info::{Moment, TcpInfo};
 
@@ -11,8 +14,12 @@ use crate::traffic::tcp_info::{Moment, TcpInfo};
 pub struct Recorder {
     kinds: Vec<EventKind>,
     algorithm_state: bool,
+    keeps_modes: bool,
     pub flows: Vec<FlowSample>,
     pub internals: Vec<Internal>,
+    pub modes: Vec<ModeChange>,
+    /// The last mode of each flow that has shown any.
+    last_modes: BTreeMap<u32, u8>,
     pub requests: Vec<Request>,
     pub events: Vec<Event>,
 }
@@ -23,8 +30,11 @@ impl Recorder {
         Self {
             kinds: config.events.clone(),
             algorithm_state: config.algorithm_state,
+            keeps_modes: config.modes,
             flows: Vec::new(),
             internals: Vec::new(),
+            modes: Vec::new(),
+            last_modes: BTreeMap::new(),
             requests: Vec::new(),
             events: Vec::new(),
         }
@@ -58,14 +68,22 @@ impl Recorder {
     /// Keeps a sample.
     pub fn sample(&mut self, time: Time, flow: u32, moment: &Moment, paced: bool) {
         self.flows.push(moment.sample(time.0, flow, paced));
-        if let Some([info0, info1, info2, info3]) = self.internals_of(moment) {
-            let time_ns = time.0;
-            self.internals.push(Internal { time_ns, flow, info0, info1, info2, info3 });
+        if let Some(report) = moment.seen.and_then(|seen| seen.report) {
+            self.sample_report(time, flow, report);
         }
     }
 
-    fn internals_of(&self, moment: &Moment) -> Option<[u32; 4]> {
-        moment.seen?.info.filter(|_| self.algorithm_state)
+    fn sample_report(&mut self, time: Time, flow: u32, Report { mode, values }: Report) {
+        let time_ns = time.0;
+        if self.algorithm_state {
+            let [info0, info1, info2, info3, ..] = values;
+            self.internals.push(Internal { time_ns, flow, info0, info1, info2, info3 });
+        }
+        if let Some(mode) = mode.filter(|_| self.keeps_modes)
+            && self.last_modes.insert(flow, mode) != Some(mode)
+        {
+            self.modes.push(ModeChange::new(time_ns, flow, mode, values));
+        }
     }
 }
 
@@ -76,19 +94,53 @@ mod tests {
 
     #[test]
     fn internal_values_are_kept_where_they_are_asked_for_and_known() {
-        let seen = |info| Some(Seen { info, ..Seen::default() });
         let keep = |algorithm_state, seen| {
-            let (interval_ns, events, capture) = (None, Vec::new(), false);
-            let config = RecordConfig { interval_ns, events, algorithm_state, capture };
-            let mut recorder = Recorder::new(&config);
-            let moment = Moment { sender: TcpInfo::default(), received_bytes: 0, seen };
-            recorder.sample(Time(3), 2, &moment, false);
+            let mut recorder = recorder(algorithm_state, false);
+            recorder.sample(Time(3), 2, &moment(seen), false);
             assert_eq!(recorder.flows.len(), 1);
             recorder.internals.iter().map(|row| (row.time_ns, row.info3)).collect::<Vec<_>>()
         };
-        assert_eq!(keep(true, seen(Some([1, 2, 3, 4]))), [(3, 4)]);
-        assert_eq!(keep(false, seen(Some([1, 2, 3, 4]))), []);
-        assert_eq!(keep(true, seen(None)), []);
+        assert_eq!(keep(true, seen(Some(1))), [(3, 4)]);
+        assert_eq!(keep(true, seen(None)), [(3, 4)]);
+        assert_eq!(keep(false, seen(Some(1))), []);
+        assert_eq!(keep(true, Some(Seen::default())), []);
         assert_eq!(keep(true, None), []);
+    }
+
+    #[test]
+    fn modes_are_kept_of_each_flow_when_samples_show_another_one() {
+        let keep = |modes| {
+            let mut recorder = recorder(false, modes);
+            let shown = [(1, 0, Some(0)), (1, 1, Some(0)), (2, 0, Some(0)), (3, 0, Some(2))];
+            for (time, flow, mode) in shown.into_iter().chain([(4, 0, Some(0)), (5, 2, None)]) {
+                recorder.sample(Time(time), flow, &moment(seen(mode)), false);
+            }
+            assert_eq!(recorder.internals, []);
+            let row = |row: &ModeChange| (row.time_ns, row.flow, row.mode, row.info15);
+            recorder.modes.iter().map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(keep(true), [(1, 0, 0, 16), (1, 1, 0, 16), (3, 0, 2, 16), (4, 0, 0, 16)]);
+        assert_eq!(keep(false), []);
+    }
+
+    fn recorder(algorithm_state: bool, modes: bool) -> Recorder {
+        let (interval_ns, delays_ns, events, capture) = (None, None, Vec::new(), false);
+        Recorder::new(&RecordConfig {
+            interval_ns,
+            delays_ns,
+            events,
+            algorithm_state,
+            modes,
+            capture,
+        })
+    }
+
+    fn seen(mode: Option<u8>) -> Option<Seen> {
+        let values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+        Some(Seen { report: Some(Report { mode, values }), ..Seen::default() })
+    }
+
+    fn moment(seen: Option<Seen>) -> Moment {
+        Moment { sender: TcpInfo::default(), received_bytes: 0, seen }
     }
 }

@@ -97,7 +97,7 @@ fn sender(connection: &Connection<'_>) -> io::Result<Socket> {
     if let Transport::Tcp(tcp) = &connection.spec.transport {
         // The end of a message is not held back. Data without end goes in full segments
         // only, even where the receiver's window ends within one.
-        socket.set_tcp_nodelay(message_bytes(tcp.demand).is_some())?;
+        socket.set_tcp_nodelay(message_bytes(&tcp.demand).is_some())?;
         if let Some(name) = &connection.congestion {
             socket.set_tcp_congestion(name.as_bytes())?;
         }

@@ -68,7 +68,7 @@ impl Stream {
     }
 
     /// Takes the connection at the receiving end; gives whether it is there since then.
-    pub fn accept(&mut self, demand: Demand) -> io::Result<bool> {
+    pub fn accept(&mut self, demand: &Demand) -> io::Result<bool> {
         if self.receiver.is_some() {
             return Ok(false);
         }

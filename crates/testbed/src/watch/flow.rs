@@ -78,7 +78,8 @@ fn read_conn(fields: &mut Fields<'_>) -> Conn {
     let [resent_segs, in_flight_segs, srtt_us, min_rtt_us] = fields.u32s();
     let [mss_bytes, snd_una, snd_nxt, random] = fields.u32s();
     let [state, cwnd_limited, stack, reserved] = fields.take();
-    let [base_rtt_us, pacing_wait_us, one_way_ticks] = fields.u32s();
+    let [base_rtt_us, pacing_wait_us, stamp_ms, echo_ms] = fields.u32s();
+    let [last_sent_ms] = fields.u32s();
     Conn {
         cwnd_segs,
         cwnd_cnt,
@@ -100,19 +101,19 @@ fn read_conn(fields: &mut Fields<'_>) -> Conn {
         snd_nxt,
         random,
         state: ca_state(state),
-        cwnd_limited: cwnd_limited != 0,
+        cwnd_limited,
         stack,
         reserved,
         base_rtt_us,
         pacing_wait_us,
-        one_way_ticks,
+        stamp_ms,
+        echo_ms,
+        last_sent_ms,
     }
 }
 
 fn ca_state(number: u8) -> CaState {
-    use CaState::{Cwr, Disorder, Loss, Open, Recovery};
-    let states = [Open, Disorder, Cwr, Recovery, Loss];
-    states.into_iter().find(|state| *state as u8 == number).expect("a congestion state")
+    CaState::of(number).expect("a congestion state")
 }
 
 /// Bytes in this machine's order that are read one field after the other.
@@ -146,7 +147,7 @@ mod tests {
             field.copy_from_slice(&(index as u32 + 1).to_ne_bytes());
         }
         bytes[64..68].copy_from_slice(&9u32.to_ne_bytes());
-        bytes[64 + size_of::<Conn>() - 16] = CaState::Loss as u8;
+        bytes[64 + std::mem::offset_of!(Conn, state)] = CaState::Loss.code();
         bytes[FLOW_BYTES - 1] = 5;
         let flow = FlowWatch::read(&bytes);
         let rtt = RttWatch { samples: 1, latest_us: 2, min_us: 3, max_us: 4, sum_us: 70 };

@@ -12,6 +12,7 @@ mod steering;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use dumbbell_workload::TcpBpf;
@@ -46,8 +47,8 @@ impl Watch {
     ///
     /// # Errors
     /// If there is no clang or the system refuses the programs.
-    pub fn load(namespaces: &[&Namespace]) -> Result<Self, Error> {
-        let object = open()?;
+    pub fn load(namespaces: &[&Namespace], cancel: &AtomicBool) -> Result<Self, Error> {
+        let object = open(cancel)?;
         let known = map(&object, "namespaces")?;
         for namespace in namespaces {
             let cookie = namespace.run(namespace_cookie).map_err(refused)?;
@@ -122,8 +123,8 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Compiles and loads the programs.
-fn open() -> Result<Object, Error> {
-    let object = compiled()?;
+fn open(cancel: &AtomicBool) -> Result<Object, Error> {
+    let object = compiled(cancel)?;
     let opened = ObjectBuilder::default()
         .name("dumbbell_watch")
         .and_then(|builder| builder.open_memory(object));
@@ -131,12 +132,12 @@ fn open() -> Result<Object, Error> {
 }
 
 /// The programs, compiled once for each process.
-fn compiled() -> Result<&'static [u8], Error> {
+fn compiled(cancel: &AtomicBool) -> Result<&'static [u8], Error> {
     static COMPILED: OnceLock<Vec<u8>> = OnceLock::new();
     if let Some(object) = COMPILED.get() {
         return Ok(object);
     }
-    let object = Compiler::find()?.compile_text("watch.c", WATCH_C)?;
+    let object = Compiler::find()?.compile_text("watch.c", WATCH_C, cancel)?;
     Ok(COMPILED.get_or_init(|| object))
 }
 

@@ -1,0 +1,254 @@
+//! What acknowledgements say that their packets have no room for.
+//!
+//! Few carry SACK blocks: those are parked, and the note of the packet names the place. So
+//! are those whose sender wants the receiver's timestamp too.
+
+use std::collections::VecDeque;
+
+use dumbbell_network::{Direction, Flags, Packet};
+use dumbbell_tcp::{Ack, SackBlocks};
+
+use crate::wire::plain_packet;
+
+/// What acknowledgements now in the network say that their packets have no room for.
+#[derive(Debug, Default)]
+pub struct ParkedAcks {
+    places: Vec<Parked>,
+    /// Taken in turns, so that those under way lie in the order of their packets.
+    free: VecDeque<u32>,
+    /// What an acknowledgement without blocks has.
+    pub none: SackBlocks,
+}
+
+#[derive(Debug, Default)]
+struct Parked {
+    blocks: SackBlocks,
+    has_blocks: bool,
+    echo: u32,
+    stamp: Option<u32>,
+    /// How many packets name the place; they are of this flow and have this number.
+    packets: u32,
+    flow: u32,
+    cumulative: u64,
+}
+
+/// An acknowledgement that was parked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchedAck {
+    pub ack: Ack,
+    pub blocks: SackBlocks,
+    /// The receiver's timestamp, where the sender wants it.
+    pub stamp: Option<u32>,
+}
+
+impl ParkedAcks {
+    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`;
+    /// `stamp` is the receiver's timestamp, if the sender wants it.
+    #[inline]
+    pub fn packet_of(
+        &mut self,
+        flow: u32,
+        header_bytes: u16,
+        ack: Ack,
+        stamp: Option<u32>,
+        blocks: impl FnOnce() -> SackBlocks,
+    ) -> Packet {
+        if ack.has_blocks || stamp.is_some() {
+            let Ack { cumulative, echo, has_blocks, .. } = ack;
+            let blocks = if has_blocks { blocks() } else { SackBlocks::default() };
+            let bytes = header_bytes + blocks.option_bytes();
+            let parked = Parked { blocks, has_blocks, echo, stamp, packets: 1, flow, cumulative };
+            let place = self.park(parked);
+            return Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
+                .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
+                .with_note(place);
+        }
+        plain_packet(flow, header_bytes, ack)
+    }
+
+    /// The acknowledgement of a packet that names a place, which is free from then on.
+    #[cold]
+    pub fn fetch(&mut self, packet: Packet) -> FetchedAck {
+        let parked = self.held(packet);
+        parked.packets -= 1;
+        let ack = Ack {
+            cumulative: packet.number(),
+            echo: parked.echo,
+            ece: packet.has(Flags::ECE),
+            has_blocks: parked.has_blocks,
+        };
+        let stamp = parked.stamp;
+        if parked.packets > 0 {
+            return FetchedAck { ack, blocks: parked.blocks.clone(), stamp };
+        }
+        let blocks = std::mem::take(&mut parked.blocks);
+        self.free.push_back(packet.note());
+        FetchedAck { ack, blocks, stamp }
+    }
+
+    /// A packet is lost, and with it what was parked.
+    pub fn forget(&mut self, packet: Packet) {
+        if packet.has(Flags::PARKED) {
+            self.fetch(packet);
+        }
+    }
+
+    /// There is one more packet like this.
+    pub fn share(&mut self, packet: Packet) {
+        if packet.has(Flags::PARKED) {
+            self.held(packet).packets += 1;
+        }
+    }
+
+    /// The place that a packet names.
+    ///
+    /// # Panics
+    /// If it is not kept for this packet: another acknowledgement would get its blocks.
+    fn held(&mut self, packet: Packet) -> &mut Parked {
+        let parked = &mut self.places[packet.note() as usize];
+        let is_its_own = (parked.flow, parked.cumulative) == (packet.flow(), packet.number());
+        assert!(parked.packets > 0 && is_its_own, "{packet:?} names the place of {parked:?}");
+        parked
+    }
+
+    #[cold]
+    fn park(&mut self, parked: Parked) -> u32 {
+        if let Some(place) = self.free.pop_front() {
+            self.places[place as usize] = parked;
+            return place;
+        }
+        let place = u32::try_from(self.places.len()).unwrap_or(Packet::NOTES);
+        assert!(place < Packet::NOTES, "too many acknowledgements under way");
+        self.places.push(parked);
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ack(cumulative: u64, has_blocks: bool) -> Ack {
+        Ack { cumulative, echo: 7, ece: cumulative % 2 == 1, has_blocks }
+    }
+
+    fn blocks(first: u64) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        blocks.push(first..first + 2);
+        blocks
+    }
+
+    #[test]
+    fn acknowledgements_come_back_in_any_order_and_places_are_used_again() {
+        let mut parked = ParkedAcks::default();
+        let acks = [(1, 5), (2, 9), (3, 4)];
+        let packets = acks.map(|(cumulative, first)| {
+            parked.packet_of(0, 52, ack(cumulative, true), None, || blocks(first))
+        });
+        assert_eq!(packets[0].bytes(), 52 + 12);
+        parked.share(packets[2]);
+        for index in [2, 0, 1, 2] {
+            let (cumulative, first) = acks[index];
+            let ack = ack(cumulative, true);
+            let expected = FetchedAck { ack, blocks: blocks(first), stamp: None };
+            assert_eq!(parked.fetch(packets[index]), expected);
+        }
+        parked.packet_of(0, 52, ack(8, true), None, || blocks(1));
+        assert_eq!(parked.places.len(), 3);
+    }
+
+    #[test]
+    fn acknowledgements_whose_sender_wants_the_receiver_s_timestamp_carry_it() {
+        let mut parked = ParkedAcks::default();
+        let plain = parked.packet_of(0, 52, ack(1, false), Some(12), || unreachable!());
+        assert!(plain.has(Flags::PARKED));
+        assert_eq!(plain.bytes(), 52, "both timestamps have always been in the header");
+        let with_blocks = parked.packet_of(0, 52, ack(2, true), Some(13), || blocks(9));
+        let expected = FetchedAck { ack: ack(2, true), blocks: blocks(9), stamp: Some(13) };
+        assert_eq!(parked.fetch(with_blocks), expected);
+        let blocks = SackBlocks::default();
+        let expected = FetchedAck { ack: ack(1, false), blocks, stamp: Some(12) };
+        assert_eq!(parked.fetch(plain), expected);
+    }
+    /// What happens to packets under way: one more is sent or, of those that there are, one
+    /// comes twice, is lost or arrives.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Send { flow: u32, cumulative: u64, blocks: u64, stamp: Option<u32> },
+        Double(prop::sample::Index),
+        Lose(prop::sample::Index),
+        Arrive(prop::sample::Index),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        let send = (0u32..3, 1u64..5, 0u64..4, prop::option::of(any::<u32>()));
+        prop_oneof![
+            3 => send.prop_map(|(flow, cumulative, blocks, stamp)| {
+                Step::Send { flow, cumulative, blocks, stamp }
+            }),
+            1 => any::<prop::sample::Index>().prop_map(Step::Double),
+            1 => any::<prop::sample::Index>().prop_map(Step::Lose),
+            3 => any::<prop::sample::Index>().prop_map(Step::Arrive),
+        ]
+    }
+
+    proptest! {
+        /// What the network promises of packets holds in `crates/network/tests/fates.rs`.
+        #[test]
+        fn every_copy_brings_what_its_acknowledgement_was_sent_with(
+            steps in prop::collection::vec(any_step(), 1..300),
+        ) {
+            let mut parked = ParkedAcks::default();
+            let mut under_way: Vec<(Packet, FetchedAck)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Send { flow, cumulative, blocks: first, stamp } => {
+                        let ack = ack(cumulative, first > 0);
+                        let blocks = if first > 0 { blocks(first) } else { SackBlocks::default() };
+                        let packet = parked.packet_of(flow, 52, ack, stamp, || blocks.clone());
+                        under_way.push((packet, FetchedAck { ack, blocks, stamp }));
+                    }
+                    Step::Double(index) if !under_way.is_empty() => {
+                        let twice = index.get(&under_way).clone();
+                        parked.share(twice.0);
+                        under_way.push(twice);
+                    }
+                    Step::Lose(index) if !under_way.is_empty() => {
+                        parked.forget(under_way.swap_remove(index.index(under_way.len())).0);
+                    }
+                    Step::Arrive(index) if !under_way.is_empty() => {
+                        let (packet, sent) = under_way.swap_remove(index.index(under_way.len()));
+                        if packet.has(Flags::PARKED) {
+                            prop_assert_eq!(parked.fetch(packet), sent);
+                        } else {
+                            prop_assert_eq!(sent.stamp, None);
+                            prop_assert_eq!(sent.blocks, SackBlocks::default());
+                        }
+                    }
+                    _ => {}
+                }
+                let held = under_way.iter().filter(|(packet, _)| packet.has(Flags::PARKED)).count();
+                let shared: u32 = parked.places.iter().map(|place| place.packets).sum();
+                prop_assert_eq!(shared as usize, held);
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_free_or_another_s_is_never_read() {
+        for (reused, doubles) in [(false, false), (false, true), (true, false), (true, true)] {
+            let mut parked = ParkedAcks::default();
+            let gone = parked.packet_of(0, 52, ack(5, true), None, || blocks(9));
+            parked.forget(gone);
+            if reused {
+                parked.packet_of(1, 52, ack(5, true), None, || blocks(7));
+            }
+            let reads = std::panic::AssertUnwindSafe(|| match doubles {
+                true => parked.share(gone),
+                false => parked.forget(gone),
+            });
+            std::panic::catch_unwind(reads).expect_err("nothing is kept for this packet");
+        }
+    }
+}

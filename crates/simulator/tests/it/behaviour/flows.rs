@@ -1,0 +1,192 @@
+//! What flows send, when, over which ways, and what is recorded of them.
+
+use serde_json::{Value, json};
+
+use crate::common::{MILLISECOND, SECOND, flow, link, resolve, scenario, with};
+
+pub fn cases() -> Vec<(String, Value)> {
+    let named = |part: &str, cases: Vec<(&str, Value)>| -> Vec<(String, Value)> {
+        cases.into_iter().map(|(name, case)| (format!("{part}/{name}"), case)).collect()
+    };
+    [
+        named("flow", single()),
+        named("tcp-bpf", told()),
+        named("way", ways()),
+        named("record", records()),
+    ]
+    .concat()
+}
+
+fn cubic(rtt_ms: u64) -> Value {
+    flow("cubic", None, rtt_ms * MILLISECOND)
+}
+
+fn over_a_path(flows: Vec<Value>) -> Value {
+    let mut short = scenario(10_000_000, 40, 6, flows);
+    short["record"]["interval_ns"] = json!(50 * MILLISECOND);
+    short["record"]["events"] = json!(dumbbell_record::EventKind::ALL);
+    short
+}
+
+/// A flow of one kind beside a bulk flow.
+fn single() -> Vec<(&'static str, Value)> {
+    let beside = |pointer: &str, value: Value| {
+        resolve(&over_a_path(vec![with(cubic(30), pointer, value), cubic(20)]))
+    };
+    let requests = |bytes: u64, pause_ms: u64| {
+        beside("/demand", json!({"requests": {"bytes": bytes, "pause_ns": pause_ms * MILLISECOND}}))
+    };
+    let bursts = |random: bool| json!({"on_ns": 400 * MILLISECOND, "off_ns": 900 * MILLISECOND, "random": random});
+    let datagrams = |on_off: Value| {
+        let whole = beside("/packet_bytes", json!(1_200));
+        with(whole, "/flows/0/transport", json!({"udp": {"rate_bps": 4_000_001, "on_off": on_off}}))
+    };
+    let mut bare = beside("/switches", json!({"timestamps": false}));
+    bare["flows"][0]["header_bytes"] = json!(40);
+    let mut grouped = beside("/label", json!("one"));
+    grouped["flows"][0]["group"] = json!("all");
+    vec![
+        ("a transfer", beside("/demand", json!({"transfer": 1_500_001}))),
+        ("requests one upon the other", requests(20_000, 0)),
+        ("requests with pauses", requests(200_000, 300)),
+        ("bursts", beside("/demand", json!({"on_off": bursts(false)}))),
+        ("random bursts", beside("/demand", json!({"on_off": bursts(true)}))),
+        (
+            "data at a rate",
+            beside(
+                "/demand",
+                json!({"app_limited": {"rate_bps": [[0, 2_000_000], [3 * SECOND, 0], [4 * SECOND, 5_000_001]]}}),
+            ),
+        ),
+        ("a late start", beside("/start_ns", json!(1_234_567_890))),
+        ("an early stop", beside("/stop_ns", json!(3_210_987_654u64))),
+        ("small packets", beside("/packet_bytes", json!(300))),
+        ("large packets", beside("/packet_bytes", json!(9_000))),
+        ("short headers", bare),
+        ("datagrams", datagrams(json!(null))),
+        ("datagrams in bursts", datagrams(bursts(false))),
+        ("a group", grouped),
+        ("not sampled", with(beside("/label", json!("one")), "/flows/0/sampled", json!(false))),
+    ]
+}
+
+fn told() -> Vec<(&'static str, Value)> {
+    let having = |settings: Value| {
+        let mut tcp_bpf = json!({
+            "cwnd_clamp_segs": null, "initial_window_segs": null, "send_buffer_bytes": null,
+            "receive_buffer_bytes": null, "base_rtt_us": null,
+        });
+        for (key, value) in settings.as_object().expect("settings") {
+            tcp_bpf[key] = value.clone();
+        }
+        let told = with(flow("nv", None, 30 * MILLISECOND), "/tcp_bpf", tcp_bpf);
+        resolve(&over_a_path(vec![told, cubic(20)]))
+    };
+    vec![
+        ("a clamp", having(json!({"cwnd_clamp_segs": 12}))),
+        ("a first window", having(json!({"initial_window_segs": 40}))),
+        ("a send buffer", having(json!({"send_buffer_bytes": 30_000}))),
+        ("a receive buffer", having(json!({"receive_buffer_bytes": 40_000}))),
+        ("a round-trip time", having(json!({"base_rtt_us": 30_000}))),
+    ]
+}
+
+/// Ways over other links than one bottleneck there and one back.
+fn ways() -> Vec<(&'static str, Value)> {
+    let crowd = |count: u64| {
+        let one =
+            |index: u64| with(cubic(10 + 7 * (index % 5)), "/start_ns", json!(index * 20_000_000));
+        resolve(&over_a_path((0..count).map(one).collect()))
+    };
+    let turned = over_a_path(vec![with(cubic(30), "/label", json!("there")), {
+        let mut back = cubic(30);
+        back["turned"] = json!(true);
+        back
+    }]);
+    let edges = |rate: u64, jitter_us: u64| {
+        let mut short = over_a_path(vec![cubic(30), flow("bbr", None, 24 * MILLISECOND)]);
+        short["network"]["edge_rate_bps"] = json!(rate);
+        short["network"]["edge_jitter_ns"] = json!(jitter_us * 1_000);
+        resolve(&short)
+    };
+    vec![
+        ("one round-trip time", resolve(&over_a_path(vec![cubic(20), cubic(20), cubic(20)]))),
+        ("moments in common", moments()),
+        ("sixty flows", crowd(60)),
+        ("data both ways", resolve(&turned)),
+        ("slow edges", edges(30_000_000, 0)),
+        ("busy edges", edges(1_000_000_000, 500)),
+        ("an edge in common", shared_edge()),
+        ("three links", three_links()),
+        ("a lossy end", lossy_end()),
+    ]
+}
+
+/// Packets take a whole part of each round-trip time.
+fn moments() -> Value {
+    let flows = [12, 24, 24, 48, 12].map(|rtt_ms| flow("reno", None, rtt_ms * MILLISECOND));
+    let mut short = over_a_path(flows.into());
+    short["network"]["rate_bps"] = json!(12_000_000);
+    resolve(&short)
+}
+
+/// A host that sends all its flows over one link of its own.
+fn shared_edge() -> Value {
+    let mut short = over_a_path(vec![cubic(30), cubic(20)]);
+    short["network"]["edge_rate_bps"] = json!(20_000_000);
+    let whole = with(resolve(&short), "/links/2/queue/limit", json!({"packets": 100}));
+    with(whole, "/flows/1/forward/hops/0/link", json!(2))
+}
+
+/// One flow over three links, and one over each of them.
+fn three_links() -> Value {
+    let mut whole = resolve(&over_a_path(vec![cubic(30), cubic(10), cubic(10), cubic(10)]));
+    let hop = |name: &str| {
+        let queue = json!({"limit": {"packets": 30}, "discipline": {"kind": "fifo"}});
+        link(name, Some(8_000_000), &json!({"queue": queue, "sampled": true}))
+    };
+    let links = whole["links"].as_array_mut().expect("links");
+    links.extend([hop("second"), hop("third")]);
+    let over = |links: &[usize]| -> Value {
+        links.iter().map(|link| json!({"link": link, "delay_ns": MILLISECOND})).collect()
+    };
+    for (flow, links) in [&[0, 2, 3][..], &[0], &[2], &[3]].into_iter().enumerate() {
+        whole["flows"][flow]["forward"]["hops"] = over(links);
+    }
+    whole
+}
+
+/// A lone flow whose last link does nothing but lose.
+fn lossy_end() -> Value {
+    let mut short = over_a_path(vec![cubic(30)]);
+    short["network"]["loss"]["receiver"] = json!(0.002);
+    resolve(&short)
+}
+
+fn records() -> Vec<(&'static str, Value)> {
+    let recorded = |pointer: &str, value: Value| {
+        let flows = vec![flow("vegas", None, 30 * MILLISECOND), cubic(20)];
+        with(resolve(&over_a_path(flows)), pointer, value)
+    };
+    vec![
+        ("no samples", recorded("/record/interval_ns", json!(null))),
+        ("samples each microsecond", {
+            let whole = recorded("/record/interval_ns", json!(1_000));
+            with(whole, "/duration_ns", json!(40 * MILLISECOND))
+        }),
+        ("delays of packets", {
+            let mut whole = recorded("/record/events", json!([]));
+            whole["record"]["delays_ns"] = json!(SECOND);
+            whole
+        }),
+        ("modes of algorithms", {
+            let kinds = ["bbr", "bbr3", "cubic", "htcp"];
+            let flows = kinds.map(|kind| flow(kind, None, 30 * MILLISECOND)).to_vec();
+            with(resolve(&over_a_path(flows)), "/record/modes", json!(true))
+        }),
+        ("states of algorithms", recorded("/record/algorithm_state", json!(true))),
+        ("captures", recorded("/record/capture", json!(true))),
+        ("no event", recorded("/record/events", json!([]))),
+        ("a short run", recorded("/duration_ns", json!(SECOND / 100))),
+    ]
+}

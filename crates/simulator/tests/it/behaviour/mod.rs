@@ -1,0 +1,45 @@
+//! What the engine does, held by digests of whole outputs: results are stored under versions of
+//! behaviour (`behaviour/versions`), which a change of any digest (`behaviour/digests`) must
+//! raise. Whatever changes none keeps every stored result.
+
+mod algorithms;
+mod corpus;
+mod coverage;
+mod draws;
+mod flows;
+mod kept;
+mod links;
+mod network;
+mod stacks;
+
+use std::collections::BTreeMap;
+use std::thread;
+
+use corpus::{Case, corpus};
+use kept::{Digests, Verdict};
+
+/// The digest of each case.
+fn computed(cases: &[Case]) -> Digests {
+    let half = cases.len().div_ceil(2);
+    let digests = |cases: &[Case]| -> Digests {
+        cases.iter().map(|case| (case.name.clone(), case.digest())).collect()
+    };
+    thread::scope(|scope| {
+        let parts: Vec<_> =
+            cases.chunks(half).map(|cases| scope.spawn(move || digests(cases))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("every case runs")).collect()
+    })
+}
+
+/// With `BEHAVIOUR` set, as by `make behaviour`, it writes what is done from now on instead.
+#[test]
+fn the_engine_does_what_it_did() {
+    let cases = corpus();
+    let names: BTreeMap<_, _> = cases.iter().map(|case| (&case.name, case)).collect();
+    assert_eq!(names.len(), cases.len(), "two cases have one name");
+    let verdict = Verdict::of(&kept::digests(), computed(&cases));
+    match std::env::var("BEHAVIOUR") {
+        Ok(asked) => println!("{}", kept::raise(&verdict, &asked, &cases)),
+        Err(_) => assert!(verdict.is_same(), "{}", verdict.told(&cases)),
+    }
+}

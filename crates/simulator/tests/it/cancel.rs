@@ -1,0 +1,70 @@
+//! A cancelled run stops at once, wherever it is: counted in acknowledgements, not in time.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::common::{MILLISECOND, flow, resolve, scenario, with};
+use crate::shortcuts::CLOSED;
+use dumbbell_simulator::{Error, Shortcuts, run_by};
+use dumbbell_workload::Scenario;
+use serde_json::json;
+
+/// Cancels its own run at an acknowledgement, and counts those that it is still told of.
+const QUITTER: &str = r#"#include "cc.h"
+#define quitter_parameters(P) \
+	P(high, "", 0, CC_RANGE(0, 4294967295u), "half of an address", "test") \
+	P(low, "", 0, CC_RANGE(0, 4294967295u), "the other half", "test")
+#define quitter_presets(S)
+#define quitter_hooks(H) H(quitter, ssthresh) H(quitter, cong_avoid)
+CC_PARAMS(quitter);
+struct quitter_state {};
+struct shared { u64 left; u64 after; volatile u8 cancel; };
+static u32 quitter_ssthresh(const struct quitter_params *params, struct quitter_state *state,
+	const struct cc_conn *conn) { return cc_half_window(conn); }
+static void quitter_cong_avoid(const struct quitter_params *params, struct quitter_state *state,
+	struct cc_conn *conn, u32 acked)
+{
+	struct shared *shared = (struct shared *)((u64)params->high << 32 | params->low);
+	if (shared->cancel)
+		shared->after++;
+	else if (--shared->left == 0)
+		shared->cancel = 1;
+	if (conn->cwnd_segs < 5000)
+		conn->cwnd_segs += acked;
+}
+CC_ALGORITHM(quitter, .title = "t", .source = "s", .summary = "s");
+"#;
+
+#[repr(C)]
+struct Shared {
+    left: AtomicU64,
+    after: AtomicU64,
+    cancel: AtomicBool,
+}
+
+/// Acknowledgements that a run of 10 Gbit/s works through after it was cancelled.
+fn acks_after_the_end(shortcuts: Shortcuts) -> u64 {
+    let shared = Shared {
+        left: AtomicU64::new(50_000),
+        after: AtomicU64::new(0),
+        cancel: AtomicBool::new(false),
+    };
+    let address = (&raw const shared) as u64;
+    let mut long =
+        resolve(&scenario(10_000_000_000, 1_000, 300, vec![flow("reno", None, 12 * MILLISECOND)]));
+    long["sources"] = json!({"quitter": QUITTER});
+    let parameters = json!({"high": address >> 32, "low": address as u32});
+    let long = with(long, "/flows/0/transport/tcp/parameters", parameters);
+    let long = with(long, "/flows/0/transport/tcp/algorithm", json!("quitter"));
+    let long = Scenario::from_json(&long.to_string()).expect("a valid scenario");
+    let outcome = run_by(shortcuts, long, &shared.cancel);
+    assert!(matches!(outcome, Err(Error::Cancelled)), "300 s that come to their end");
+    shared.after.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_run_of_ten_gigabits_ends_with_the_acknowledgement_at_which_it_was_cancelled() {
+    assert_eq!(acks_after_the_end(Shortcuts::default()), 0);
+    for (closed, shortcuts) in CLOSED {
+        assert_eq!(acks_after_the_end(shortcuts), 0, "without {closed}");
+    }
+}

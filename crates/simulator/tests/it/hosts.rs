@@ -1,0 +1,173 @@
+//! What waits in a sender's host, and what a run says of its hosts.
+
+use dumbbell_record::{Cause, Output};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::common::{MILLISECOND, SECOND, flow, run, scenario, with};
+
+const MBIT: u64 = 1_000_000;
+
+/// Flows of one host whose interface, with this queue, is far slower than the network.
+fn behind_one_interface(flows: usize, tsq_bytes: Option<u64>, queue: &Value) -> Value {
+    let flows = (0..flows).map(|index| {
+        let mut flow = flow("reno", None, 10 * MILLISECOND);
+        flow["label"] = json!(format!("reno {index}"));
+        flow["switches"] = json!({"tsq_bytes": tsq_bytes});
+        flow
+    });
+    let mut short = scenario(1_000 * MBIT, 1_000, 4, flows.collect());
+    short["network"]["edge_rate_bps"] = json!(100 * MBIT);
+    short["network"]["one_host"] = json!(true);
+    short["network"]["edge_queue"] = queue.clone();
+    short
+}
+
+fn fifo(packets: u32) -> Value {
+    json!({"limit": {"packets": packets}, "discipline": {"kind": "fifo"}})
+}
+
+fn fq(packets: u32) -> Value {
+    json!({"limit": {"packets": packets}, "discipline": {
+        "kind": "fq", "quantum_bytes": 3028, "initial_quantum_bytes": 15140,
+        "flow_limit_packets": packets,
+    }})
+}
+
+fn fq_codel() -> Value {
+    json!({"limit": {"packets": 10_240}, "discipline": {
+        "kind": "fq-codel", "target_ns": 50 * MILLISECOND, "interval_ns": 100 * MILLISECOND,
+        "ecn": true, "queues": 1024, "quantum_bytes": 1514,
+    }})
+}
+
+fn in_turns() -> Value {
+    json!({"limit": {"packets": 1_000}, "discipline": {
+        "kind": "classes", "by": {"flows": [0, 1, 2]}, "threshold": null,
+        "serve": {"round_robin": {"quantum_bytes": 1514, "weights": [1, 1, 1]}},
+    }})
+}
+
+fn rtt_max_us(output: &Output) -> u32 {
+    output.summary.flows.iter().filter_map(|flow| flow.rtt_max_us).max().unwrap()
+}
+
+fn received(output: &Output) -> Vec<u64> {
+    output.summary.flows.iter().map(|flow| flow.received_bytes).collect()
+}
+
+#[test]
+fn small_queues_hold_for_each_flow_of_a_host_whatever_its_discipline() {
+    let limit_bytes = 20_000;
+    for queue in [fifo(1_000), fq(1_000), fq_codel(), in_turns()] {
+        let output = run(&behind_one_interface(3, Some(limit_bytes), &queue));
+        let dropped: u64 = output.summary.flows.iter().map(|flow| flow.dropped_packets).sum();
+        assert_eq!(dropped, 0, "{queue}");
+        // Each flow may have the limit waiting and a packet beyond it: 1.7 ms at 100 Mbit/s.
+        let most_us = 10_000 + 3 * (limit_bytes as u32 + 1_500) * 8 / 100;
+        assert!(rtt_max_us(&output) <= most_us + 200, "{} us: {queue}", rtt_max_us(&output));
+        let total: u64 = received(&output).iter().sum();
+        assert!(total > 45_000_000, "{total} bytes of 4 s at 100 Mbit/s: {queue}");
+    }
+    // Without, the queue fills.
+    let output = run(&behind_one_interface(3, None, &fifo(1_000)));
+    assert!(rtt_max_us(&output) > 100_000, "{} us", rtt_max_us(&output));
+}
+
+#[test]
+fn fair_queues_of_a_host_share_it_among_its_flows() {
+    for queue in [fq(1_000), fq_codel(), in_turns()] {
+        let shares = received(&run(&behind_one_interface(3, Some(100_000), &queue)));
+        let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
+        assert!(*most < least + least / 50, "{shares:?}: {queue}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// To a flow that has a host of its own it makes no difference whether its packets wait first
+    /// in, first out, or in a queue for each flow or class: what leaves when is known at once in
+    /// the one, and told in the others.
+    #[test]
+    fn a_flow_alone_hears_the_same_of_any_queue(
+        (edge_mbit, rate_mbit, rtt_ms) in (5u64..80, 5u64..80, 1u64..60),
+        (tso, paced, limit) in (any::<bool>(), any::<bool>(), 3_000u64..200_000),
+        queue in 5u32..200,
+    ) {
+        let output = |edge_queue: Value| {
+            let mut flow = flow("cubic", None, rtt_ms * MILLISECOND);
+            flow["switches"] = json!({
+                "tso": tso, "pacing": if paced { "fq" } else { "off" }, "tsq_bytes": limit,
+            });
+            let mut short = scenario(rate_mbit * MBIT, queue, 4, vec![flow]);
+            short["network"]["edge_rate_bps"] = json!(edge_mbit * MBIT);
+            short["network"]["edge_queue"] = edge_queue;
+            short["record"]["interval_ns"] = json!(100 * MILLISECOND);
+            run(&short)
+        };
+        let first = output(fifo(100_000));
+        for other in [fq(100_000), json!({"limit": {"packets": 100_000}, "discipline": {
+            "kind": "classes", "by": {"flows": [0]}, "threshold": null,
+            "serve": {"priority": {"classes": 1}},
+        }})] {
+            prop_assert_eq!(first.tables(), output(other).tables());
+        }
+    }
+}
+
+/// Two flows, the second one later, from hosts that are exactly as fast as the bottleneck.
+fn saturated() -> Value {
+    let mut second = flow("reno", None, 5 * MILLISECOND);
+    second["label"] = json!("second");
+    second["start_ns"] = json!(2 * SECOND);
+    let flows = vec![flow("reno", None, 5 * MILLISECOND), second];
+    let mut short = scenario(200 * MBIT, 83, 8, flows);
+    short["profile"] = json!("linux-3.16");
+    short["network"]["edge_rate_bps"] = json!(200 * MBIT);
+    short
+}
+
+fn causes(output: &Output) -> Vec<Cause> {
+    output.summary.doubts.iter().map(|doubt| doubt.cause).collect()
+}
+
+#[test]
+fn a_lock_out_is_said_and_a_hold_behind_the_interface_prevents_it() {
+    let locked = run(&saturated());
+    assert!(causes(&locked).contains(&Cause::LockedOut), "{:?}", locked.summary.doubts);
+    assert!(locked.summary.flows[1].received_bytes < 1_000_000);
+    let held = run(&with(saturated(), "/network/edge_jitter_ns", json!(60_000)));
+    assert_eq!(causes(&held), []);
+    assert!(held.summary.flows[1].received_bytes > 20_000_000);
+}
+
+#[test]
+fn a_host_is_the_bottleneck_only_if_the_network_drops_and_marks_nothing() {
+    let one = |rate_mbit: u64| {
+        let mut short = scenario(200 * MBIT, 83, 4, vec![flow("reno", None, 5 * MILLISECOND)]);
+        short["network"]["edge_rate_bps"] = json!(rate_mbit * MBIT);
+        short
+    };
+    assert_eq!(causes(&run(&one(150))), [Cause::Host]);
+    assert_eq!(causes(&run(&one(250))), []);
+    // A flow that hardly sends is held back by nobody.
+    let idle = with(one(150), "/flows/0/demand", json!({"transfer": 100_000}));
+    assert_eq!(causes(&run(&idle)), []);
+}
+
+#[test]
+fn phases_are_of_several_flows_only() {
+    let flows = |count: usize| {
+        let flow = |index| {
+            let mut flow = flow("reno", None, 20 * MILLISECOND);
+            flow["label"] = json!(format!("reno {index}"));
+            flow
+        };
+        let mut short = scenario(50 * MBIT, 50, 30, (0..count).map(flow).collect());
+        short["profile"] = json!("linux-2.6.26");
+        run(&short)
+    };
+    assert_eq!(causes(&flows(1)), []);
+    assert_eq!(causes(&flows(2)), [Cause::Phase]);
+}

@@ -1,0 +1,16 @@
+//! Whole runs of the simulator.
+
+mod behaviour;
+mod cancel;
+mod capture;
+mod closed_forms;
+mod common;
+mod delays;
+mod extremes;
+mod hosts;
+mod invariants;
+mod model_based;
+mod modes;
+mod short_flows;
+mod shortcuts;
+mod tcp_bpf;

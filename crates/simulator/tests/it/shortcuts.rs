@@ -1,0 +1,227 @@
+//! Shortcuts change nothing but what a run costs: with any of them closed, and with all of
+//! them, whole outputs are the same to the byte.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::common::{MILLISECOND, flow, resolve, scenario};
+use crate::invariants::any_scenario;
+use dumbbell_algorithm::registry;
+use dumbbell_record::Output;
+use dumbbell_simulator::Shortcuts;
+use dumbbell_workload::Scenario;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// One closed, and all.
+pub const CLOSED: [(&str, Shortcuts); 6] = {
+    const OPEN: Shortcuts =
+        Shortcuts { sender: true, receiver: true, link: true, lanes: true, stretches: true };
+    [
+        ("sender", Shortcuts { sender: false, ..OPEN }),
+        ("receiver", Shortcuts { receiver: false, ..OPEN }),
+        ("link", Shortcuts { link: false, ..OPEN }),
+        ("lanes", Shortcuts { lanes: false, ..OPEN }),
+        ("stretches", Shortcuts { stretches: false, ..OPEN }),
+        (
+            "all",
+            Shortcuts {
+                sender: false,
+                receiver: false,
+                link: false,
+                lanes: false,
+                stretches: false,
+            },
+        ),
+    ]
+};
+
+fn run_by(shortcuts: Shortcuts, resolved: &Value) -> Output {
+    let scenario = Scenario::from_json(&resolved.to_string()).expect("a valid scenario");
+    dumbbell_simulator::run_by(shortcuts, scenario, &AtomicBool::new(false)).expect("a whole run")
+}
+
+/// The first column, or part of the summary, in which two outputs differ.
+fn difference(one: &Output, other: &Output) -> Option<String> {
+    for ((name, columns), (_, others)) in one.tables().into_iter().zip(other.tables()) {
+        for (column, other) in columns.iter().zip(&others) {
+            if column != other {
+                return Some(format!("column {} of {name}", column.name));
+            }
+        }
+    }
+    let summary = |output: &Output| serde_json::to_value(&output.summary).expect("plain values");
+    let (summary, other_summary) = (summary(one), summary(other));
+    if summary != other_summary {
+        return Some(format!("the summary: {summary} and {other_summary}"));
+    }
+    (one.captures != other.captures).then(|| "what was captured".to_owned())
+}
+
+fn assert_shortcuts_change_nothing(resolved: &Value) {
+    let short = run_by(Shortcuts::default(), resolved);
+    for (closed, shortcuts) in CLOSED {
+        let long = run_by(shortcuts, resolved);
+        let found = difference(&short, &long);
+        assert!(found.is_none(), "without {closed}: {found:?} differs in {resolved}");
+    }
+}
+
+fn one_of<T: Clone + std::fmt::Debug + 'static>(all: &[T]) -> impl Strategy<Value = T> + use<T> {
+    prop::sample::select(all.to_vec())
+}
+
+/// Rates at which a packet of 1500 bytes takes whole parts of a round trip, so that packets of
+/// several hosts reach a link at the same moment.
+const RATES: [u64; 8] =
+    [100_000, 300_000, 1_000_000, 12_000_000, 24_000_000, 120_000_000, 120_000_000, 240_000_000];
+
+prop_compose! {
+    /// What receivers and senders do that shortcuts rest on.
+    fn any_switches()(
+        delayed_ack in one_of(&["adaptive", "fixed"]),
+        delayed_ack_ms in one_of(&[0u64, 1, 10, 40, 100, 200]),
+        quick_acks in one_of(&[0, 1, 16]),
+        rto_min_ms in one_of(&[10u64, 200]),
+        growth in one_of(&["acks", "segments", "bytes"]),
+        timestamps: bool,
+        sack: bool,
+        receive_window in one_of(&[None, Some(30_000), Some(60_000)]),
+        ecn in one_of(&["off", "classic"]),
+    ) -> Value {
+        let mut switches = json!({
+            "delayed_ack": delayed_ack, "delayed_ack_ns": delayed_ack_ms * MILLISECOND,
+            "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
+            "rto_min_ns": rto_min_ms * MILLISECOND,
+        });
+        if let Some(bytes) = receive_window {
+            switches["receive_window_bytes"] = json!(bytes);
+        }
+        if !timestamps {
+            switches["timestamps"] = json!(false);
+        }
+        if !sack {
+            switches["sack"] = json!(false);
+            switches["loss_detection"] = json!("new-reno");
+        }
+        switches
+    }
+}
+
+prop_compose! {
+    fn any_flow()(
+        algorithm in 0..registry().len(),
+        rtt_ms in one_of(&[6u64, 12, 24, 48, 96, 600]),
+        start_ms in one_of(&[0u64, 0, 12, 240]),
+        stop in prop::option::weighted(0.1, 1_000u64..3_000),
+        demand in prop_oneof![
+            6 => Just(json!("endless")),
+            1 => (1u64..3_000_000).prop_map(|bytes| json!({"transfer": bytes})),
+            1 => Just(json!({"requests": {"bytes": 100_000, "pause_ns": 20 * MILLISECOND}})),
+            1 => Just(json!({"on_off": {"on_ns": 200 * MILLISECOND, "off_ns": 100 * MILLISECOND,
+                                         "random": true}})),
+        ],
+        packet_bytes in one_of(&[1_500u16, 1_500, 1_500, 600]),
+        switches in any_switches(),
+        plain in prop::bool::weighted(0.5),
+    ) -> Value {
+        let name = if plain { ["reno", "cubic"][algorithm % 2] } else { registry()[algorithm].name };
+        let mut flow = flow(name, None, rtt_ms * MILLISECOND);
+        flow["start_ns"] = json!(start_ms * MILLISECOND);
+        flow["stop_ns"] = json!(stop.map(|ms| ms * MILLISECOND));
+        flow["demand"] = demand;
+        flow["packet_bytes"] = json!(packet_bytes);
+        flow["switches"] = switches;
+        flow
+    }
+}
+
+prop_compose! {
+    fn any_losses()(
+        lossy: bool,
+        sender in one_of(&[0.0, 0.0, 0.0, 0.0, 0.001]),
+        bottleneck in one_of(&[0.0, 0.0, 0.0005, 0.01, 0.1, 0.4]),
+        receiver in one_of(&[0.0, 0.0005, 0.01]),
+        reverse in one_of(&[0.0, 0.0, 0.05]),
+    ) -> Value {
+        match lossy {
+            true => json!({"sender": sender, "bottleneck": bottleneck, "receiver": receiver,
+                           "reverse": reverse}),
+            false => json!({"sender": 0.0, "bottleneck": 0.0, "receiver": 0.0, "reverse": 0.0}),
+        }
+    }
+}
+
+prop_compose! {
+    /// A dumbbell without trouble: plain links, round-trip times that several flows share, and
+    /// often nothing but full queues that loses a packet.
+    fn any_plain_dumbbell()(
+        mut flows in prop_oneof![
+            prop::collection::vec(any_flow(), 1),
+            prop::collection::vec(any_flow(), 2..6),
+        ],
+        alike: bool,
+        behind in prop::option::weighted(0.5, one_of(&[0.001, 0.05])),
+        rate in one_of(&RATES),
+        back in one_of(&[1u64, 1, 1, 20, 50]),
+        queue in prop_oneof![Just(json!(null)), (1u32..300).prop_map(|limit| json!({"packets": limit}))],
+        loss in any_losses(),
+        edge in prop::option::weighted(0.1, one_of(&[120_000_000u64, 1_200_000_000])),
+        interval_ms in one_of(&[None, Some(1u64), Some(50)]),
+        profile in one_of(&["linux-6", "linux-6", "linux-2.6.6"]),
+        capture in prop::bool::weighted(0.1),
+        silent in prop::option::weighted(0.3, 0..2usize),
+        seed: u64,
+    ) -> Value {
+        let (mut loss, mut edge) = (loss, edge);
+        if let (1, Some(probability)) = (flows.len(), behind) {
+            // A lone flow's last link is a shortcut, too, if it does nothing but lose.
+            (loss["sender"], loss["receiver"], edge) = (json!(0.0), json!(probability), None);
+            flows[0]["demand"] = json!("endless");
+        }
+        if alike {
+            let first = flows[0].clone();
+            for flow in &mut flows {
+                for key in ["rtt_ns", "switches", "packet_bytes"] {
+                    flow[key] = first[key].clone();
+                }
+            }
+        }
+        let seconds = if rate < 1_000_000 { 20 } else { 3 };
+        let mut short = scenario(rate, 1, seconds, flows);
+        short["seed"] = json!(seed);
+        short["profile"] = json!(profile);
+        short["network"]["queue"] = queue;
+        short["network"]["reverse_rate_bps"] = json!(rate / back);
+        short["network"]["edge_rate_bps"] = json!(edge);
+        short["network"]["loss"] = loss;
+        short["record"] = json!({
+            "interval_ns": interval_ms.map(|ms| ms * MILLISECOND), "algorithm_state": true,
+            "events": ["start", "stop", "done", "congestion", "timeout", "recovered", "drop",
+                       "loss", "retransmit"],
+            "capture": capture,
+        });
+        let mut whole = resolve(&short);
+        if let Some(link) = silent {
+            // For a while nothing passes, there or back.
+            whole["links"][link]["loss"] = json!([{
+                "kind": "gilbert-elliott", "to_bad": 0.003, "to_good": 0.02, "loss_good": 0.0,
+                "loss_bad": 1.0,
+            }]);
+        }
+        whole
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
+
+    #[test]
+    fn they_change_nothing_on_plain_paths(whole in any_plain_dumbbell()) {
+        assert_shortcuts_change_nothing(&whole);
+    }
+
+    #[test]
+    fn they_change_nothing_whatever_else_happens(short in any_scenario()) {
+        assert_shortcuts_change_nothing(&resolve(&short));
+    }
+}

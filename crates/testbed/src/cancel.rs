@@ -1,0 +1,13 @@
+//! Ends early what nobody wants any more, before a run has begun.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::Error;
+
+/// Goes on unless the run was cancelled.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub fn heed(cancel: &AtomicBool) -> Result<(), Error> {
+    if cancel.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+}

@@ -1,0 +1,5 @@
+//! Transfers under algorithms in the kernel.
+
+pub mod flows;
+pub mod path;
+pub mod transfer;

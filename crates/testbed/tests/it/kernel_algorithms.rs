@@ -1,0 +1,187 @@
+//! Every algorithm of the registry in the kernel: it carries real transfers, and does
+//! there what it does here, byte for byte.
+
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use dumbbell_algorithm::{Algorithm, CwndEvent, Need, STATE_BYTES, find, registry};
+use dumbbell_testbed::NEVER;
+use dumbbell_testbed::kernel::parity::{self, Parity};
+use dumbbell_testbed::kernel::{Argument, Hook, Keep, Record, Records, Registered, compile};
+
+use crate::alone::undisturbed;
+use crate::kernel::flows::{Flows, available, is_root};
+use crate::kernel::path::Path;
+use crate::kernel::transfer::{BASE_RTT_US, PAUSE, RECEIVER_PORT, send};
+
+/// Long enough for timeouts, spurious ones too, and a hundred losses.
+const DURATION: Duration = Duration::from_millis(4_800);
+
+fn initial(algorithm: &Algorithm) -> Vec<u32> {
+    algorithm.parameters.iter().map(|row| row.initial).collect()
+}
+
+/// The callbacks of a troubled transfer under one algorithm.
+fn recorded(algorithm: &'static Algorithm, values: &[u32], flows: &Flows) -> Records {
+    let object = compile(algorithm, &NEVER).unwrap();
+    let keep = Keep { state: true, callbacks: true };
+    let registered = Registered::new(&object, values, flows.map(), keep).unwrap();
+    let name = registered.kernel_name().to_owned();
+    assert!(available().contains(&name));
+
+    let sent = send(&Path::new(), &name, flows, DURATION);
+    assert_eq!(sent.ecn, algorithm.flags.contains(&Need::Ecn), "{name}: congestion marks");
+    let (largest, smallest) = sent.cwnd_segs;
+    assert!(largest >= 2 * smallest, "{name}: the window moves: {smallest} to {largest}");
+    let records = registered.records().unwrap();
+    let kept = &sent.flow[sent.flow.len() - STATE_BYTES..];
+    assert!(
+        records.records.iter().any(|record| record.after.state == kept),
+        "{name}: the state that is kept of a flow is one that it was in"
+    );
+    drop(registered);
+    assert!(soon_gone(&name), "{name} is gone");
+    records
+}
+
+/// Whether no socket can choose it any more. A compiler that another thread starts holds what
+/// registers it until it is the compiler, a moment after it was forked.
+fn soon_gone(name: &str) -> bool {
+    let patience = Instant::now() + Duration::from_secs(5);
+    while available().iter().any(|other| other == name) && Instant::now() < patience {
+        sleep(Duration::from_millis(10));
+    }
+    !available().iter().any(|other| other == name)
+}
+
+/// What the adapters hand to an algorithm hangs together.
+fn assert_plausible(algorithm: &Algorithm, records: &Records) {
+    let sender: Vec<_> =
+        records.records.iter().filter(|record| record.port != RECEIVER_PORT).collect();
+    for pair in sender.windows(2) {
+        let (earlier, later) = (&pair[0].after.conn, &pair[1].before.conn);
+        assert!(later.now_us >= earlier.now_us && later.delivered_segs >= earlier.delivered_segs);
+        assert_eq!((later.base_rtt_us, later.mss_bytes), (BASE_RTT_US, 1_448));
+        let outstanding_bytes = later.snd_nxt.wrapping_sub(later.snd_una);
+        let most_segs = 2 * (outstanding_bytes / later.mss_bytes + 2);
+        assert!(later.in_flight_segs <= most_segs && later.srtt_us > 2_000, "{later:?}");
+        if algorithm.flags.contains(&Need::Pacing) {
+            let (set, found) = (earlier.pacing_rate_bytes_per_s, later.pacing_rate_bytes_per_s);
+            assert_eq!(set, found, "the rate that was set is the rate");
+        }
+    }
+}
+
+/// Data was last sent before the pause, a round trip before the last ACK.
+fn assert_pause_is_told(algorithm: &Algorithm, records: &Records) {
+    let now_ms = |record: &Record| (record.before.conn.now_us / 1_000) as u32;
+    let sender: Vec<_> =
+        records.records.iter().filter(|record| record.port != RECEIVER_PORT).collect();
+    let starts = |record: &Record| {
+        let conn = &record.before.conn;
+        record.hook == Hook::CwndEvent
+            && record.argument == Argument::Number(CwndEvent::TxStart as u32)
+            && conn.snd_una == conn.snd_nxt
+    };
+    let is_pause = |pair: &&[&Record]| {
+        starts(pair[1]) && now_ms(pair[1]) >= now_ms(pair[0]) + PAUSE.as_millis() as u32
+    };
+    let pause = sender.windows(2).rev().find(is_pause).expect("it sends again");
+    let (last_ack_ms, last_sent_ms) = (now_ms(pause[0]), pause[1].before.conn.last_sent_ms);
+    let path_ms = last_ack_ms.wrapping_sub(last_sent_ms);
+    assert!((4..5_000).contains(&path_ms), "{}: {path_ms} ms", algorithm.name);
+}
+
+/// The hooks that such a path calls, of those that an algorithm has.
+fn assert_reached(algorithm: &Algorithm, parity: &Parity) {
+    let hooks = [Hook::Init, Hook::Ssthresh, Hook::UndoCwnd, Hook::PktsAcked, Hook::SetState];
+    for hook in hooks {
+        let listed = format!("H({}, {})", algorithm.name, hook.name());
+        let is_there = hook == Hook::UndoCwnd || algorithm.code.contains(&listed);
+        let called = parity.callbacks.get(&hook).copied().unwrap_or(0);
+        assert_eq!(called > 0, is_there, "{}: {called} calls of {}", algorithm.name, hook.name());
+    }
+}
+
+/// One algorithm on a path of its own.
+fn compare(algorithm: &'static Algorithm, flows: &Flows) {
+    let values = initial(algorithm);
+    let records = recorded(algorithm, &values, flows);
+    assert_plausible(algorithm, &records);
+    if algorithm.code.contains(&format!("H({}, cwnd_event)", algorithm.name)) {
+        assert_pause_is_told(algorithm, &records);
+    }
+    let parity = parity::replay(algorithm, &values, &records);
+    println!("{}: {} callbacks {:?}", algorithm.name, parity.total(), parity.callbacks);
+    let told: String = parity.mismatches.iter().map(ToString::to_string).collect();
+    assert_eq!((parity.differing, parity.lost_records), (0, 0), "{}: {told}", algorithm.name);
+    assert_reached(algorithm, &parity);
+}
+
+#[test]
+fn every_algorithm_does_in_the_kernel_what_it_does_here() {
+    if !is_root() {
+        return;
+    }
+    undisturbed(|| {
+        let flows = Flows::new();
+        std::thread::scope(|scope| {
+            for algorithm in registry() {
+                scope.spawn(|| compare(algorithm, &flows));
+            }
+        });
+    });
+}
+
+/// The verifier knows the parameters, so each set of them is another program to it.
+#[test]
+fn every_preset_and_every_bound_is_taken_by_the_verifier() {
+    if !is_root() {
+        return;
+    }
+    undisturbed(|| {
+        let flows = Flows::new();
+        for algorithm in registry() {
+            let object = compile(algorithm, &NEVER).unwrap();
+            let presets = algorithm.presets.iter().map(|preset| Some(preset.name));
+            let values = presets.map(|preset| algorithm.values(preset, &BTreeMap::new()).unwrap());
+            let lowest = algorithm.parameters.iter().map(|row| row.low).collect();
+            let highest = algorithm.parameters.iter().map(|row| row.high).collect();
+            for values in values.chain([lowest, highest]) {
+                let registered = Registered::new(&object, &values, flows.map(), Keep::default());
+                registered.unwrap_or_else(|error| panic!("{values:?}: {error}"));
+            }
+        }
+    });
+}
+
+#[test]
+fn two_parameterisations_live_side_by_side() {
+    if !is_root() {
+        return;
+    }
+    undisturbed(|| {
+        let flows = Flows::new();
+        let cubic = find("cubic").unwrap();
+        let kept = cubic.parameters.iter().position(|row| row.name == "kept").unwrap();
+        let [gentle, harsh] = [1_000, 512].map(|value| {
+            let mut values = initial(cubic);
+            values[kept] = value;
+            values
+        });
+        let [of_gentle, of_harsh] = std::thread::scope(|scope| {
+            [&gentle, &harsh]
+                .map(|values| scope.spawn(|| recorded(cubic, values, &flows)))
+                .map(|run| run.join().unwrap())
+        });
+        let differing = |values, records| parity::replay(cubic, values, records).differing;
+        assert_eq!((differing(&gentle, &of_gentle), differing(&harsh, &of_harsh)), (0, 0));
+        // Held to the other's parameters, each differs: the comparison can fail.
+        let crossed = parity::replay(cubic, &harsh, &of_gentle);
+        assert!(crossed.differing > 0 && differing(&gentle, &of_harsh) > 0);
+        let told = crossed.mismatches[0].to_string();
+        let answer_or_state = told.contains("kernel answered") || told.contains("state, kernel");
+        assert!(answer_or_state && told.contains("port"), "{told}");
+    });
+}

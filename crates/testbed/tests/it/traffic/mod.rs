@@ -1,0 +1,10 @@
+//! The applications on real sockets, over a path made of two TUN devices and a thread.
+//! Needs root.
+
+mod bulk;
+mod datagrams;
+mod iperf;
+mod messages;
+mod paced;
+mod path;
+mod setup;

@@ -1,0 +1,236 @@
+//! A path between two hosts for tests: every packet arrives after a fixed delay, unless
+//! the test has it dropped or held back.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use dumbbell_testbed::Namespace;
+use socket2::{Domain, Protocol, Socket, Type};
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+/// Two hosts and what lies between them.
+pub struct Path {
+    pub sender: Namespace,
+    pub receiver: Namespace,
+    pub faults: Arc<Faults>,
+    stop: Arc<AtomicBool>,
+    forwarder: Option<JoinHandle<()>>,
+}
+
+/// What is to happen to packets of data next.
+#[derive(Default)]
+pub struct Faults {
+    /// So many are lost.
+    pub drop_next: AtomicU32,
+    /// So long the next one, and all that follow, arrive late, in ms.
+    pub hold_ms: AtomicU32,
+    /// Each one of so many is lost; 0: none.
+    pub drop_each: AtomicU32,
+    /// So many are overtaken by all that are sent within this many ms after them.
+    pub overtaken: AtomicU32,
+    pub overtaken_ms: AtomicU32,
+    /// So many are marked for congestion (ECN), if they may be.
+    pub mark_next: AtomicU32,
+}
+
+impl Path {
+    /// A path with this delay in each direction.
+    pub fn new(delay: Duration) -> Self {
+        let (sender, receiver) = (Namespace::new().unwrap(), Namespace::new().unwrap());
+        let devices = [device(&sender, SENDER), device(&receiver, RECEIVER)];
+        let (faults, stop) = (Arc::<Faults>::default(), Arc::<AtomicBool>::default());
+        let (its_faults, its_stop) = (Arc::clone(&faults), Arc::clone(&stop));
+        let forwarder = thread::spawn(move || forward(&devices, delay, &its_faults, &its_stop));
+        Self { sender, receiver, faults, stop, forwarder: Some(forwarder) }
+    }
+
+    /// A listener on the receiver.
+    pub fn listen(&self, port: u16) -> Socket {
+        self.receiver.run(|| {
+            let socket = new_socket();
+            socket.bind(&SocketAddrV4::new(RECEIVER, port).into()).unwrap();
+            socket.listen(8).unwrap();
+            socket
+        })
+    }
+
+    /// A connection from a port of the sender to the same port of the receiver: both
+    /// ends. It uses CUBIC.
+    pub fn connect(&self, port: u16) -> (Socket, Socket) {
+        let listener = self.listen(port);
+        let socket = self.sender.run(|| {
+            let socket = new_socket();
+            socket.set_tcp_congestion(b"cubic").unwrap();
+            socket.bind(&SocketAddrV4::new(SENDER, port).into()).unwrap();
+            socket.connect(&SocketAddrV4::new(RECEIVER, port).into()).unwrap();
+            socket
+        });
+        (socket, listener.accept().unwrap().0)
+    }
+}
+
+impl Drop for Path {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(forwarder) = self.forwarder.take() {
+            forwarder.join().unwrap();
+        }
+    }
+}
+
+/// Sends data for a while, which the other end reads; `look` is called all the time.
+/// Gives the bytes that arrived.
+pub fn bulk(ends: &(Socket, Socket), time: Duration, mut look: impl FnMut()) -> u64 {
+    let (sender, receiver) = ends;
+    sender.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+    receiver.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reading = scope.spawn(|| read_all(receiver, &done));
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            // Full buffers are no error.
+            let _ = sender.send(&[0; 16_384]);
+            look();
+        }
+        done.store(true, Relaxed);
+        reading.join().unwrap()
+    })
+}
+
+fn read_all(socket: &Socket, done: &AtomicBool) -> u64 {
+    use std::io::Read;
+    let (mut buffer, mut total, mut socket) = (vec![0; 1 << 18], 0, socket);
+    while !done.load(Relaxed) {
+        total += socket.read(&mut buffer).unwrap_or(0) as u64;
+    }
+    total
+}
+
+/// The kernel's table about a connection.
+pub fn tcp_info(socket: &Socket) -> libc::tcp_info {
+    // SAFETY: a table of numbers may be zeros, and the kernel writes at most its size.
+    unsafe {
+        let mut info: libc::tcp_info = std::mem::zeroed();
+        let mut bytes = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let place = (&raw mut info).cast();
+        let descriptor = socket.as_raw_fd();
+        let (level, option) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+        let result = libc::getsockopt(descriptor, level, option, place, &raw mut bytes);
+        assert_eq!(result, 0, "{}", io::Error::last_os_error());
+        info
+    }
+}
+
+fn new_socket() -> Socket {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).unwrap();
+    socket.set_reuse_address(true).unwrap();
+    socket
+}
+
+fn device(namespace: &Namespace, address: Ipv4Addr) -> SyncDevice {
+    namespace.run(|| {
+        let builder = DeviceBuilder::new().name("tun0").ipv4(address, 24u8, None);
+        let device = builder.mtu(1_500).tx_queue_len(20_000).build_sync().unwrap();
+        device.set_nonblocking(true).unwrap();
+        device
+    })
+}
+
+struct Waiting {
+    due: Instant,
+    packet: Vec<u8>,
+}
+
+fn forward(devices: &[SyncDevice; 2], delay: Duration, faults: &Faults, stop: &AtomicBool) {
+    let mut lines = [VecDeque::<Waiting>::new(), VecDeque::new()];
+    let (mut buffer, mut number) = (vec![0; 2_048], 0);
+    while !stop.load(Relaxed) {
+        let mut idle = true;
+        for (from, line) in lines.iter_mut().enumerate() {
+            if let Some(bytes) = received(devices[from].recv(&mut buffer)) {
+                idle = false;
+                let now = Instant::now();
+                let is_data = from == 0 && carries_data(&buffer[..bytes]);
+                number += u32::from(is_data);
+                if !is_data || !faults.drop(number) {
+                    if is_data {
+                        faults.mark(&mut buffer);
+                    }
+                    let late = if is_data { faults.late() } else { Duration::ZERO };
+                    insert(
+                        line,
+                        Waiting { due: now + delay + late, packet: buffer[..bytes].into() },
+                    );
+                }
+            }
+            if line.front().is_some_and(|head| head.due <= Instant::now()) {
+                idle = false;
+                let head = line.pop_front().unwrap();
+                devices[1 - from].send(&head.packet).unwrap();
+            }
+        }
+        if idle {
+            thread::sleep(Duration::from_micros(50));
+        }
+    }
+}
+
+/// Whether anything follows the headers of a packet of IPv4 and TCP. Be it ever so little:
+/// where all else is lost, a receiver that gets it tells the sender of a hole.
+fn carries_data(packet: &[u8]) -> bool {
+    let network = usize::from(packet[0] & 15) * 4;
+    let transport = usize::from(packet[network + 12] >> 4) * 4;
+    packet.len() > network + transport
+}
+
+fn insert(line: &mut VecDeque<Waiting>, waiting: Waiting) {
+    let place = line.partition_point(|other| other.due <= waiting.due);
+    line.insert(place, waiting);
+}
+
+fn received(result: io::Result<usize>) -> Option<usize> {
+    match result {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+impl Faults {
+    fn drop(&self, number: u32) -> bool {
+        let take = |left: u32| left.checked_sub(1);
+        let each = self.drop_each.load(Relaxed);
+        (each > 0 && number % each == 0)
+            || self.drop_next.fetch_update(Relaxed, Relaxed, take).is_ok()
+    }
+
+    /// Changes ECT(0) to CE in an IPv4 header, whose checksum then falls by as much.
+    fn mark(&self, packet: &mut [u8]) {
+        let take = |left: u32| left.checked_sub(1);
+        if packet[1] & 3 == 2 && self.mark_next.fetch_update(Relaxed, Relaxed, take).is_ok() {
+            packet[1] |= 3;
+            let sum = u16::from_be_bytes([packet[10], packet[11]]);
+            let sum = sum.checked_sub(1).unwrap_or(u16::MAX - 1);
+            packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
+    }
+
+    fn late(&self) -> Duration {
+        let take = |left: u32| left.checked_sub(1);
+        let ms = if self.overtaken.fetch_update(Relaxed, Relaxed, take).is_ok() {
+            self.overtaken_ms.load(Relaxed)
+        } else {
+            self.hold_ms.load(Relaxed)
+        };
+        Duration::from_millis(ms.into())
+    }
+}

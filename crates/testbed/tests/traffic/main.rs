@@ -1,9 +1,0 @@
-//! The applications on real sockets, over a path made of two TUN devices and a thread.
-//! Needs root.
-
-mod bulk;
-mod datagrams;
-mod iperf;
-mod messages;
-mod path;
-mod setup;
