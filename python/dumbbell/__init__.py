@@ -1,16 +1,99 @@
 """Dumbbell: the gym for TCP congestion control.
 
 >>> import dumbbell
->>> run = dumbbell.simulate(dumbbell.Scenario.load("two-flows.toml"))
+>>> run = dumbbell.simulate("two-flows.toml")
 >>> run.flows          # samples as a Polars frame
 >>> run.chart("cwnd")  # an Altair chart
->>> dumbbell.latencies(run)  # what requests and transfers took
+>>> dumbbell.take(run, "goodput_mbit_per_s[1]", "rtt_p95_ms")
+>>> dumbbell.series(run, "goodput_mbit_per_s")
+>>> dumbbell.perturb("two-flows.toml")  # how much of it is phase
+
+>>> study = dumbbell.run("li2007", quick=True)
+>>> study.table("fairness", ["ratio_min_max", "goodput_mbit_per_s[2]@late"])
+>>> dumbbell.claims("li2007")
+>>> dumbbell.report("li2007")
+>>> dumbbell.compare(["reno", "cubic"], rate="100mbit", rtt="40ms")
 """
 
-from dumbbell.api import latencies, simulate
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
-from dumbbell.scenario.model import Scenario
-from dumbbell.study.model import Study
+from __future__ import annotations
 
-__all__ = ["Run", "Scenario", "Store", "Study", "latencies", "simulate"]
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dumbbell.api import (
+        claims,
+        compare,
+        latencies,
+        list_quantities,
+        open_results,
+        perturb,
+        report,
+        run,
+        series,
+        simulate,
+        take,
+    )
+    from dumbbell.results import Results
+    from dumbbell.running.result import Run
+    from dumbbell.running.store import Store
+    from dumbbell.scenario.model import Scenario
+    from dumbbell.study.model import Study
+
+__all__ = [
+    "Results",
+    "Run",
+    "Scenario",
+    "Store",
+    "Study",
+    "claims",
+    "compare",
+    "latencies",
+    "list_quantities",
+    "open_results",
+    "perturb",
+    "report",
+    "run",
+    "series",
+    "simulate",
+    "take",
+]
+
+_HOMES = {
+    **dict.fromkeys(__all__, "dumbbell.api"),
+    "Results": "dumbbell.results",
+    "Run": "dumbbell.running.result",
+    "Scenario": "dumbbell.scenario.model",
+    "Store": "dumbbell.running.store",
+    "Study": "dumbbell.study.model",
+}
+
+
+class _Package(ModuleType):
+    """The package: `claims`, `compare` and `report` are functions of it.
+
+    Python binds a package that it imports to its parent; the packages of these names are found by
+    their whole names all the same.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: all of them take a second."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,41 +1,84 @@
-"""What notebooks use: run one scenario and look at it."""
+"""What notebooks and scripts use: all that the command does, as functions.
+
+Rates are in Mbit/s and times in seconds, where a name does not say otherwise.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
 
-from dumbbell.analysis.latency import latencies
+import polars as pl
+
+from dumbbell import own_algorithms, phases
+from dumbbell.campaign import Campaign
+from dumbbell.claims.judging import ClaimResult
+from dumbbell.compare import compare
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.phases import Spread
+from dumbbell.plan.grid import Selection
+from dumbbell.plan.windows import NamedWindow, Window
+from dumbbell.plans import Plan
+from dumbbell.quantities import series as histories
+from dumbbell.quantities import taking
+from dumbbell.quantities.latencies import latencies
+from dumbbell.quantities.registry import quantities as registered
+from dumbbell.results import Results
 from dumbbell.running import engines, validity
-from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.cancelling import CancelToken, crew
+from dumbbell.running.choices import AT_MOST, RETRIES, EngineName
 from dumbbell.running.engine import Engine, Output
-from dumbbell.running.engines import EngineName
-from dumbbell.running.executor import in_order_of_completion
+from dumbbell.running.executor import Progress, in_order_of_completion
+from dumbbell.running.pools import Pool
 from dumbbell.running.result import Run
+from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.study.model import Study
+from dumbbell.validation import validate
 
-__all__ = ["latencies", "simulate"]
+__all__ = [
+    "claims",
+    "compare",
+    "latencies",
+    "list_quantities",
+    "open_results",
+    "perturb",
+    "report",
+    "run",
+    "series",
+    "simulate",
+    "take",
+]
+
+Folder = Store | str | Path
+
+_SPANS: Final = 1_000_000
+"""More than any run has samples."""
 
 
 def simulate(
-    scenario: Scenario | ResolvedScenario,
+    scenario: Scenario | ResolvedScenario | str | Path,
     *,
     engine: Engine | str = EngineName.SIMULATOR,
-    retries: int = validity.RETRIES,
+    retries: int = RETRIES,
 ) -> Run:
     """Run one scenario and return its result; Ctrl-C stops it.
 
     Parameters
     ----------
     scenario
-        What to run.
+        What to run; or its file.
     engine
         "simulator", or "testbed": in real time, between hosts of this machine's kernel.
     retries
         How often a run is repeated that the testbed marks invalid. One that stays invalid says why
-        in ``run.summary["testbed"]["invalid"]``.
+        in ``run.summary.testbed.invalid``.
     """
     chosen = engines.runnable(engine)
+    if isinstance(scenario, str | Path):
+        scenario = Scenario.load(scenario)
     resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
     resolved = resolved.on(chosen.identity)
     cancel = CancelToken()
@@ -44,11 +87,201 @@ def simulate(
         *_, output = validity.attempts(chosen, resolved, cancel, retries)
         return output
 
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(last)
-        try:
-            (output,) = in_order_of_completion([running])
-        except KeyboardInterrupt:
-            cancel.cancel()
-            raise
+    with crew("run", 1) as pool, cancel.on_error():
+        (output,) = in_order_of_completion([pool.submit(last)])
     return Run.of(resolved, output)
+
+
+def perturb(
+    scenario: Scenario | ResolvedScenario | str | Path,
+    runs: int = 10,
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+    retries: int = RETRIES,
+    jobs: int | None = None,
+) -> list[Spread]:
+    """Run one scenario as it is and with other phases, and return each flow's goodputs.
+
+    RTTs are a little longer and clocks of hosts a little off; what that changes rests on the phase
+    of packets.
+
+    Parameters
+    ----------
+    scenario
+        What to run; or its file.
+    runs
+        How many perturbed runs.
+    engine, retries, jobs
+        As for `simulate` and `run`.
+    """
+    chosen = engines.runnable(engine)
+    if isinstance(scenario, str | Path):
+        scenario = Scenario.load(scenario)
+    resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
+    resolved = resolved.on(chosen.identity)
+    run = simulate(resolved, engine=chosen, retries=retries)
+    return phases.perturb(resolved, run, runs, engine=chosen, retries=retries, jobs=jobs)
+
+
+def run(
+    study: Study | str | Path,
+    *,
+    quick: bool = False,
+    where: Selection | None = None,
+    runs: int | None = None,
+    seed: int = 0,
+    until_decided: bool = False,
+    at_most: int = AT_MOST,
+    engine: Engine | str = EngineName.SIMULATOR,
+    results: Folder = "results",
+    jobs: int | Pool | None = None,
+    retries: int = RETRIES,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Run a study, or go on with it, and return what the results folder then holds of it.
+
+    Raises DumbbellError if a run fails; the others are kept, and the same call tries it again.
+
+    Parameters
+    ----------
+    study
+        The study, its name, or its folder or file.
+    quick
+        Only the representative part.
+    where
+        Only these grid points: axis -> value or values; ``test`` selects by the test's name.
+    runs, seed
+        Repetitions instead of the study's own number, and where all seeds come from.
+    until_decided, at_most
+        Then add repetitions where so many of a grid point at most are expected to decide claims.
+    engine
+        "simulator" or "testbed".
+    results
+        The results folder; what is there is not run again.
+    jobs
+        How many runs go on at the same time (see `engines.jobs`), or a pool that takes them, such
+        as `ExecutorPool(executor, 64)` of `dumbbell.running.pools` for any executor of
+        `concurrent.futures`.
+    retries, on_progress
+        See `executor.execute`.
+    """
+    campaign: Campaign | None = Campaign(
+        _study(study),
+        _store(results),
+        engines.named(engine),
+        Plan(quick=quick, runs=runs, seed=seed),
+        where or {},
+    )
+    while campaign is not None:
+        done = campaign
+        outcome, _ = campaign.run(jobs=jobs, retries=retries, on_progress=on_progress)
+        if outcome.failed:
+            failed, error = outcome.failed[0]
+            raise DumbbellError(
+                f"{len(outcome.failed)} runs failed; the first is {failed}: {error}"
+            )
+        campaign = campaign.deciding(at_most) if until_decided else None
+    return done.results()
+
+
+def open_results(
+    study: Study | str | Path,
+    folder: Folder = "results",
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+) -> Results:
+    """Return what a results folder holds of a study.
+
+    ``open_results(...).table(test, ["goodput_mbit_per_s[1]@late", ...])`` is a Polars frame with
+    a row for each finished run.
+    """
+    return _results(study, folder, engine)
+
+
+def claims(
+    study: Study | str | Path,
+    folder: Folder = "results",
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+) -> list[ClaimResult]:
+    """Judge the claims of a study by the runs in a results folder."""
+    return open_results(study, folder, engine=engine).claims()
+
+
+def report(
+    *studies: Study | str | Path,
+    results: Folder = "results",
+    output: str | Path = "report",
+    engine: Engine | str = EngineName.SIMULATOR,
+) -> Path:
+    """Write the report of one study, or a site about several, and return its first page."""
+    from dumbbell.report import site  # noqa: PLC0415 - what draws takes long to import
+
+    if not studies:
+        raise InputError("no study", key="studies", valid='for example "li2007"')
+    found = [_results(study, results, engine) for study in studies]
+    if len(found) == 1:
+        return site.write(found[0], Path(output))
+    return site.write_all(found, Path(output))
+
+
+def take(
+    run: Run, *quantities: str, windows: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, float | None]:
+    """Take quantities of a run, each in its own unit; None where one has no value.
+
+    >>> take(run, "goodput_mbit_per_s[1]@late", "rtt_p95_ms")  # doctest: +SKIP
+
+    Parameters
+    ----------
+    run
+        The run.
+    quantities
+        References: ``NAME[SUBJECT]@WINDOW``; `list_quantities` lists the names.
+    windows
+        Windows by name, with the keys that they have in a study: ``from``, ``to``, ``settle`` ...;
+        ``main`` is what is meant without a name.
+    """
+    named: dict[str, Window] = {}
+    for name, keys in (windows or {}).items():
+        is_main = name == "main"
+        kind = Window if is_main else NamedWindow
+        named[name] = validate(kind, dict(keys) if is_main else {"name": name, **keys})
+    return taking.of_run(run, quantities, named)
+
+
+def series(run: Run, name: str, spans: int = _SPANS) -> pl.DataFrame:
+    """Return something of a run over time: ``label``, ``time_s`` and ``value``.
+
+    The names are those of histories: ``cwnd_segs``, ``goodput_mbit_per_s``, ``rtt_ms`` ... Rates
+    are means over `spans` parts of the run; of anything else the first, lowest and highest sample
+    of each part is kept.
+    """
+    return histories.take(run, name, spans=spans)
+
+
+def list_quantities() -> pl.DataFrame:
+    """Return the quantities that there are: ``name``, ``unit``, ``per``, ``best`` and ``what``."""
+    return pl.DataFrame(
+        {
+            "name": found.name,
+            "unit": found.unit,
+            "per": ", ".join(found.per),
+            "best": found.best,
+            "what": found.what,
+        }
+        for found in registered().values()
+    )
+
+
+def _results(study: Study | str | Path, folder: Folder, engine: Engine | str) -> Results:
+    with own_algorithms.nothing_runs():
+        return Results(_study(study), _store(folder), engine=engine)
+
+
+def _study(study: Study | str | Path) -> Study:
+    return study if isinstance(study, Study) else Study.load(study)
+
+
+def _store(folder: Folder) -> Store:
+    return folder if isinstance(folder, Store) else Store(folder)

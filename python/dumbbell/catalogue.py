@@ -6,21 +6,25 @@ import functools
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
-from dumbbell import _core, head_comments
-from dumbbell.errors import InputError, listed, unknown
+from dumbbell import _core, documents, head_comments, own_algorithms, validation
+from dumbbell.errors import InputError, listed, placed, refused, unknown
 from dumbbell.head_comments import HeadComment
 
-ENGINE_VERSION: str = _core.ENGINE_VERSION
-"""Hash of the simulator's sources; results of another engine are other results."""
+BEHAVIOUR: Final[Mapping[str, Any]] = json.loads(_core.behaviour())
+"""The versions of what the core does, raised when that changes (behaviour/versions)."""
 
-TESTBED_VERSION: str = _core.TESTBED_VERSION
-"""Hash of the testbed's sources, whether or not it is built in."""
+ENGINE_VERSION: str = f"simulator {BEHAVIOUR['engine']}"
+"""What a simulation is due to beside its algorithms; results of another engine are others."""
+
+TESTBED_VERSION: str = f"{BEHAVIOUR['testbed']}.{BEHAVIOUR['network']}"
+"""The same of the testbed and of the network that it shares with the simulator."""
 
 KERNEL_HOOKS: Final = frozenset(
     (
@@ -29,6 +33,10 @@ KERNEL_HOOKS: Final = frozenset(
     )
 )
 """The hooks for which the kernel has adapters (crates/testbed/bpf/adapter.h)."""
+
+
+_HOOK: Final = re.compile(r"\bH\(\s*(\w+),\s*(\w+)\)")
+"""How a file registers a hook: the name of the algorithm, and of the hook."""
 
 
 class _Entry(BaseModel):
@@ -79,9 +87,29 @@ class Algorithm(_Entry):
     parameters: tuple[Parameter, ...]
     presets: tuple[Preset, ...]
     info: tuple[str, ...]
+    modes: tuple[str, ...]
     source_hash: str
     code: str = Field(repr=False)
     path: str | None = None
+    is_described: bool = True
+    """Whether more than name and source is known; see `own_algorithms`."""
+
+    @property
+    def identity(self) -> str:
+        """What tells its results from those of another algorithm of this name.
+
+        Of a user's own that is the hash of the source, of a built-in one the version of what it
+        does.
+        """
+        if self.is_own:
+            return self.source_hash
+        return f"{self.name} {BEHAVIOUR['algorithms'].get(self.name, 1)}"
+
+    @property
+    def sampled_info(self) -> tuple[str, ...]:
+        """The variables that are sampled, in the order of the columns of `internals`."""
+        columns = schema().tables["internals"]
+        return self.info[: sum(column.name.startswith("info") for column in columns)]
 
     @property
     def comment(self) -> HeadComment:
@@ -96,7 +124,7 @@ class Algorithm(_Entry):
     @property
     def hooks(self) -> frozenset[str]:
         """The hooks that its file registers."""
-        return frozenset(re.findall(rf"\bH\(\s*{self.name},\s*(\w+)\)", self.code))
+        return frozenset(hook for name, hook in _HOOK.findall(self.code) if name == self.name)
 
     @property
     def worlds(self) -> tuple[str, ...]:
@@ -117,10 +145,12 @@ class Algorithm(_Entry):
         return tuple(preset.name for preset in self.presets)
 
     def preset(self, name: str) -> Preset:
-        """Return a preset; an unknown name is an InputError."""
+        """Return a preset; an unknown name is an InputError, unless no names are known."""
         for preset in self.presets:
             if preset.name == name:
                 return preset
+        if not self.is_described:
+            return Preset(name=name, source="", values={})
         raise unknown(f"preset of {self.name}", name, self.preset_names)
 
     def parameter(self, name: str) -> Parameter:
@@ -133,6 +163,8 @@ class Algorithm(_Entry):
 
     def check_parameter(self, name: str, value: int) -> None:
         """Raise InputError unless `name` is a parameter and `value` within its limits."""
+        if not self.is_described:
+            return
         parameter = self.parameter(name)
         if value not in range(parameter.low, parameter.high + 1, parameter.step):
             raise InputError(
@@ -147,6 +179,7 @@ class StackProfile(_Entry):
 
     name: str
     summary: str
+    host_queue: Literal["fifo", "fq-codel"]
     switches: Mapping[str, bool | int | str | None]
 
 
@@ -165,15 +198,20 @@ class Stacks(_Entry):
             if name not in self.switches:
                 problem = unknown("switch of the TCP stack", name, self.switches)
                 raise problem.at(key=f"switches.{name}")
-        choice = {"profile": profile, "switches": dict(switches)}
         try:
-            _core.check_stack(json.dumps(choice))
+            _check_stack(json.dumps({"profile": profile, "switches": dict(switches)}))
         except _core.ScenarioError as error:
             key, problem_found = error.args
             name = key.removeprefix("switches.")
             raise InputError(
                 problem_found, key=key, value=switches.get(name), valid=self.switches.get(name)
             ) from None
+
+
+@functools.lru_cache(maxsize=1024)
+def _check_stack(choice: str) -> None:
+    """Raise what the engine has against a stack; nearly all flows of a study have the same."""
+    _core.check_stack(choice)
 
 
 @functools.cache
@@ -195,24 +233,20 @@ def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
         return own[name]
     if name not in algorithms():
         problem = unknown("algorithm", name, [*own, *algorithms()])
-        if name.isidentifier() and Path(f"{name}.c").is_file():
+        if name.isidentifier() and documents.is_file(Path(f"{name}.c")):
             problem.near = f"./{name}.c"
         raise problem
     return algorithms()[name]
 
 
-def loaded(name: str, code: str, shown: str | None = None, path: str | None = None) -> Algorithm:
-    """Return a user's own algorithm by its source, which is compiled if it is new.
+def described(name: str, code: str | None) -> Algorithm:
+    """Return what is known of an algorithm by its source; without one, of one that is built in.
 
-    What is wrong with it is an InputError that names `shown` and the line.
+    Nothing is compiled: who reads a result must not run what it brings.
     """
-    try:
-        described = _core.load_algorithm(name, code, shown or f"{name}.c")
-    except _core.AlgorithmError as error:
-        raise _refused(*error.args) from None
-    if path is not None:
-        _FILES[name, code] = path
-    return Algorithm.model_validate({**json.loads(described), "path": path})
+    if code is None:
+        return algorithm(name)
+    return Algorithm.model_validate(own_algorithms.known(name, code))
 
 
 _FILES: Final[dict[tuple[str, str], str]] = {}
@@ -230,18 +264,16 @@ def file_of(name: str, code: str) -> str:
         return path
 
 
-def _refused(file: str | None, line: int | None, cause: str) -> InputError:
-    return InputError(cause, source=f"{file}:{line}" if file and line else file)
-
-
 def check_new_name(name: str) -> None:
     """Raise InputError if no algorithm of a user's own can have this name."""
     try:
         _core.check_algorithm_name(name, f"{name}.c")
     except _core.AlgorithmError as error:
-        raise _refused(*error.args) from None
+        file, line, cause = error.args
+        raise refused(file, line, cause) from None
 
 
+_BYTES_MAX: Final = 1_000_000
 _FILE: Final = re.compile(r"(?P<file>.+\.c)(?:@(?P<preset>.*))?", re.DOTALL)
 
 
@@ -259,18 +291,13 @@ def called(choice: str) -> str:
 
 
 def read(file: str, folder: Path = Path()) -> Algorithm:
-    """Return the algorithm of a C file, relative to a folder; see `loaded`."""
+    """Return the algorithm of a C file, relative to a folder; see `own_algorithms.read`."""
     path = (folder / file).absolute()
-    try:
-        code = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InputError(
-            f"cannot read it: {reason}",
-            value=file,
-            valid="a C file, relative to the file that names it; `dumbbell new` writes one",
-        ) from None
-    return loaded(path.stem, code, file, str(path))
+    valid = "a C file, relative to the file that names it; `dumbbell new` writes one"
+    code = documents.read_text(path, _BYTES_MAX, named=file, valid=valid)
+    _FILES[path.stem, code] = str(path)
+    known = own_algorithms.read(path.stem, code, file)
+    return Algorithm.model_validate({**known, "path": str(path)})
 
 
 def split_preset(
@@ -278,7 +305,8 @@ def split_preset(
 ) -> tuple[Algorithm, str | None]:
     """Split ``htcp@li2007`` into the algorithm and the name of an existing preset.
 
-    Instead of a name there may be a C file, ``./my_cc.c@fast``, relative to a folder.
+    Instead of names there may be a C file, ``./my_cc.c@fast``, and a preset file,
+    ``ccpd@./mine.toml``, relative to a folder. The algorithm then has that preset, too.
     """
     file = _FILE.fullmatch(choice)
     if file is not None:
@@ -288,16 +316,59 @@ def split_preset(
         found, at = algorithm(name, own), bool(sign)
     if not at:
         return found, None
+    if is_preset_file(preset):
+        return _with_preset_file(found, preset, folder)
     called = choice.removesuffix(f"@{preset}")
     try:
         return found, found.preset(preset).name
     except InputError as error:
-        raise InputError(
-            error.problem,
+        raise replace(
+            error,
             value=choice,
             valid=listed([called, *(f"{called}@{name}" for name in found.preset_names)]),
             near=f"{called}@{error.near}" if error.near else None,
         ) from None
+
+
+class PresetFile(BaseModel):
+    """A file of parameters: a preset of a user's own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    algorithm: str
+    """The algorithm whose parameters these are."""
+
+    source: str = ""
+    """Where the values come from."""
+
+    parameters: Mapping[str, StrictInt]
+    """Values of parameters; the others keep their initial values."""
+
+
+def is_preset_file(preset: str) -> bool:
+    """Tell whether what is behind the ``@`` of a choice names a file rather than a preset."""
+    return preset.endswith(".toml")
+
+
+def _with_preset_file(
+    algorithm: Algorithm, file: str, folder: Path
+) -> tuple[Algorithm, str | None]:
+    """Return the algorithm with the preset of a file, and its name, which is the whole path."""
+    path = str((folder / file).absolute())
+    content = validation.validate(PresetFile, documents.read_toml(path), file)
+    if content.algorithm != algorithm.name:
+        raise InputError(
+            f"these are not parameters of {algorithm.name}",
+            source=file,
+            key="algorithm",
+            value=content.algorithm,
+            valid=f'"{algorithm.name}"',
+        )
+    for name, value in content.parameters.items():
+        with placed(source=file, key=f"parameters.{name}"):
+            algorithm.check_parameter(name, value)
+    preset = Preset(name=path, source=content.source, values=content.parameters)
+    return algorithm.model_copy(update={"presets": (*algorithm.presets, preset)}), path
 
 
 def named(choice: str, folder: Path, own: dict[str, Algorithm]) -> str:

@@ -2,35 +2,41 @@
 
 Each algorithm runs against itself; a mix, such as one CUBIC flow beside two BIC flows, runs too if
 it is asked for. Flows start within the first ten round trips; averages leave out the first fifth of
-a run. The senders hold packets up for a random time of up to one service time of the bottleneck,
-which breaks the phase effects of equal flows (Floyd and Jacobson 1992).
+a run. Hosts are as in any scenario that says nothing of them.
+
+A comparison is an experiment (`dumbbell.experiments`): a study beside its results.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import catalogue
-from dumbbell.analysis import metrics
-from dumbbell.catalogue import Algorithm, Own
-from dumbbell.errors import DumbbellError, InputError
-from dumbbell.running import engines, executor, validity
+from dumbbell import catalogue, experiments
+from dumbbell.campaign import Campaign
+from dumbbell.catalogue import Algorithm
+from dumbbell.errors import DumbbellError, InputError, placed
+from dumbbell.labels import label_of, listing
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plans import Plan
+from dumbbell.quantities import tables, taking
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import Quantity
+from dumbbell.quantities.taking import described
+from dumbbell.results import Results
+from dumbbell.running import engines
+from dumbbell.running.choices import RETRIES, EngineName
 from dumbbell.running.engine import Engine
-from dumbbell.running.engines import EngineName
 from dumbbell.running.executor import Progress
-from dumbbell.running.places import Places, words
+from dumbbell.running.places import words
+from dumbbell.running.pools import Pool
 from dumbbell.running.store import Store
-from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.study.model import Convergence, Measure, PlannedRun, Test, places, scenarios
+from dumbbell.scenario import facts
 from dumbbell.units import (
-    NS_PER_S,
     parse_integer,
     parse_probability,
     parse_queue,
@@ -38,36 +44,24 @@ from dumbbell.units import (
     parse_time,
 )
 
-SKIPPED: Final = 0.2
-"""Share of each run that averages leave out."""
+SETTLING: Final = "20%"
+"""The share of each run that averages leave out."""
 
 RUNS_MAX: Final = 10_000
-_PACKET_BITS: Final = 12_000
-_JITTER_NS_MAX: Final = 10**6
 _INTERVAL_NS_MAX: Final = 200 * 10**6
 _SAMPLES: Final = 500
 _START_RTTS: Final = 10
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A column of the comparison."""
-
-    name: str
-    title: str
-    unit: str
-    scale: float = 1.0
-    """From the metric's own unit to the one shown."""
-
-
-MEASURES: Final = (
-    Measured("goodput_mbit", "goodput", "Mbit/s"),
-    Measured("flow_goodput_mbit", "goodput per flow", "Mbit/s"),
-    Measured("utilisation", "utilisation", "%", 100),
-    Measured("rtt_ms", "RTT", "ms"),
-    Measured("loss_overhead", "retransmitted", "%", 100),
-    Measured("jain", "fairness (Jain)", ""),
+SHOWN: Final = (
+    "goodput_mbit_per_s",
+    "goodput_mean_mbit_per_s",
+    "utilisation",
+    "rtt_mean_ms@run",
+    "retransmitted_share@late",
+    "jain",
 )
+"""The quantities by which algorithms are compared."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +86,8 @@ class Setting:
             "stack": catalogue.stack_profile,
         }
         for key, read in readers.items():
-            try:
+            with placed(key=key):
                 read(getattr(self, key))
-            except InputError as error:
-                raise error.at(key=key) from None
 
 
 @dataclass(frozen=True)
@@ -110,14 +102,16 @@ class Mix:
         return ",".join(f"{algorithm}:{count}" for algorithm, count in self.parts)
 
     @property
+    def value(self) -> str:
+        """The mix as the value of an axis, which may be part of a list and is no preset."""
+        if len(self.parts) == 1:
+            return self.parts[0][0]
+        return self.name.replace(",", "+").replace("@", "/")
+
+    @property
     def flows(self) -> int:
         """Number of all flows."""
         return sum(count for _, count in self.parts)
-
-    def positions(self, part: int) -> range:
-        """Return the numbers of one part's flows, from 1."""
-        first = 1 + sum(count for _, count in self.parts[:part])
-        return range(first, first + self.parts[part][1])
 
 
 @dataclass(frozen=True)
@@ -126,43 +120,92 @@ class Comparison:
 
     Attributes
     ----------
-    setting
-        The path.
-    mixes
-        What ran, in order; algorithms alone are mixes of one.
+    results
+        The study that it is, and its runs.
     runs
-        One row per run and line of the table: ``line``, ``algorithm``, ``repetition`` and measures.
+        One row per run and line of the table: ``line``, ``algorithm``, ``repetition`` and the
+        quantities of `SHOWN`.
     means
-        One row per line and measure: ``mean``, ``se``, ``low``, ``high`` and ``n``.
-    engine
-        What ran it.
-    invalid
-        The runs that are left out because they are invalid, with their reasons.
+        One row per line and ``quantity``: ``mean``, ``se``, ``low``, ``high`` and ``n``.
     """
 
-    setting: Setting
-    mixes: tuple[Mix, ...]
+    results: Results
     runs: pl.DataFrame
     means: pl.DataFrame
-    engine: Engine
-    invalid: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, results: Results) -> Comparison:
+        """Take what is compared of the finished runs of a comparison."""
+        lines = pl.concat([_NO_LINES, *_lines(results)])
+        means = [
+            tables.aggregate(lines, ["line", "algorithm"], name, share=described(name).is_share)
+            .filter(pl.col("n") > 0)
+            .select("line", "algorithm", pl.lit(name).alias("quantity"), *_STATISTICS)
+            for name in SHOWN
+        ]
+        names = lines["line"].unique(maintain_order=True)
+        order = {line: place for place, line in enumerate(names)}
+        place = pl.col("line").replace_strict(order, return_dtype=pl.Int64, default=None)
+        return cls(results, lines, pl.concat(means).sort(place, maintain_order=True))
+
+    @property
+    def engine(self) -> Engine:
+        """What ran it."""
+        return self.results.engine
+
+    @property
+    def setting(self) -> Setting:
+        """The path, as it was asked for."""
+        table = self.results.study.tests[0].scenario
+        network = table["network"]
+        return Setting(
+            network["rate"],
+            network["rtt"],
+            network["queue"],
+            network["loss"][0]["probability"],
+            table["duration"],
+            table["stack"],
+        )
+
+    @property
+    def path(self) -> str:
+        """The path, in words."""
+        return self.results.study.header.summary
+
+    @property
+    def invalid(self) -> tuple[str, ...]:
+        """The runs that are left out because they are invalid, with their reasons."""
+        return tuple(self.results.invalid.values())
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Which runs may tell of something else than their algorithms."""
+        return tuple(self.results.doubtful)
+
+    @property
+    def shown(self) -> Mapping[str, Quantity]:
+        """The quantities that have values, by their references."""
+        there = set(self.means["quantity"])
+        return {name: described(name) for name in SHOWN if name in there}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON, in the metrics' own units."""
+        """Return plain data for JSON, in the quantities' own units."""
         lines = []
         for (line, algorithm), part in self.means.group_by(
             "line", "algorithm", maintain_order=True
         ):
-            measures = {
-                row.pop("measure"): row
+            found = {
+                row.pop("quantity"): row
                 for row in part.drop("line", "algorithm").iter_rows(named=True)
             }
-            lines.append({"flows": line, "algorithm": algorithm, "measures": measures})
+            lines.append({"flows": line, "algorithm": algorithm, "quantities": found})
         return {
+            "study": self.results.study.name,
             "setting": vars(self.setting),
             "engine": self.engine.identity,
             "lines": lines,
             "invalid": list(self.invalid),
+            "doubtful": list(self.doubtful),
         }
 
 
@@ -172,11 +215,9 @@ def parse_mix(text: str, own: dict[str, Algorithm] | None = None) -> Mix:
     parts: list[tuple[str, int]] = []
     for part in text.split(","):
         choice, _, count = part.strip().partition(":")
-        try:
+        with placed(key="flows"):
             algorithm = _named(choice, own)
             number = parse_integer(count or "1")
-        except InputError as error:
-            raise error.at(key="flows") from None
         if number < 1:
             raise InputError("no flows", key="flows", value=part, valid="cubic:1,bic:2")
         if algorithm in dict(parts):
@@ -204,122 +245,192 @@ def compare(
     runs: int = 5,
     seed: int = 0,
     stack: str = "linux-6",
-    results: Store | str | Path = "results",
     engine: Engine | str = EngineName.SIMULATOR,
-    jobs: int | None = None,
-    retries: int = validity.RETRIES,
-    on_start: Callable[[Sequence[ResolvedScenario]], None] | None = None,
+    results: Store | str | Path = "results",
+    jobs: int | Pool | None = None,
+    retries: int = RETRIES,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
-    """Run algorithms on the same path and compare what they achieve.
+    """Run algorithms on one path and return what they achieved.
 
     Parameters
     ----------
     algorithms
-        Each runs against itself, with as many flows as `flows` says. A C file of your own is named
-        by its path, ``./my_cc.c``.
+        Algorithms, with presets if wanted; each runs against itself.
     rate, rtt, buffer, loss, duration, stack
-        The path, as in a scenario file; the buffer is the bottleneck's queue.
+        The path: `rtt` is the two-way propagation time, `loss` a probability.
     flows
-        A number, or a mix such as ``cubic:1,bic:2``, which then runs too.
-    runs
-        Repetitions with different seeds.
-    seed
-        Where all seeds come from.
+        Flows of each algorithm, or a mix such as ``cubic:1,bic:2``: it runs, too, and the
+        algorithms alone have as many flows as it has.
+    runs, seed
+        Repetitions, and where their seeds come from.
     results
         Where runs are kept; those that are there already are not run again.
     engine
         "simulator", or "testbed": in real time, between hosts of this machine's kernel.
-    on_start
-        Told what is not there yet, before it runs.
-    jobs, retries, on_progress
-        See `engines.jobs` and `executor.execute`.
+    jobs
+        How many runs go on at the same time (see `engines.jobs`), or a pool that takes them.
+    retries, on_progress
+        See `executor.execute`.
     """
     setting = Setting(rate, rtt, buffer, str(loss), duration, stack)
+    store = results if isinstance(results, Store) else Store(results)
+    asked = campaign(
+        algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
+    )
+    outcome, _ = asked.run(jobs=jobs, retries=retries, on_progress=on_progress)
+    if outcome.failed:
+        run, error = outcome.failed[0]
+        told = f"{words(run, asked.places.get(run.key))}: {str(error) or type(error).__name__}"
+        several = f"{len(outcome.failed)} runs failed; the first is "
+        raise DumbbellError(f"{several if len(outcome.failed) > 1 else 'a run failed: '}{told}")
+    return compared(asked)
+
+
+def campaign(
+    algorithms: Sequence[str],
+    setting: Setting,
+    flows: int | str,
+    *,
+    runs: int,
+    seed: int,
+    store: Store,
+    engine: Engine,
+) -> Campaign:
+    """Keep a comparison in a results folder and return what is to be run; see `compare`."""
     setting.check()
     if not 1 <= runs <= RUNS_MAX:
         raise InputError(
             "impossible number of repetitions", key="runs", value=runs, valid=f"1 to {RUNS_MAX}"
         )
+    content = _content(_mixes(algorithms, flows), setting)
+    store.create()
+    study = experiments.save(content, store.root)
+    return Campaign(study, store, engine, Plan(runs=runs, seed=seed))
+
+
+def compared(asked: Campaign) -> Comparison:
+    """Return what the runs that were asked for came to; that none is valid is an error."""
+    results = Results(asked.study, asked.store, [asked.plan], asked.engine)
+    found = Comparison.of(results)
+    if found.runs.is_empty():
+        raise DumbbellError(f"no run is valid; the first is {found.invalid[0]}")
+    return found
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A mix as it runs: for each part, what it is called, and what was typed."""
+
+    mix: Mix
+    typed: Mapping[str, str]
+
+
+def _mixes(algorithms: Sequence[str], flows: int | str) -> list[_Choice]:
     own: dict[str, Algorithm] = {}
-    mixes = _mixes(algorithms, flows, own)
-    chosen = engines.runnable(engine)
-    seeds = [_seed(seed, repetition) for repetition in range(runs)]
-    planned = [run for mix in mixes for run in _plan(setting, mix, own, seeds, chosen)]
-    store = results if isinstance(results, Store) else Store(results)
-    if on_start is not None:
-        on_start([run for run in scenarios(planned) if not store.has(run.key)])
-    placed = places(planned)
-    outcome = executor.execute(
-        scenarios(planned),
-        store,
-        chosen,
-        engines.jobs(chosen, jobs),
-        on_progress,
-        retries=retries,
-        places=placed,
-    )
-    if outcome.failed:
-        raise _failed(outcome.failed, placed)
-    invalid = tuple(validity.described(*each) for each in outcome.invalid)
-    if len(invalid) == len(scenarios(planned)):
-        raise DumbbellError(f"no run is valid; the first is {invalid[0]}")
-    means, lines = _measured(mixes, planned, store)
-    return Comparison(setting, mixes, lines, means, chosen, invalid)
-
-
-def _failed(failed: Sequence[tuple[ResolvedScenario, Exception]], placed: Places) -> DumbbellError:
-    run, error = failed[0]
-    told = f"{words(run, placed.get(run.key))}: {str(error) or type(error).__name__}"
-    several = f"{len(failed)} runs failed; the first is "
-    return DumbbellError(f"{several if len(failed) > 1 else 'a run failed: '}{told}")
-
-
-def _mixes(
-    algorithms: Sequence[str], flows: int | str, own: dict[str, Algorithm]
-) -> tuple[Mix, ...]:
-    mixed = None if str(flows).strip().isdecimal() else parse_mix(str(flows), own)
-    count = mixed.flows if mixed else int(flows)
+    typed: dict[str, str] = {}
+    mixed = None
+    if not str(flows).strip().isdecimal():
+        mixed = parse_mix(str(flows), own)
+        for part in str(flows).split(","):
+            choice = part.strip().partition(":")[0]
+            typed[_named(choice, own)] = choice
+    with placed(key="flows"):
+        count = mixed.flows if mixed else parse_integer(flows)
     if count < 1:
         raise InputError("no flows", key="flows", value=flows, valid="2, or a mix cubic:1,bic:2")
-    try:
-        names = [_named(algorithm, own) for algorithm in algorithms]
-    except InputError as error:
-        raise error.at(key="algorithm") from None
-    alone = [Mix(((name, count),)) for name in dict.fromkeys(names)]
+    with placed(key="algorithm"):
+        names = {_named(choice, own): choice for choice in algorithms}
+    typed |= names
+    alone = [Mix(((name, count),)) for name in names]
     mixes = (*alone, *([mixed] if mixed else []))
     if not mixes:
         raise InputError("nothing to compare", key="algorithm", valid="reno htcp ...")
-    return mixes
+    return [_Choice(mix, typed) for mix in mixes]
 
 
-def _seed(seed: int, repetition: int) -> int:
-    digest = hashlib.sha256(f"dumbbell compare {seed} {repetition}".encode()).digest()
-    return int.from_bytes(digest[:8])
+def _content(choices: Sequence[_Choice], setting: Setting) -> dict[str, Any]:
+    """Return the study: an axis of algorithms, or of mixes where one was asked for."""
+    mixes = [choice.mix for choice in choices]
+    alone = all(len(mix.parts) == 1 for mix in mixes)
+    scenario = scenario_table(setting, mixes[0])
+    test: dict[str, Any] = {
+        "name": "compare",
+        "title": "The same path for all",
+        "seeds": "shared",
+        "folder": str(Path.cwd()),
+        "measure": {"settle": SETTLING},
+    }
+    if alone:
+        flow = {**scenario["flow"][0], "algorithm": "{algorithm}", "label": "{algorithm}"}
+        values = [choices[0].typed[mix.parts[0][0]] for mix in mixes]
+        test |= {"axes": {"algorithm": values}, "scenario": {**scenario, "flow": [flow]}}
+    else:
+        vary = [
+            {"where": {"flows": choice.mix.value}, "set": {"flow": _flows(choice, setting)}}
+            # What is said of an algorithm holds with any preset, unless that is said later.
+            for choice in sorted(choices, key=lambda each: "@" in each.mix.value)
+        ]
+        common = {key: value for key, value in scenario.items() if key != "flow"}
+        test |= {
+            "axes": {"flows": [mix.value for mix in mixes]},
+            "scenario": common,
+            "vary": vary,
+        }
+    who = listing([label_of(mix.parts[0][0]) if len(mix.parts) == 1 else mix.name for mix in mixes])
+    loss = f", random loss {setting.loss}" if parse_probability(setting.loss) else ""
+    path = f"{setting.rate}, RTT {setting.rtt}, buffer {setting.buffer}{loss}"
+    return {
+        **experiments.head(
+            "compare",
+            [test],
+            command=_command(choices, setting),
+            title=who if len(mixes) == 1 else f"{who} compared",
+            summary=f"{path}, {setting.duration}",
+        ),
+        "figure": list(_figures("algorithm" if alone else "flows")),
+    }
 
 
-def _plan(
-    setting: Setting, mix: Mix, own: Own, seeds: Sequence[int], engine: Engine
-) -> list[PlannedRun]:
-    scenario = Scenario.parse(_scenario(setting, mix), "comparison", own)
-    planned = []
-    for repetition, seed in enumerate(seeds):
-        seeded = scenario.model_copy(update={"seed": seed})
-        planned.append(
-            PlannedRun(
-                test="compare",
-                axes={"flows": mix.name},
-                repetition=repetition,
-                resolved=seeded.resolve().on(engine.identity),
-                measure=Measure(skip=SKIPPED),
-                convergence=Convergence(),
-            )
-        )
-    return planned
+def _command(choices: Sequence[_Choice], setting: Setting) -> list[str]:
+    """Return the command that compares the same again."""
+    mixes = [choice.mix for choice in choices]
+    typed = choices[0].typed
+    alone = [typed[mix.parts[0][0]] for mix in mixes if len(mix.parts) == 1]
+    mixed = [mix for mix in mixes if len(mix.parts) > 1]
+    flows = [f"{typed[name]}:{count}" for mix in mixed for name, count in mix.parts]
+    options = {**vars(setting), "flows": ",".join(flows) or str(mixes[0].flows)}
+    return ["compare", *alone, *(word for key in options for word in (f"--{key}", options[key]))]
 
 
-def _scenario(setting: Setting, mix: Mix) -> dict[str, Any]:
-    service_ns = _PACKET_BITS * NS_PER_S // max(1, parse_rate(setting.rate))
+def _flows(choice: _Choice, setting: Setting) -> list[dict[str, Any]]:
+    """Return the flows of a mix with what was typed for their algorithms."""
+    flows = scenario_table(setting, choice.mix)["flow"]
+    return [{**flow, "algorithm": choice.typed[flow["algorithm"]]} for flow in flows]
+
+
+def _figures(axis: str) -> Iterator[dict[str, Any]]:
+    common = {"section": "compare", "test": "compare", "series": axis}
+    yield {
+        "name": "trade-off",
+        "title": "Goodput against delay",
+        "kind": "tradeoff",
+        "x": {"field": "rtt_mean_ms@run"},
+        "y": {"field": "goodput_mbit_per_s"},
+        **common,
+    }
+    yield {
+        "name": "over-time",
+        "title": "Over time",
+        "kind": "overlay",
+        "quantities": list(experiments.OVER_TIME),
+        **common,
+    }
+    yield {"name": "delays", "title": "Distribution of delays", "kind": "cdf", **common}
+
+
+def scenario_table(setting: Setting, mix: Mix) -> dict[str, Any]:
+    """Return the scenario of a mix on a path, as its file would say it."""
     duration_ns = parse_time(setting.duration)
     interval_ns = max(1, min(_INTERVAL_NS_MAX, duration_ns // _SAMPLES))
     latest_ns = min(_START_RTTS * parse_time(setting.rtt), duration_ns // 10)
@@ -330,7 +441,6 @@ def _scenario(setting: Setting, mix: Mix) -> dict[str, Any]:
             "rate": setting.rate,
             "rtt": setting.rtt,
             "queue": setting.buffer,
-            "edge_jitter": f"{min(service_ns, _JITTER_NS_MAX)}ns",
             "loss": [{"place": "receiver", "probability": setting.loss}],
         },
         "flow": [
@@ -338,7 +448,8 @@ def _scenario(setting: Setting, mix: Mix) -> dict[str, Any]:
                 "algorithm": algorithm,
                 "count": count,
                 "start": {"from": "0s", "to": f"{latest_ns}ns"},
-                "label": f"{algorithm} part {part}",
+                "label": algorithm,
+                **({"group": _group(part)} if len(mix.parts) > 1 else {}),
             }
             for part, (algorithm, count) in enumerate(mix.parts, start=1)
         ],
@@ -346,62 +457,76 @@ def _scenario(setting: Setting, mix: Mix) -> dict[str, Any]:
     }
 
 
-def _measured(
-    mixes: Sequence[Mix], planned: Sequence[PlannedRun], store: Store
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the means and the runs; a mix without a valid run is in neither."""
-    test = Test(name="compare", title="Comparison", axes={"flows": tuple(m.name for m in mixes)})
-    table = metrics.frame(test, metrics.finished(planned, store))
-    ran = set(table["flows"])
-    lines = pl.concat([line for mix in mixes if mix.name in ran for line in _lines(mix, table)])
-    means = [
-        metrics.aggregate(lines, ["line", "algorithm"], measure.name)
-        .filter(pl.col("n") > 0)
-        .select("line", "algorithm", pl.lit(measure.name).alias("measure"), *_STATISTICS)
-        for measure in MEASURES
+def _group(part: int) -> str:
+    return f"part-{part}"
+
+
+def _lines(results: Results) -> Iterator[pl.DataFrame]:
+    """Yield the runs of each mix as a whole, and then those of each algorithm in it."""
+    (test,) = results.study.tests
+    by_point: dict[str, list[PlannedRun]] = {}
+    for run in results.finished(test.name):
+        (value,) = run.axes.values()
+        by_point.setdefault(value, []).append(run)
+    for (value,) in (point.values() for point in test.grid_points):
+        runs = by_point.get(value)
+        if runs:
+            yield from _lines_of(_mix(runs[0]), runs, results.store)
+
+
+def _mix(run: PlannedRun) -> Mix:
+    """Return what shares the path in a run."""
+    flows = run.resolved.scenario.flows
+    counted: dict[str, int] = {}
+    for numbers in facts.bundles(flows):
+        name = facts.choice(flows[numbers[0]])
+        counted[name] = counted.get(name, 0) + 1
+    return Mix(tuple(counted.items()))
+
+
+def _lines_of(mix: Mix, runs: Sequence[PlannedRun], store: Store) -> Iterator[pl.DataFrame]:
+    if len(mix.parts) == 1:
+        algorithm = mix.parts[0][0]
+        yield _line(runs, store, f"{algorithm} × {mix.flows}", algorithm, None)
+        return
+    yield _line(runs, store, mix.name, None, None)
+    for part, (algorithm, count) in enumerate(mix.parts, start=1):
+        line = f"{algorithm} × {count} in the mix"
+        yield _line(runs, store, line, algorithm, _group(part))
+
+
+def _line(
+    runs: Sequence[PlannedRun],
+    store: Store,
+    line: str,
+    algorithm: str | None,
+    group: str | None,
+) -> pl.DataFrame:
+    """Return what is shown of all flows, or of a group; a queue is not that of a group."""
+    asked = {
+        name: str(parse(name).of(group))
+        for name in SHOWN
+        if group is None or not described(name).of_queue
+    }
+    rows = [
+        {
+            "line": line,
+            "algorithm": algorithm,
+            "repetition": run.repetition,
+            **{name: values.get(asked.get(name, "")) for name in SHOWN},
+        }
+        for run, values in taking.of_runs(runs, list(asked.values()), store)
     ]
-    order = {line: place for place, line in enumerate(lines["line"].unique(maintain_order=True))}
-    place = pl.col("line").replace_strict(order, return_dtype=pl.Int64)
-    return pl.concat(means).sort(place, maintain_order=True), lines
-
-
-def _lines(mix: Mix, table: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return the runs of a mix as a whole, and then those of each algorithm in it."""
-    runs = table.filter(pl.col("flows") == mix.name)
-    alone = len(mix.parts) == 1
-    whole = _line(
-        runs,
-        line=f"{mix.parts[0][0]} × {mix.flows}" if alone else mix.name,
-        algorithm=mix.parts[0][0] if alone else None,
-        flows=range(1, mix.flows + 1),
-    ).with_columns(
-        pl.Series(name, runs[name], dtype=pl.Float64)
-        for name in ("utilisation", "loss_overhead", "jain")
-    )
-    if alone:
-        return [whole]
-    parts = [
-        _line(runs, f"{algorithm} × {count} in the mix", algorithm, mix.positions(part))
-        for part, (algorithm, count) in enumerate(mix.parts)
-    ]
-    return [whole, *parts]
-
-
-def _line(runs: pl.DataFrame, line: str, algorithm: str | None, flows: range) -> pl.DataFrame:
-    goodputs = [f"goodput_mbit_{flow}" for flow in flows]
-    rtts = [f"rtt_mean_ms_{flow}" for flow in flows]
-    none = pl.lit(None, dtype=pl.Float64)
-    return runs.select(
-        pl.lit(line).alias("line"),
-        pl.lit(algorithm, dtype=pl.String).alias("algorithm"),
-        "repetition",
-        pl.sum_horizontal(goodputs).alias("goodput_mbit"),
-        pl.mean_horizontal(goodputs).alias("flow_goodput_mbit"),
-        none.alias("utilisation"),
-        pl.mean_horizontal(rtts).alias("rtt_ms"),
-        none.alias("loss_overhead"),
-        none.alias("jain"),
-    )
+    return pl.DataFrame(rows, schema=_NO_LINES.schema)
 
 
 _STATISTICS: Final = ("mean", "se", "low", "high", "n")
+
+_NO_LINES: Final = pl.DataFrame(
+    schema={
+        "line": pl.String,
+        "algorithm": pl.String,
+        "repetition": pl.Int64,
+        **dict.fromkeys(SHOWN, pl.Float64),
+    }
+)

@@ -1,65 +1,153 @@
-"""Reading what a user wrote: TOML files into validated models, problems into InputErrors."""
+"""Reading files that a user wrote; whatever prevents it is an InputError."""
 
 from __future__ import annotations
 
+import json
+import re
+import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from dumbbell.errors import DECIMAL_BITS_MAX, InputError, near, placed
 
-from dumbbell.errors import InputError, near
-from dumbbell.validation import input_error
+_TOML_BYTES_MAX: Final = 16_000_000
+_LEVELS_MAX: Final = 64
+"""What is nested deeper would exhaust the stack of whoever walks through it."""
 
-Model = TypeVar("Model", bound=BaseModel)
+_TOO_LONG: Final = "a number of too many digits"
 
 
-def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read a TOML file; whatever prevents that is an InputError naming the file."""
-    path = Path(path)
+def is_file(path: Path) -> bool:
+    """Tell whether there is such a file; a name that no file can have is none."""
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not valid TOML: {error}", source=str(path)) from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not UTF-8 text at byte {error.start}", source=str(path), valid="a TOML file"
-        ) from None
-    except OSError as error:
-        raise _unreadable(path, error) from None
+        return path.is_file()
+    except OSError:
+        return False
 
 
-def _unreadable(path: Path, error: OSError) -> InputError:
-    candidate = None
-    if isinstance(error, FileNotFoundError) and path.parent.is_dir():
-        name = near(path.name, sorted(entry.name for entry in path.parent.iterdir()))
-        candidate = str(path.parent / name) if name else None
-    return InputError(
-        f"cannot read it: {error.strerror or error}",
-        source=str(path),
-        near=candidate,
-    )
+def exists(path: Path) -> bool:
+    """Tell whether there is such a file or folder; a name that neither can have is none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
-def _folder(source: str | None) -> Path:
-    path = Path(source or "")
-    return path if path.is_dir() else path.parent
+def read_text(path: Path, bytes_max: int, *, named: str, valid: str) -> str:
+    """Read a text file that another file calls `named`; `valid` is what that may be.
 
-
-def validate(
-    model: type[Model],
-    data: Mapping[str, Any],
-    source: str | None = None,
-    context: Mapping[str, Any] | None = None,
-) -> Model:
-    """Validate data read from `source`; problems come as one InputError with all of them.
-
-    Files that the data names are relative to the folder of `source`, or to the current one.
-    `context` is what else validators may ask for.
+    Only regular files are read: what else has a name may never end, or never begin.
     """
     try:
-        return model.model_validate(data, context={"folder": _folder(source), **(context or {})})
-    except ValidationError as error:
-        raise input_error(error, model, source) from None
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError("not a regular file", value=named, valid=valid)
+        if found.st_size > bytes_max:
+            raise InputError("too large", value=named, valid=_at_most(bytes_max))
+        return path.read_text(encoding="utf-8")
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read it: {_reason(error)}", value=named, valid=valid) from None
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case OSError():
+            return error.strerror or str(error)
+        case UnicodeDecodeError():
+            return f"not UTF-8 text at byte {error.start}"
+        case _:
+            return "no file can have this name"
+
+
+def _at_most(bytes_max: int) -> str:
+    return f"at most {bytes_max / 1e6:g} MB"
+
+
+def read_toml(path: str | Path, *, key: str | None = None) -> dict[str, Any]:
+    """Read a TOML file; whatever prevents that is an InputError naming the file.
+
+    Of a file without `key` at its top nothing may be returned: whoever wants nothing else of many
+    files need not wait until all are parsed.
+    """
+    path = Path(path)
+    with placed(source=str(path)):
+        content = _content(path)
+        if key is not None and not _has_line_of(key, content):
+            return {}
+        return _table(content)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_TOML_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        near_one = _neighbour(path, error)
+        raise InputError(f"cannot read it: {_reason(error)}", near=near_one) from None
+    if len(content) > _TOML_BYTES_MAX:
+        raise InputError("too large", valid=_at_most(_TOML_BYTES_MAX))
+    return content
+
+
+def _has_line_of(key: str, content: bytes) -> bool:
+    """Tell whether a line begins with a key, or with the head of a table of this name."""
+    return re.search(rf"^[\s\[]*[\"']?{key}\b".encode(), content, re.MULTILINE) is not None
+
+
+def _table(content: bytes) -> dict[str, Any]:
+    """Return what TOML says, if all who walk through it can follow."""
+    try:
+        found = tomllib.loads(content.decode())
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(_reason(error), valid="a TOML file") from None
+    except ValueError:
+        raise InputError(_TOO_LONG) from None
+    except RecursionError:
+        raise _too_deep() from None
+    level: list[tuple[str, Any]] = [("", found)]
+    for _ in range(_LEVELS_MAX + 1):
+        level = [inner for key, outer in level for inner in _inside(key, outer)]
+        if not level:
+            return found
+    raise _too_deep()
+
+
+def _inside(key: str, outer: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the tables and arrays in one of them, with their keys; no number may be too long."""
+    for name, value in outer.items() if isinstance(outer, dict) else enumerate(outer):
+        if isinstance(value, dict | list):
+            yield f"{key}.{name}" if key else str(name), value
+        elif isinstance(value, int) and value.bit_length() > DECIMAL_BITS_MAX:
+            raise InputError(_TOO_LONG, key=f"{key}.{name}" if key else str(name), value=value)
+
+
+def _too_deep() -> InputError:
+    return InputError("nested too deeply", valid=f"at most {_LEVELS_MAX} levels")
+
+
+def _neighbour(path: Path, error: Exception) -> str | None:
+    """Return the file beside a missing one that was probably meant."""
+    if not isinstance(error, FileNotFoundError):
+        return None
+    try:
+        name = near(path.name, sorted(entry.name for entry in path.parent.iterdir()))
+    except OSError:
+        return None
+    return str(path.parent / name) if name else None
+
+
+def fingerprint(value: Any) -> str:
+    """Return a text that is the same for equal values of TOML files, dates and all."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
+
+
+def folder_of(source: str | Path) -> Path:
+    """Return the folder to which the files that a source names are relative."""
+    path = Path(source)
+    return path if path.is_dir() else path.parent

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Final
 
 
 class DumbbellError(Exception):
@@ -14,8 +17,11 @@ class DumbbellError(Exception):
     exit_code = 1
 
 
+@dataclass(eq=False)
 class InputError(DumbbellError, ValueError):
     """Something that the user wrote cannot be used.
+
+    `dataclasses.replace` makes another one of it that differs in some fields.
 
     Parameters
     ----------
@@ -37,34 +43,27 @@ class InputError(DumbbellError, ValueError):
 
     exit_code = 2
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        source: str | None = None,
-        key: str | None = None,
-        value: Any = None,
-        valid: str | None = None,
-        near: str | None = None,
-        others: Sequence[InputError] = (),
-    ) -> None:
-        self.problem = problem
-        self.source = source
-        self.key = key
-        self.value = value
-        self.valid = valid
-        self.near = near
-        self.others = tuple(others)
-        super().__init__(problem)
+    problem: str
+    _: KW_ONLY
+    source: str | None = None
+    key: str | None = None
+    value: Any = None
+    valid: str | None = None
+    near: str | None = None
+    others: Sequence[InputError] = ()
+
+    def __post_init__(self) -> None:
+        super().__init__(self.problem)
 
     def __str__(self) -> str:
         return "\n".join([self._line(), *(str(other) for other in self.others)])
 
     def _line(self) -> str:
-        subject = self.key or ""
-        if self.value is not None and self.value != subject.rpartition(".")[2]:
+        subject = printable(self.key or "")
+        if self.value is not None and self.value != (self.key or "").rpartition(".")[2]:
             subject += (" = " if subject else "") + shown(self.value)
-        line = ": ".join(part for part in (self.source, subject, self.problem) if part)
+        source = printable(self.source or "")
+        line = ": ".join(part for part in (source, subject, self.problem) if part)
         if self.near is not None:
             line += f" (did you mean {shown(self.near)}?)"
         if self.valid is not None:
@@ -73,16 +72,21 @@ class InputError(DumbbellError, ValueError):
 
     def at(self, *, source: str | None = None, key: str | None = None) -> InputError:
         """Return the same error with its place filled in; `key` goes before its own."""
-        joined = ".".join(part for part in (key, self.key) if part) or None
-        return InputError(
-            self.problem,
+        return replace(
+            self,
             source=self.source or source,
-            key=joined,
-            value=self.value,
-            valid=self.valid,
-            near=self.near,
-            others=[other.at(source=source) for other in self.others],
+            key=".".join(part for part in (key, self.key) if part) or None,
+            others=[other.at(source=source, key=key) for other in self.others],
         )
+
+
+@contextmanager
+def placed(*, source: str | None = None, key: str | None = None) -> Iterator[None]:
+    """Fill in the place of an InputError that the block raises; see `InputError.at`."""
+    try:
+        yield
+    except InputError as error:
+        raise error.at(source=source, key=key) from None
 
 
 class StoreError(DumbbellError):
@@ -125,10 +129,31 @@ class Cancelled(DumbbellError):  # noqa: N818 - a state, not a failure
     exit_code = 130
 
 
+DECIMAL_BITS_MAX: Final = 4096
+"""Larger numbers are shown in hexadecimal: Python refuses to print thousands of digits."""
+
+
 def shown(value: Any) -> str:
-    """Render a value as it would stand in a TOML file, shortened if it is long."""
-    text = as_toml(value)
+    """Render a value as it would stand in a TOML file, on one line, shortened if it is long."""
+    text = printable(as_toml(value))
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def printable(text: str) -> str:
+    """Return a text as one line that any terminal shows: what it would not print is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character
+        if character.isprintable() or unicodedata.category(character) == "Zs"
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def refused(file: str | None, line: int | None, cause: str) -> InputError:
+    """Return what the core has against a user's algorithm, as an error of ours."""
+    return InputError(printable(cause), source=f"{file}:{line}" if file and line else file)
 
 
 def as_toml(value: Any) -> str:
@@ -143,6 +168,8 @@ def as_toml(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False)
         case float():
             return repr(value).replace("e-0", "e-")
+        case int() if value.bit_length() > DECIMAL_BITS_MAX:
+            return hex(value)
         case _:
             return str(value)
 

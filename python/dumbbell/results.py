@@ -1,88 +1,47 @@
-"""What a results folder holds of a study: the runs that were asked for, and their metrics.
-
-Each ``dumbbell run`` leaves its plan beside the results, in ``studies/NAME.json``, so that a report
-knows which seeds, repetitions and parts of the study to look for.
-"""
+"""What a results folder holds of a study: the runs that were asked for, and their quantities."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from dumbbell.analysis import metrics
-from dumbbell.analysis.run_metrics import Metrics
+from dumbbell import hypertext, own_algorithms
 from dumbbell.catalogue import Algorithm
-from dumbbell.claims.checks import TestRuns
-from dumbbell.claims.verdicts import ClaimResult, judge
-from dumbbell.errors import DamagedResult, InputError, as_toml
-from dumbbell.running import campaigns, engines, failures, staging, validity
+from dumbbell.claims import readings
+from dumbbell.claims.judging import ClaimResult, judge
+from dumbbell.claims.readings import Reading
+from dumbbell.claims.runs import Source, TestRuns
+from dumbbell.contract.scenario import StackChoice
+from dumbbell.contract.summary import Doubt
+from dumbbell.errors import DamagedResult, as_toml, unknown
+from dumbbell.figures.figure import Figure
+from dumbbell.plan import grid
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.grid import Selection
+from dumbbell.plan.tests import Test
+from dumbbell.plans import Plan, recall
+from dumbbell.quantities import derived, tables, taking, titles
+from dumbbell.quantities.derived import Derived
+from dumbbell.quantities.view import RunView
+from dumbbell.running import campaigns, engines, failures, validity
 from dumbbell.running.campaigns import Cost
+from dumbbell.running.choices import EngineName
 from dumbbell.running.engine import Engine
-from dumbbell.running.engines import EngineName
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
-from dumbbell.study import grid
-from dumbbell.study.figure_spec import Selection
-from dumbbell.study.model import PlannedRun, Study
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.study.model import Study
 
-
-class Plan(BaseModel):
-    """What a ``dumbbell run`` was asked for, apart from the part of the grid."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    quick: bool = False
-    runs: int | None = None
-    seed: int = 0
-
-
-_PLANS: Final = TypeAdapter(tuple[Plan, ...])
 _UNKNOWN: Final = (Plan(), Plan(quick=True))
 """What is looked for in a folder without plans."""
-
-
-def remember(store: Store, study: Study, plan: Plan) -> None:
-    """Add a plan to those of a results folder, which must be in use already."""
-    # Another process may add one of its own at the same moment.
-    with store.errors("write"), staging.locked(store.root):
-        plans = recall(store, study)
-        if plan not in plans:
-            content = _PLANS.dump_json((*plans, plan), indent=1) + b"\n"
-            staging.replace(_plans_file(store, study), content, lasting=True)
-
-
-def recall(store: Store, study: Study) -> tuple[Plan, ...]:
-    """Return the plans of a results folder, oldest first."""
-    path = _plans_file(store, study)
-    try:
-        return _PLANS.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except ValidationError:
-        raise InputError(
-            "this file does not say which runs were asked for",
-            source=str(path),
-            valid="what `dumbbell run` writes; remove the file and run again",
-        ) from None
-
-
-def remembered(store: Store) -> list[str]:
-    """Return the names of the studies that a results folder has plans of."""
-    return sorted(path.stem for path in store.root.glob("studies/*.json"))
-
-
-def _plans_file(store: Store, study: Study) -> Path:
-    return store.root / "studies" / f"{study.name}.json"
 
 
 @dataclass(frozen=True)
@@ -111,14 +70,13 @@ class State(StrEnum):
 class Listed:
     """A run of a test that was asked for, and what became of it.
 
-    `why` says why it is not finished, where that is known; a finished run has metrics.
+    `why` says why it is not finished, where that is known.
     """
 
     run: PlannedRun
     plan: Plan
     state: State
     why: str = ""
-    metrics: Metrics | None = None
 
 
 class Results:
@@ -138,11 +96,11 @@ class Results:
         self.study = study
         self.store = store
         self.engine = engines.named(engine)
-        found = tuple(plans) or recall(store, study) or _UNKNOWN
+        found = tuple(plans) or recall(store, study.name) or _UNKNOWN
         self._plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
-        self.table = cache(self._table)
         self.runs = cache(self._runs)
-        self._measured = cache(self._take_metrics)
+        self.finished = cache(self._finished)
+        self._sound = cache(self._find_sound)
 
     @cached_property
     def _planned(self) -> Mapping[str, Mapping[Plan, list[PlannedRun]]]:
@@ -151,21 +109,52 @@ class Results:
             test.name: {plan: [] for plan in self._plans} for test in self.study.tests
         }
         for plan in self._plans:
-            for run in self.study.runs(quick=plan.quick, runs=plan.runs, seed=plan.seed):
+            with own_algorithms.nothing_runs():
+                planned_runs = self.study.runs(
+                    quick=plan.quick, runs=plan.runs, seed=plan.seed, more=plan.more
+                )
+            for run in planned_runs:
                 planned[run.test][plan].append(run.on(self.engine.identity))
         return planned
+
+    def __repr__(self) -> str:
+        return f"<Results of {self.study.name}: {self._done}>"
+
+    def _repr_html_(self) -> str:
+        """Return how much of each test has been run, for notebooks."""
+        rows = []
+        for test in self.study.tests:
+            states = [each.state for each in self.runs(test.name)]
+            finished = states.count(State.FINISHED)
+            quick = "yes" if finished and self.quick(test.name) else ""
+            rows.append((test.name, test.title, finished, len(states), quick))
+        heads = ("test", "about", "finished", "asked for", "quick runs")
+        title = f"{self.study.name}: {self.study.header.title}"
+        return hypertext.summary(title, f"{self.engine.identity}: {self._done}", heads, rows)
+
+    @property
+    def _done(self) -> str:
+        finished = sum(each.finished for each in self.counted)
+        return f"{finished} of {sum(each.planned for each in self.counted)} runs finished"
 
     @property
     def is_empty(self) -> bool:
         """Whether not a single planned run has been run, well or badly."""
-        return not any(self.store.has(run.resolved.key) for run in self._all())
+        return not any(self.store.has(run.resolved.key) for run in self.planned())
+
+    @cached_property
+    def keys(self) -> Mapping[Plan, Set[str]]:
+        """Plan -> the keys of its runs; those of full length come first."""
+        return {
+            plan: {run.resolved.key for runs in self._planned.values() for run in runs[plan]}
+            for plan in self._plans
+        }
 
     @cached_property
     def counts(self) -> list[Counts]:
         """Planned and finished runs of each plan; runs that tests share count once."""
         counted = []
-        for plan in self._plans:
-            keys = {run.resolved.key for runs in self._planned.values() for run in runs[plan]}
+        for plan, keys in self.keys.items():
             invalid, damaged = len(keys & self.invalid.keys()), len(keys & self.damaged.keys())
             there = sum(self.store.has(key) for key in keys)
             failed = len(keys & self.failures.keys())
@@ -189,11 +178,11 @@ class Results:
         sound = {
             run.resolved.key
             for test in self.study.tests
-            for runs in self._measured(test.name).values()
-            for run, _ in runs
+            for runs in self._sound(test.name).values()
+            for run in runs
         }
         found = {}
-        for key in dict.fromkeys(run.resolved.key for run in self._all()):
+        for key in dict.fromkeys(run.resolved.key for run in self.planned()):
             if key in sound or key in self.invalid or not self.store.has(key):
                 continue
             try:
@@ -205,7 +194,9 @@ class Results:
     @cached_property
     def failures(self) -> Mapping[str, str]:
         """The runs that failed and have no result, by their keys, with the reasons."""
-        missing = [run.resolved.key for run in self._all() if not self.store.has(run.resolved.key)]
+        missing = [
+            run.resolved.key for run in self.planned() if not self.store.has(run.resolved.key)
+        ]
         return {key: str(found) for key, found in failures.failures(self.store, missing).items()}
 
     @cached_property
@@ -214,7 +205,7 @@ class Results:
         if not self.engine.real_time:
             return {}
         found = {}
-        for run in self._all():
+        for run in self.planned():
             key = run.resolved.key
             if key in found or not self.store.has(key):
                 continue
@@ -223,6 +214,22 @@ class Results:
                 if why:
                     found[key] = validity.described(run.resolved, why)
         return found
+
+    @cached_property
+    def doubtful(self) -> Sequence[str]:
+        """Which finished runs of each test may tell of something else than their algorithms."""
+        found = []
+        for test in self.study.tests:
+            runs = [run.resolved for run in self.finished(test.name)]
+            found += [f"{test.name}: {said}" for said in validity.doubtful(self._doubts(runs))]
+        return found
+
+    def _doubts(
+        self, runs: Sequence[ResolvedScenario]
+    ) -> Iterator[tuple[ResolvedScenario, tuple[Doubt, ...]]]:
+        for run in dict.fromkeys(runs):
+            with suppress(KeyError, DamagedResult):
+                yield run, self.store.described(run.key).summary.doubts
 
     @property
     def troubled(self) -> Mapping[str, Mapping[str, str]]:
@@ -236,7 +243,7 @@ class Results:
     @cached_property
     def cost(self) -> Cost:
         """What the valid results hold, and what the commands took that are known."""
-        keys = (run.resolved.key for run in self._all())
+        keys = (run.resolved.key for run in self.planned())
         return campaigns.cost(self.store, self.study.name, self.engine.identity, keys)
 
     def left_out(self, test: str) -> int:
@@ -244,7 +251,8 @@ class Results:
         keys = {run.resolved.key for runs in self._planned[test].values() for run in runs}
         return len(keys & self.invalid.keys())
 
-    def _all(self) -> Iterator[PlannedRun]:
+    def planned(self) -> Iterator[PlannedRun]:
+        """Yield all runs that were asked for; a plan may repeat those of another one."""
         for plans in self._planned.values():
             yield from itertools.chain(*plans.values())
 
@@ -253,7 +261,9 @@ class Results:
         """The TCP stacks of the planned runs, in words."""
         return list(
             dict.fromkeys(
-                _stack(stack) for run in self._all() for stack in facts.stacks(run.resolved.data)
+                _stack(stack)
+                for run in self.planned()
+                for stack in facts.stacks(run.resolved.scenario)
             )
         )
 
@@ -261,16 +271,16 @@ class Results:
     def algorithms(self) -> list[Algorithm]:
         """The algorithms of the planned runs, in alphabetical order."""
         used = {
-            name: run.resolved.data
-            for run in self._all()
-            for name in facts.algorithms(run.resolved.data)
+            name: run.resolved.scenario
+            for run in self.planned()
+            for name in facts.algorithms(run.resolved.scenario)
         }
         return [facts.described(used[name], name) for name in sorted(used)]
 
-    def _take_metrics(self, test: str) -> Mapping[Plan, list[tuple[PlannedRun, Metrics]]]:
-        """Plan -> its finished runs of a test with their metrics."""
+    def _find_sound(self, test: str) -> Mapping[Plan, list[PlannedRun]]:
+        """Plan -> its finished runs of a test."""
         return {
-            plan: list(metrics.finished(planned, self.store))
+            plan: [run for run, _ in taking.of_runs(planned, (), self.store)]
             for plan, planned in self._planned[test].items()
         }
 
@@ -279,25 +289,20 @@ class Results:
 
         As for `finished`, quick runs are left out where there are runs of full length.
         """
-        finished = {
-            (run.resolved.key, tuple(run.axes.values())): found
-            for run, found in self.finished(test)
-        }
+        finished = {_place(run) for run in self.finished(test)}
         full = {
             tuple(run.axes.values())
-            for plan, runs in self._measured(test).items()
-            for run, _ in runs
+            for plan, runs in self._sound(test).items()
+            for run in runs
             if not plan.quick
         }
-        asked = [counts.plan for counts in self.counted]
         listed: dict[tuple[str, tuple[str, ...]], Listed] = {}
-        for plan in asked:
+        for plan in [counts.plan for counts in self.counted]:
             for run in self._planned[test][plan]:
-                point = tuple(run.axes.values())
-                place = (run.resolved.key, point)
+                place = _place(run)
                 if place in finished:
-                    found = Listed(run, plan, State.FINISHED, metrics=finished[place])
-                elif plan.quick and point in full:
+                    found = Listed(run, plan, State.FINISHED)
+                elif plan.quick and place[1] in full:
                     continue
                 else:
                     found = Listed(run, plan, *self._fate(run.resolved.key))
@@ -319,20 +324,20 @@ class Results:
                 return state, known[key]
         return State.MISSING, ""
 
-    def finished(self, test: str) -> list[tuple[PlannedRun, Metrics]]:
-        """Return the finished runs of a test with their metrics."""
+    def _finished(self, test: str) -> list[PlannedRun]:
+        """Return the finished runs of a test; quick ones only where there are none in full."""
         full: set[tuple[str, ...]] = set()
-        taken: set[tuple[tuple[str, ...], str]] = set()
+        taken: set[tuple[str, tuple[str, ...]]] = set()
         kept = []
-        for plan, runs in self._measured(test).items():
-            for run, found in runs:
-                point = tuple(run.axes.values())
-                if (plan.quick and point in full) or (point, run.resolved.key) in taken:
+        for plan, runs in self._sound(test).items():
+            for run in runs:
+                key, point = _place(run)
+                if (plan.quick and point in full) or (key, point) in taken:
                     continue
                 if not plan.quick:
                     full.add(point)
-                taken.add((point, run.resolved.key))
-                kept.append((run, found))
+                taken.add((key, point))
+                kept.append(run)
         return kept
 
     def quick(self, test: str) -> bool:
@@ -344,20 +349,86 @@ class Results:
             for run in planned
         )
 
-    def _table(self, test: str) -> pl.DataFrame:
-        """Return the metrics of a test, one row per finished run; see `metrics.table`."""
-        return metrics.frame(self.study.test(test), self.finished(test))
+    def table(self, test: str, columns: Sequence[str] = ()) -> pl.DataFrame:
+        """Return quantities of a test, derived ones too: one row per finished run.
+
+        See `quantities.tables.frame`; rows are in the order of `finished`.
+        """
+        asked = list(dict.fromkeys(columns))
+        own = self._derived
+        taken = list(dict.fromkeys(derived.columns(asked, own)))
+        described = self.study.test(test)
+        values = taking.of_runs(self.finished(test), taken, self.store)
+        found = tables.frame(described, values, taken)
+        for name in asked:
+            if name in own:
+                found = derived.added(found, list(described.axes), own[name])
+        spare = [name for name in taken if name not in asked]
+        return found.drop(spare)
+
+    def test(self, name: str) -> Test:
+        """Return a test; an unknown name is an InputError."""
+        return self.study.test(name)
+
+    def figure(self, name: str) -> Figure:
+        """Draw a figure of the study; an unknown name is an InputError."""
+        return self.study.figure(name).draw(self)
+
+    def title(self, test: str, column: str) -> str:
+        """Return what a column of a test's table is called, with its unit."""
+        return titles.of_column(column, self.test(test), self._derived)
+
+    def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
+        """Yield the finished runs at some grid points of a test, with their axes."""
+        for run in self.finished(test):
+            if grid.matches(run.axes, where):
+                with suppress(KeyError, DamagedResult):
+                    found = self.store.get(run.resolved.key)
+                    yield run.axes, RunView(found, run.windows, run.settings)
 
     def claims(self) -> list[ClaimResult]:
-        """Judge the study's claims by these runs; see `claims.evaluate`."""
-        evidence = cache(self._evidence)
-        return [judge(claim, evidence) for claim in self.study.claims]
+        """Judge the study's claims by these runs."""
+        source = Source(self._evidence, self._derived)
+        return [judge(claim, source) for claim in self.study.claims]
 
-    def _evidence(self, test: str) -> TestRuns:
+    def readings(self, axis: str) -> list[Reading]:
+        """Judge the claims at every value of an axis, in the order of the tests.
+
+        Claims that do not name it are what they are; an axis that none names is an InputError.
+        """
+        main = readings.named(self.study.claims, axis)
+        if not main:
+            axes = dict.fromkeys(axis for test in self.study.tests for axis in test.axes)
+            known = [each for each in axes if readings.named(self.study.claims, each)]
+            raise unknown("axis of claims", axis, known)
+        values = dict.fromkeys(
+            value for test in self.study.tests for value in test.axes.get(axis, ())
+        )
+        source = Source(cache(self._evidence), self._derived)
+        return [
+            Reading(
+                value,
+                any(grid.same_value(value, wanted) for wanted in main),
+                [judge(readings.at(claim, axis, value), source) for claim in self.study.claims],
+            )
+            for value in values
+        ]
+
+    @cached_property
+    def _derived(self) -> Mapping[str, Derived]:
+        return {each.name: each for each in self.study.quantities}
+
+    def _evidence(self, test: str, columns: Sequence[str]) -> TestRuns:
+        """Return the runs of a test that a check may use, with their seeds."""
         quick = self.quick(test) and any(plan.quick for plan in self._plans)
         points = self.study.points(test, quick=quick)
+        seeds = [run.resolved.scenario.seed for run in self.finished(test)]
         return TestRuns(
-            self.study.test(test).axes, [point.axes for point in points], self.table(test)
+            self.test(test).axes,
+            [point.axes for point in points],
+            self.table(test, columns).with_columns(seed=pl.Series(seeds, dtype=pl.UInt64)),
+            repetitions=max((point.runs for point in points), default=1),
+            is_quick=quick,
         )
 
     def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
@@ -375,6 +446,11 @@ class Results:
         return None
 
 
-def _stack(stack: Mapping[str, Any]) -> str:
-    switches = ", ".join(f"{name} = {as_toml(value)}" for name, value in stack["switches"].items())
-    return f"{stack['profile']} ({switches})" if switches else str(stack["profile"])
+def _place(run: PlannedRun) -> tuple[str, tuple[str, ...]]:
+    """Return what tells a run from the others of its test: its key and its grid point."""
+    return run.resolved.key, tuple(run.axes.values())
+
+
+def _stack(stack: StackChoice) -> str:
+    switches = ", ".join(f"{name} = {as_toml(value)}" for name, value in stack.switches.items())
+    return f"{stack.profile} ({switches})" if switches else stack.profile

@@ -3,20 +3,25 @@
 Every quantity is parsed exactly into an integer of its base unit: bits per second,
 nanoseconds, bytes. A quantity without its unit, or one that is finer than the base unit,
 is an error. Multiples are decimal (``kb`` is 1000 bytes); ``kib``, ``mib`` and ``gib`` are
-binary.
+binary. Capitals are read where they can mean one thing only: ``10Gbit``, ``64KB``, and of a rate
+``10G`` as ``iperf3`` takes it.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, WithJsonSchema
 
 from dumbbell.errors import InputError, near
+
+PACKET_BITS: Final = 12_000
+"""A full IP packet of 1500 bytes."""
 
 NS_PER_S: Final = 10**9
 
@@ -46,22 +51,32 @@ BYTE_UNITS: Final[Mapping[str, int]] = {
     "gib": 2**30,
 }
 PACKET_UNITS: Final = ("p", "packets")
+_QUEUE_UNITS: Final[Mapping[str, int]] = {
+    **dict.fromkeys(PACKET_UNITS, 1),
+    **BYTE_UNITS,
+    **TIME_UNITS,
+    **dict.fromkeys(("bdp", "%bdp"), 1),
+}
+_PREFIXES: Final = ("K", "M", "G", "T")
+"""What stands before units; alone, and as capitals, it means a rate where one is asked for."""
 
 # What the core's 64-bit integers hold with room for sums.
 _LARGEST: Final = 2**62
+_LONGEST_NS: Final = 2**60
+_FARTHEST_NS: Final = 24 * TIME_UNITS["h"]
 
 _NUMBER = r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?"
 _QUANTITY = re.compile(rf"\s*(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-zµ%]*)\s*", re.ASCII)
 
 
 def _split(value: Any, what: str, valid: str) -> tuple[Fraction, str]:
-    """Split ``"81ms"`` into its exact number and its lower-case unit."""
+    """Split ``"81ms"`` into its exact number and its unit as it was written."""
     if not isinstance(value, str):
         raise InputError(f"{what} is a text with a unit", value=value, valid=valid)
     match = _QUANTITY.fullmatch(value)
     if match is None:
         raise InputError(f"not {what}", value=value, valid=valid)
-    return Fraction(match["number"]), match["unit"].lower().replace("µ", "u")
+    return Fraction(match["number"]), match["unit"].replace("µ", "u")
 
 
 def _whole(amount: Fraction, value: Any, finest: str) -> int:
@@ -72,35 +87,75 @@ def _whole(amount: Fraction, value: Any, finest: str) -> int:
     return int(amount)
 
 
-def _unit_error(what: str, value: str, unit: str, units: Mapping[str, int]) -> InputError:
-    problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
-    number = value[: len(value.rstrip()) - len(unit)].strip() if unit else ""
-    candidate = near(unit.replace("bps", "bit"), units) if unit else None
-    return InputError(
-        problem,
-        value=value,
-        valid="units " + ", ".join(units),
-        near=f"{number}{candidate}" if candidate else None,
-    )
+def _known(unit: str, what: str, value: str, units: Mapping[str, int]) -> str:
+    """Return which of the units is meant, or raise InputError with the one that may be."""
+    if unit in _PREFIXES and units is RATE_UNITS:
+        return f"{unit.lower()}bit"
+    problem = _unclear(unit, units)
+    if problem is None and unit.lower() in units:
+        return unit.lower()
+    if problem is None:
+        problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
+    number = value[: len(value.rstrip()) - len(unit)].strip()
+    meant = _nearest(unit, units) if unit else None
+    valid = "units " + ", ".join(units)
+    raise InputError(problem, value=value, valid=valid, near=f"{number}{meant}" if meant else None)
+
+
+def _unclear(unit: str, units: Mapping[str, int]) -> str | None:
+    """Return which things a unit in capitals may mean, if it may mean several."""
+    if unit[:1] in _PREFIXES and "b" in units:
+        if unit[1:] == "b":
+            return f"{unit} may be bits or bytes"
+        if not unit[1:]:
+            return f"{unit} may be multiples of 1000 or of 1024, of bytes or packets"
+    return "M may be minutes or millions" if unit == "M" and "m" in units else None
+
+
+def _nearest(unit: str, units: Mapping[str, int]) -> str | None:
+    """Return the unit that may be meant."""
+    small = unit.lower()
+    if unit.upper() in _PREFIXES:
+        whole = (f"{small}{rest}" for rest in ("bit", "b", "") if f"{small}{rest}" in units)
+        return next(whole, None)
+    return near(small.replace("bps", "bit"), units)
 
 
 def _parse(value: Any, what: str, units: Mapping[str, int], finest: str) -> int:
     number, unit = _split(value, what, "units " + ", ".join(units))
-    if unit not in units:
-        raise _unit_error(what, value, unit, units)
-    return _whole(number * units[unit], value, finest)
+    return _whole(number * units[_known(unit, what, value, units)], value, finest)
 
 
+Parsed = TypeVar("Parsed")
+
+
+def _remembered(parse: Callable[[Any], Parsed]) -> Callable[[Any], Parsed]:
+    """Keep what texts mean: the scenarios of a study say few of them, thousands of times."""
+    known = functools.lru_cache(maxsize=4096)(parse)
+
+    @functools.wraps(parse)
+    def parse_once(value: Any) -> Parsed:
+        return known(value) if isinstance(value, str) else parse(value)
+
+    return parse_once
+
+
+@_remembered
 def parse_rate(value: Any) -> int:
     """Parse a rate such as ``250mbit`` into bits per second."""
     return _parse(value, "a rate", RATE_UNITS, "1 bit/s")
 
 
+@_remembered
 def parse_time(value: Any) -> int:
     """Parse a time such as ``81ms`` into nanoseconds."""
-    return _parse(value, "a time", TIME_UNITS, "1 ns")
+    time_ns = _parse(value, "a time", TIME_UNITS, "1 ns")
+    if time_ns > _LONGEST_NS:
+        raise InputError("too long", value=value, valid="at most 2^60 ns, which are 36 years")
+    return time_ns
 
 
+@_remembered
 def parse_bytes(value: Any) -> int:
     """Parse a size such as ``10mb`` into bytes; a bare whole number is bytes, too."""
     number = parse_integer(value) if _is_integer(value) else None
@@ -109,6 +164,7 @@ def parse_bytes(value: Any) -> int:
     return _parse(value, "a size", BYTE_UNITS, "1 byte")
 
 
+@_remembered
 def parse_fraction(value: Any) -> Fraction:
     """Parse a share such as ``0.2``, ``"20%"`` or ``1e-5``, exactly as written."""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -221,27 +277,26 @@ class QueueSize:
 QUEUE_EXAMPLES: Final = "175p, 256kb, 10ms, 0.2bdp"
 
 
+@_remembered
 def parse_queue(value: Any) -> QueueSize:
     """Parse the limit of a queue: ``175p``, ``256kb``, ``10ms`` or ``0.2bdp``."""
     if isinstance(value, QueueSize):
         return value
-    number, unit = _split(value, "a queue size", QUEUE_EXAMPLES)
+    number, written = _split(value, "a queue size", QUEUE_EXAMPLES)
     if number == 0:
         raise InputError(
             "a queue of 0 lets nothing through; it holds at least one packet",
             value=value,
             valid=QUEUE_EXAMPLES,
         )
+    unit = _known(written, "a queue size", value, _QUEUE_UNITS)
     if unit in PACKET_UNITS:
         return QueueSize("packets", Fraction(_whole(number, value, "1 packet")))
     if unit in BYTE_UNITS:
         return QueueSize("bytes", Fraction(parse_bytes(value)))
     if unit in TIME_UNITS:
         return QueueSize("time", Fraction(parse_time(value)))
-    if unit in ("bdp", "%bdp"):
-        return QueueSize("bdp", number / 100 if unit == "%bdp" else number)
-    units = dict.fromkeys([*PACKET_UNITS, *BYTE_UNITS, *TIME_UNITS, "bdp", "%bdp"], 1)
-    raise _unit_error("a queue size", value, unit, units)
+    return QueueSize("bdp", number / 100 if unit == "%bdp" else number)
 
 
 def parse_packets(value: Any) -> int:
@@ -274,6 +329,12 @@ def _above_zero(amount: int | None) -> int | None:
     if amount == 0:
         raise InputError("must be more than 0")
     return amount
+
+
+def _of_a_way(time_ns: int) -> int:
+    if time_ns > _FARTHEST_NS:
+        raise InputError("too long for the way of a packet", valid="at most 24h")
+    return time_ns
 
 
 def _countable(count: int) -> int:
@@ -337,6 +398,12 @@ Time = Annotated[
 
 Duration = Annotated[Time, AfterValidator(_above_zero)]
 """Nanoseconds, more than 0."""
+
+Delay = Annotated[Time, AfterValidator(_of_a_way)]
+"""Nanoseconds of a packet's way, at most a day."""
+
+WholeDelay = Annotated[Duration, AfterValidator(_of_a_way)]
+"""Nanoseconds of a packet's way, more than 0 and at most a day."""
 
 Interval = Annotated[
     int | None,

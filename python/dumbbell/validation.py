@@ -4,13 +4,36 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from dumbbell.documents import folder_of
 from dumbbell.errors import InputError, listed, near, shown
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validate(
+    model: type[Model],
+    data: Mapping[str, Any],
+    source: str | None = None,
+    context: Mapping[str, Any] | None = None,
+) -> Model:
+    """Validate data read from `source`; problems come as one InputError with all of them.
+
+    `context` is what validators may ask for. Files that the data names are relative to its
+    ``folder``, by default that of `source`, or the current one.
+    """
+    known = context or {}
+    if "folder" not in known:
+        known = {"folder": folder_of(source or ""), **known}
+    try:
+        return model.model_validate(data, context=known)
+    except ValidationError as error:
+        raise input_error(error, model, source) from None
 
 
 def input_error(

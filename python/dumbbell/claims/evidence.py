@@ -1,23 +1,86 @@
-"""What a check finds at each grid point, and how the findings become a verdict."""
+"""What a check finds at grid points, and what it comes to."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final, Literal
 
-from dumbbell.study.claim_spec import Quantifier
+from dumbbell.claims import words
+from dumbbell.statistics import CONFIDENCE, Estimate, at_least
+
+TAIL: Final = (1 - CONFIDENCE) / 2
+"""Largest p-value, on one side, that decides: what the ends of the shown intervals stand for."""
+
+Statement = Literal["number", "order", "arithmetic", "expectation"]
+"""Whose statement a check holds the runs to: the authors' number, the authors' order or shape, the
+authors' arithmetic or parameters, which need no runs, or an expectation of our own."""
+
+STATEMENTS: Final[Mapping[Statement, str]] = {
+    "number": "the authors' number",
+    "order": "the authors' order",
+    "arithmetic": "arithmetic or preset",
+    "expectation": "our own expectation",
+}
+"""The kinds of statement in words."""
+
+Quantifier = Literal["all", "most", "median", "any"]
+"""How many of the values must satisfy a check: each, more than half, the median, at least one."""
+
+Place = Mapping[str, str]
+"""A grid point: axis -> value."""
 
 
 class Verdict(StrEnum):
-    """Whether Dumbbell's own runs agree with a claim."""
+    """Whether Dumbbell's own runs agree with a claim of the authors, or with what we expect."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
-    NOT_DECIDABLE = "not decidable"
+    UNDECIDED = "undecided"
+    MET = "expectation met"
+    FAILED = "expectation failed"
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the runs agree."""
+        return self in (Verdict.REPRODUCED, Verdict.MET)
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the runs disagree."""
+        return self in (Verdict.NOT_REPRODUCED, Verdict.FAILED)
+
+
+class State(StrEnum):
+    """Whether one finding agrees with what is stated."""
+
+    AGREES = "agrees"
+    DISAGREES = "disagrees"
+    OPEN = "undecided"
+
+
+@dataclass(frozen=True)
+class Need:
+    """Runs that would decide: so many in all at a grid point of a test."""
+
+    test: str
+    axes: Place
+    runs: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {"test": self.test, "axes": dict(self.axes), "runs": self.runs}
+
+
+class Lack(Exception):  # noqa: N818 - what the runs lack, not what went wrong
+    """A check lacks what it needs; the message says what, and `needs` which runs would help."""
+
+    def __init__(self, what: str, needs: Sequence[Need] = (), *, is_quick: bool = False) -> None:
+        super().__init__(what)
+        self.needs = tuple(needs)
+        self.is_quick = is_quick
 
 
 @dataclass(frozen=True)
@@ -26,30 +89,121 @@ class Finding:
 
     Attributes
     ----------
+    estimate
+        What is judged.
+    text
+        It in words, with interval and number of runs.
+    low, high
+        Between which bounds it agrees.
+    is_strict
+        Whether a value at a bound is outside.
+    steps
+        What must not be below 0 besides: the steps of a trend.
     where
         The point in words; empty where there is only one.
-    value
-        What is judged.
-    low, high
-        Its 95 % interval; None where it has none.
-    agrees
-        Whether it agrees with the claim.
+    place
+        What findings have in common that are compared at the same place; pairs at one place count
+        together where most must agree.
     margin
-        How well, to find the one that decides: of two that agree, or do not, the larger is better.
+        How well it agrees: of two findings the larger is better.
+    test, points
+        What it rests on.
+    is_quick
+        Whether these are quick runs.
     """
 
-    where: str
-    value: float
-    agrees: bool
-    margin: float
-    low: float | None = None
-    high: float | None = None
+    estimate: Estimate
+    text: str
+    low: float = -math.inf
+    high: float = math.inf
+    is_strict: bool = False
+    steps: tuple[Estimate, ...] = ()
+    where: str = ""
+    place: str = ""
+    margin: float = 0.0
+    test: str = ""
+    points: tuple[Place, ...] = ()
+    is_quick: bool = False
+
+    @property
+    def inside(self) -> tuple[float, float]:
+        """The p-values of lying above the lower bound and below the upper one."""
+        low = (
+            0.0 if math.isinf(self.low) else self.estimate.above(self.low, or_at=not self.is_strict)
+        )
+        if math.isinf(self.high):
+            return low, 0.0
+        return low, self.estimate.below(self.high, or_at=not self.is_strict)
+
+    @property
+    def outside(self) -> tuple[float, float]:
+        """The p-values of lying below the lower bound and above the upper one."""
+        low = 1.0 if math.isinf(self.low) else self.estimate.below(self.low, or_at=self.is_strict)
+        if math.isinf(self.high):
+            return low, 1.0
+        return low, self.estimate.above(self.high, or_at=self.is_strict)
+
+    @property
+    def p_agrees(self) -> float:
+        """The p-value of agreeing."""
+        back = [step.below(0) for step in self.steps]
+        if back and at_least(1, back) <= TAIL:
+            return 1.0
+        return max(self.inside)
+
+    @property
+    def p_disagrees(self) -> float:
+        """The p-value of disagreeing, in the end or in any of the steps."""
+        return at_least(1, [min(self.outside), *(step.below(0) for step in self.steps)])
+
+    def with_runs(self, runs: int) -> Finding:
+        """Return what is to be expected of so many runs, or of as many as there are."""
+        more = max(runs, self.estimate.runs)
+        steps = tuple(step.with_runs(more) for step in self.steps)
+        return replace(self, estimate=self.estimate.with_runs(more), steps=steps)
 
     def __str__(self) -> str:
-        text = number(self.value)
-        if self.low is not None and self.high is not None:
-            text += f" ({number(self.low)} to {number(self.high)})"
-        return f"{text} at {self.where}" if self.where else text
+        return f"{self.text} at {self.where}" if self.where else self.text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "where": self.where,
+            **self.estimate.as_dict(),
+            "runs": self.estimate.runs,
+            "agrees_from": _finite(self.low),
+            "agrees_to": _finite(self.high),
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a check asks.
+
+    Attributes
+    ----------
+    statement
+        Whose statement it is.
+    quantifier
+        How many of the findings must agree.
+    noun
+        What the findings are.
+    subject, bounds
+        What is looked at and what would agree, in words.
+    """
+
+    statement: Statement
+    quantifier: Quantifier
+    noun: str
+    subject: str
+    bounds: str
+
+    @property
+    def expected(self) -> str:
+        """What would agree, and for how many."""
+        every = words.every(self.quantifier, self.noun)
+        return f"{self.bounds}, {every}" if every else self.bounds
 
 
 @dataclass(frozen=True)
@@ -58,94 +212,87 @@ class CheckResult:
 
     Attributes
     ----------
+    asked
+        What it asks.
     verdict
         The outcome.
-    expected
-        What would agree, in words.
-    detail
-        How it came out, in words; for an undecidable check what it lacks.
+    found
+        How it came out, in words; empty without runs.
+    lacks
+        What an undecided check lacks, in words.
     decisive
         The finding that decides: the worst where all must agree, the best where any may.
-    findings
-        All findings.
+    findings, states
+        All findings, and whether each agrees.
+    needs
+        For an undecided check, the runs that are expected to decide it; empty if none would.
+    is_quick
+        Whether it rests on quick runs.
     """
 
+    asked: Asked
     verdict: Verdict
-    expected: str
-    detail: str
+    found: str
+    lacks: str = ""
     decisive: Finding | None = None
     findings: tuple[Finding, ...] = ()
+    states: tuple[State, ...] = ()
+    needs: tuple[Need, ...] = ()
+    is_quick: bool = False
+
+    @classmethod
+    def lacking(cls, asked: Asked, lack: Lack) -> CheckResult:
+        """Return the result of a check that lacks what it needs."""
+        return cls(
+            asked, Verdict.UNDECIDED, "", str(lack), needs=lack.needs, is_quick=lack.is_quick
+        )
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is about what we expect, not about what the authors state."""
+        return self.asked.statement == "expectation"
+
+    @property
+    def detail(self) -> str:
+        """How it came out, and what it lacks."""
+        return self._joined(self.found)
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a sentence: what was looked at, how it came out, what would agree."""
+        return self._said(self.detail)
+
+    @property
+    def measured(self) -> str:
+        """The same with the deciding finding alone."""
+        return self._said(self._joined(str(self.decisive or "")))
+
+    def _joined(self, found: str) -> str:
+        quick = f"{found} (quick runs)" if found and self.is_quick else found
+        return "; ".join(filter(None, (quick, self.lacks)))
+
+    def _said(self, found: str) -> str:
+        asked = self.asked
+        expected = asked.bounds if len(self.findings) == 1 else asked.expected
+        return f"{asked.subject}: {found}; expected {expected}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON; a ratio to nothing is null there, and ∞ in the detail."""
-        decisive = self.decisive
+        """Return plain data for JSON; what is not finite is null there, and ∞ in the words."""
         return {
             "verdict": self.verdict.value,
-            "expected": self.expected,
+            "statement": self.asked.statement,
+            "quick": self.is_quick,
+            "subject": self.asked.subject,
+            "expected": self.asked.expected,
             "detail": self.detail,
-            "measured": _finite(decisive.value) if decisive else None,
-            "interval": [_finite(decisive.low), _finite(decisive.high)] if decisive else None,
-            "where": decisive.where if decisive else None,
+            "decisive": self.decisive.as_dict() if self.decisive else None,
             "findings": [
-                {key: _finite(value) for key, value in vars(finding).items()}
-                for finding in self.findings
+                {**finding.as_dict(), "state": state.value}
+                for finding, state in zip(self.findings, self.states, strict=True)
             ],
+            "needs": [need.as_dict() for need in self.needs],
         }
 
 
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def number(value: float) -> str:
-    """Render a number with three significant digits."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if 0.001 <= abs(value) < 1e6 or value == 0:
-        text = f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
-        return text.replace("-", "−")
-    return f"{value:.2e}".replace("-", "−")
-
-
-def undecidable(expected: str, lacks: str) -> CheckResult:
-    """Return the result of a check that lacks what it needs."""
-    return CheckResult(Verdict.NOT_DECIDABLE, expected, lacks)
-
-
-def decide(findings: Sequence[Finding], quantifier: Quantifier, expected: str) -> CheckResult:
-    """Judge findings; there must be at least one."""
-    ordered = sorted(findings, key=lambda finding: (finding.agrees, finding.margin))
-    agreeing = sum(finding.agrees for finding in ordered)
-    decisive, good = _QUANTIFIERS[quantifier](ordered, agreeing)
-    detail = str(decisive)
-    if len(ordered) > 1:
-        detail += f"; {agreeing} of {len(ordered)} agree"
-    verdict = Verdict.REPRODUCED if good else Verdict.NOT_REPRODUCED
-    return CheckResult(verdict, expected, detail, decisive, tuple(findings))
-
-
-def _all(ordered: Sequence[Finding], agreeing: int) -> tuple[Finding, bool]:
-    return ordered[0], agreeing == len(ordered)
-
-
-def _most(ordered: Sequence[Finding], agreeing: int) -> tuple[Finding, bool]:
-    return ordered[(len(ordered) - 1) // 2], 2 * agreeing > len(ordered)
-
-
-def _any(ordered: Sequence[Finding], agreeing: int) -> tuple[Finding, bool]:
-    return ordered[-1], agreeing > 0
-
-
-def _median(ordered: Sequence[Finding], _: int) -> tuple[Finding, bool]:
-    """Take the finding whose value is the median; of two in the middle the worse one."""
-    middle = statistics.median(finding.value for finding in ordered)
-    finding = min(ordered, key=lambda finding: abs(finding.value - middle))
-    return finding, finding.agrees
-
-
-_QUANTIFIERS: dict[Quantifier, Callable[[Sequence[Finding], int], tuple[Finding, bool]]] = {
-    "all": _all,
-    "most": _most,
-    "any": _any,
-    "median": _median,
-}
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

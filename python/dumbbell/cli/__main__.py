@@ -1,5 +1,5 @@
 """`python -m dumbbell.cli` is the command `dumbbell`."""
 
-from dumbbell.cli.commands import main
+from dumbbell.cli.start import main
 
 main()

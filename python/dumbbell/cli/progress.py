@@ -17,11 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from dumbbell.quantities import duration
+from dumbbell.labels import duration
 from dumbbell.running.estimate import Estimate
-from dumbbell.running.executor import Fate, Running
+from dumbbell.running.executor import Fate
 from dumbbell.running.executor import Progress as State
 from dumbbell.running.places import Places, words
+from dumbbell.running.pools import Running
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.units import NS_PER_S
 
@@ -117,7 +118,7 @@ class Tracker:
 
 def announcement(runs: Sequence[ResolvedScenario], jobs: int) -> str:
     """Say how long runs in real time will take."""
-    total_s = sum(run.data["duration_ns"] / NS_PER_S for run in runs)
+    total_s = sum(run.scenario.duration_ns / NS_PER_S for run in runs)
     each = "one" if jobs == 1 else f"{jobs}"
     return (
         f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in real time, {each} at a time: "
@@ -234,7 +235,11 @@ class _Live(Display):
     def __init__(self, tracker: Tracker, total: int, console: Console) -> None:
         super().__init__(tracker, total, console)
         self._bar = Progress(
-            TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+            TextColumn("runs"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("elapsed"),
+            TimeElapsedColumn(),
         )
         self._task = self._bar.add_task("runs", total=total)
         self._text = ""

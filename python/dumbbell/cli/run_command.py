@@ -1,121 +1,179 @@
-"""``dumbbell run``: how a campaign goes, and what is said of it at its end."""
+"""``dumbbell run``: a study is run, or goes on."""
 
 from __future__ import annotations
 
-import time
+import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Annotated
 
-from dumbbell.cli import cli_tables, progress
-from dumbbell.cli.output import say, say_table
-from dumbbell.cli.progress import Tracker
-from dumbbell.quantities import duration
-from dumbbell.results import Plan, remember
-from dumbbell.running import campaigns, failures, schedule
-from dumbbell.running.campaigns import Command, Cost, Effort, Logbook
-from dumbbell.running.engine import Engine
-from dumbbell.running.executor import Interrupted, Outcome, execute
-from dumbbell.running.executor import Progress as State
-from dumbbell.running.places import Places, words
-from dumbbell.running.store import Store
-from dumbbell.running.validity import described
-from dumbbell.study.model import PlannedRun, Study, places, scenarios
+import typer
 
-_SHOWN: Final = 10
+from dumbbell.cli.output import say
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    ChosenEngine,
+    Dask,
+    Jobs,
+    ResultsDir,
+    Retries,
+    StudyName,
+)
+from dumbbell.errors import InputError
+from dumbbell.running.choices import AT_MOST, RETRIES, EngineName
+
+if TYPE_CHECKING:
+    from dumbbell.campaign import Campaign
+    from dumbbell.claims.judging import ClaimResult
 
 
 def run(
-    study: Study,
-    wanted: Sequence[PlannedRun],
-    store: Store,
-    engine: Engine,
+    study: StudyName,
     *,
-    jobs: int,
-    retries: int,
-    plan: Plan,
-) -> Outcome:
-    """Run what is wanted of a study, and tell what became of it."""
-    placed = places(wanted)
-    planned = scenarios(wanted)
-    stored = {run.key for run in planned if store.has(run.key)}
-    if engine.real_time:
-        missing = [run for run in planned if run.key not in stored]
-        say.print(progress.announcement(missing, jobs))
-    planned = schedule.ordered(planned, placed, stored)
-    began_s = time.monotonic()
-    tracker = Tracker(planned, began_s, jobs, placed, stored, real_time=engine.real_time)
-    book = Logbook(store, study.name, engine.identity, quick=plan.quick, jobs=jobs)
-    try:
-        with book, progress.shown(tracker, len(planned), say) as display:
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only a representative part, in a few minutes.")
+    ] = False,
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    results: ResultsDir = DEFAULT_RESULTS,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    retries: Retries = RETRIES,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Only these grid points, such as algorithm=htcp, rtt=42ms,82ms or test=fairness; "
+            "may be repeated.",
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Repetitions, instead of the study's own number.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Where the seeds of all runs come from.")] = 0,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Then add repetitions where claims are undecided, as many as should decide them.",
+        ),
+    ] = False,
+    at_most: Annotated[
+        int | None,
+        typer.Option(min=2, help="Repetitions of a grid point at most; by default 40."),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N",
+            help="Only the K-th of N parts of about equal size; `dumbbell merge` joins results.",
+        ),
+    ] = None,
+    slurm: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Run nothing; print a script that runs N parts on SLURM."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how many runs there are, and how large.")
+    ] = False,
+) -> None:
+    """Run a study, or go on with it.
 
-            def follow(state: State) -> None:
-                if state.finished == 1:
-                    remember(store, study, plan)
-                book.note(state.ran, state.failed)
-                display.on_progress(state)
+    Finished runs are kept and never run again: the same command resumes.
+    """
+    from dumbbell import experiments
+    from dumbbell.campaign import Campaign, beyond
+    from dumbbell.cli import campaign as shown
+    from dumbbell.cli import slurm_script
+    from dumbbell.cli.workers import workers
+    from dumbbell.plans import Plan
+    from dumbbell.running import engines
+    from dumbbell.running.shards import Shard
+    from dumbbell.running.store import Store
 
-            outcome = execute(
-                planned,
-                store,
-                engine,
-                jobs,
-                follow,
-                retries=retries,
-                places=placed,
-                on_wait=display.on_wait,
-            )
-    except Interrupted as stopped:
-        _tell_failed(stopped.outcome, placed, store)
-        raise
-    _tell(outcome, placed, store, time.monotonic() - began_s)
-    _tell_cost(outcome, book.command, store)
-    return outcome
-
-
-def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> None:
-    invalid = f"{len(outcome.invalid)} invalid, " if outcome.invalid else ""
-    say.print(
-        f"{len(outcome.done)} run, {len(outcome.reused)} reused, {invalid}"
-        f"{len(outcome.failed)} failed in {duration(elapsed_s)}"
-    )
-    _tell_failed(outcome, placed, store)
-    tell_invalid([described(*each) for each in outcome.invalid])
-
-
-def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
-    """Name the runs that failed, with their reasons."""
-    tell(
-        [
-            f"failed: {words(run, placed.get(run.key))}: {str(error) or type(error).__name__}"
-            for run, error in outcome.failed
-        ]
-    )
-    if outcome.failed:
-        where = store.root / failures.FOLDER
-        say.print(
-            f"Failed runs are recorded in {where}; the same command tries them again.",
-            markup=False,
-            soft_wrap=True,
+    if at_most is not None and not until_decided:
+        raise InputError(
+            "says how far --until-decided goes", source="--at-most", valid="with --until-decided"
         )
+    chosen = engines.named(engine)
+    plan = Plan(quick=quick, runs=runs, seed=seed)
+    part = None if shard is None else Shard.parse(shard)
+    if part is not None and until_decided:
+        raise InputError("a part alone decides nothing", source="--shard", valid="one of the two")
+    asked = Campaign(
+        experiments.load(study, results),
+        Store(results),
+        chosen,
+        plan,
+        _selection(where or []),
+        part,
+    )
+    if slurm is not None:
+        print(slurm_script.script(slurm, results, asked, sys.argv[1:]), end="")
+        return
+    if dry_run:
+        _say_extent(asked)
+        return
+    with workers(jobs, dask) as working:
+        outcome = shown.run(asked, jobs=working, retries=retries)
+        while until_decided and not (outcome.failed or outcome.invalid):
+            further = asked.deciding(at_most or AT_MOST)
+            if further is None:
+                break
+            asked = further
+            say.print(f"{len(asked.ordered) - len(asked.stored)} more runs to decide claims")
+            outcome = shown.run(asked, jobs=working, retries=retries)
+    if until_decided:
+        left = [claim for claim in asked.undecided() if beyond(claim, at_most or AT_MOST)]
+        _say_undecided(left, at_most or AT_MOST)
+    if outcome.failed or outcome.invalid:
+        raise typer.Exit(1)
+    where_from = engines.option(chosen)
+    where_from += f" --results {results}" if results != DEFAULT_RESULTS else ""
+    say.print(
+        f"Results are in {results}. Next: dumbbell report {study}{where_from}", soft_wrap=True
+    )
 
 
-def tell_invalid(runs: Sequence[str]) -> None:
-    """Name the runs that nothing may rest on."""
-    tell(runs)
-    if runs:
-        say.print("Invalid runs are left out of everything; the same command tries them again.")
+def _say_extent(asked: Campaign) -> None:
+    """Say what a campaign takes, as far as it is not there yet."""
+    from dumbbell.labels import amount, duration, hours
+    from dumbbell.running.schedule import expected_packets
+    from dumbbell.units import NS_PER_S
+
+    left = [run for run in asked.ordered if run.key not in asked.stored]
+    simulated_s = sum(run.scenario.duration_ns for run in left) / NS_PER_S
+    print(f"{len(asked.ordered)} runs, {len(asked.stored)} of them are there")
+    if left and asked.engine.real_time:
+        print(f"{duration(simulated_s)} of real time")
+    elif left:
+        packets = sum(expected_packets(run.scenario) for run in left)
+        print(f"{hours(simulated_s)} simulated, about {amount(packets)} packets")
 
 
-def tell(lines: Sequence[str]) -> None:
-    """Say some lines; of many the first, and how many more there are."""
-    for line in lines[:_SHOWN]:
-        say.print(line, markup=False, soft_wrap=True)
-    if len(lines) > _SHOWN:
-        say.print(f"... and {len(lines) - _SHOWN} more")
+def _say_undecided(claims: Sequence[ClaimResult], at_most: int) -> None:
+    """Name the claims that get no repetitions, with what they would take."""
+    from dumbbell.claims.deciding import RUNS_MOST
+
+    if claims:
+        each = (
+            f"{claim.claim.id} ({max(need.runs for need in claim.needs)})"
+            if claim.needs
+            else f"{claim.claim.id} (over {RUNS_MOST})"
+            for claim in claims
+        )
+        say.print(f"Not within {at_most} repetitions: {', '.join(each)}", soft_wrap=True)
 
 
-def _tell_cost(outcome: Outcome, this: Command, store: Store) -> None:
-    """Say what the results hold and what they took, this time and all together."""
-    if outcome.held.runs:
-        known = Effort.of(campaigns.commands(store, this.study, this.engine))
-        say_table(cli_tables.cost(this, Cost(outcome.held, known)))
+def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
+    """Read ``axis=value,value``; conditions on the same axis add up."""
+    selected: dict[str, list[str]] = {}
+    for condition in conditions:
+        axis, equals, values = condition.partition("=")
+        if not equals or not axis.strip() or not values.strip():
+            raise InputError(
+                "not a condition", source="--where", value=condition, valid="algorithm=htcp"
+            )
+        wanted = [value.strip() for value in values.split(",")]
+        selected.setdefault(axis.strip(), []).extend(wanted)
+    return dict(selected)

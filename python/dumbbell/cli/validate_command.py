@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dumbbell.cli import cli_tables, progress
-from dumbbell.cli.output import print_json, print_table, say, writing
-from dumbbell.errors import InputError, TestbedError
-from dumbbell.figures import drawing
-from dumbbell.quantities import duration
-from dumbbell.running import engines, machine
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import Progress
-from dumbbell.running.store import Store
-from dumbbell.validate import running as theory
-from dumbbell.validate import table as theory_table
-from dumbbell.validate.agreement import figure as agreement_figure
-from dumbbell.validate.agreement import page, running, scenarios, testbed
-from dumbbell.validate.agreement.collecting import Side
-from dumbbell.validate.agreement.judging import Agreement
-from dumbbell.validate.agreement.running import Found
-from dumbbell.validate.agreement.scenarios import Case
-from dumbbell.validate.check import Check
-from dumbbell.validate.checks import all_checks
+from dumbbell.cli.output import print_json
+from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson
+from dumbbell.errors import InputError
 
 
 class Part(StrEnum):
@@ -57,11 +40,23 @@ def validate(
     quick: Annotated[
         bool, typer.Option("--quick", help="On the testbed only a few scenarios, in 3 minutes.")
     ] = False,
+    drawn: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="On the testbed also N scenarios drawn at random; 60 take 50 minutes.",
+        ),
+    ] = 0,
+    draw_seed: Annotated[
+        int | None,
+        typer.Option(metavar="SEED", help="What draws them; by default another one each time."),
+    ] = None,
     results: Annotated[
         Path, typer.Option("--results", help="Where runs of the testbed's scenarios are kept.")
-    ] = Path("results"),
+    ] = DEFAULT_RESULTS,
     jobs: Annotated[int | None, typer.Option(min=1, help="Simulations at the same time.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on standard output.")] = False,
+    as_json: AsJson = False,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the tables as Markdown too.")
     ] = None,
@@ -80,13 +75,26 @@ def validate(
     the kernel; finished runs are kept, so the same command goes on. The exit code is 1 if anything
     is outside its tolerance without an explanation.
     """
+    import time
+
+    from dumbbell.cli import validating
+    from dumbbell.figures import drawing
+    from dumbbell.validate.running import Verdict
+
     if figure is not None:
         drawing.check_suffix(figure)
-    checks, cases = _selected(engine, only, quick)
-    cases = cases if _ready(cases, engine) else []
-    judged = _theory(checks, jobs) if checks else []
-    found = _agreement(cases, results, jobs, quick) if cases else None
-    _write(judged, found, markdown, figure)
+    if draw_seed is not None and not drawn:
+        raise InputError("draws nothing", source="--draw-seed", valid="with --drawn N")
+    if drawn and engine is Part.SIMULATOR:
+        raise InputError("runs on the testbed only", source="--drawn", valid="--engine testbed")
+    seed = int(time.time()) if draw_seed is None else draw_seed
+    at_random = validating.drawn(drawn, seed, only)
+    drawn_cases = at_random.cases if at_random else ()
+    checks, cases = validating.selected(engine, only, quick, drawn_cases)
+    ready = validating.ready([*cases, *drawn_cases], engine)
+    judged = validating.against_theory(checks, jobs) if checks else []
+    found = validating.agreement(cases, results, jobs, quick, at_random) if ready else None
+    validating.write(judged, found, markdown, figure)
     if as_json:
         print_json(
             {
@@ -96,99 +104,7 @@ def validate(
             }
         )
     else:
-        _print(judged, found)
-    outside = any(each.verdict is theory.Verdict.OUTSIDE for each in judged)
+        validating.show(judged, found)
+    outside = any(each.verdict is Verdict.OUTSIDE for each in judged)
     if outside or (found is not None and not found.passed):
         raise typer.Exit(1)
-
-
-def _selected(engine: Part | None, only: str | None, quick: bool) -> tuple[list[Check], list[Case]]:
-    checks = [] if engine is Part.TESTBED else theory.selected(all_checks(), only)
-    known = () if engine is Part.SIMULATOR else scenarios.all_cases()
-    cases = scenarios.selected(known, only, quick)
-    if not checks and not cases:
-        raise InputError(
-            "selects no check and no scenario",
-            source="--only",
-            value=only,
-            valid="a part of a name, such as sawtooth, cubic or queue",
-        )
-    return checks, cases
-
-
-def _ready(cases: Sequence[Case], engine: Part | None) -> bool:
-    """Tell whether scenarios can run on the testbed, or say what is missing."""
-    if not cases:
-        return False
-    found = machine.look()
-    if not found.ready and engine is Part.TESTBED:
-        raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` says more")
-    if not found.ready:
-        lines = f"simulator and kernel are not compared: {machine.verdict(found)}"
-        say.print(lines, markup=False, soft_wrap=True)
-    return found.ready
-
-
-def _theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
-    with progress.steps("simulating", say) as step:
-        return theory.validate(
-            checks,
-            SimulatorEngine(),
-            engines.jobs(SimulatorEngine(), jobs),
-            lambda state: step(f"simulator: {state.finished} of {state.total} runs"),
-        )
-
-
-def _agreement(cases: Sequence[Case], results: Path, jobs: int | None, quick: bool) -> Found:
-    bed = testbed.real()
-    whole_s = running.real_time_s(cases, bed, modules=not quick)
-    say.print(f"{len(cases)} scenarios on the kernel, in real time: up to {duration(whole_s)}")
-    with progress.steps("running", say) as step:
-
-        def follow(side: Side, state: Progress) -> None:
-            step(f"{side.name}: {state.finished} of {state.total} runs")
-            if state.warning is not None:
-                say.print(f"warning: {state.warning}", markup=False, soft_wrap=True)
-
-        return running.validate(
-            cases,
-            bed,
-            Store(results),
-            engines.jobs(SimulatorEngine(), jobs),
-            follow,
-            modules=not quick,
-            on_algorithm=lambda name: step(f"parity: {name}"),
-        )
-
-
-def _write(
-    judged: Sequence[theory.Judged], found: Found | None, markdown: Path | None, figure: Path | None
-) -> None:
-    if markdown is not None:
-        parts = [theory_table.page(judged)] if judged else []
-        parts += [page.page(found)] if found else []
-        with writing(markdown):
-            markdown.write_text("\n".join(parts))
-    if figure is not None and found is not None:
-        with writing(figure):
-            drawing.save(agreement_figure.draw(found.agreement), figure)
-
-
-def _print(judged: Sequence[theory.Judged], found: Found | None) -> None:
-    if judged:
-        print_table(cli_tables.validation(judged))
-        print(theory_table.counted(judged))
-    if found is None:
-        return
-    for agreement in filter(None, (found.agreement, found.modules)):
-        print()
-        _print_agreement(agreement)
-    print()
-    print_table(cli_tables.parity(found.parity))
-
-
-def _print_agreement(agreement: Agreement) -> None:
-    print_table(cli_tables.agreement(agreement))
-    for remark in page.remarks(agreement):
-        print(remark)
-    print(page.headline(agreement))

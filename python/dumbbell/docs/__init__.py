@@ -1,5 +1,6 @@
-"""The generated part of ``docs/``: ``python -m dumbbell.docs [FOLDER]``, or `make docs`.
+"""What is generated: ``python -m dumbbell.docs [FOLDER]``, or `make docs`.
 
-The reference of files and results (`reference`), a page for each algorithm (`algorithm_page`), and
-a figure for each page (`algorithm_figure`). Tests hold what is in ``docs/`` to it.
+In ``docs/`` it is the reference of files and results (`reference`), a page for each algorithm
+(`algorithm_page`), and a figure for each page (`algorithm_figure`); in the package it is the types
+of the contract with the engines (`contract`). Tests hold what is there to it.
 """

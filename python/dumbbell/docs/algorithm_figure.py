@@ -16,8 +16,9 @@ import polars as pl
 
 from dumbbell import catalogue
 from dumbbell.catalogue import Algorithm
-from dumbbell.figures import chart_histories, chart_style, drawing, history
-from dumbbell.figures.chart_data import thin
+from dumbbell.figures import drawing, style, timelines
+from dumbbell.quantities import series
+from dumbbell.quantities.series import thin
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
@@ -140,9 +141,9 @@ def draw(algorithm: Algorithm) -> str:
     rows = [
         _row(single, "cwnd_segs", f"{algorithm.title}, one flow", span_s),
         _row(single, "queue_packets", "", span_s),
-        _row(pair, "goodput_mbit", "Two flows", _TWO_S),
+        _row(pair, "goodput_mbit_per_s", "Two flows", _TWO_S),
     ]
-    chart = chart_histories.draw(rows).configure(**chart_style.config())
+    chart = timelines.draw(rows).configure(**style.config())
     svg = drawing.rendered(chart.to_dict(), ".svg").decode()
     return _compact(svg).replace("<svg", f"<!-- made of {digest(algorithm)} -->\n<svg", 1)
 
@@ -162,12 +163,12 @@ def _span_s(run: Run, algorithm: Algorithm) -> int:
     return next(span for span in _SPANS_S if span * NS_PER_S >= cuts_ns[_CYCLES - 1])
 
 
-def _row(run: Run, quantity: Any, title: str, end_s: int) -> chart_histories.Row:
-    lines = history.series(run, quantity, 0.0, float(end_s))
+def _row(run: Run, name: str, title: str, end_s: int) -> timelines.Row:
+    lines = series.take(run, name, 0.0, float(end_s))
     parts = lines.partition_by("label", maintain_order=True)
-    return chart_histories.Row(
+    return timelines.Row(
         title=title,
-        quantity=history.MEASURES[quantity].title,
+        axis=series.named(name).axis,
         lines=pl.concat(thin(part, "time_s", "value", _BUCKETS) for part in parts),
         start_s=0.0,
         end_s=float(end_s),

@@ -204,12 +204,24 @@ def _values(preset: Preset) -> str:
 def _internals(algorithm: Algorithm) -> str:
     if not algorithm.info:
         return "## What it reports\n\nNothing beyond what every flow does.\n"
-    names = ", ".join(f"`{name}`" for name in algorithm.info)
-    return (
+    text = (
         "## What it reports\n\n"
-        f"With `algorithm_state = true` in `[record]`, over time: {names} "
+        f"With `algorithm_state = true` in `[record]`, over time: {_names(algorithm.sampled_info)} "
         "(columns `info0` and so on of [`internals`](../results.md#internals)).\n"
     )
+    if not algorithm.modes:
+        return text
+    further = algorithm.info[len(algorithm.sampled_info) :]
+    return text + (
+        "\nWith `modes = true`, whenever its mode becomes another one: all these"
+        + (f", {_names(further)}" if further else "")
+        + " ([`modes`](../results.md#modes)). "
+        f"The modes are {_names(algorithm.modes)}.\n"
+    )
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 _INDEX: Final = """\

@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from dumbbell import catalogue, markdown
-from dumbbell.analysis.run_metrics import METRICS
+from dumbbell.docs import quantities_page
 from dumbbell.errors import as_toml
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
@@ -88,7 +88,7 @@ def _tables(schema: Mapping[str, Any]) -> Iterator[str]:
     waiting = list(_mentions(schema, ""))
     while waiting:
         path, name, is_array = waiting.pop(0)
-        if name in seen:
+        if name in seen or "enum" in defs[name]:
             continue
         seen.add(name)
         table = _alternative(defs[name])
@@ -132,7 +132,8 @@ def _kind(table: Mapping[str, Any]) -> str:
 
 
 def _tells_kinds_apart(key: str, described: Mapping[str, Any]) -> bool:
-    return "const" in described or (key == "discipline" and "enum" in described)
+    only = "const" in described and "description" not in described
+    return only or (key == "discipline" and "enum" in described)
 
 
 def _table(heading: str, table: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
@@ -172,10 +173,14 @@ def _form(described: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
 
 def _table_form(table: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     """Name the form of a table, and of the text that may stand for it."""
+    if "enum" in table:
+        return _form({"enum": table["enum"]}, defs)
     return f"{_form(table['anyOf'][0], defs)} or table" if "anyOf" in table else "table"
 
 
 def _array_form(items: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    if "anyOf" in items:
+        return f"array of {' or '.join(_form(choice, defs) for choice in items['anyOf'])}"
     form = _form(items, defs)
     if "table" in form.split(" or "):
         return "tables" if form == "table" else "array"
@@ -202,7 +207,8 @@ def _units() -> str:
 
 A quantity is a text of a number and a unit, as in `tc`: `"250mbit"`, `"1.5ms"`, `"0.2bdp"`. It is
 read exactly; without its unit, or finer than the base unit, it is an error. Multiples are decimal,
-except `kib`, `mib` and `gib`.
+except `kib`, `mib` and `gib`. Capitals are read where they can mean one thing only: `"10Gbit"`,
+`"64KB"`, and of a rate also `"10G"`; `"64K"` of a size, and `"10M"` of a time, are errors.
 
 {markdown.table(("form", "units", "base unit"), rows)}"""
 
@@ -217,31 +223,6 @@ def _stacks() -> str:
     )
     summaries = (f"- `{profile.name}`: {profile.summary}" for profile in profiles)
     return "\n".join(("## Stack profiles\n", *summaries, "", markdown.table(heads, rows)))
-
-
-_METRICS: Final = """\
-## Metrics
-
-Averages are over the measured window, which begins when the last sampled flow has begun. A \
-metric with an `_1` has a column for each flow that is sampled, by its number, or for each family \
-of equal flows that send requests or end. The bottleneck is the slowest link on the way of the \
-first flow's data. Flows without samples, and datagrams, have no rates of their own here and do \
-not count in sums. A percentile has a value if ten samples lie beyond it.
-
-"""
-
-
-def _metrics() -> str:
-    rows = (
-        (
-            f"`{metric.column}`",
-            metric.unit,
-            metric.what,
-            "flow" if metric.per_flow else "family" if metric.per_family else "run",
-        )
-        for metric in METRICS
-    )
-    return _METRICS + markdown.table(("metric", "unit", "what", "for each"), rows)
 
 
 def results_page() -> str:
@@ -272,25 +253,47 @@ _TYPES: Final = {"|u1": "u8", "<u4": "u32", "<u8": "u64"}
 _RESULTS: Final = """\
 A results folder holds `format.json`, the version of its layout, and one folder for each finished
 run, `runs/ab/ab12...`, named by the SHA-256 of all that determines the run: the resolved scenario,
-the engine, the schema and the sources of the algorithms. In it are
+the versions of engine, schema and built-in algorithms, and the sources of others. In it are
 
-- `run.json`: the resolved scenario, the summary by flow and by queue, and the size and SHA-256 of
-  every other file;
-- one Parquet file for each of the tables below that has rows.
+- `run.json`: the resolved scenario, the summary by flow and by queue, and the digest of what each
+  table holds;
+- one Parquet file for each of the tables below that has rows;
+- `files.json`: their sizes and SHA-256, by which damage is found.
 
-Beside them lie `studies`, which says what was asked for; `failures/ab12....json`, why a run failed
-when it was last tried, until it succeeds; and `campaigns`, what each command took. Results can be
-used without any of these.
+Beside them lie `studies`, which says what was asked for; `experiments`, what `simulate` and
+`compare` ran, as studies; `failures/ab12....json`, why a run failed when it was last tried, until
+it succeeds; and `campaigns`, what each command took. Results can be used without any of these.
+`packs` holds what `dumbbell store pack` took from `runs`: SQLite files with a table `files` of
+`key`, `name` and `content`, for the files of each folder.
 
 A run's folder appears as a whole or not at all, and is verified before it is used. The same run
-gives the same bytes wherever and whenever the simulator runs it. The engine of a run is either the
-hash of the simulator's sources, or `testbed` with the hash of its sources, the kernel's release and
-its options; results of both lie in one folder and never mix. A run on the testbed says in
-`summary.testbed` how the machine kept up; if `invalid` in it names a reason, nothing rests on the
-run, and it is repeated when it is asked for again. In frames, 4294967295 in a 32-bit column is
-null, and tables with a `flow` column have its `label` and its `algorithm`, too. Connections that
-are not sampled, such as those of `[[arrivals]]`, and datagrams have no rows in `flows`; what became
-of them is in the summary.
+gives the same `run.json`, byte for byte, wherever and whenever the simulator runs it; the bytes
+of Parquet files, and so `files.json`, are those of one version of Polars. The digest of a table
+is the SHA-256 over its columns, one after the other: a line of JSON with its name, its NumPy
+type and the values of an enumeration, else null, such as `["kind", "|u1", ["start", "stop"]]`,
+and then the column's values as the engine hands them on, little-endian, 4294967295 for null, the
+places of an enumeration's values for these. `Store.verify(key, contents=True)` computes it anew.
+
+The engine of a run is either `simulator` with the version of what it does, or `testbed` with
+its own, the kernel's release and its options; results of both lie in one folder and never mix.
+Versions are raised when results change (`behaviour/versions`), not when sources do. A run on the
+testbed says in `summary.testbed` how the machine kept up; if `invalid` in it
+names a reason, nothing rests on the run, and it is repeated when it is asked for again. A run of
+either engine whose `summary.doubts` is not empty is valid and counts, but may tell of something
+else than its algorithms: `host`, a host's own interface was the bottleneck, while the network
+dropped and marked nothing of it; `locked-out`, a flow had less than a twentieth of an equal share
+and was dropped at least 50 times as often as the flow that had most; `phase`, flows of several were
+dropped at one point of the service of another packet, on nine of ten occasions and eight or more.
+`simulate`, `run`, `claims` and reports show such runs; `dumbbell simulate FILE --perturb 10` tells
+how far the phase of packets matters. In frames, 4294967295 in a 32-bit column is null, and tables
+with a `flow` column have its `label` and its `algorithm`, too. Connections that are not sampled,
+such as those of `[[arrivals]]`, have no rows in `flows`; what became of them is in the summary.
+Datagrams have rows in `datagrams` instead.
+
+In the table `modes`, the places of modes and of `info0` to `info15` in the lists of an algorithm's
+page ([algorithms](algorithms/README.md)) say what they are. `Run.modes` has them by their names,
+and so has the file that `dumbbell simulate FILE --tables NAME.csv` writes of it, beside one for
+each other table; with NAME.parquet they are Parquet.
 """
 
 
@@ -310,9 +313,9 @@ DOCUMENTS: Final = (
         "A study file describes grids of scenarios, figures of their results, and claims that the "
         "results may bear out. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
         "it. A study may also be a folder of such files, which are read as one. Scenarios are "
-        "written as in [the scenario file](scenario.md).",
-        "studies/queue-size.toml",
-        (_metrics,),
+        "written as in [the scenario file](scenario.md). What claims and figures may name is "
+        "listed in [quantities](quantities.md).",
+        "studies/recovery.toml",
     ),
 )
 
@@ -323,3 +326,4 @@ def write(folder: Path) -> None:
         (folder / f"{document.name}.schema.json").write_text(json_schema(document))
         (folder / f"{document.name}.md").write_text(page(document, folder))
     (folder / "results.md").write_text(results_page())
+    (folder / "quantities.md").write_text(quantities_page.page())

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import altair as alt
 
 from dumbbell.errors import unknown
-from dumbbell.figures import chart_histories, history
+from dumbbell.figures import drawing, timelines
+from dumbbell.quantities import series
+from dumbbell.units import NS_PER_S
 
 if TYPE_CHECKING:
     from dumbbell.running.result import Run
-    from dumbbell.study.figure_spec import Quantity
 
 Kind = Literal["cwnd", "goodput", "rtt", "queue"]
 
-_QUANTITIES: Final[Mapping[Kind, Quantity]] = {
+_SERIES: Final[Mapping[Kind, str]] = {
     "cwnd": "cwnd_segs",
-    "goodput": "goodput_mbit",
+    "goodput": "goodput_mbit_per_s",
     "rtt": "rtt_ms",
     "queue": "queue_packets",
 }
 
 
+class Offline(alt.VConcatChart):
+    """A chart that notebooks show without a network: as SVG, and interactive where they can."""
+
+    def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, Any]:
+        return {**drawing.offline(self.to_dict()), "text/plain": repr(self)}
+
+
 def draw(run: Run, what: Kind) -> alt.VConcatChart:
     """Draw one quantity of a run over time."""
-    if what not in _QUANTITIES:
-        raise unknown("chart", what, _QUANTITIES)
-    quantity = _QUANTITIES[what]
-    row = chart_histories.Row(
+    if what not in _SERIES:
+        raise unknown("chart", what, _SERIES)
+    name = _SERIES[what]
+    row = timelines.Row(
         title="",
-        quantity=history.MEASURES[quantity].title,
-        lines=history.series(run, quantity),
+        axis=series.named(name).axis,
+        lines=series.take(run, name),
         start_s=0.0,
-        end_s=run.summary["duration_ns"] / 1e9,
+        end_s=run.summary.duration_ns / NS_PER_S,
     )
-    return chart_histories.draw([row])
+    return Offline.from_dict(timelines.draw([row]).to_dict())

@@ -1,66 +1,24 @@
-"""The figures of a study: one definition draws the interactive chart, SVG and PNG.
-
-`draw` returns an Altair chart for notebooks; `save` writes it to files. What has not been run yet
-is named under the title instead of being an error.
-"""
+"""Drawn figures as files: one definition is the interactive chart, SVG and PNG."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import vl_convert
 
-from dumbbell.errors import InputError, unknown
-from dumbbell.figures import draw_boxes, draw_groups, draw_histories, draw_points, draw_rows
+from dumbbell.errors import InputError
 from dumbbell.figures.figure import Chart, Figure
-from dumbbell.results import Results
-from dumbbell.running.store import Store
-from dumbbell.study.figure_spec import FigureSpec
-from dumbbell.study.model import Study
 
-__all__ = ["Chart", "Figure", "check_suffix", "draw", "find", "render", "rendered", "save"]
-
+_VEGA_LITE: Final = "application/vnd.vegalite.v6+json"
 _PNG_SCALE: Final = 1.5
-_SUFFIXES: Final = (".svg", ".png", ".html", ".json")
-
-_KINDS: Final[Mapping[str, Callable[[Results, Any], Figure]]] = {
-    "points": draw_points.draw,
-    "bars": draw_groups.draw,
-    "scatter": draw_groups.draw,
-    "boxes": draw_boxes.draw,
-    "rows": draw_rows.draw,
-    "histories": draw_histories.draw,
-}
-
-
-def draw(study: Study | str | Path, figure: str, store: Store | str | Path) -> Chart:
-    """Draw one figure of a study from the runs in a results folder.
-
-    >>> dumbbell.figures.draw("li2007", "fig4", "results")  # doctest: +SKIP
-    """
-    study = study if isinstance(study, Study) else Study.load(study)
-    store = store if isinstance(store, Store) else Store(store)
-    return render(Results(study, store), find(study, figure)).chart
-
-
-def find(study: Study, name: str) -> FigureSpec:
-    """Return a figure of a study; an unknown name is an InputError."""
-    for figure in study.figures:
-        if figure.name == name:
-            return figure
-    raise unknown("figure", name, [figure.name for figure in study.figures])
-
-
-def render(results: Results, spec: FigureSpec) -> Figure:
-    """Draw a figure with whatever runs there are."""
-    return _KINDS[spec.kind](results, spec)
+_SUFFIXES: Final = (".svg", ".png", ".pdf", ".html", ".json")
 
 
 def save(figure: Figure | Chart, path: str | Path) -> None:
-    """Write a figure as its suffix says: .svg, .png, .html (works offline) or .json (Vega-Lite)."""
+    """Write a figure as its suffix says: .svg, .png, .pdf, .html (offline) or .json (Vega-Lite)."""
     path = Path(path)
     check_suffix(path)
     chart = figure.chart if isinstance(figure, Figure) else figure
@@ -73,6 +31,11 @@ def check_suffix(path: Path) -> None:
         raise InputError("unknown kind of picture", value=str(path), valid=", ".join(_SUFFIXES))
 
 
+def offline(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chart as notebooks show it without a network: SVG, and interactive if they can."""
+    return {_VEGA_LITE: spec, "image/svg+xml": rendered(spec, ".svg").decode()}
+
+
 def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
     """Render Vega-Lite as a file of this suffix; see `save`."""
     chart = dict(spec)
@@ -81,9 +44,19 @@ def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
             return vl_convert.vegalite_to_svg(chart).encode()
         case ".png":
             return vl_convert.vegalite_to_png(chart, scale=_PNG_SCALE)
+        case ".pdf":
+            return vl_convert.vegalite_to_pdf(chart)
         case ".html":
             return vl_convert.vegalite_to_html(chart, bundle=True).encode()
         case ".json":
             return json.dumps(chart, ensure_ascii=False, separators=(",", ":")).encode()
         case _:
             raise ValueError(suffix)
+
+
+def converted(svg: bytes, suffix: str) -> bytes:
+    """Turn an SVG of `rendered` into .png or .pdf, which is quicker than to draw it again."""
+    text = svg.decode()
+    if suffix == ".pdf":
+        return vl_convert.svg_to_pdf(text)
+    return vl_convert.svg_to_png(text, scale=_PNG_SCALE)

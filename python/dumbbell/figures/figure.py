@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import polars as pl
 
-from dumbbell.figures import chart_style
-from dumbbell.figures.chart_points import Pane
-from dumbbell.study.figure_spec import FigureSpec
+from dumbbell.figures import style
+
+if TYPE_CHECKING:
+    from dumbbell.figures.spec import BaseFigure
 
 _TITLE_CHARACTERS: Final = 110
 _NOTE_CHARACTERS: Final = 150
@@ -66,32 +67,37 @@ class Figure:
         The Altair chart, with title and notes.
     notes
         What is shown, and what is missing.
-    panes
-        The numbers behind the plots of a points figure.
     tables
         The numbers of any figure that has some, a table per plot.
     frame
         The same for machines; None if it has none.
     """
 
-    spec: FigureSpec
+    spec: BaseFigure
     chart: Chart
     notes: tuple[str, ...]
-    panes: tuple[Pane, ...] = ()
     tables: tuple[TextTable, ...] = ()
     frame: pl.DataFrame | None = None
 
+    def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, Any]:
+        from dumbbell.figures import drawing  # noqa: PLC0415 - most figures are not shown in one
 
-def titled(chart: Chart, title: str, notes: Sequence[str]) -> Chart:
-    """Give a chart its title, and notes below that."""
-    subtitle = [line for note in notes for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
+        return {**drawing.offline(self.chart.to_dict()), "text/plain": self.spec.title}
+
+
+def assembled(
+    spec: BaseFigure,
+    chart: Chart,
+    notes: Iterable[str],
+    tables: Iterable[TextTable] = (),
+    frame: pl.DataFrame | None = None,
+) -> Figure:
+    """Give a chart its title, and notes below that; without numbers there are no tables."""
+    said = tuple(notes)
+    subtitle = [line for note in said for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
     with_title: Chart = chart.properties(
-        title=alt.TitleParams(textwrap.wrap(title, _TITLE_CHARACTERS), subtitle=subtitle)
-    ).configure(**chart_style.config())
-    return with_title
-
-
-def not_run(spec: FigureSpec, test: str, axes: alt.Chart) -> Figure:
-    """Return a figure of which nothing has been run: its empty axes."""
-    note = f"Not run yet: the test {test}."
-    return Figure(spec, titled(alt.hconcat(axes), spec.title, [note]), (note,))
+        title=alt.TitleParams(textwrap.wrap(spec.title, _TITLE_CHARACTERS), subtitle=subtitle)
+    ).configure(**style.config())
+    if frame is None or frame.is_empty():
+        return Figure(spec, with_title, said)
+    return Figure(spec, with_title, said, tuple(tables), frame)

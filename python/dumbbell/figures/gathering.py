@@ -7,20 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from dumbbell.figures.labels import engine_notes, label_of, listing
-from dumbbell.results import Results
-from dumbbell.study import grid
-from dumbbell.study.figure_spec import (
-    BarsFigure,
-    BoxesFigure,
-    PointsFigure,
-    RowsFigure,
-    ScatterFigure,
-)
-from dumbbell.study.model import Test
-
-TestFigure = PointsFigure | BarsFigure | ScatterFigure | BoxesFigure | RowsFigure
-"""A figure of the runs of one test."""
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import TestFigure
+from dumbbell.labels import label_of, listing
+from dumbbell.plan import grid
+from dumbbell.plan.tests import Test
+from dumbbell.quantities import tables
+from dumbbell.running.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -32,9 +25,13 @@ class Facet:
     runs: pl.DataFrame
 
 
-def runs_of(results: Results, spec: TestFigure) -> pl.DataFrame:
-    """Return the metrics of the runs that a figure shows."""
-    return grid.select(results.table(spec.test), spec.where)
+def runs_of(source: Source, spec: TestFigure, columns: Iterable[str] = ()) -> pl.DataFrame:
+    """Return a table of the runs that a figure shows, with what it shows and `columns`."""
+    test = source.test(spec.test)
+    known = {*test.axes, *tables.number_columns(test).values()}
+    asked = dict.fromkeys([*spec.fields().values(), *columns])
+    table = source.table(spec.test, [column for column in asked if column not in known])
+    return grid.select(table, spec.where)
 
 
 def values_of(test: Test, axis: str, spec: TestFigure) -> list[str]:
@@ -60,26 +57,29 @@ def labelled(runs: pl.DataFrame, axis: str) -> pl.Expr:
 
 
 def run_notes(
-    results: Results, spec: TestFigure, runs: pl.DataFrame, counts: Iterable[int], what: str
+    source: Source, spec: TestFigure, runs: pl.DataFrame, counts: Iterable[int], what: str
 ) -> Iterator[str]:
     """Say how many runs there are for each point, and which points have none.
 
-    `what` is shown of them, such as "Mean and standard error".
+    `what` is shown of them, such as "Mean and 95 % interval".
     """
-    quick = "quick " * results.quick(spec.test)
+    if runs.is_empty():
+        yield f"Not run yet: {'these points of ' * bool(spec.where)}the test {spec.test}."
+        return
+    quick = "quick " * source.quick(spec.test)
     found = sorted(set(counts))
     if found == [1]:
         yield f"One {quick}run per point."
     elif found:
         number = str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
         yield f"{what} of {number} {quick}runs per point."
-    yield from engine_notes(results.engine, results.left_out(spec.test))
-    yield from _absent_points(results, spec, runs)
+    yield from engine_notes(source.engine, source.left_out(spec.test))
+    yield from _absent_points(source, spec, runs)
 
 
-def _absent_points(results: Results, spec: TestFigure, runs: pl.DataFrame) -> Iterator[str]:
+def _absent_points(source: Source, spec: TestFigure, runs: pl.DataFrame) -> Iterator[str]:
     """Say which part of the figure's grid has no run: whole axis values, then a number."""
-    test = results.study.test(spec.test)
+    test = source.test(spec.test)
     axes = {axis: values_of(test, axis, spec) for axis in test.axes}
     present = set(runs.select(list(axes)).iter_rows())
     planned = [
@@ -99,3 +99,11 @@ def _absent_points(results: Results, spec: TestFigure, runs: pl.DataFrame) -> It
     if rest:
         parts.append(f"{rest} {'further ' if parts else ''}of {len(planned)} points")
     yield f"Not run yet: {'; '.join(parts)}."
+
+
+def engine_notes(engine: Engine, invalid: int) -> Iterator[str]:
+    """Yield what a figure says of the engine and its invalid runs; of the simulator nothing."""
+    if engine.real_time:
+        yield f"Run by the {engine.identity}."
+    if invalid:
+        yield f"{invalid} invalid {'run is' if invalid == 1 else 'runs are'} left out."

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from dumbbell.catalogue import Algorithm
+from dumbbell.contract.summary import Summary
 from dumbbell.errors import BroughtDown
 from dumbbell.own.probe import outcomes
 from dumbbell.own.verdicts import Row, Verdict, failed, passed
-from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
-from dumbbell.validate.agreement.scenarios import Case, Path
+from dumbbell.quantities import taking
+from dumbbell.running.result import Run
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.validate.agreement.scenarios import ChosenCase, Path
 
 PART: Final = "simulator"
 
 ENDS: Final = "runs to its end"
 
+UTILISATION: Final = "utilisation@run"
+
 PATH: Final = Path(100, 40, 1.0, 1e-3)
 SECONDS: Final = 10
+
+IN_FLIGHT_MAX_SEGS: Final = 1 << 24
+"""What the simulator sends at most before anything is acknowledged (crates/tcp, tcp_bpf.rs)."""
 
 USED_MIN: Final = 0.5
 """Below this share of an empty link, an algorithm is worth a warning: Reno takes over 90 %."""
@@ -29,20 +36,29 @@ DELIVERED_MIN_BYTES: Final = 10 * 1448
 
 def rows(algorithm: Algorithm) -> Iterator[Row]:
     """Yield a row for a link of its own, for random loss, and for running twice."""
-    alone = Case((algorithm,), PATH, False, SECONDS).resolve(1)
-    lossy = Case((algorithm,), PATH, True, SECONDS).resolve(1)
+    alone = ChosenCase((algorithm,), PATH, False, SECONDS).resolve(1)
+    lossy = ChosenCase((algorithm,), PATH, True, SECONDS).resolve(1)
     try:
         empty, again, lost = outcomes([alone, alone, lossy])
     except BroughtDown as error:
         yield failed(PART, ENDS, str(error), "see what random calls find")
         return
-    yield _filled(_used(alone.data, empty["summary"]))
-    yield _survived(lost["summary"], _used(lossy.data, lost["summary"]))
-    if empty["digest"] == again["digest"]:
+    yield _bounded(max(empty.cwnd_max_segs, lost.cwnd_max_segs))
+    yield _filled(_used(alone, empty.summary))
+    yield _survived(lost.summary, _used(lossy, lost.summary))
+    if empty.digest == again.digest:
         yield passed(PART, "the same twice", "equal to the byte")
     else:
         remedy = "have no static variables, and set all of the state in init"
         yield failed(PART, "the same twice", "two runs of one scenario differ", remedy)
+
+
+def _bounded(cwnd_segs: int) -> Row:
+    if cwnd_segs <= IN_FLIGHT_MAX_SEGS:
+        return passed(PART, "window", f"{cwnd_segs} segments at most")
+    remedy = "grow with cc_grow, by what was acknowledged; no path holds so much"
+    told = f"grows to {cwnd_segs} segments; never more than {IN_FLIGHT_MAX_SEGS} are in flight"
+    return failed(PART, "window", told, remedy)
 
 
 def _filled(used: float) -> Row:
@@ -53,8 +69,8 @@ def _filled(used: float) -> Row:
     return Row(PART, "fills a link", Verdict.WARNING, told, remedy)
 
 
-def _survived(summary: Mapping[str, Any], used: float) -> Row:
-    delivered = summary["flows"][0]["received_bytes"]
+def _survived(summary: Summary, used: float) -> Row:
+    delivered = summary.flows[0].received_bytes
     told = f"uses {used:.1%} where a packet in {round(1 / PATH.loss)} is lost"
     if delivered > DELIVERED_MIN_BYTES:
         return passed(PART, "random loss", told)
@@ -62,10 +78,9 @@ def _survived(summary: Mapping[str, Any], used: float) -> Row:
     return failed(PART, "random loss", f"stops after {delivered} bytes", remedy)
 
 
-def _used(data: facts.Resolved, summary: Mapping[str, Any]) -> float:
-    number = facts.bottleneck(data)
-    rate_bps = facts.bottleneck_rate_bps(data)
-    assert number is not None
-    assert rate_bps is not None
-    carried_bits = 8 * summary["queues"][number]["departed_bytes"]
-    return float(carried_bits * NS_PER_S / (rate_bps * data["duration_ns"]))
+def _used(case: ResolvedScenario, summary: Summary) -> float:
+    """Return the utilisation of the bottleneck, which the summary alone tells."""
+    run = Run(case.key, case.scenario, summary, {})
+    used = taking.of_run(run, [UTILISATION])[UTILISATION]
+    assert used is not None
+    return used

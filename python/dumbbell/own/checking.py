@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell import _core, catalogue
+from dumbbell import _core, apart, catalogue
 from dumbbell.catalogue import Algorithm
 from dumbbell.errors import InputError
+from dumbbell.errors import refused as refusal
 from dumbbell.own import behaviour, fuzzing, interface, kernel
-from dumbbell.own.verdicts import Row, Verdict, not_checked, passed, refused
+from dumbbell.own.verdicts import Row, Verdict, failed, not_checked, passed, refused
 
+_LOADS: Final = "can be checked"
 _PARTS: Final = (interface.PART, fuzzing.PART, behaviour.PART, kernel.PART)
 
 
@@ -47,7 +49,7 @@ def check(choice: str, on_part: Callable[[str], None] = lambda _: None) -> Itera
             continue
         for row in _guarded(part, rows):
             yield row
-            unsafe |= row.verdict is Verdict.FAILED and row.check == behaviour.ENDS
+            unsafe |= row.verdict is Verdict.FAILED and row.check in (behaviour.ENDS, _LOADS)
 
 
 def _subject(choice: str) -> Subject:
@@ -65,10 +67,15 @@ def _rows(subject: Subject) -> Iterator[tuple[str, Iterator[Row]]]:
 
 
 def _guarded(part: str, rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield rows; what the machine cannot do ends a part, not the check."""
+    """Yield rows; what the machine cannot do ends a part, and what the file does fails it."""
     try:
         yield from rows
     except _core.AlgorithmError as error:
         file, line, cause = error.args
-        place = f"{file}{f':{line}' if line else ''}: " if file else ""
-        yield not_checked(part, "the rest", place + cause)
+        if file is None:
+            yield not_checked(part, "the rest", cause)
+        else:
+            yield failed(part, _LOADS, str(refusal(file, line, cause)))
+    except (apart.Died, apart.TooLong) as error:
+        remedy = "does something run as soon as it is loaded, such as a constructor?"
+        yield failed(part, _LOADS, f"the process that checks it {error}", remedy)

@@ -6,10 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dumbbell import _core
+from dumbbell import apart
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 
 PART: Final = "random calls"
+
+PATIENCE_S: Final = 400.0
+"""Three compilations and three parts, which end by themselves."""
 
 _CHECKS: Final[Mapping[str, tuple[str, str]]] = {
     "rules": (
@@ -30,7 +33,7 @@ _CHECKS: Final[Mapping[str, tuple[str, str]]] = {
 
 def rows(name: str, code: str) -> Iterator[Row]:
     """Yield a row for each part of the fuzzer."""
-    for found in json.loads(_core.fuzz_algorithm(name, code)):
+    for found in json.loads(apart.ask("fuzz_algorithm", name, code, patience_s=PATIENCE_S)):
         yield _row(found)
 
 

@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dumbbell import _core
+from dumbbell import apart
 from dumbbell.catalogue import Algorithm, Parameter
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 
 PART: Final = "interface"
+
+PATIENCE_S: Final = 120.0
+"""Three compilations, which end by themselves."""
 
 _ASIDE: Final = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 """Comments and texts."""
@@ -24,7 +27,9 @@ _FLOATING: Final = re.compile(
 
 def rows(algorithm: Algorithm, code: str, shown: str) -> Iterator[Row]:
     """Yield a row for each thing that its description and its code must be."""
-    found = json.loads(_core.examine_algorithm(algorithm.name, code, shown))
+    found = json.loads(
+        apart.ask("examine_algorithm", algorithm.name, code, shown, patience_s=PATIENCE_S)
+    )
     yield passed(PART, "state", f"{found['state_bytes']} of {found['state_bytes_max']} bytes")
     yield _parameters(algorithm)
     yield _presets(algorithm)

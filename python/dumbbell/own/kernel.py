@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from dumbbell import _core
+from dumbbell import _core, apart
 from dumbbell.catalogue import Algorithm
 from dumbbell.errors import DumbbellError, TestbedError
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 from dumbbell.running import machine
 from dumbbell.validate.agreement.parity import PATH
-from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.scenarios import ChosenCase
 from dumbbell.validate.agreement.testbed import real
 
 PART: Final = "kernel"
 
 SECONDS: Final = 3
+
+PATIENCE_S: Final = 100.0
+"""What compiling may take."""
 
 _COMPILES: Final = "compiles for BPF"
 _VERIFIER: Final = "passes the verifier"
@@ -32,7 +35,8 @@ def rows(
 ) -> Iterator[Row]:
     """Yield a row for compiling, for the verifier and for parity."""
     try:
-        _core.testbed_compile(algorithm.name)
+        code = algorithm.code if algorithm.is_own else None
+        apart.ask("testbed_compile", algorithm.name, code, patience_s=PATIENCE_S)
     except _core.AlgorithmError as error:
         file, line, cause = error.args
         yield failed(PART, _COMPILES, f"{file}{f':{line}' if line else ''}: {cause}", _RULES)
@@ -52,7 +56,7 @@ def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterat
         for check in (_VERIFIER, _PARITY):
             yield not_checked(PART, check, machine.verdict(found))
         return
-    case = Case((algorithm,), PATH, True, SECONDS)
+    case = ChosenCase((algorithm,), PATH, True, SECONDS)
     try:
         told = replay(case.resolve(1).json)
     except TestbedError as error:

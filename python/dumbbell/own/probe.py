@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from dumbbell import _core
+from dumbbell.apart import Child, Died, RawOutput
+from dumbbell.contract.reading import read_summary
+from dumbbell.contract.summary import Summary
 from dumbbell.errors import BroughtDown, EngineError
-from dumbbell.running.apart import Child, Died, RawOutput
 from dumbbell.scenario.resolve import ResolvedScenario
 
-PATIENCE_S: Final = 300
+PATIENCE_S: Final = 60
 
 
-def outcomes(scenarios: Sequence[ResolvedScenario]) -> list[dict[str, Any]]:
-    """Run scenarios, all in one other process, and return summary and digest of each.
+@dataclass(frozen=True)
+class Outcome:
+    """What a simulation came to, and a digest of all that it recorded."""
+
+    summary: Summary
+    digest: str
+    cwnd_max_segs: int
+    """The largest window of all samples."""
+
+
+def outcomes(scenarios: Sequence[ResolvedScenario]) -> list[Outcome]:
+    """Run scenarios, all in one other process.
 
     BroughtDown if one of them does not come to its end.
     """
@@ -32,7 +46,7 @@ def outcomes(scenarios: Sequence[ResolvedScenario]) -> list[dict[str, Any]]:
     impatient.daemon = True
     impatient.start()
     try:
-        return [_outcome(child.run(scenario.json)) for scenario in scenarios]
+        return [_outcome(child.simulate(scenario.json)) for scenario in scenarios]
     except Died as died:
         if too_late.is_set():
             raise BroughtDown(f"a simulation has not ended after {PATIENCE_S} s") from None
@@ -45,10 +59,14 @@ def outcomes(scenarios: Sequence[ResolvedScenario]) -> list[dict[str, Any]]:
         child.close()
 
 
-def _outcome(output: RawOutput) -> dict[str, Any]:
+def _outcome(output: RawOutput) -> Outcome:
     digest = hashlib.sha256(output.summary.encode())
     for name, columns in sorted(output.tables.items()):
         for column, dtype, content in columns:
             digest.update(f"{name} {column} {dtype}".encode())
             digest.update(content)
-    return {"summary": json.loads(output.summary), "digest": digest.hexdigest()}
+    windows = [
+        content for column, _, content in output.tables.get("flows", ()) if column == "cwnd_segs"
+    ]
+    largest = max((np.frombuffer(each, "<u4").max(initial=0) for each in windows), default=0)
+    return Outcome(read_summary(output.summary), digest.hexdigest(), int(largest))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dumbbell import catalogue
 from dumbbell.errors import InputError, unknown
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -24,6 +23,8 @@ def text(name: str, template: str = DEFAULT) -> str:
     """Return a template with another name in it."""
     if template not in templates():
         raise unknown("template", template, templates()).at(source="--from")
+    from dumbbell import catalogue  # noqa: PLC0415 - the help of `dumbbell new` names templates
+
     catalogue.check_new_name(name)
     return (_TEMPLATES / f"{template}.c").read_text().replace(_NAME, name)
 

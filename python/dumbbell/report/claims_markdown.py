@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dumbbell import markdown
-from dumbbell.claims.verdicts import ClaimResult, Verdict
-from dumbbell.figures.labels import listing
+from dumbbell.claims.judging import ClaimResult, headline
+from dumbbell.labels import listing
 from dumbbell.report import cost_table
-from dumbbell.report.study_page import commands, report_command, tally
+from dumbbell.report.study_page import commands, report_command
 from dumbbell.results import Counts, Results
 
 _COLUMNS = ("claim", "where", "what the authors state", "what can be met", "measured", "verdict")
@@ -52,6 +52,7 @@ def _runs(results: Results) -> str:
     ]
     for title, found in results.troubled.items():
         lines += [f"- {title}: {markdown.prose(markdown.one_line(why))}" for why in found.values()]
+    lines += [f"- Doubtful: {markdown.prose(markdown.one_line(said))}" for said in results.doubtful]
     return "\n".join((*lines, ""))
 
 
@@ -64,25 +65,27 @@ def _counted(counts: Counts) -> str:
 
 
 def _score(claims: Sequence[ClaimResult]) -> str:
-    said = ", ".join(f"{count} {verdict}" for verdict, count in tally(claims).items() if count)
-    return f"{len(claims)} claims: {said}.\n"
+    return f"{headline(claims)}.\n" if claims else ""
 
 
 def _claim(judged: ClaimResult) -> tuple[str, ...]:
-    claim, verdict = judged.claim, judged.verdict.value
+    claim, outcome = judged.claim, judged.outcome
     said = (claim.source, claim.text, claim.expectation, judged.measured)
-    missed = judged.verdict is Verdict.NOT_REPRODUCED
-    return (claim.id, *map(markdown.prose, said), f"**{verdict}**" if missed else verdict)
+    return (
+        claim.id,
+        *map(markdown.prose, said),
+        f"**{outcome}**" if judged.verdict.is_bad else outcome,
+    )
 
 
 def _reasons(claims: Sequence[ClaimResult]) -> Iterator[str]:
-    others = [judged for judged in claims if judged.verdict is not Verdict.REPRODUCED]
+    others = [judged for judged in claims if not judged.verdict.is_good or judged.failed]
     if others:
         yield "## What was not reproduced, and why\n"
     for judged in others:
         detail = markdown.prose(markdown.one_line(judged.detail))
         yield f"- **{judged.claim.id}** {detail}."
-        if judged.verdict is Verdict.NOT_REPRODUCED:
+        if judged.verdict.is_bad or judged.failed:
             reason = markdown.one_line(judged.reason) or "The reason is not known."
             yield f"  {markdown.prose(reason)}"
     if others:

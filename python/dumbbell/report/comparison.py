@@ -9,41 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
 
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.plan.tests import Test
+from dumbbell.quantities.registry import Best, Quantity
+from dumbbell.quantities.taking import described
+from dumbbell.report.columns import KEY
 from dumbbell.results import Results
 from dumbbell.scenario import facts
-from dumbbell.study.model import Test
-
-
-@dataclass(frozen=True)
-class KeyMetric:
-    """A metric by which algorithms are compared, and which end of it ranks first."""
-
-    name: str
-    title: str
-    unit: str
-    first: Literal["highest", "lowest"]
-
-
-KEY_METRICS: Final = (
-    KeyMetric("utilisation", "utilisation", "", "highest"),
-    KeyMetric("jain", "fairness (Jain)", "", "highest"),
-    KeyMetric("loss_overhead", "loss overhead", "", "lowest"),
-    KeyMetric("convergence_bound_s", "convergence", "s", "lowest"),
-    KeyMetric("rtt_inflation", "RTT inflation", "", "lowest"),
-)
-
-_OF_SEVERAL_FLOWS: Final = ("jain", "convergence_bound_s")
-"""Metrics that say nothing of a flow alone."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a metric comes to for one algorithm.
+    """What a quantity comes to for one algorithm.
 
     `median` is taken over the shared grid points, each the median of its runs; `rank` is the mean
     of its ranks there, counted from 1. None: no grid point is shared.
@@ -55,9 +35,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A metric of a test: over how many grid points it is compared, and for each algorithm."""
+    """A quantity of a test: over how many grid points it is compared, and for each algorithm."""
 
-    metric: KeyMetric
+    quantity: Quantity
     shared: int
     cells: Mapping[str, Cell]
 
@@ -87,7 +67,7 @@ class Comparison:
     conditions
         The other axes with those of their values that have been run.
     columns
-        The metrics that have values.
+        The quantities that have values.
     quick
         Whether there are only quick runs.
     """
@@ -106,7 +86,7 @@ def of_study(results: Results) -> Iterator[Comparison]:
     """Yield the comparisons of a study's tests, as far as these have been run."""
     for test in results.study.tests:
         axis = algorithm_axis(test)
-        runs = results.table(test.name)
+        runs = results.table(test.name, KEY)
         if axis is None or runs.is_empty():
             continue
         names = _present(runs, axis, test)
@@ -143,35 +123,30 @@ def _columns(
     results: Results, test: Test, axis: str, runs: pl.DataFrame, names: Sequence[str]
 ) -> Iterator[Column]:
     alone = pl.Series(_is_alone(results, test.name), dtype=pl.Boolean)
-    nothing = pl.lit(None, dtype=pl.Float64)
-    runs = runs.with_columns(
-        pl.when(alone).then(nothing).otherwise(pl.col(name)).alias(name)
-        for name in _OF_SEVERAL_FLOWS
-        if name in runs.columns
-    )
     others = [other for other in test.axes if other != axis]
-    for metric in KEY_METRICS:
-        if metric.name in runs.columns:
-            column = compared(runs, axis, others, metric, names)
-            if column is not None:
-                yield column
+    for name in KEY:
+        quantity = described(name)
+        kept = runs.filter(~alone) if quantity.of_several else runs
+        column = compared(kept, axis, others, name, names)
+        if column is not None:
+            yield column
 
 
 def _is_alone(results: Results, test: str) -> list[bool]:
-    """Tell of each run in a test's table of metrics whether it has one flow only."""
-    return [len(facts.bundles(run.resolved.data["flows"])) < 2 for run, _ in results.finished(test)]
+    """Tell of each run in a test's table of quantities whether it has one flow only."""
+    return [len(facts.bundles(run.resolved.scenario.flows)) < 2 for run in results.finished(test)]
 
 
 def compared(
-    runs: pl.DataFrame, axis: str, others: Sequence[str], metric: KeyMetric, names: Sequence[str]
+    runs: pl.DataFrame, axis: str, others: Sequence[str], name: str, names: Sequence[str]
 ) -> Column | None:
-    """Compare the values of an axis by one metric; None if no run has a value.
+    """Compare the values of an axis by one quantity; None if no run has a value.
 
     Grid points count where every algorithm that has a value anywhere has one.
     """
     points = (
         runs.group_by(axis, *others, maintain_order=True)
-        .agg(value=pl.col(metric.name).median())
+        .agg(value=pl.col(name).median())
         .drop_nulls("value")
         .with_columns(_everywhere=pl.lit(0))
     )
@@ -180,18 +155,20 @@ def compared(
         return None
     taking_part = points[axis].n_unique()
     shared = points.filter(pl.len().over(at_point) == taking_part).with_columns(
-        rank=pl.col("value").rank("average", descending=metric.first == "highest").over(at_point)
+        rank=pl.col("value")
+        .rank("average", descending=described(name).best is Best.HIGHEST)
+        .over(at_point)
     )
     told = {
-        name: Cell(median, rank)
-        for name, median, rank in shared.group_by(axis)
+        each: Cell(median, rank)
+        for each, median, rank in shared.group_by(axis)
         .agg(pl.col("value").median(), pl.col("rank").mean())
         .iter_rows()
     }
     return Column(
-        metric,
+        described(name),
         shared.height // taking_part,
-        {name: told.get(name, Cell(None, None)) for name in names},
+        {each: told.get(each, Cell(None, None)) for each in names},
     )
 
 
@@ -199,12 +176,12 @@ def choices(results: Results) -> Mapping[str, Mapping[str, int]]:
     """Return algorithm -> its choices, such as ``htcp@li2007`` -> their finished runs."""
     counted: dict[str, dict[str, int]] = {}
     runs = {
-        run.resolved.key: run.resolved.data
+        run.resolved.key: run.resolved.scenario
         for test in results.study.tests
-        for run, _ in results.finished(test.name)
+        for run in results.finished(test.name)
     }
-    for data in runs.values():
-        tcp = [flow for flow in data["flows"] if "tcp" in flow["transport"]]
+    for scenario in runs.values():
+        tcp = [flow for flow in scenario.flows if flow.transport.tcp is not None]
         for choice, name in {facts.choice(flow): facts.algorithm(flow) for flow in tcp}.items():
             of_name = counted.setdefault(name, {})
             of_name[choice] = of_name.get(choice, 0) + 1

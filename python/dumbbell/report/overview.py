@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dumbbell.claims.verdicts import ClaimResult, Verdict
+from dumbbell.claims.evidence import STATEMENTS, Verdict
+from dumbbell.claims.judging import ClaimResult, by_verdict
+from dumbbell.plan.grid import Selection
 from dumbbell.report import cross_links
-from dumbbell.report.pages import KINDS, Pages, Place, fragment
+from dumbbell.report.pages import Pages, Place, fragment
 from dumbbell.report.study_page import tally
 from dumbbell.results import Results
 from dumbbell.running.campaigns import Cost
-from dumbbell.study.grid import Selection
 
 CLAIMS_PAGE: Final = "claims.html"
 
@@ -31,6 +32,11 @@ class Reported:
     def name(self) -> str:
         """The study's short name."""
         return self.results.study.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is an experiment of one's own."""
+        return bool(self.results.study.header.command)
 
     @property
     def finished(self) -> int:
@@ -87,8 +93,9 @@ def write(
     return pages.write(
         "index.html.j2",
         home,
-        reported=reported,
-        tables=[by_study(reported), by_kind(reported)],
+        reported=[each for each in reported if not each.is_own],
+        own=[each for each in reported if each.is_own],
+        tables=[by_study(reported), by_statement(reported)],
         runs=sum(each.finished for each in reported),
         engines=sorted({each.results.engine.identity for each in reported}),
         strangers=strangers,
@@ -105,12 +112,16 @@ def by_study(reported: Sequence[Reported]) -> CountTable:
     return CountTable("Study", rows, _row("All studies", _all(reported), {}))
 
 
-def by_kind(reported: Sequence[Reported]) -> CountTable:
-    """Count claims by what they state and verdicts."""
+def by_statement(reported: Sequence[Reported]) -> CountTable:
+    """Count claims by whose and which statement they are, and by verdicts."""
     claims = _all(reported)
-    kinds = {code: [each for each in claims if each.claim.kind == code] for code in KINDS}
-    rows = tuple(_row(KINDS[code], kinds[code], {"kind": code}) for code in kinds if kinds[code])
-    return CountTable("Kind", rows, _row("All kinds", claims, {}))
+    stated = {kind: [each for each in claims if each.statement == kind] for kind in STATEMENTS}
+    rows = tuple(
+        _row(words, stated[kind], {"statement": kind})
+        for kind, words in STATEMENTS.items()
+        if stated[kind]
+    )
+    return CountTable("Statement", rows, _row("All statements", claims, {}))
 
 
 def _all(reported: Sequence[Reported]) -> list[ClaimResult]:
@@ -118,11 +129,11 @@ def _all(reported: Sequence[Reported]) -> list[ClaimResult]:
 
 
 def _row(title: str, claims: Sequence[ClaimResult], chosen: Selection) -> CountRow:
-    counted = tally(claims)
+    counted = {**dict.fromkeys(Verdict, 0), **by_verdict(claims)}
     return CountRow(
         title,
         tuple(
-            Count(counted[verdict.value], _address({**chosen, "verdict": verdict.value}))
+            Count(counted[verdict], _address({**chosen, "verdict": verdict.value}))
             for verdict in Verdict
         ),
         Count(len(claims), _address(chosen)),

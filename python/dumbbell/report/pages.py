@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -15,16 +16,16 @@ from urllib.parse import quote
 import jinja2
 import vl_convert
 
-from dumbbell import quantities
-from dumbbell.claims.verdicts import Verdict
-from dumbbell.figures import chart_style
-from dumbbell.figures.labels import label_of, listing, number
+from dumbbell import labels
+from dumbbell.claims.evidence import STATEMENTS, Verdict
+from dumbbell.figures import style
+from dumbbell.labels import label_of, listing, number
+from dumbbell.plan.grid import Selection, wanted_values
 from dumbbell.report import cross_links
 from dumbbell.report.scripts import assignment
-from dumbbell.study.grid import Selection, wanted_values
 
 _TEMPLATES: Final = files("dumbbell.report") / "templates"
-_ASSETS: Final = (
+ASSETS: Final = (
     "report.css",
     "loading.js",
     "figures.js",
@@ -32,16 +33,10 @@ _ASSETS: Final = (
     "claims.js",
     "runs.js",
     "run.js",
+    "looks.js",
+    "vega.js",
 )
-
-KINDS: Final[Mapping[str, str]] = {
-    "ARITH": "arithmetic",
-    "N": "number",
-    "ORD": "ordering",
-    "QUAL": "shape",
-    "RPT": "reported only",
-}
-"""The kinds of claims in a word or two."""
+"""What all pages share."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +82,14 @@ class Pages:
 
     def __init__(self, output: Path) -> None:
         self.output = output
-        self._environment = _environment()
+        self._environment = environment()
 
     def write(self, template: str, place: Place, **content: Any) -> Path:
         """Write a page and return its file."""
-        text = self._environment.get_template(template).render(
-            place=place, root=place.root, **content
-        )
-        return self.write_text(place.path, text)
+        return self.write_text(place.path, self._rendered(template, place, content))
+
+    def _rendered(self, template: str, place: Place, content: Mapping[str, Any]) -> str:
+        return render(self._environment, template, place, place.root, **content)
 
     def write_text(self, path: str, text: str) -> Path:
         """Write a file, given its path from the site's root."""
@@ -105,38 +100,59 @@ class Pages:
 
     def write_assets(self) -> None:
         """Write what all pages share."""
-        for name in _ASSETS:
-            self.write_text(f"assets/{name}", (_TEMPLATES / name).read_text("utf-8"))
-        looks = {"config": chart_style.config(), "colours": chart_style.FLOW_COLOURS}
-        self.write_text("assets/looks.js", assignment("window.dumbbellLooks", looks))
+        for name in ASSETS:
+            self.write_text(f"assets/{name}", asset(name))
+
+
+def asset(name: str) -> str:
+    """Return the text of one of the `ASSETS`."""
+    if name == "looks.js":
+        looks = {"config": style.config(), "colours": style.FLOW_COLOURS}
+        return assignment("window.dumbbellLooks", looks)
+    if name == "vega.js":
         bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-        self.write_text("assets/vega.js", f"(()=>{{{bundle}\n}})();")
+        return f"(()=>{{{bundle}\n}})();"
+    return (_TEMPLATES / name).read_text("utf-8")
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (_TEMPLATES / name).read_text("utf-8")),
+def render(
+    templates: jinja2.Environment, template: str, place: Place, root: str, **content: Any
+) -> str:
+    """Return the text of a page; `root` is the way from it to the site's root."""
+    return templates.get_template(template).render(place=place, root=root, **content)
+
+
+def environment(*further: Traversable) -> jinja2.Environment:
+    """Return what makes pages of templates: those of reports, and of `further` folders."""
+    folders = (_TEMPLATES, *further)
+
+    def text(name: str) -> str | None:
+        files = (folder / name for folder in folders)
+        return next((file.read_text("utf-8") for file in files if file.is_file()), None)
+
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(text),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(
+    made.filters.update(
         listing=listing,
         label=label_of,
         number=number,
         thousands=lambda count: f"{count:,}",
         slug=lambda verdict: verdict.replace(" ", "-"),
-        kind=lambda code: KINDS.get(code, code),
+        statement=lambda kind: STATEMENTS[kind],
         fragment=fragment,
         code=cross_links.code,
-        amount=quantities.amount,
-        duration=quantities.duration,
-        hours=quantities.hours,
+        amount=labels.amount,
+        duration=labels.duration,
+        hours=labels.hours,
         name_of=lambda choice: choice.partition("@")[0],
     )
-    environment.globals.update(verdicts=[verdict.value for verdict in Verdict], kinds=KINDS)
-    return environment
+    made.globals.update(verdicts=[verdict.value for verdict in Verdict], statements=STATEMENTS)
+    return made
 
 
 def fragment(selection: Selection) -> str:

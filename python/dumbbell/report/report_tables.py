@@ -6,27 +6,18 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dumbbell.analysis import metrics
-from dumbbell.claims.verdicts import ClaimResult
-from dumbbell.figures.figure import Figure, TextTable
-from dumbbell.study.model import Test
-
-_NOT_METRICS = ("repetition",)
+from dumbbell.claims.judging import ClaimResult
+from dumbbell.plan.tests import Test
+from dumbbell.quantities import tables
 
 
-def text_tables(figure: Figure) -> list[TextTable]:
-    """Return what readers see of a figure's numbers: a table per plot."""
-    return list(figure.tables)
-
-
-def means_frame(test: Test, runs: pl.DataFrame) -> pl.DataFrame:
-    """Return the averages of all metrics at each grid point: a row per point and metric."""
+def means_frame(test: Test, runs: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the averages of quantities at each grid point: a row per point and quantity."""
     axes = list(test.axes)
     return pl.concat(
-        metrics.aggregate(runs, axes, column).select(
+        tables.aggregate(runs, axes, column).select(
             *axes,
-            pl.lit(column).alias("metric"),
-            pl.lit(metrics.metric(column).unit).alias("unit"),
+            pl.lit(column).alias("quantity"),
             "mean",
             "median",
             "se",
@@ -35,20 +26,8 @@ def means_frame(test: Test, runs: pl.DataFrame) -> pl.DataFrame:
             "n",
             "runs",
         )
-        for column in metric_columns(test, runs)
+        for column in columns
     )
-
-
-def metric_columns(test: Test, runs: pl.DataFrame) -> list[str]:
-    """Return the columns of a metrics table that are metrics."""
-    known = {metric.name for metric in metrics.METRICS}
-    return [
-        column
-        for column in runs.columns
-        if column not in test.axes
-        and column not in _NOT_METRICS
-        and (column in known or column.rpartition("_")[0] in known)
-    ]
 
 
 def claims_frame(results: Sequence[ClaimResult]) -> pl.DataFrame:
@@ -59,6 +38,8 @@ def claims_frame(results: Sequence[ClaimResult]) -> pl.DataFrame:
             "source": [result.claim.source for result in results],
             "text": [result.claim.text for result in results],
             "verdict": [result.verdict.value for result in results],
+            "statement": [result.statement for result in results],
+            "quick": [result.is_quick for result in results],
             "measured": [result.measured for result in results],
             "expectation": [result.claim.expectation for result in results],
             "reason": [result.reason for result in results],

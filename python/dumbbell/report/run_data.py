@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,14 +17,14 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.errors import DamagedResult
-from dumbbell.figures import chart_data, history
+from dumbbell.quantities import kept, series
 from dumbbell.report import run_totals, scripts
 from dumbbell.report.run_totals import Totals
+from dumbbell.running.cancelling import crew
 from dumbbell.running.executor import in_order_of_completion
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
-from dumbbell.study.figure_spec import Quantity
 from dumbbell.units import NS_PER_S
 
 FOLDER: Final = "series"
@@ -46,10 +45,10 @@ SPANS_OF_ALL: Final = 1500
 _KEY_LENGTH: Final = 16
 _DIGITS: Final = 5
 _TIME_DIGITS: Final = 8
-_QUANTITIES: Final[tuple[Quantity, ...]] = (
+_SERIES: Final = (
     "cwnd_segs",
     "rtt_ms",
-    "throughput_mbit",
+    "throughput_mbit_per_s",
     "queue_packets",
     "drops_per_s",
     "retransmissions_per_s",
@@ -76,7 +75,7 @@ def write(store: Store, keys: Sequence[str], folder: Path) -> Iterator[int]:
     missing = [key for key in keys if not _is_current(folder / relative_path(key))]
     done = len(keys) - len(missing)
     yield done
-    with ThreadPoolExecutor(thread_name_prefix="series") as pool:
+    with crew("series") as pool:
         futures = [pool.submit(_write, store, key, folder) for key in missing]
         for _ in in_order_of_completion(futures):
             done += 1
@@ -100,9 +99,9 @@ def _is_current(path: Path) -> bool:
 @cache
 def _first_line() -> str:
     """Return the digest of what decides on the content of a file."""
-    sources = (__file__, run_totals.__file__, scripts.__file__, history.__file__)
-    digest = hashlib.sha256()
-    for source in (*sources, chart_data.__file__):
+    sources = (__file__, run_totals.__file__, scripts.__file__)
+    digest = hashlib.sha256(kept.code().encode())
+    for source in sources:
         digest.update(Path(source).read_bytes())
     return f"// {digest.hexdigest()}\n"
 
@@ -130,9 +129,9 @@ def content(run: Run) -> Mapping[str, Any]:
     connections = [number for numbers in drawn for number in numbers]
     return {
         "key": run.key,
-        "seed": str(run.scenario["seed"]),
-        "duration_s": run.summary["duration_ns"] / NS_PER_S,
-        "packets": run.summary["packets"],
+        "seed": str(run.scenario.seed),
+        "duration_s": run.summary.duration_ns / NS_PER_S,
+        "packets": run.summary.packets,
         "totals": [_shortened(totals) for totals in run_totals.of_run(run)],
         "spans": spans,
         "drawn": len(drawn),
@@ -153,15 +152,15 @@ def _shortened(totals: Totals) -> Mapping[str, Any]:
 
 def _drawn(run: Run) -> tuple[list[list[int]], int]:
     """Return the connections of the flows that are drawn, and how many flows have samples."""
-    numbers = [number for number, flow in enumerate(run.scenario["flows"]) if flow["sampled"]]
-    sampled = [run.scenario["flows"][number] for number in numbers]
+    numbers = [number for number, flow in enumerate(run.scenario.flows) if flow.sampled]
+    sampled = [run.scenario.flows[number] for number in numbers]
     bundles = [[numbers[place] for place in bundle] for bundle in facts.bundles(sampled)]
     if len(bundles) <= LINES_MAX:
         return bundles, len(bundles)
-    told = run.summary["flows"]
+    told = run.summary.flows
     order = sorted(
         range(len(bundles)),
-        key=lambda place: sum(told[number]["received_bytes"] for number in bundles[place]),
+        key=lambda place: sum(told[number].received_bytes for number in bundles[place]),
     )
     last = len(bundles) - 1
     places = sorted(order[round(rank * last / (LINES_MAX - 1))] for rank in range(LINES_MAX))
@@ -176,14 +175,14 @@ def _samples(run: Run, of: str) -> int:
 
 def _panels(run: Run, flows: Sequence[int], spans: int) -> Iterator[Mapping[str, Any]]:
     """Yield what is drawn over time, as far as there are samples of it."""
-    for quantity in _QUANTITIES:
-        measure = history.MEASURES[quantity]
-        lines = history.series(run, quantity, flows=flows, spans=spans)
+    for name in _SERIES:
+        found = series.named(name)
+        lines = series.take(run, name, flows=flows, spans=spans)
         if lines.is_empty():
             continue
         yield {
-            "title": measure.title,
-            "rate": measure.per_count is not None,
+            "title": found.axis,
+            "rate": found.per_count is not None,
             "lines": [
                 [
                     part["label"][0],

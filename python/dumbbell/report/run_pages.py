@@ -9,25 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from dumbbell.analysis import metrics
-from dumbbell.figures.labels import label_of
+from dumbbell.figures.spec import BaseFigure
+from dumbbell.labels import label_of
+from dumbbell.plan import grid
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.grid import Selection
+from dumbbell.plan.tests import Test
+from dumbbell.plans import Plan
+from dumbbell.quantities.taking import described
 from dumbbell.report import run_data, scripts
-from dumbbell.report.comparison import KEY_METRICS
+from dumbbell.report.columns import columns
 from dumbbell.report.pages import Pages, Place, fragment
-from dumbbell.report.report_tables import metric_columns
-from dumbbell.results import Listed, Plan, Results, State
+from dumbbell.results import Listed, Results, State
 from dumbbell.running import engines
-from dumbbell.study import grid
-from dumbbell.study.figure_spec import FigureSpec, Selection
-from dumbbell.study.model import Test
 
 FOLDER: Final = "runs"
 RUN_PAGE: Final = "run.html"
 
 _DIGITS: Final = 5
-_FURTHER: Final = ("throughput_mbit", "queue_mean", "drops", "timeouts")
-"""Metrics that a list shows beside those of comparisons and figures."""
-
 _EVERY: Final = 50
 """Runs after which progress is told."""
 
@@ -49,7 +48,7 @@ def write(results: Results, pages: Pages, home: Place, on_step: Callable[[str], 
         _write_list(results, test, pages, home)
     place = home.below("Run", home.beside(RUN_PAGE))
     pages.write("run.html.j2", place, study=results.study, tests=tests, lists=FOLDER)
-    keys = [run.resolved.key for test in tests for run, _ in results.finished(test.name)]
+    keys = [run.resolved.key for test in tests for run in results.finished(test.name)]
     folder = (pages.output / home.path).parent
     unique = list(dict.fromkeys(keys))
     for done in run_data.write(results.store, unique, folder):
@@ -68,15 +67,15 @@ def _write_list(results: Results, test: Test, pages: Pages, home: Place) -> None
         states={state: sum(each.state is state for each in listed) for state in State},
         quick=any(each.plan.quick for each in listed),
         total=len(listed),
-        has_data=bool(results.table(test.name).height),
+        has_data=bool(results.finished(test.name)),
     )
     script = scripts.call("dumbbellTest", content(results, test, listed))
     pages.write_text(home.beside(f"{FOLDER}/{test.name}.js"), script)
 
 
 def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[str, Any]:
-    """Return what a list shows: axes, metrics, and a row for each run that was asked for."""
-    columns = list(main_metrics(results, test))
+    """Return what a list shows: axes, quantities, a row for each run that was asked for."""
+    shown, values = _shown(results, test)
     plans = list(dict.fromkeys(each.plan for each in listed))
     places = {
         axis: {value: number for number, value in enumerate(values)}
@@ -91,10 +90,10 @@ def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[s
             {"name": axis, "values": [[value, label_of(value)] for value in values]}
             for axis, values in test.axes.items()
         ],
-        "metrics": [_described(column) for column in columns],
+        "quantities": [_described(results, column) for column in shown],
         "states": [str(state) for state in State],
         "plans": [{"quick": plan.quick, "options": options(plan)} for plan in plans],
-        "rows": [_row(each, places, plans, columns) for each in listed],
+        "rows": [_row(each, places, plans, values) for each in listed],
     }
 
 
@@ -112,8 +111,11 @@ def options(plan: Plan) -> str:
     return quick + runs + seed
 
 
-def _described(column: str) -> Mapping[str, str]:
-    known = metrics.metric(column)
+def _described(results: Results, column: str) -> Mapping[str, str]:
+    for derived in results.study.quantities:
+        if derived.name == column:
+            return {"name": column, "unit": derived.shown_unit, "what": derived.title}
+    known = described(column)
     return {"name": column, "unit": known.unit, "what": known.what}
 
 
@@ -121,52 +123,49 @@ def _row(
     listed: Listed,
     places: Mapping[str, Mapping[str, int]],
     plans: Sequence[Plan],
-    columns: Sequence[str],
+    values: Mapping[tuple[str, tuple[str, ...]], Sequence[float | None]],
 ) -> list[Any]:
     """Return a row: places on the axes, repetition, key, state, plan, values, why not."""
-    run, found = listed.run, listed.metrics
-    values = [scripts.rounded(found.get(column), _DIGITS) for column in columns] if found else []
+    run = listed.run
     return [
         [places[axis][value] for axis, value in run.axes.items()],
         run.repetition,
         run_data.short(run.resolved.key),
         list(State).index(listed.state),
         plans.index(listed.plan),
-        values,
+        [scripts.rounded(value, _DIGITS) for value in values.get(_place(run), ())],
         *([listed.why] if listed.why else []),
     ]
 
 
-def main_metrics(results: Results, test: Test) -> Iterator[str]:
-    """Yield the metrics that a list shows: those that figures show or algorithms are compared by.
+def _place(run: PlannedRun) -> tuple[str, tuple[str, ...]]:
+    return run.resolved.key, tuple(run.axes.values())
+
+
+def _shown(
+    results: Results, test: Test
+) -> tuple[list[str], Mapping[tuple[str, tuple[str, ...]], Sequence[float | None]]]:
+    """Return the quantities that a list shows, and their values by the places of finished runs.
 
     What no run has a value of is left out.
     """
-    runs = results.table(test.name)
-    known = metric_columns(test, runs)
-    drawn = [
-        coordinate.field
-        for spec in results.study.figures
-        if spec.kind != "histories" and spec.test == test.name
-        for coordinate in [spec.x if spec.kind == "rows" else spec.y]
-    ]
-    wanted = dict.fromkeys([*(each.name for each in KEY_METRICS), *_FURTHER, *drawn])
-    for column in wanted:
-        if column in known and runs[column].count():
-            yield column
+    asked = columns(results.study, test)
+    table = results.table(test.name, asked)
+    shown = [column for column in asked if table[column].count()]
+    rows = table.select(shown).rows() if shown else [()] * table.height
+    return shown, dict(zip(map(_place, results.finished(test.name)), rows, strict=True))
 
 
-def links(results: Results, spec: FigureSpec) -> Iterator[tuple[str, str]]:
+def links(results: Results, spec: BaseFigure) -> Iterator[tuple[str, str]]:
     """Yield what leads from a figure to its runs: words, and an address from the study's folder."""
-    if spec.kind != "histories":
-        found = address(results, spec.test, spec.where)
+    for behind in spec.behind():
+        if behind.repetition is None:
+            found = address(results, behind.test, behind.where)
+        else:
+            run = results.run(behind.test, behind.where, behind.repetition)
+            found = None if run is None else run_address(behind.test, run.key)
         if found is not None:
-            yield "The runs behind it", found
-        return
-    for panel in spec.panels:
-        run = results.run(panel.test, panel.where, panel.repetition)
-        if run is not None:
-            yield panel.title, run_address(panel.test, run.key)
+            yield behind.words, found
 
 
 def address(results: Results, test: str, where: Selection) -> str | None:

@@ -1,14 +1,23 @@
-"""What a run comes to, in words and numbers: its flows, its requests, its queues, the testbed."""
+"""What a run comes to, in words and numbers: flows, requests, queues, doubts, the testbed."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
 
-from dumbbell.analysis.latency import latencies
-from dumbbell.figures.labels import number
+from dumbbell import catalogue
+from dumbbell.contract.summary import TestbedSummary
+from dumbbell.plan.windows import Window
+from dumbbell.quantities import losses
+from dumbbell.quantities.delays import rtt_mean_ms
+from dumbbell.quantities.latencies import latencies
+from dumbbell.quantities.modes import mode_entries, mode_share
+from dumbbell.quantities.rates import goodput_mbit_per_s, utilisation
+from dumbbell.quantities.spans import Span
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView, QueueView, RunView, known
+from dumbbell.report.shown import Shown, number
+from dumbbell.running import validity
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S
@@ -16,23 +25,45 @@ from dumbbell.units import NS_PER_S
 
 @dataclass(frozen=True)
 class Totals:
-    """A table: `heads` begins with those of the `named` columns of words, numbers follow."""
+    """A table: `heads` begins with those of the `named` columns of words, numbers follow.
+
+    With `intervals` each of these numbers is a mean with its interval.
+    """
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     named: int = 1
+    intervals: bool = False
+
+    def flat(self) -> tuple[list[str], list[list[str | float | None]]]:
+        """Return heads and rows with bare numbers, and columns for the ends of intervals."""
+        ends = ("", " low", " high") if self.intervals else ("",)
+        numbers = [f"{head}{end}" for head in self.heads[self.named :] for end in ends]
+        rows: list[list[str | float | None]] = []
+        for row in self.rows:
+            found: list[str | float | None] = [*row[: self.named]]
+            for cell in row[self.named :]:
+                known = cell.values if isinstance(cell, Shown) else (cell,)
+                found += [*known, *[None] * (len(ends) - len(known))]
+            rows.append(found)
+        return [*self.heads[: self.named], *numbers], rows
 
 
 def of_run(run: Run) -> Iterator[Totals]:
-    """Yield what a run comes to: flows, requests and queues, as far as there are any."""
+    """Yield what a run comes to, as far as there is any of it."""
     yield flows(run)
     asked = requests(run)
     if asked.rows:
         yield asked
-    if run.summary["queues"]:
+    changed = modes(run)
+    if changed.rows:
+        yield changed
+    if run.summary.queues:
         yield queues(run)
-    if "testbed" in run.summary:
-        yield testbed(run.summary["testbed"])
+    if run.summary.doubts:
+        yield doubts(run)
+    if run.summary.testbed is not None:
+        yield testbed(run.summary.testbed)
 
 
 def flows(run: Run) -> Totals:
@@ -49,64 +80,59 @@ def flows(run: Run) -> Totals:
         "congestion events",
         "timeouts",
     )
-    return Totals(heads, tuple(tuple(_flow(run, members)) for members in _rows(run)), named=2)
+    return Totals(heads, tuple(tuple(_flow(view)) for view in rows(view_of(run))), named=2)
 
 
-def _rows(run: Run) -> list[list[int]]:
-    """Return the flows of each row."""
-    rows: dict[object, list[int]] = {}
-    for index, flow in enumerate(run.scenario["flows"]):
-        name = (facts.whole if flow["sampled"] else facts.family)(flow["label"])
-        key = (name, flow["sampled"], facts.choice(flow))
-        rows.setdefault(key, []).append(index)
-    return list(rows.values())
+def view_of(run: Run) -> RunView:
+    """Return a run as quantities read it, with the windows that every test has."""
+    return RunView(run, {"main": Window()}, {})
 
 
-def _flow(run: Run, members: Sequence[int]) -> Iterator[str]:
-    """Yield the cells of a row: of several flows sums, from their first start to their last end."""
-    flows = [run.scenario["flows"][index] for index in members]
-    told = [run.summary["flows"][index] for index in members]
-    total = {key: sum(each[key] for each in told) for key in _COUNTED}
-    start_ns = min(flow["start_ns"] for flow in flows)
-    active_s = (max(each["end_ns"] for each in told) - start_ns) / NS_PER_S
-    gone = total["dropped_packets"] + total["lost_packets"]
-    rtts_us = [each["rtt_mean_us"] for each in told if each["rtt_mean_us"] is not None]
-    is_tcp = "tcp" in flows[0]["transport"]
-    yield _name(flows)
-    yield facts.choice(flows[0])
-    yield number(facts.base_rtt_ns(run.scenario, flows[0]) / 1e6)
-    yield number(start_ns / NS_PER_S)
-    yield number(8e-6 * total["received_bytes"] / active_s if active_s > 0 else None, 4)
-    yield number(statistics.fmean(rtts_us) / 1000 if rtts_us else None, 4)
-    yield number(_percent(gone, total["sent_segs"] + total["duplicated_packets"]))
-    yield number(_percent(total["retransmitted_segs"], total["sent_segs"]) if is_tcp else None)
-    yield str(total["congestion_events"]) if is_tcp else number(None)
-    yield str(total["timeouts"]) if is_tcp else number(None)
+def rows(run: RunView) -> list[FlowsView]:
+    """Return the flows of each row, from their first start to their last end."""
+    found: dict[object, list[Flow]] = {}
+    for flow in run.flows:
+        name = flow.label if flow.first.sampled else facts.family(flow.label)
+        key = (name, flow.first.sampled, facts.choice(flow.first))
+        found.setdefault(key, []).append(flow)
+    return [_whole(run, members) for members in found.values()]
 
 
-def _name(flows: Sequence[Mapping[str, Any]]) -> str:
-    """Name the flow of some connections, or a family of flows and their number."""
-    label = flows[0]["label"]
-    if len(facts.bundles(flows)) > 1:
-        return f"{facts.family(label)} × {len(facts.bundles(flows))}"
-    connections = f" ({len(flows)} connections)" if len(flows) > 1 else ""
-    return facts.whole(label) + connections
+def _whole(run: RunView, flows: Sequence[Flow]) -> FlowsView:
+    start_ns = min(flow.life.start_ns for flow in flows)
+    end_ns = max(flow.life.end_ns for flow in flows)
+    return FlowsView(run, tuple(flows), Span(start_ns, end_ns), whole=True)
 
 
-_COUNTED: Final = (
-    "received_bytes",
-    "sent_segs",
-    "duplicated_packets",
-    "dropped_packets",
-    "lost_packets",
-    "retransmitted_segs",
-    "congestion_events",
-    "timeouts",
-)
+def _flow(view: FlowsView) -> Iterator[str]:
+    """Yield the cells of a row: of several flows the sums."""
+    first = view.flows[0].first
+    is_tcp = first.transport.tcp is not None
+    gone = known([losses.dropped_share(view), losses.lost_share(view)])
+    achieved = goodput_mbit_per_s(view) if view.span.seconds > 0 else None
+    again = losses.retransmitted_share(view)
+    yield name_of(view.flows)
+    yield facts.choice(first)
+    yield number(facts.base_rtt_ns(view.run.scenario, first) / 1e6)
+    yield number(view.span.start_ns / NS_PER_S)
+    yield number(achieved, 4)
+    yield number(rtt_mean_ms(view), 4)
+    yield number(_percent(sum(gone) if gone else None))
+    yield number(_percent(again) if is_tcp else None)
+    yield str(sum(each.congestion_events for each in view.told)) if is_tcp else number(None)
+    yield str(sum(each.timeouts for each in view.told)) if is_tcp else number(None)
 
 
-def _percent(part: float, whole: float) -> float | None:
-    return 100 * part / whole if whole else None
+def name_of(flows: Sequence[Flow]) -> str:
+    """Name a flow with its connections, or a family of flows and their number."""
+    label, connections = flows[0].label, len(flows[0].connections)
+    if len(flows) > 1:
+        return f"{facts.family(label)} × {len(flows)}"
+    return f"{label} ({connections} connections)" if connections > 1 else label
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def requests(run: Run) -> Totals:
@@ -114,14 +140,14 @@ def requests(run: Run) -> Totals:
     titles = {
         "finished": "finished",
         "unfinished": "unfinished",
-        "per_s": "per second",
-        "goodput_mbit": "goodput (Mbit/s)",
-        "mean_ms": "mean (ms)",
-        "p50_ms": "50 % (ms)",
-        "p90_ms": "90 % (ms)",
-        "p99_ms": "99 % (ms)",
-        "p999_ms": "99.9 % (ms)",
-        "max_ms": "max (ms)",
+        "requests_per_s": "per second",
+        "requests_mbit_per_s": "goodput (Mbit/s)",
+        "latency_mean_ms": "mean (ms)",
+        "latency_p50_ms": "50 % (ms)",
+        "latency_p90_ms": "90 % (ms)",
+        "latency_p99_ms": "99 % (ms)",
+        "latency_p999_ms": "99.9 % (ms)",
+        "latency_max_ms": "max (ms)",
     }
     rows = []
     for row in latencies(run).iter_rows(named=True):
@@ -130,6 +156,31 @@ def requests(run: Run) -> Totals:
         told = (str(cell) if isinstance(cell, int) else number(cell, 4) for cell in cells)
         rows.append((name, *told))
     return Totals(("requests, transfers", *titles.values()), tuple(rows))
+
+
+def modes(run: Run) -> Totals:
+    """Return how often algorithms entered each of their modes, and how long they were in it.
+
+    A user's own algorithms are left out: what names their modes is code, which nobody runs who only
+    reads a stored run.
+    """
+    rows = []
+    for view in _with_modes(view_of(run)):
+        for mode in catalogue.algorithm(facts.algorithm(view.flows[0].first)).modes:
+            entries, share = mode_entries(view, mode), mode_share(view, mode)
+            if entries is not None:
+                told = (number(entries), number(_percent(share)))
+                rows.append((name_of(view.flows), mode, *told))
+    return Totals(("mode of", "mode", "entered", "of the time (%)"), tuple(rows), named=2)
+
+
+def _with_modes(run: RunView) -> list[FlowsView]:
+    """Return the flows of built-in algorithms whose modes were recorded."""
+    if not run.scenario.record.modes:
+        return []
+    sampled = [view for view in rows(run) if view.flows[0].is_sampled]
+    own = run.scenario.sources
+    return [view for view in sampled if facts.algorithm(view.flows[0].first) not in own]
 
 
 def queues(run: Run) -> Totals:
@@ -144,51 +195,61 @@ def queues(run: Run) -> Totals:
         "mean backlog (kB)",
         "max backlog (packets)",
     )
-    links = facts.sampled_links(run.scenario)
-    told = zip(links, run.summary["queues"], strict=True)
-    return Totals(heads, tuple(_queue(run, *each) for each in told))
+    view, everything = view_of(run), Span(0, run.summary.duration_ns)
+    rows = (
+        _queue(QueueView(view, number, everything, whole=True))
+        for number in range(len(run.summary.queues))
+    )
+    return Totals(heads, tuple(rows))
 
 
-def _queue(run: Run, link: facts.Resolved, told: Mapping[str, Any]) -> tuple[str, ...]:
-    duration_ns = run.summary["duration_ns"]
-    rate_bps = facts.mean_rate_bps(link, 0, duration_ns)
-    sent_bps = 8 * told["departed_bytes"] * NS_PER_S / duration_ns
+def _queue(view: QueueView) -> tuple[str, ...]:
+    told, rate_bps = view.told, view.rate_bps
     return (
-        told["name"],
+        told.name,
         "unlimited" if rate_bps is None else number(rate_bps / 1e6, 4),
-        number(_percent(sent_bps, rate_bps) if rate_bps else None),
-        str(told["dropped_packets"]),
-        str(told["lost_packets"]),
-        str(told["marked_packets"]),
-        number(told["waiting_bytes_mean"] / 1000),
-        str(told["backlog_packets_max"]),
+        number(_percent(utilisation(view))),
+        str(told.dropped_packets),
+        str(told.lost_packets),
+        str(told.marked_packets),
+        number(told.waiting_bytes_mean / 1000),
+        str(told.backlog_packets_max),
     )
 
 
-def testbed(told: Mapping[str, Any]) -> Totals:
+def doubts(run: Run) -> Totals:
+    """Return what a run may tell of instead of its algorithms."""
+    rows = tuple((validity.TELL_OF[doubt.cause], doubt.text) for doubt in run.summary.doubts)
+    return Totals(("doubtful: it may tell of", "because"), rows, named=2)
+
+
+def testbed(told: TestbedSummary) -> Totals:
     """Return how the machine kept up with a run in real time."""
     return Totals(("testbed", ""), tuple(_kept_up(told)))
 
 
-def _kept_up(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for place, name in (("mean", "mean"), ("p99", "99 %"), ("max", "at most")):
-        late_us = told[f"lateness_{place}_ns"] / 1000
-        yield f"packets too late, {name}", f"{number(late_us)} us"
-    yield "emulator held up, at most", f"{number(told['held_max_ns'] / 1000)} us"
-    yield "applications held up, at most", f"{number(told['traffic_held_max_ns'] / 1000)} us"
-    for share, name in (
-        ("held", "emulator held up"),
-        ("traffic_held", "applications held up"),
-        ("emulator_busy", "emulator busy"),
-        ("traffic_busy", "applications busy"),
-        ("starved", "flows waiting for applications"),
-        ("window_limited", "flows waiting for receivers' windows"),
-        ("stolen", "time lost to others"),
+def _kept_up(told: TestbedSummary) -> Iterator[tuple[str, str]]:
+    for name, time_ns in (
+        ("packets too late, mean", told.lateness_mean_ns),
+        ("packets too late, 99 %", told.lateness_p99_ns),
+        ("packets too late, at most", told.lateness_max_ns),
+        ("emulator held up, at most", told.held_max_ns),
+        ("applications held up, at most", told.traffic_held_max_ns),
     ):
-        yield name, f"{number(told[f'{share}_permille'] / 10)} %"
-    yield "packets lost on the way to the emulator", str(told["local_drops"])
-    if told["datagrams_sent_permille"] is not None:
-        yield "datagrams sent", f"{number(told['datagrams_sent_permille'] / 10)} %"
-    yield "kernel", told["kernel"]
-    yield "not offered by it", ", ".join(told["not_offered"]) or "nothing"
-    yield "valid", "no" if told["invalid"] else "yes"
+        yield name, f"{number(time_ns / 1000)} us"
+    for name, share_permille in (
+        ("emulator held up", told.held_permille),
+        ("applications held up", told.traffic_held_permille),
+        ("emulator busy", told.emulator_busy_permille),
+        ("applications busy", told.traffic_busy_permille),
+        ("flows waiting for applications", told.starved_permille),
+        ("flows waiting for receivers' windows", told.window_limited_permille),
+        ("time lost to others", told.stolen_permille),
+    ):
+        yield name, f"{number(share_permille / 10)} %"
+    yield "packets lost on the way to the emulator", str(told.local_drops)
+    if told.datagrams_sent_permille is not None:
+        yield "datagrams sent", f"{number(told.datagrams_sent_permille / 10)} %"
+    yield "kernel", told.kernel
+    yield "not offered by it", ", ".join(told.not_offered) or "nothing"
+    yield "valid", "no" if told.invalid else "yes"

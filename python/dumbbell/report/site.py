@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dumbbell.errors import InputError
-from dumbbell.report import algorithm_pages, overview, study_page
+from dumbbell.report import algorithm_pages, overview, stamp, study_page
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place
 from dumbbell.report.study_page import Step
@@ -79,6 +79,12 @@ def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) ->
     claims = results.claims()
     page = study_page.write(results, claims, pages, place, on_step)
     return Reported(results, claims, place, page)
+
+
+def current(results: Results, output: str | Path) -> Path | None:
+    """Return the page of a study in a folder; None unless it shows what the results hold now."""
+    page = Path(output) / "index.html"
+    return page if stamp.read(page) == stamp.of(results) else None
 
 
 @contextmanager

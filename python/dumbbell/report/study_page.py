@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,23 +10,22 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.analysis.metrics import METRICS
-from dumbbell.claims.verdicts import ClaimResult, Verdict
+from dumbbell.claims.judging import ClaimResult, by_verdict, headline
+from dumbbell.claims.spec import Measured
 from dumbbell.figures import drawing
-from dumbbell.figures.drawing import Figure
-from dumbbell.figures.figure import TextTable
-from dumbbell.figures.labels import label_of, listing
+from dumbbell.figures.figure import Figure
 from dumbbell.head_comments import Kind, Paragraph
-from dumbbell.report import cross_links, run_pages, scripts
+from dumbbell.labels import label_of, listing
+from dumbbell.plan.tests import Test
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import quantity
+from dumbbell.report import cross_links, own_tables, pictures, run_pages, stamp
+from dumbbell.report.columns import columns
 from dumbbell.report.pages import Pages, Place
-from dumbbell.report.report_tables import claims_frame, means_frame, text_tables
-from dumbbell.results import Results
+from dumbbell.report.pictures import Picture
+from dumbbell.report.report_tables import claims_frame, means_frame
+from dumbbell.results import Counts, Results
 from dumbbell.running import engines
-from dumbbell.study.claim_spec import Measured
-from dumbbell.study.model import Test
-
-_SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
-_NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",
@@ -42,18 +40,6 @@ _QUIRKS: Final[Mapping[str, str]] = {
 
 Step = Callable[[str], None]
 """Told what is being done."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure with its files written."""
-
-    figure: Figure
-    number: str
-    width: int
-    height: int
-    tables: list[TextTable]
-    runs: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -79,24 +65,30 @@ def write(
     sections = [_section(results, test, folder, on_step) for test in results.study.tests]
     run_pages.write(results, pages, place, on_step)
     names = {picture.figure.spec.name for section in sections for picture in section.pictures}
+    own = results.study.header.command
     return pages.write(
-        "study.html.j2",
+        "experiment.html.j2" if own else "study.html.j2",
         place,
+        stamp=stamp.of(results),
+        own_totals=list(own_tables.of_experiment(results)) if own else [],
+        packets=_packets_command(results) if own.startswith("dumbbell simulate") else None,
         study=results.study,
         claims=[(claim, _evidence(results, claim)) for claim in claims],
         tally=tally(claims),
+        headline=headline(claims),
         counted=results.counted,
         quick=any(counts.plan.quick for counts in results.counted if counts.finished),
         stacks=results.stacks,
         interpretations=_interpretations(results),
         engine=results.engine.identity,
         invalid=list(results.invalid.values()),
+        doubtful=results.doubtful,
         damaged=list(results.damaged.values()),
         failed=list(results.failures.values()),
         commands=[*commands(results), report_command(results)],
         cost=results.cost,
         sections=sections,
-        metrics=METRICS,
+        quantities=_glossary(results),
         quirk=lambda code: _QUIRKS.get(code, code),
         figure_links=lambda text: cross_links.to_figures(text, names),
         named_links=lambda text: cross_links.to_tests_and_claims(text, results.study),
@@ -105,7 +97,7 @@ def write(
 
 def tally(claims: Sequence[ClaimResult]) -> dict[str, int]:
     """Count the verdicts."""
-    return {verdict.value: sum(claim.verdict == verdict for claim in claims) for verdict in Verdict}
+    return {verdict.value: count for verdict, count in by_verdict(claims).items()}
 
 
 def _write_claims(claims: Sequence[ClaimResult], folder: Path) -> None:
@@ -125,15 +117,16 @@ def _evidence(results: Results, claim: ClaimResult) -> list[str | None]:
 
 
 def _section(results: Results, test: Test, folder: Path, on_step: Step) -> Section:
-    runs = results.table(test.name)
+    shown = columns(results.study, test)
+    runs = results.table(test.name, shown)
     if runs.height:
-        means_frame(test, runs).write_csv(folder / "data" / f"{test.name}.csv")
+        means_frame(test, runs, shown).write_csv(folder / "data" / f"{test.name}.csv")
         _with_keys(results, test, runs).write_csv(folder / "data" / f"{test.name}-runs.csv")
     pictures = []
     for spec in results.study.figures:
         if spec.section == test.name:
             on_step(f"{results.study.name}: drawing {spec.name}")
-            pictures.append(_picture(results, drawing.render(results, spec), folder))
+            pictures.append(_picture(results, spec.draw(results), folder))
     return Section(
         test,
         _runs_text(results, test),
@@ -144,9 +137,25 @@ def _section(results: Results, test: Test, folder: Path, on_step: Step) -> Secti
     )
 
 
+def _glossary(results: Results) -> list[tuple[str, str, str]]:
+    """Return name, unit and meaning of the quantities that the tables of a study hold."""
+    own = {each.name: each for each in results.study.quantities}
+    named = dict.fromkeys(
+        column if column in own else parse(column).name
+        for test in results.study.tests
+        for column in columns(results.study, test)
+    )
+    return [
+        (name, own[name].shown_unit, own[name].title)
+        if name in own
+        else (name, quantity(name).unit, quantity(name).what)
+        for name in named
+    ]
+
+
 def _with_keys(results: Results, test: Test, runs: pl.DataFrame) -> pl.DataFrame:
     """Add the key of each run to the metrics table."""
-    keys = [run.resolved.key for run, _ in results.finished(test.name)]
+    keys = [run.resolved.key for run in results.finished(test.name)]
     return runs.with_columns(key=pl.Series(keys, dtype=pl.String))
 
 
@@ -168,23 +177,13 @@ def _picture(results: Results, figure: Figure, folder: Path) -> Picture:
     chart = figure.chart.to_dict()
     svg = drawing.rendered(chart, ".svg")
     (folder / "figures" / f"{spec.name}.svg").write_bytes(svg)
-    (folder / "figures" / f"{spec.name}.png").write_bytes(drawing.rendered(chart, ".png"))
-    script = scripts.assignment(f"dumbbellFigures[{json.dumps(spec.name)}]", chart)
+    for suffix in (".png", ".pdf"):
+        (folder / "figures" / f"{spec.name}{suffix}").write_bytes(drawing.converted(svg, suffix))
+    script = pictures.script(spec.name, chart)
     (folder / "figures" / f"{spec.name}.js").write_text(script, encoding="utf-8")
     if figure.frame is not None:
         figure.frame.write_csv(folder / "data" / f"{spec.name}.csv")
-    size = _SIZE.match(svg)
-    width, height = (int(size[1]), int(size[2])) if size else (1000, 500)
-    links = list(run_pages.links(results, spec))
-    return Picture(
-        figure, _number(spec.title) or spec.name, width, height, text_tables(figure), links
-    )
-
-
-def _number(title: str) -> str:
-    """Return the number at the beginning of a figure's title."""
-    match = _NUMBER.match(title)
-    return match[0] if match else ""
+    return Picture.of(figure, svg, list(run_pages.links(results, spec)))
 
 
 def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
@@ -193,12 +192,28 @@ def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
     return {title: paragraphs for title, paragraphs in found.items() if paragraphs}
 
 
+def _of_engine(results: Results, counts: Counts) -> str:
+    return engines.option(results.engine) + run_pages.options(counts.plan)
+
+
+def _packets_command(results: Results) -> str:
+    """Return the command that writes the packets of the first run."""
+    (seed, *_) = [counts.plan.seed for counts in results.counted]
+    return f"{results.study.header.command} --seed {seed} --pcap packets"
+
+
 def commands(results: Results) -> list[str]:
     """Return the commands that run what was asked for."""
+    if results.study.header.command:
+        return [
+            f"{results.study.header.command}{_of_engine(results, each)}" for each in results.counted
+        ]
     run = f"dumbbell run {results.study.name}{engines.option(results.engine)}"
     return [run + run_pages.options(each.plan) for each in results.counted]
 
 
 def report_command(results: Results) -> str:
     """Return the command that writes the report."""
+    if results.study.header.command:
+        return f"dumbbell open {results.study.name}{engines.option(results.engine)}"
     return f"dumbbell report {results.study.name}{engines.option(results.engine)}"

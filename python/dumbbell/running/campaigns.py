@@ -229,19 +229,28 @@ def held(store: Store, keys: Iterable[str]) -> Extent:
     for key in dict.fromkeys(keys):
         with suppress(MissingResult, DamagedResult):
             found = store.described(key)
-            if not validity.reasons(found["summary"]):
-                size_bytes = store.size_bytes(key, found)
-                total += Extent.of(found["scenario"], found["summary"], size_bytes)
+            if not validity.reasons(found.summary):
+                size_bytes = store.size_bytes(key)
+                total += Extent.of(found.scenario, found.summary, size_bytes)
     return total
 
 
 def commands(store: Store, study: str, engine: str) -> Iterator[Command]:
     """Yield the commands that ran a study on an engine, oldest first; unreadable logs count not."""
+    for command in _read(store, f"{study}-*.json"):
+        if (command.study, command.engine) == (study, engine):
+            yield command
+
+
+def latest(store: Store) -> Command | None:
+    """Return the command that was begun last; None: nothing is known of any."""
+    return max(_read(store, "*.json"), key=lambda command: command.started, default=None)
+
+
+def _read(store: Store, pattern: str) -> Iterator[Command]:
     with store.errors("read"):
-        files = sorted((store.root / FOLDER).glob(f"{study}-*.json"))
+        files = sorted((store.root / FOLDER).glob(pattern))
         contents = [file.read_bytes() for file in files]
     for content in contents:
         with suppress(ValidationError):
-            command = Command.model_validate_json(content)
-            if (command.study, command.engine) == (study, engine):
-                yield command
+            yield Command.model_validate_json(content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from dumbbell import _core
@@ -33,6 +34,15 @@ class CancelToken:
                 stop()
 
     @contextmanager
+    def on_error(self) -> Iterator[None]:
+        """Cancel if the block is left by an exception, Ctrl-C among them."""
+        try:
+            yield
+        except BaseException:
+            self.cancel()
+            raise
+
+    @contextmanager
     def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
         """Have `stop` called if it is cancelled before or while the block runs, never after."""
         with self._lock:
@@ -44,3 +54,19 @@ class CancelToken:
         finally:
             with self._lock:
                 self._stops.remove(stop)
+
+
+@contextmanager
+def crew(name: str, threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
+    """Give a block threads, and wait for all that it has them do.
+
+    If the block is left by an exception, what has not begun never does. On Ctrl-C nobody waits for
+    the rest either: whoever wants it to end early cancels it, and the process may end meanwhile.
+    """
+    pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+    try:
+        yield pool
+    except BaseException as error:
+        pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
+        raise
+    pool.shutdown()

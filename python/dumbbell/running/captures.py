@@ -6,17 +6,19 @@ import math
 import os
 from collections import defaultdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from dumbbell.contract.scenario import Demand, Flow, Requests, Scenario
 from dumbbell.errors import InputError
+from dumbbell.running.excerpts import Excerpt
 from dumbbell.scenario import facts
-from dumbbell.scenario.facts import Resolved
 from dumbbell.units import NS_PER_S, format_bytes
 
 BYTES_MAX: Final = 2_000_000_000
 """Both files together; they are made in memory, where they take about as much again."""
 
 SIDES: Final = ("sender", "receiver")
+WHOLE: Final = Excerpt()
 _SUFFIX: Final = ".pcapng"
 
 # In one file: a block and the headers of data, with an ACK for every other, or of a datagram.
@@ -43,8 +45,8 @@ def paths(name: Path) -> tuple[Path, Path]:
     return sender, receiver
 
 
-def check_size(scenario: Resolved) -> None:
-    """Refuse a scenario whose packets would fill more than `BYTES_MAX`."""
+def check_size(scenario: Scenario) -> None:
+    """Refuse a scenario whose packets would fill more than `BYTES_MAX`, of which all are made."""
     size = expected_bytes(scenario)
     if size > BYTES_MAX:
         much = "without bound" if math.isinf(size) else f"up to {size / 1e9:.1f} GB"
@@ -55,8 +57,8 @@ def check_size(scenario: Resolved) -> None:
         )
 
 
-def expected_bytes(scenario: Resolved) -> float:
-    """Return about how large both files get at most.
+def expected_bytes(scenario: Scenario, excerpt: Excerpt = WHOLE) -> float:
+    """Return about how large both files get at most, if they hold an excerpt.
 
     What flows have to send limits it, and the slowest link on their way. Losses, which are sent
     again and make ACKs longer and more frequent, are not counted.
@@ -64,47 +66,51 @@ def expected_bytes(scenario: Resolved) -> float:
     wanted: dict[int | None, float] = defaultdict(float)
     smallest: dict[int | None, int] = {}
     total = 0.0
-    for flow in scenario["flows"]:
-        packets = _packets(scenario, flow)
-        if "udp" in flow["transport"]:
+    end_ns = min(scenario.duration_ns, excerpt.end_ns or scenario.duration_ns)
+    for number, flow in enumerate(scenario.flows):
+        if excerpt.flows is not None and number not in excerpt.flows:
+            continue
+        packets = _packets(scenario, flow, excerpt.start_ns, end_ns)
+        if flow.transport.udp is not None:
             total += 2 * _UDP_BYTES * packets
             continue
         link = _slowest(scenario, flow)
         wanted[link] += packets
-        smallest[link] = min(smallest.get(link, flow["packet_bytes"]), flow["packet_bytes"])
+        smallest[link] = min(smallest.get(link, flow.packet_bytes), flow.packet_bytes)
     for link, packets in wanted.items():
-        rate_bps = math.inf if link is None else _rate_bps(scenario, link)
-        bits = scenario["duration_ns"] / NS_PER_S * rate_bps
+        rate_bps = math.inf if link is None else _rate_bps(scenario, link, excerpt.start_ns, end_ns)
+        bits = (end_ns - excerpt.start_ns) / NS_PER_S * rate_bps
         total += 2 * _TCP_BYTES * min(packets, bits / 8 / smallest[link])
     return total
 
 
-def _packets(scenario: Resolved, flow: Resolved) -> float:
-    """Return how many packets a flow has to send at most."""
-    end_ns = scenario["duration_ns"] if flow["stop_ns"] is None else flow["stop_ns"]
-    active_ns = end_ns - flow["start_ns"]
-    transport = flow["transport"]
-    if "udp" in transport:
-        bits_per_packet = 8 * flow["packet_bytes"]
-        return float(transport["udp"]["rate_bps"] * active_ns / NS_PER_S / bits_per_packet)
-    demand: Any = transport["tcp"]["demand"]
-    payload = flow["packet_bytes"] - flow["header_bytes"]
-    match demand:
-        case {"transfer": size}:
+def _packets(scenario: Scenario, flow: Flow, start_ns: int, end_ns: int) -> float:
+    """Return how many packets a flow has to send at most in a part of the run."""
+    stop_ns = end_ns if flow.stop_ns is None else min(end_ns, flow.stop_ns)
+    active_ns = max(0, stop_ns - max(start_ns, flow.start_ns))
+    if flow.transport.udp is not None:
+        bits_per_packet = 8 * flow.packet_bytes
+        return flow.transport.udp.rate_bps * active_ns / NS_PER_S / bits_per_packet
+    payload = flow.packet_bytes - flow.header_bytes
+    match flow.transport.tcp and flow.transport.tcp.demand:
+        case Demand(transfer=int(size)):
             return float(math.ceil(size / payload))
-        case {"requests": {"bytes": size, "pause_ns": pause_ns}}:
+        case Demand(requests=Requests(bytes=size, pause_ns=pause_ns)):
             each_ns = max(1, facts.base_rtt_ns(scenario, flow) + pause_ns)
             return float(math.ceil(size / payload) * (1 + active_ns // each_ns))
     return math.inf
 
 
-def _rate_bps(scenario: Resolved, link: int) -> float:
-    rate_bps = facts.mean_rate_bps(scenario["links"][link], 0, scenario["duration_ns"])
+def _rate_bps(scenario: Scenario, link: int, start_ns: int, end_ns: int) -> float:
+    rate_bps = facts.mean_rate_bps(scenario.links[link], start_ns, end_ns)
     return math.inf if rate_bps is None else rate_bps
 
 
-def _slowest(scenario: Resolved, flow: Resolved) -> int | None:
+def _slowest(scenario: Scenario, flow: Flow) -> int | None:
     """Return the slowest link that a flow's data passes, or None if none has a rate."""
-    links = [hop["link"] for hop in flow["forward"]["hops"]]
-    slowest = min(links, key=lambda link: _rate_bps(scenario, link))
-    return None if math.isinf(_rate_bps(scenario, slowest)) else slowest
+    rates = {
+        hop.link: _rate_bps(scenario, hop.link, 0, scenario.duration_ns)
+        for hop in flow.forward.hops
+    }
+    slowest = min(rates, key=rates.__getitem__)
+    return None if math.isinf(rates[slowest]) else slowest

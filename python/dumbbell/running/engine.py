@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,13 +10,15 @@ from typing import Any, Final, Protocol
 import numpy as np
 import polars as pl
 
-from dumbbell import _core, catalogue
+from dumbbell import _core, apart, catalogue
+from dumbbell.contract.reading import read_summary
+from dumbbell.contract.summary import Summary
 from dumbbell.errors import BroughtDown, Cancelled, EngineError, InputError, TestbedError
-from dumbbell.running import apart
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.scenario.resolve import ResolvedScenario
 
-_NONE_U32 = 0xFFFF_FFFF
+NONE_U32: Final = 0xFFFF_FFFF
+"""Of 32-bit columns: no value."""
 
 # Polars looks for NumPy when it first meets an array, and fails if two threads do so at once.
 pl.Series(np.empty(0, np.uint32))
@@ -31,7 +32,7 @@ class Output:
     as pcapng files.
     """
 
-    summary: Mapping[str, Any]
+    summary: Summary
     tables: Mapping[str, pl.DataFrame]
     captures: tuple[bytes, bytes] | None = None
 
@@ -69,22 +70,25 @@ class SimulatorEngine:
 
     @property
     def identity(self) -> str:
-        """The hash of the simulator's sources."""
+        """The version of what the simulator does."""
         return catalogue.ENGINE_VERSION
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario; other Python threads go on meanwhile."""
         with core_errors("simulator"):
-            if scenario.data.get("sources"):
-                return unpacked(_apart(scenario, cancel))
+            if scenario.scenario.sources:
+                with brought_down(scenario):
+                    return unpacked(apart.simulate(scenario.json, cancel))
             return unpacked(_core.simulate(scenario.json, None if cancel is None else cancel.core))
 
 
-def _apart(scenario: ResolvedScenario, cancel: CancelToken | None) -> apart.RawOutput:
+@contextmanager
+def brought_down(scenario: ResolvedScenario) -> Iterator[None]:
+    """Turn the end of the process that ran a scenario's own algorithms into BroughtDown."""
     try:
-        return apart.simulate(scenario.json, cancel)
+        yield
     except apart.Died as died:
-        sources = scenario.data["sources"]
+        sources = scenario.scenario.sources
         names = " or ".join(sources)
         files = [catalogue.file_of(name, code) for name, code in sources.items()]
         raise BroughtDown(
@@ -118,7 +122,7 @@ def unpacked(output: _core.RunOutput | apart.RawOutput) -> Output:
     """Turn what the compiled core returns into frames."""
     captures = output.captures
     return Output(
-        summary=json.loads(output.summary),
+        summary=read_summary(output.summary),
         tables={name: frame(columns) for name, columns in output.tables.items()},
         captures=None if captures is None else (captures[0], captures[1]),
     )
@@ -141,5 +145,5 @@ def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
         return pl.Series(name, codes, dtype=pl.Enum(codes)).gather(values)
     series = pl.Series(name, values)
     if values.dtype == np.uint32:
-        return series.replace(_NONE_U32, None)
+        return series.replace(NONE_U32, None)
     return series

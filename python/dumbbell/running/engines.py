@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import Final
 
 from dumbbell.errors import unknown
+from dumbbell.running.choices import EngineName
 from dumbbell.running.engine import Engine, SimulatorEngine
+from dumbbell.running.pools import Pool
 from dumbbell.running.testbed import TestbedEngine
-
-
-class EngineName(StrEnum):
-    """What can run a scenario."""
-
-    SIMULATOR = "simulator"
-    TESTBED = "testbed"
-
 
 _ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
     EngineName.SIMULATOR: SimulatorEngine,
@@ -47,8 +40,13 @@ def option(engine: Engine) -> str:
     return f" --engine {EngineName.TESTBED}" if engine.real_time else ""
 
 
+def workers(engine: Engine, wanted: int | Pool | None = None) -> int | Pool:
+    """Return how many runs go on at the same time on this machine, or the pool that is wanted."""
+    return jobs(engine, wanted) if wanted is None or isinstance(wanted, int) else wanted
+
+
 def jobs(engine: Engine, wanted: int | None = None) -> int:
-    """Return how many runs go on at the same time.
+    """Return how many runs go on at the same time on this machine.
 
     By default it is one for each processor that this process may use; in real time, where runs
     would disturb each other, it is one.

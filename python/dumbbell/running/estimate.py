@@ -147,8 +147,8 @@ def _codes(points: Sequence[Iterable[tuple[str, str]]]) -> npt.NDArray[np.int32]
 
 
 def _packets(run: ResolvedScenario) -> float:
-    return expected_packets(run.data)
+    return expected_packets(run.scenario)
 
 
 def _length_s(run: ResolvedScenario) -> float:
-    return float(run.data["duration_ns"]) / NS_PER_S
+    return run.scenario.duration_ns / NS_PER_S

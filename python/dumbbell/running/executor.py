@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
 from dataclasses import dataclass, field
 from enum import Enum
 from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, MissingResult, StoreError
+from dumbbell.contract.summary import Doubt
+from dumbbell.errors import DamagedResult, DumbbellError, EngineError, MissingResult
 from dumbbell.running import failures, validity
-from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.choices import RETRIES
 from dumbbell.running.engine import Engine
 from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.places import Places
+from dumbbell.running.pools import Pool, Running, opened
 from dumbbell.running.store import Store
+from dumbbell.running.task import Brought, Task
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _SIGNAL_LATENCY_S: Final = 0.2
+_PATIENCE_S: Final = 0.3
+"""How long runs may take to end on Ctrl-C."""
+_AHEAD: Final = 3
+"""Tasks that are out for each that goes on: one that runs, one on its way, one on its way back."""
 
 T = TypeVar("T")
 
@@ -65,25 +70,18 @@ class Progress:
         return self.ran.packets
 
 
-@dataclass(frozen=True)
-class Running:
-    """A run that goes on; `started_s` is a reading of `time.monotonic`."""
-
-    scenario: ResolvedScenario
-    started_s: float
-
-
 @dataclass
 class Outcome:
     """What became of all runs; equal scenarios count once.
 
     `ran` is how much was run, invalid runs included, and `held` how much of what was asked for the
-    store holds now: what is done or reused.
+    store holds now: what is done or reused. Of each of these `doubts` has what is doubtful.
     """
 
     done: list[ResolvedScenario] = field(default_factory=list)
     reused: list[ResolvedScenario] = field(default_factory=list)
     invalid: list[tuple[ResolvedScenario, tuple[str, ...]]] = field(default_factory=list)
+    doubts: list[tuple[ResolvedScenario, tuple[Doubt, ...]]] = field(default_factory=list)
     failed: list[tuple[ResolvedScenario, Exception]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     ran: Extent = NOTHING
@@ -103,6 +101,18 @@ class Interrupted(DumbbellError):  # noqa: N818 - the user's wish, not a failure
         )
 
 
+class PoolLost(DumbbellError):  # noqa: N818 - what happened, not what to do
+    """Whoever ran tasks is gone."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A run that the store lacks; `warning` says if it had a damaged one."""
+
+    scenario: ResolvedScenario
+    warning: str | None = None
+
+
 @dataclass(frozen=True)
 class _Finished:
     scenario: ResolvedScenario
@@ -111,6 +121,7 @@ class _Finished:
     held: Extent = NOTHING
     seconds: float = 0.0
     invalid: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     error: Exception | None = None
     warning: str | None = None
 
@@ -119,149 +130,170 @@ def execute(
     runs: Sequence[ResolvedScenario],
     store: Store,
     engine: Engine,
-    jobs: int = 1,
+    jobs: int | Pool = 1,
     on_progress: Callable[[Progress], None] | None = None,
     *,
-    retries: int = validity.RETRIES,
+    retries: int = RETRIES,
     places: Places = MappingProxyType({}),
     on_wait: Callable[[Sequence[Running]], None] | None = None,
 ) -> Outcome:
-    """Run every scenario that the store does not hold yet, on `jobs` threads and in this order.
+    """Run every scenario that the store does not hold yet, in this order.
+
+    So many go on at a time in threads of this process, or where a pool takes them. Only this
+    process touches the store: it installs what comes back.
 
     Results are kept as those of this engine, whichever the scenarios were resolved for. A run that
     is invalid is repeated up to `retries` times; if it stays so, it is kept, named, and run again
     when it is asked for again. A run that fails does not stop the others; why it failed is
     recorded, with its place in `places` if it has one (see `failures`). A store that cannot be
-    written does stop everything: its StoreError is raised. Ctrl-C stops what is running and raises
-    Interrupted.
+    written does stop everything: its StoreError is raised. So do PoolLost, if nobody is left to run
+    anything, and OtherBuild. Ctrl-C stops what is running and raises Interrupted.
 
     `on_progress` is told of each run that has ended, `on_wait` a few times a second what goes on.
     """
     unique = list(dict.fromkeys(run.on(engine.identity) for run in runs))
     store.clean()
-    worker = _Worker(store, engine, retries, places)
+    owner = _Owner(store, engine, retries, places)
     outcome = Outcome()
-    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="run") as pool:
-        futures = [pool.submit(worker.bring, scenario) for scenario in unique]
-        waiting = None if on_wait is None else lambda: on_wait(worker.running())
-        try:
-            for result in in_order_of_completion(futures, waiting):
+    try:
+        with opened(jobs) as pool:
+            waiting = None if on_wait is None else lambda: on_wait(pool.running())
+            for result in owner.bring(unique, pool, waiting):
                 _count(outcome, result)
                 if on_progress is not None:
                     on_progress(_progress(outcome, len(unique), result))
-        except BaseException as error:
-            worker.cancel.cancel()
-            pool.shutdown(cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(_finished(futures), len(unique)) from None
-            raise
+    except KeyboardInterrupt:
+        for result in owner.rest():
+            _count(outcome, result)
+        raise Interrupted(outcome, len(unique)) from None
     return outcome
 
 
-def in_order_of_completion(
-    futures: Sequence[Future[T]], on_wait: Callable[[], None] | None = None
-) -> Iterator[T]:
-    """Yield results as they come, and never be deaf to a signal for long.
+class _Owner:
+    """Has what the store lacks run by a pool, and puts into the store what comes back.
 
-    Libraries have handlers of their own for Ctrl-C, after which a plain wait would go on.
+    Only so many tasks are out at a time that no worker has to wait: results that are not in the
+    store yet take memory, and tasks that nobody has begun are lost work for a scheduler.
     """
-    ended: SimpleQueue[Future[T]] = SimpleQueue()
-    for future in futures:
-        future.add_done_callback(ended.put)
-    left = len(futures)
-    while left:
-        try:
-            future = ended.get(timeout=_SIGNAL_LATENCY_S)
-        except Empty:
-            pass
-        else:
-            left -= 1
-            yield future.result()
-        if on_wait is not None:
-            on_wait()
-
-
-def _finished(futures: Sequence[Future[_Finished]]) -> Outcome:
-    """Return what is finished once all threads have stopped."""
-    outcome = Outcome()
-    for future in futures:
-        if not future.cancelled() and future.exception() is None:
-            _count(outcome, future.result())
-    return outcome
-
-
-class _Worker:
-    """Brings results into the store, on several threads; keeps nothing of them in memory."""
 
     def __init__(self, store: Store, engine: Engine, retries: int, places: Places) -> None:
-        self.cancel = CancelToken()
         self._store = store
         self._engine = engine
         self._retries = retries
         self._places = places
-        self._lock = threading.Lock()
-        self._running: dict[str, Running] = {}
+        self._out: dict[Future[Brought], _Wanted] = {}
 
-    def running(self) -> list[Running]:
-        """Return what goes on, the longest first."""
-        with self._lock:
-            return list(self._running.values())
+    def bring(
+        self,
+        scenarios: Sequence[ResolvedScenario],
+        pool: Pool,
+        on_wait: Callable[[], None] | None,
+    ) -> Iterator[_Finished]:
+        """Yield what becomes of scenarios as they end."""
+        ended: SimpleQueue[Future[Brought]] = SimpleQueue()
+        for scenario in scenarios:
+            wanted = self._looked_up(scenario)
+            if isinstance(wanted, _Finished):
+                yield wanted
+                continue
+            while len(self._out) >= _AHEAD * pool.jobs:
+                yield self._finish(_next(ended, on_wait))
+            future = pool.submit(Task(scenario, self._engine, self._retries))
+            self._out[future] = wanted
+            future.add_done_callback(ended.put)
+        while self._out:
+            yield self._finish(_next(ended, on_wait))
 
-    def bring(self, scenario: ResolvedScenario) -> _Finished:
-        """Bring one scenario's result into the store."""
-        warning = None
-        if self._store.has(scenario.key):
-            try:
-                reused = self._reused(scenario)
-            except MissingResult:
-                pass  # another process is replacing it
-            except DamagedResult as error:
-                warning = str(error)
-            else:
-                if reused is not None:
-                    return reused
-        with self._lock:
-            self._running[scenario.key] = Running(scenario, time.monotonic())
+    def rest(self) -> Iterator[_Finished]:
+        """Yield what has ended by itself when everything was stopped, and its results with it."""
+        wait(self._out, timeout=_PATIENCE_S)
+        for future in list(self._out):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield self._finish(future)
+
+    def _looked_up(self, scenario: ResolvedScenario) -> _Finished | _Wanted:
+        """Return the result that is there if it is intact and valid."""
+        if not self._store.has(scenario.key):
+            return _Wanted(scenario)
         try:
-            return self._run(scenario, warning)
+            found = self._store.verify(scenario.key)
+        except MissingResult:
+            return _Wanted(scenario)  # another process is replacing it
+        except DamagedResult as error:
+            return _Wanted(scenario, str(error))
+        if validity.reasons(found.summary):
+            return _Wanted(scenario)
+        failures.forget(self._store, scenario.key)
+        size_bytes = self._store.size_bytes(scenario.key)
+        held = Extent.of(found.scenario, found.summary, size_bytes)
+        return _Finished(scenario, Fate.REUSED, held=held, doubts=found.summary.doubts)
+
+    def _finish(self, future: Future[Brought]) -> _Finished:
+        """Put into the store what has come back."""
+        wanted = self._out.pop(future)
+        scenario, warning = wanted.scenario, wanted.warning
+        brought = _result(future)
+        if brought.files is None:
+            error = brought.error or EngineError("the run came back empty")
+            place = self._places.get(scenario.key)
+            failures.record(self._store, scenario, place, error, brought.trace)
+            return _Finished(scenario, Fate.FAILED, brought.ran, error=error, warning=warning)
+        self._store.install(scenario.key, brought.files)
+        failures.forget(self._store, scenario.key)
+        if brought.invalid:
+            told = validity.described(scenario, brought.invalid)
+            warning = "\n".join(filter(None, (warning, told)))
+        return _Finished(
+            scenario,
+            Fate.INVALID if brought.invalid else Fate.DONE,
+            brought.ran,
+            NOTHING if brought.invalid else brought.held,
+            brought.seconds,
+            brought.invalid,
+            () if brought.invalid else brought.doubts,
+            warning=warning,
+        )
+
+
+def _next(ended: SimpleQueue[Future[T]], on_wait: Callable[[], None] | None = None) -> Future[T]:
+    """Wait for the next that ends, but never be deaf to a signal for long.
+
+    Libraries have handlers of their own for Ctrl-C, after which a plain wait would go on.
+    """
+    while True:
+        try:
+            return ended.get(timeout=_SIGNAL_LATENCY_S)
+        except Empty:
+            pass
         finally:
-            with self._lock:
-                del self._running[scenario.key]
+            if on_wait is not None:
+                on_wait()
 
-    def _reused(self, scenario: ResolvedScenario) -> _Finished | None:
-        """Return what is there if it is intact and valid."""
-        found = self._store.verify(scenario.key)
-        if validity.reasons(found["summary"]):
-            return None
-        failures.forget(self._store, scenario.key)
-        size_bytes = self._store.size_bytes(scenario.key, found)
-        held = Extent.of(scenario.data, found["summary"], size_bytes)
-        return _Finished(scenario, Fate.REUSED, held=held)
 
-    def _run(self, scenario: ResolvedScenario, warning: str | None) -> _Finished:
-        began_s = time.monotonic()
-        ran = held = NOTHING
-        why: tuple[str, ...] = ()
-        try:
-            for output in validity.attempts(self._engine, scenario, self.cancel, self._retries):
-                size_bytes = self._store.put(scenario, output)
-                held = Extent.of(scenario.data, output.summary, size_bytes)
-                ran += held
-                why = validity.reasons(output.summary)
-        except (StoreError, Cancelled):
-            raise
-        except Exception as error:  # the others go on, whatever went wrong here
-            failures.record(self._store, scenario, self._places.get(scenario.key), error)
-            error.__traceback__ = None  # it would keep the run in memory
-            return _Finished(scenario, Fate.FAILED, ran, error=error, warning=warning)
-        failures.forget(self._store, scenario.key)
-        seconds = time.monotonic() - began_s
-        if why:
-            warning = "\n".join(filter(None, (warning, validity.described(scenario, why))))
-            return _Finished(
-                scenario, Fate.INVALID, ran, seconds=seconds, invalid=why, warning=warning
-            )
-        return _Finished(scenario, Fate.DONE, ran, held, seconds, warning=warning)
+def _result(future: Future[Brought]) -> Brought:
+    """Return what came back; what its worker took with it is a failure of this run alone."""
+    try:
+        return future.result()
+    except DumbbellError:
+        raise
+    except (CancelledError, BrokenExecutor) as error:
+        raise PoolLost(
+            "nobody is left to run anything "
+            f"({str(error) or type(error).__name__}); finished runs are kept: the same command "
+            "continues"
+        ) from None
+    except Exception as error:
+        told = EngineError(f"its worker ended: {type(error).__name__}: {error}")
+        return Brought(None, NOTHING, error=told)
+
+
+def in_order_of_completion(futures: Sequence[Future[T]]) -> Iterator[T]:
+    """Yield results as they come, and never be deaf to a signal for long."""
+    ended: SimpleQueue[Future[T]] = SimpleQueue()
+    for future in futures:
+        future.add_done_callback(ended.put)
+    for _ in futures:
+        yield _next(ended).result()
 
 
 def _count(outcome: Outcome, result: _Finished) -> None:
@@ -273,10 +305,10 @@ def _count(outcome: Outcome, result: _Finished) -> None:
         outcome.failed.append((result.scenario, result.error))
     elif result.fate is Fate.INVALID:
         outcome.invalid.append((result.scenario, result.invalid))
-    elif result.fate is Fate.REUSED:
-        outcome.reused.append(result.scenario)
     else:
-        outcome.done.append(result.scenario)
+        kept = outcome.reused if result.fate is Fate.REUSED else outcome.done
+        kept.append(result.scenario)
+        outcome.doubts.append((result.scenario, result.doubts))
 
 
 def _progress(outcome: Outcome, total: int, latest: _Finished) -> Progress:

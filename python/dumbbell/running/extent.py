@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from dumbbell.contract.scenario import Scenario
+from dumbbell.contract.summary import Summary
 from dumbbell.units import NS_PER_S
 
 
@@ -30,10 +32,10 @@ class Extent:
     size_bytes: int = 0
 
     @classmethod
-    def of(cls, scenario: Any, summary: Any, size_bytes: int) -> Extent:
-        """Return that of one result, from what its `run.json` says."""
-        simulated_s = scenario["duration_ns"] / NS_PER_S
-        return cls(1, simulated_s, int(summary.get("packets", 0)), size_bytes)
+    def of(cls, scenario: Scenario, summary: Summary, size_bytes: int) -> Extent:
+        """Return that of one result."""
+        simulated_s = scenario.duration_ns / NS_PER_S
+        return cls(1, simulated_s, summary.packets, size_bytes)
 
     def __add__(self, other: Extent) -> Extent:
         return Extent(

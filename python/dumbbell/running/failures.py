@@ -5,7 +5,6 @@ A record is a file of the results folder, ``failures/ab12....json``, named by th
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dumbbell.errors import DumbbellError
 from dumbbell.running import staging
 from dumbbell.running.places import Place, words
 from dumbbell.running.store import Store
@@ -56,9 +54,13 @@ class Failure(BaseModel):
 
 
 def record(
-    store: Store, scenario: ResolvedScenario, place: Place | None, error: Exception
+    store: Store,
+    scenario: ResolvedScenario,
+    place: Place | None,
+    error: Exception,
+    trace: str | None = None,
 ) -> Failure:
-    """Keep why a run failed, instead of what was known of it before.
+    """Keep why a run failed and where, instead of what was known of it before.
 
     A store that cannot be written is a StoreError.
     """
@@ -69,7 +71,7 @@ def record(
         place=place,
         error=type(error).__name__,
         message=str(error),
-        traceback=None if isinstance(error, DumbbellError) else _traceback(error),
+        traceback=trace,
         last_tried=datetime.now(UTC).replace(microsecond=0),
     )
     with store.errors("write"):
@@ -107,7 +109,3 @@ def _read(file: Path) -> Failure | None:
         return Failure.model_validate_json(file.read_bytes())
     except (FileNotFoundError, ValidationError):
         return None
-
-
-def _traceback(error: Exception) -> str:
-    return "".join(traceback.format_exception(error))

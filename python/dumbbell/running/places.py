@@ -40,5 +40,5 @@ def words(scenario: ResolvedScenario, place: Place | None = None) -> str:
     """Name a run for people: by its place, or by its flows and its seed."""
     if place is not None:
         return str(place)
-    families = dict.fromkeys(facts.family(flow["label"]) for flow in scenario.data["flows"])
-    return f"{', '.join(families)}, seed {scenario.data['seed']}"
+    families = dict.fromkeys(facts.family(flow.label) for flow in scenario.scenario.flows)
+    return f"{', '.join(families)}, seed {scenario.scenario.seed}"

@@ -6,18 +6,23 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from dumbbell.contract.scenario import (
+    Bernoulli,
+    GilbertElliott,
+    LinkConfig,
+    LossConfig,
+    Scenario,
+)
 from dumbbell.running.places import Places
 from dumbbell.scenario import facts
-from dumbbell.scenario.facts import Resolved
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
+from dumbbell.units import NS_PER_S, PACKET_BITS
 
-_BITS_PER_PACKET: Final = 12_000
 _OVERHEAD_PACKETS: Final = 100_000
 """What a run costs beside its packets, counted in packets: 10 ms to begin, write and keep it."""
 
 
-def expected_packets(data: Resolved) -> float:
+def expected_packets(scenario: Scenario) -> float:
     """Return about how many packets a run takes.
 
     It is what the bottleneck can carry, or what its flows can send under random losses if that is
@@ -25,45 +30,45 @@ def expected_packets(data: Resolved) -> float:
     widely there, so the response function of HighSpeed TCP stands for all, which lies between those
     of standard and of Scalable TCP: w = 0.12 / p^0.835 (RFC 3649, section 5).
     """
-    duration_s = float(data["duration_ns"] / NS_PER_S)
-    rate_bps = facts.bottleneck_rate_bps(data)
-    limits = [] if rate_bps is None else [rate_bps / _BITS_PER_PACKET]
-    lossy_pps = _lossy_pps(data)
+    duration_s = scenario.duration_ns / NS_PER_S
+    rate_bps = facts.bottleneck_rate_bps(scenario)
+    limits = [] if rate_bps is None else [rate_bps / PACKET_BITS]
+    lossy_pps = _lossy_pps(scenario)
     if math.isfinite(lossy_pps):
         limits.append(lossy_pps)
     return _OVERHEAD_PACKETS + duration_s * min(limits, default=0.0)
 
 
-def _lossy_pps(data: Resolved) -> float:
+def _lossy_pps(scenario: Scenario) -> float:
     """Return the packets per second of all flows together if nothing but losses limited them."""
     total_pps = 0.0
-    for flow in data["flows"]:
-        p = sum(_loss(data["links"][hop["link"]], data) for hop in flow["forward"]["hops"])
-        rtt_s = facts.base_rtt_ns(data, flow) / NS_PER_S
-        if p == 0 or rtt_s == 0 or "tcp" not in flow["transport"]:
+    for flow in scenario.flows:
+        links = (scenario.links[hop.link] for hop in flow.forward.hops)
+        p = sum(_loss(link, scenario.duration_ns) for link in links)
+        rtt_s = facts.base_rtt_ns(scenario, flow) / NS_PER_S
+        if p == 0 or rtt_s == 0 or flow.transport.tcp is None:
             return math.inf
         total_pps += max(1.0, 0.12 / min(p, 1.0) ** 0.835) / rtt_s
     return total_pps
 
 
-def _loss(link: Resolved, data: Resolved) -> float:
+def _loss(link: LinkConfig, duration_ns: int) -> float:
     """Return the share of packets that a link loses at random, in the mean."""
-    return sum(_share(loss, data["duration_ns"]) for loss in link["loss"])
+    return sum(_share(loss, duration_ns) for loss in link.loss)
 
 
-def _share(loss: Resolved, duration_ns: int) -> float:
-    match loss["kind"]:
-        case "bernoulli":
-            steps = loss["probability"]
+def _share(loss: LossConfig, duration_ns: int) -> float:
+    match loss:
+        case Bernoulli(probability=steps):
             ends_ns = [*(at for at, _ in steps[1:]), duration_ns]
             lost = (
                 p * max(0, min(until, duration_ns) - at)
                 for (at, p), until in zip(steps, ends_ns, strict=True)
             )
-            return float(sum(lost) / duration_ns)
-        case "gilbert-elliott":
-            bad: float = loss["to_bad"] / (loss["to_bad"] + loss["to_good"])
-            return (1 - bad) * float(loss["loss_good"]) + bad * float(loss["loss_bad"])
+            return sum(lost) / duration_ns
+        case GilbertElliott():
+            bad = loss.to_bad / (loss.to_bad + loss.to_good)
+            return (1 - bad) * loss.loss_good + bad * loss.loss_bad
         case _:
             return 0.0
 
@@ -82,6 +87,6 @@ def ordered(
     def rank(run: ResolvedScenario) -> tuple[bool, int, float]:
         place = places.get(run.key)
         repetition = 0 if place is None else place.repetition
-        return run.key not in stored, repetition, -expected_packets(run.data)
+        return run.key not in stored, repetition, -expected_packets(run.scenario)
 
     return sorted(runs, key=rank)

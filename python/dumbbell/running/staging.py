@@ -1,14 +1,18 @@
 """Temporary folders and files that become results by being renamed, or vanish.
 
 A writer holds an advisory lock on its draft. The system releases it when the process
-ends, however it ends, so a draft without the lock has no writer any more.
+ends, however it ends, so a draft without the lock has no writer any more. On file systems that
+several machines share, locks may be those of one machine only; so drafts are named by the machine,
+and those of others are taken for abandoned after a day.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -21,8 +25,9 @@ except ImportError:  # pragma: no cover - only where the system has no such lock
     fcntl = None  # type: ignore[assignment]
 
 PREFIX: Final = ".tmp-"
+_OF: Final = "_"
 
-# Where the system has no locks, only age tells.
+# Where the system has no locks, or not those of other machines, only age tells.
 _OLD_S: Final = 24 * 3600
 
 
@@ -33,7 +38,18 @@ def is_staging(path: Path) -> bool:
 
 def new_path(parent: Path) -> Path:
     """Return a name in `parent` that nobody else uses."""
-    return parent / f"{PREFIX}{secrets.token_hex(8)}"
+    return parent / f"{PREFIX}{_host()}{_OF}{os.getpid()}-{secrets.token_hex(8)}"
+
+
+def _host() -> str:
+    """Return the name of this machine as far as it can stand in a name of a file."""
+    return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:64]
+
+
+def _is_anothers(path: Path) -> bool:
+    """Tell whether a draft is that of another machine."""
+    host, of, _ = path.name.removeprefix(PREFIX).partition(_OF)
+    return bool(of) and host != _host()
 
 
 @contextmanager
@@ -118,7 +134,8 @@ def remove_abandoned(parent: Path, now_s: float | None = None) -> None:
     with locked(parent):
         for path in drafts:
             with suppress(FileNotFoundError):
-                if _has_no_writer(path, now_s - path.stat().st_mtime):
+                age_s = now_s - path.stat().st_mtime
+                if age_s > _OLD_S if _is_anothers(path) else _has_no_writer(path, age_s):
                     _remove(path)
 
 

@@ -4,41 +4,45 @@
 
     format.json              the version of this layout
     runs/ab/ab12.../         one finished run, named by its scenario's key
-        run.json             scenario, summary, and the size and SHA-256 of each other file
+        run.json             scenario, summary, and the digest of what each table holds
         flows.parquet ...    one file per table that has rows
-    studies/                 which runs were asked for (`dumbbell.results`)
+        files.json           size and SHA-256 of these files (`running.run_folder`)
+    studies/                 which runs were asked for (`dumbbell.plans`)
+    experiments/             studies of one's own (`dumbbell.experiments`)
+    packs/                   many finished runs in a file each (`running.packs`)
     failures/                why runs failed (`running.failures`)
     campaigns/               what commands took (`running.campaigns`)
+    quantities/              what was measured of runs (`quantities.kept`)
 
 A run is written to a temporary folder beside its final place and then renamed, so it is
 there as a whole or not at all, however its process ends. Only a loss of power can leave a
 damaged one, as nothing waits for the disk: its digests tell, and it is run again. Nothing that the
-simulator leaves in it depends on when or where it ran.
+simulator leaves in `run.json` depends on when or where it ran; the bytes of the other files are
+those of one version of Polars.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue
 from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
-from dumbbell.running import staging, validity
+from dumbbell.running import run_folder, staging, validity
 from dumbbell.running.engine import Output
+from dumbbell.running.packs import PackedFile, PackedResult, Packs
 from dumbbell.running.result import Run
-from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
+from dumbbell.running.run_folder import RUN_FILE, RunFile
+from dumbbell.scenario.resolve import ResolvedScenario
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 FORMAT_FILE: Final = "format.json"
-RUN_FILE: Final = "run.json"
 _TAKEN: Final = (errno.ENOTEMPTY, errno.EEXIST)
 
 
@@ -47,74 +51,127 @@ class Store:
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
+        self.packs = Packs(self.root)
         with self.errors("read"):
             self._check_format()
 
     def has(self, key: str) -> bool:
         """Return whether there is a result, without verifying it."""
-        return (self._folder(key) / RUN_FILE).is_file()
+        return self._place(key) is not None
+
+    def _place(self, key: str) -> Path | PackedResult | None:
+        """Return where a result is; one in a folder takes the place of one in a pack."""
+        folder = self.folder(key)
+        if (folder / RUN_FILE).is_file():
+            return folder
+        with self.errors("read"):
+            return self.packs.find(key)
+
+    def _found(self, key: str) -> Path | PackedResult:
+        place = self._place(key)
+        if place is None:
+            raise MissingResult(key)
+        return place
 
     def get(self, key: str) -> Run:
         """Return a verified result with lazy frames.
 
         Raises MissingResult if there is none and DamagedResult if it is not what was written.
         """
-        folder = self._folder(key)
-        content = self.verify(key)
-        tables = {
-            name.removesuffix(".parquet"): pl.scan_parquet(folder / name, glob=False)
-            for name in content["files"]
-        }
-        return Run(key, content["scenario"], content["summary"], tables)
+        run = self.verify(key)
+        files = run_folder.table_files(self._found(key), run)
+        return Run(key, run.scenario, run.summary, _Tables(files))
 
-    def verify(self, key: str) -> dict[str, Any]:
-        """Return a result's `run.json` after checking all its files; raises as `get`."""
-        if not self.has(key):
-            raise MissingResult(key)
+    def verify(self, key: str, *, contents: bool = False, is_wanted: bool = True) -> RunFile:
+        """Return a result's `run.json` after checking all its files; raises as `get`.
+
+        With `contents`, what the tables hold is checked, too, which means to read them. Unless it
+        `is_wanted`, it may be of another version; see `run_folder.described`.
+        """
         with self.errors("read"):
-            return _verified(self._folder(key))
+            place = self._found(key)
+            return run_folder.verified(place, contents=contents, is_wanted=is_wanted)
 
-    def described(self, key: str) -> dict[str, Any]:
-        """Return a result's `run.json` after checking it, but not the tables; raises as `get`."""
-        if not self.has(key):
-            raise MissingResult(key)
+    def described(self, key: str, *, is_wanted: bool = True) -> RunFile:
+        """Return a result's `run.json` as `verify`, after checking no other file."""
         with self.errors("read"):
-            return _description(self._folder(key))
+            return run_folder.described(self._found(key), is_wanted=is_wanted)
 
-    def size_bytes(self, key: str, content: Mapping[str, Any]) -> int:
-        """Return the size of a result's files; `content` is its `run.json`."""
-        tables: int = sum(file["bytes"] for file in content["files"].values())
-        return tables + (self._folder(key) / RUN_FILE).stat().st_size
+    def size_bytes(self, key: str) -> int:
+        """Return the size of a result's files."""
+        with self.errors("read"):
+            place = self._found(key)
+            if isinstance(place, PackedResult):
+                return place.size_bytes()
+            return sum(file.stat().st_size for file in place.iterdir())
+
+    def state(self, key: str) -> tuple[tuple[str, int, int], ...]:
+        """Return name, size and time of each file of a result: what is changed in it, shows."""
+        place = self._found(key)
+        files = [place.pack] if isinstance(place, PackedResult) else sorted(place.iterdir())
+        found = ((file.name, file.stat()) for file in files)
+        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
 
     def keys(self) -> Iterator[str]:
         """Iterate over the keys of all results, in order."""
+        with self.errors("read"):
+            packed = set(self.packs.keys())
+        yield from sorted({*self.loose(), *packed})
+
+    def loose(self) -> Iterator[str]:
+        """Iterate over the keys of the results that have folders of their own, in order."""
         for folder in sorted(self.root.glob("runs/??/*/")):
             if not staging.is_staging(folder) and (folder / RUN_FILE).is_file():
                 yield folder.name
 
     def put(self, scenario: ResolvedScenario, output: Output) -> int:
-        """Keep a result and return its size in bytes.
+        """Keep a result as `install` does, and return its size in bytes."""
+        files = dict(run_folder.encoded(scenario, output))
+        self.install(scenario.key, files)
+        return sum(map(len, files.values()))
+
+    def install(self, key: str, files: Mapping[str, bytes]) -> None:
+        """Keep the files of a result.
 
         If an intact one is there already, that one stays if it is valid.
         """
         with self.errors("write"):
             self.create()
-            files = dict(_encoded(scenario, output))
-            target = self._folder(scenario.key)
+            target = self.folder(key)
             with staging.folder(target.parent) as draft:
                 for name, content in files.items():
                     (draft / name).write_bytes(content)
-                self._install(draft, target)
-        return sum(map(len, files.values()))
+                self._take_place(draft, target)
+
+    def files(self, key: str) -> dict[str, bytes]:
+        """Return the files of a result."""
+        with self.errors("read"):
+            place = self._found(key)
+            if isinstance(place, PackedResult):
+                return place.files()
+            return {file.name: file.read_bytes() for file in place.iterdir()}
+
+    def remove(self, key: str) -> None:
+        """Remove the folder of a result."""
+        folder = self.folder(key)
+        with self.errors("write"), staging.locked(folder.parent):
+            if folder.is_dir():
+                staging.discard(folder)
 
     def clean(self) -> None:
         """Remove what writers that died have left behind."""
         with self.errors("write"):
             folders = (self.root / name for name in ("studies", "failures", "campaigns"))
-            for parent in (self.root, *folders, *self.root.glob("runs/??/")):
+            for parent in (
+                self.root,
+                *folders,
+                *self.root.glob("runs/??/"),
+                *self.root.glob("quantities/??/"),
+                *self.root.glob("packs/"),
+            ):
                 staging.remove_abandoned(parent)
 
-    def _install(self, draft: Path, target: Path) -> None:
+    def _take_place(self, draft: Path, target: Path) -> None:
         """Rename the draft to its place, unless an intact and valid result is there."""
         while True:
             try:
@@ -128,7 +185,8 @@ class Store:
             if not _remove_if_useless(target):
                 return
 
-    def _folder(self, key: str) -> Path:
+    def folder(self, key: str) -> Path:
+        """Return where a result lies, or would."""
         return self.root / "runs" / key[:2] / key
 
     def create(self) -> None:
@@ -156,7 +214,7 @@ class Store:
             raise InputError("not a folder", source=str(self.root)) from None
         try:
             found = json.loads(text)["format"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError(
                 "this file does not say which format the results have",
                 source=str(self.root / FORMAT_FILE),
@@ -196,88 +254,34 @@ class Store:
             ) from error
 
 
+class _Tables(Mapping[str, pl.LazyFrame]):
+    """The tables of a result by their names; what is in a pack is read when it is asked for."""
+
+    def __init__(self, files: Mapping[str, Path | PackedFile]) -> None:
+        self._files = files
+
+    def __getitem__(self, name: str) -> pl.LazyFrame:
+        file = self._files[name]
+        if isinstance(file, PackedFile):
+            return pl.scan_parquet(io.BytesIO(file.read_bytes()))
+        return pl.scan_parquet(file, glob=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
 def _remove_if_useless(target: Path) -> bool:
     """Make room for a new result where a damaged or an invalid one is; False: a good one is."""
     with staging.locked(target.parent):
         if not target.is_dir():
             return True  # removed by another process, which holds this lock to do so
         try:
-            useless = bool(validity.reasons(_verified(target)["summary"]))
+            useless = bool(validity.reasons(run_folder.verified(target, is_wanted=True).summary))
         except DamagedResult:
             useless = True
         if useless:
             staging.discard(target)
         return useless
-
-
-def _encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each file of a run; `run.json` comes last."""
-    files = {}
-    for name, table in sorted(output.tables.items()):
-        if table.height:
-            content = _parquet(table)
-            files[f"{name}.parquet"] = {"bytes": len(content), "sha256": _sha256(content)}
-            yield f"{name}.parquet", content
-    run: dict[str, Any] = {
-        "key": scenario.key,
-        "engine": scenario.engine,
-        "schema": catalogue.schema().version,
-        "scenario": scenario.data,
-        "summary": output.summary,
-        "files": files,
-    }
-    run["digest"] = _digest(run)
-    yield RUN_FILE, _run_file(run)
-
-
-def _run_file(run: Mapping[str, Any]) -> bytes:
-    return (json.dumps(run, sort_keys=True, indent=1) + "\n").encode()
-
-
-def _parquet(table: pl.DataFrame) -> bytes:
-    """Encode a table; the bytes depend on its content only, not on threads or chunks."""
-    buffer = io.BytesIO()
-    table.rechunk().write_parquet(
-        buffer, compression="zstd", compression_level=3, row_group_size=1 << 18
-    )
-    return buffer.getvalue()
-
-
-def _verified(folder: Path) -> dict[str, Any]:
-    """Return `run.json` after comparing it and all files with their digests."""
-    run = _description(folder)
-    for name, expected in run["files"].items():
-        try:
-            content = (folder / name).read_bytes()
-        except FileNotFoundError as error:
-            raise _damaged(folder, str(error)) from None
-        if _sha256(content) != expected["sha256"]:
-            raise _damaged(folder, f"{name} does not match its digest")
-    return run
-
-
-def _description(folder: Path) -> dict[str, Any]:
-    """Return `run.json` after comparing it with its digest."""
-    try:
-        content = (folder / RUN_FILE).read_bytes()
-        run = json.loads(content)
-        if run["digest"] != _digest(run) or content != _run_file(run):
-            raise _damaged(folder, f"{RUN_FILE} does not match its digest")
-        if run["key"] != folder.name:
-            raise _damaged(folder, "it does not match its name")
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(folder, str(error)) from None
-    return dict(run)
-
-
-def _damaged(folder: Path, why: str) -> DamagedResult:
-    return DamagedResult(f"{folder}: damaged result ({why}); run it again to replace it")
-
-
-def _digest(run: Mapping[str, Any]) -> str:
-    content = {name: value for name, value in run.items() if name != "digest"}
-    return _sha256(canonical_json(content).encode())
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from dumbbell import _core, catalogue
+from dumbbell import _core, apart, catalogue
 from dumbbell.errors import InputError, TestbedError
 from dumbbell.running import machine
 from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output, core_errors, unpacked
+from dumbbell.running.engine import Output, brought_down, core_errors, unpacked
 from dumbbell.scenario.resolve import ResolvedScenario
 
 
@@ -27,13 +27,12 @@ class TestbedEngine:
 
     def __init__(self, *, kernel_modules: bool = False) -> None:
         self._options = json.dumps({"kernel_modules": kernel_modules})
-        modules = ", its own algorithms" if kernel_modules else ""
-        self._identity = f"testbed {catalogue.TESTBED_VERSION}, {machine.system()}{modules}"
+        self._modules = ", its own algorithms" if kernel_modules else ""
 
     @property
     def identity(self) -> str:
-        """The hash of the testbed's sources, the kernel and the options."""
-        return self._identity
+        """The version of what the testbed does, the kernel and the options."""
+        return f"testbed {catalogue.TESTBED_VERSION}, {machine.system()}{self._modules}"
 
     def check(self) -> None:
         """Raise TestbedError if this machine cannot run anything on it."""
@@ -43,8 +42,20 @@ class TestbedEngine:
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario; it takes as long as it lasts, and about a second more."""
-        if scenario.data["record"]["capture"]:
+        if scenario.scenario.record.capture:
             raise InputError("only the simulator captures packets", key="capture", value=True)
+        record = scenario.scenario.record
+        if record.modes and record.interval_ns is None:
+            raise InputError(
+                "on the testbed samples show the modes of algorithms",
+                key="record.modes",
+                value=True,
+                valid='record = { modes = true, interval = "10ms" }; or the simulator',
+            )
         token = None if cancel is None else cancel.core
         with core_errors("testbed"):
+            if scenario.scenario.sources:
+                with brought_down(scenario):
+                    found = apart.ask("testbed_run", scenario.json, self._options, cancel=cancel)
+                    return unpacked(apart.RawOutput(*found))
             return unpacked(_core.testbed_run(scenario.json, self._options, token))

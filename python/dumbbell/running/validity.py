@@ -1,22 +1,32 @@
-"""Runs that say nothing about their scenario: the testbed marks them, and they are repeated."""
+"""Runs that say nothing about their scenario, and runs that may not tell of their algorithms.
+
+The testbed marks the former as invalid: they are repeated, and nothing rests on them. The latter
+are *doubtful*: a host was their bottleneck, a flow was locked out or packets kept one phase. That
+is what the scenario says and may be what was meant, so they are valid and count, but it is said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
+from dumbbell.contract.summary import Cause, Doubt, Summary
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine, Output
 from dumbbell.running.places import words
 from dumbbell.scenario.resolve import ResolvedScenario
 
-RETRIES: Final = 2
-"""How often an invalid run is repeated unless something else is asked for."""
+TELL_OF: Final[Mapping[Cause, str]] = {
+    "host": "a host",
+    "locked-out": "a lock-out",
+    "phase": "the phase of packets",
+}
+"""What a doubtful run may tell of instead of its algorithms."""
 
 
-def reasons(summary: Mapping[str, Any]) -> tuple[str, ...]:
+def reasons(summary: Summary) -> tuple[str, ...]:
     """Return why a run is invalid; nothing: it is valid."""
-    return tuple(summary.get("testbed", {}).get("invalid", ()))
+    return () if summary.testbed is None else summary.testbed.invalid
 
 
 def attempts(
@@ -33,3 +43,20 @@ def attempts(
 def described(scenario: ResolvedScenario, why: tuple[str, ...]) -> str:
     """Name an invalid run for people, with its reasons."""
     return f"invalid run {scenario.key[:12]} ({words(scenario)}): {'; '.join(why)}"
+
+
+def doubtful(runs: Iterable[tuple[ResolvedScenario, Iterable[Doubt]]]) -> list[str]:
+    """Say for people which of some runs are doubtful: how many of each cause, and the first."""
+    total = 0
+    found: dict[Cause, list[tuple[ResolvedScenario, Doubt]]] = {}
+    for scenario, doubts in runs:
+        total += 1
+        first_of_each = {doubt.cause: doubt for doubt in reversed(tuple(doubts))}
+        for cause, doubt in first_of_each.items():
+            found.setdefault(cause, []).append((scenario, doubt))
+    return [
+        f"{len(found[cause])} of {total} runs may tell of {TELL_OF[cause]}; "
+        f"{found[cause][0][0].key[:12]} ({words(found[cause][0][0])}): {found[cause][0][1].text}"
+        for cause in TELL_OF
+        if cause in found
+    ]

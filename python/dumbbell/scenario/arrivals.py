@@ -1,16 +1,16 @@
-"""Short flows that arrive at random: when they start, and how much they send."""
+"""Short flows that arrive: when they start, and how much they send."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from dumbbell.errors import InputError
 from dumbbell.scenario import draws
-from dumbbell.scenario.model_flows import FLOWS_MAX, Arrivals
+from dumbbell.scenario.model_flows import ALL_FLOWS_MAX, Arrivals
 from dumbbell.scenario.model_sizes import AnySize, Empirical, Exponential, Fixed, LogNormal
-from dumbbell.units import NS_PER_S
+from dumbbell.units import NS_PER_S, format_time
 
 _SIZE_MAX = 2**62 - 1
 
@@ -27,33 +27,74 @@ def arrivals(
 ) -> Iterator[tuple[int, int]]:
     """Yield start and size of each flow of an arrival process, in order.
 
-    The times between starts are exponential. `number` tells the processes of a scenario apart,
-    `slowest_bps` is what a load refers to. Packets count there as links carry them:
-    `header_bytes` of each are no payload, and links add `overhead_bytes`. More flows than a
+    Unless a file lists them, the times between starts are exponential. `number` tells the processes
+    of a scenario apart, `slowest_bps` is what a load refers to. Packets count there as links carry
+    them: `header_bytes` of each are no payload, and links add `overhead_bytes`. More flows than a
     scenario may have are an InputError.
     """
-    per_s = _flows_per_s(spec, slowest_bps, header_bytes, overhead_bytes)
+    if spec.listed is not None:
+        return _listed(spec, spec.listed, duration_ns)
+    assert spec.size is not None, "only a file says otherwise how much is sent"
+    per_s = _flows_per_s(spec, spec.size, slowest_bps, header_bytes, overhead_bytes)
     end_ns = min(duration_ns, duration_ns if spec.stop is None else spec.stop)
+    expected = int(per_s * (end_ns - spec.start) / NS_PER_S)
+    # Chance makes little of it: who expects twice as many need not count them.
+    found = () if expected > 2 * ALL_FLOWS_MAX else _drawn(spec, spec.size, seed, number, per_s)
+    return _limited(spec, found, expected, end_ns)
+
+
+def _drawn(
+    spec: Arrivals, size: AnySize, seed: int, number: int, per_s: Fraction
+) -> Iterator[tuple[int, int]]:
+    """Yield start and size of flow after flow."""
     with localcontext(prec=28):
         gap_ns = draws.decimal(NS_PER_S / per_s)
         time_ns = Decimal(spec.start)
-    for flow in range(FLOWS_MAX + 1):
+    for flow in range(ALL_FLOWS_MAX + 1):
         with localcontext(prec=28):
             time_ns += gap_ns * draws.exponential("gap", seed, number, flow)
-        if time_ns >= end_ns:
+        yield int(time_ns), draw_size(size, seed, number, flow)
+
+
+def _limited(
+    spec: Arrivals, found: Iterable[tuple[int, int]], expected: int, end_ns: int
+) -> Iterator[tuple[int, int]]:
+    """Yield what starts before an end; that there is always more is an InputError."""
+    for start_ns, size in found:
+        if start_ns >= end_ns:
             return
-        yield int(time_ns), draw_size(spec.size, seed, number, flow)
-    expected = int(per_s * (end_ns - spec.start) / NS_PER_S)
+        yield start_ns, size
     raise InputError(
         f"about {expected} flows arrive",
         key="rate" if spec.load is None else "load",
         value=spec.rate if spec.load is None else spec.load,
-        valid=f"less, or a shorter time: at most {FLOWS_MAX} flows",
+        valid=f"less, or a shorter time: at most {ALL_FLOWS_MAX} flows",
     )
 
 
+def _listed(
+    spec: Arrivals, listed: Sequence[tuple[int, int]], duration_ns: int
+) -> Iterator[tuple[int, int]]:
+    """Yield what a file lists; all of it must start before the end of the run."""
+    latest_ns = spec.start + listed[-1][0]
+    if latest_ns >= duration_ns:
+        raise InputError(
+            f"its last flow starts at {format_time(latest_ns)}, "
+            f"not before the end of the run at {format_time(duration_ns)}",
+            key="file",
+            value=spec.file,
+            valid="a longer run, or a file that ends before it",
+        )
+    for after_ns, size in listed:
+        yield spec.start + after_ns, size
+
+
 def _flows_per_s(
-    spec: Arrivals, slowest_bps: int | None, header_bytes: int, overhead_bytes: int
+    spec: Arrivals,
+    size: AnySize,
+    slowest_bps: int | None,
+    header_bytes: int,
+    overhead_bytes: int,
 ) -> Fraction:
     if spec.load is None:
         return Fraction(str(spec.rate))
@@ -64,7 +105,7 @@ def _flows_per_s(
             valid="rate, in flows per second",
         )
     # As if all packets were full; the last one of a flow may be short.
-    wire = mean_size(spec.size) * Fraction(spec.packet + overhead_bytes, spec.packet - header_bytes)
+    wire = mean_size(size) * Fraction(spec.packet + overhead_bytes, spec.packet - header_bytes)
     return Fraction(str(spec.load)) * slowest_bps / (8 * wire)
 
 

@@ -8,11 +8,10 @@ of a mathematical library may differ in their last digit from one machine to the
 from __future__ import annotations
 
 import hashlib
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
-from typing import Final
 
-_DIGITS: Final = Context(prec=28)
+from dumbbell.scenario.logarithms import DIGITS, ln
 
 
 def integer(span: int, *purpose: object) -> int:
@@ -28,7 +27,7 @@ def share(*purpose: object) -> Fraction:
 
 def exponential(*purpose: object) -> Decimal:
     """Draw an exponentially distributed number of mean 1."""
-    return -_DIGITS.ln(decimal(share(*purpose)))
+    return -ln(decimal(share(*purpose)))
 
 
 def normal(*purpose: object) -> Decimal:
@@ -40,24 +39,24 @@ def normal(*purpose: object) -> Decimal:
         square = across * across + along * along
         if 0 < square < 1:
             radius = decimal(square)
-            factor = _DIGITS.divide(-2 * _DIGITS.ln(radius), radius)
-            return _DIGITS.multiply(decimal(across), _DIGITS.sqrt(factor))
+            factor = DIGITS.divide(-2 * DIGITS.ln(radius), radius)
+            return DIGITS.multiply(decimal(across), DIGITS.sqrt(factor))
         attempt += 1
 
 
 def power(exponent: Decimal) -> Decimal:
     """Return e to the power of `exponent`."""
-    return _DIGITS.exp(exponent)
+    return DIGITS.exp(exponent)
 
 
 def logarithm(value: Decimal) -> Decimal:
     """Return the natural logarithm."""
-    return _DIGITS.ln(value)
+    return DIGITS.ln(value)
 
 
 def decimal(value: Fraction) -> Decimal:
     """Return a fraction as a decimal of all digits that count here."""
-    return _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def _bits(*purpose: object) -> int:

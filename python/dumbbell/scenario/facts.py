@@ -4,55 +4,69 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from dumbbell import catalogue
+from dumbbell.contract.scenario import (
+    Flow,
+    LinkConfig,
+    RateConfig,
+    Scenario,
+    StackChoice,
+    TokenBucketConfig,
+    TraceConfig,
+)
 from dumbbell.units import NS_PER_S
 
-Resolved = Mapping[str, Any]
-"""The data of a resolved scenario, or a part of it."""
 
-
-def algorithm(flow: Resolved) -> str:
+def algorithm(flow: Flow) -> str:
     """Return a flow's algorithm; ``udp`` if it has none."""
-    return str(flow["transport"]["tcp"]["algorithm"]) if "tcp" in flow["transport"] else "udp"
+    tcp = flow.transport.tcp
+    return "udp" if tcp is None else tcp.algorithm
 
 
-def choice(flow: Resolved) -> str:
+def choice(flow: Flow) -> str:
     """Return a flow's algorithm as it is chosen, with its preset: ``htcp@li2007``."""
-    preset = flow["transport"].get("tcp", {}).get("preset")
-    return f"{algorithm(flow)}@{preset}" if preset else algorithm(flow)
+    tcp = flow.transport.tcp
+    if tcp is None or not tcp.preset:
+        return algorithm(flow)
+    return f"{tcp.algorithm}@{tcp.preset}"
 
 
-def algorithms(data: Resolved) -> list[str]:
+def algorithms(scenario: Scenario) -> list[str]:
     """Return the algorithms of a scenario, each once, in alphabetical order."""
-    return sorted({algorithm(flow) for flow in data["flows"] if "tcp" in flow["transport"]})
+    found = (flow.transport.tcp for flow in scenario.flows)
+    return sorted({tcp.algorithm for tcp in found if tcp is not None})
 
 
-def described(data: Resolved, name: str) -> catalogue.Algorithm:
-    """Return the description of one of the algorithms of a scenario, which may bring its source."""
-    code = data.get("sources", {}).get(name)
-    return catalogue.algorithm(name) if code is None else catalogue.loaded(name, code)
+def described(scenario: Scenario, name: str) -> catalogue.Algorithm:
+    """Return what is known of one of the algorithms of a scenario, which may bring its source."""
+    return catalogue.described(name, scenario.sources.get(name))
 
 
-def stacks(data: Resolved) -> list[Resolved]:
+def own(scenario: Scenario) -> catalogue.Own:
+    """Return the algorithms whose source a scenario brings, by name."""
+    return {name: catalogue.described(name, code) for name, code in scenario.sources.items()}
+
+
+def stacks(scenario: Scenario) -> list[StackChoice]:
     """Return the TCP stacks of a scenario, each once, in the order of the flows."""
-    found: list[Resolved] = []
-    for flow in data["flows"]:
-        stack = flow["transport"].get("tcp", {}).get("stack")
-        if stack is not None and stack not in found:
-            found.append(stack)
+    found: list[StackChoice] = []
+    for flow in scenario.flows:
+        tcp = flow.transport.tcp
+        if tcp is not None and tcp.stack not in found:
+            found.append(tcp.stack)
     return found
 
 
-def base_rtt_ns(data: Resolved, flow: Resolved) -> int:
+def base_rtt_ns(scenario: Scenario, flow: Flow) -> int:
     """Return the two-way propagation time of a flow's path at the beginning of the run."""
     total_ns = 0
-    for route in (flow["forward"], flow["reverse"]):
-        total_ns += route["delay_ns"]
-        for hop in route["hops"]:
-            total_ns += hop["delay_ns"] + data["links"][hop["link"]]["delay"][0][1]
+    for route in (flow.forward, flow.reverse):
+        total_ns += route.delay_ns
+        for hop in route.hops:
+            total_ns += hop.delay_ns + scenario.links[hop.link].delay[0][1]
     return total_ns
 
 
@@ -79,80 +93,113 @@ def family(label: str) -> str:
     return re.sub(r" \d+$", "", whole(label))
 
 
-def bundles(flows: Sequence[Resolved]) -> list[list[int]]:
+def bundles(flows: Sequence[Flow]) -> list[list[int]]:
     """Return the connections of each flow, by number; most flows have just one.
 
     A scenario knows connections only; those of a `parallel` flow are told by their labels.
     """
     found: dict[str, list[int]] = {}
     for number, flow in enumerate(flows):
-        found.setdefault(whole(flow["label"]), []).append(number)
+        found.setdefault(whole(flow.label), []).append(number)
     return list(found.values())
 
 
-def mean_rate_bps(link: Resolved, start_ns: int, end_ns: int) -> float | None:
+def mean_rate_bps(link: LinkConfig, start_ns: int, end_ns: int) -> float | None:
     """Return the mean rate of a link over a part of a run; None: unlimited.
 
     Of a token bucket it is the rate in the long run, without its burst.
     """
-    match link["rate"]:
-        case {"constant": rate_bps} | {"token_bucket": {"rate_bps": rate_bps}}:
+    match link.rate:
+        case RateConfig(constant=int(rate_bps)):
             return float(rate_bps)
-        case {"trace": trace}:
-            bits = 8 * trace["bytes"] * (_chances(trace, end_ns) - _chances(trace, start_ns))
-            return float(bits * NS_PER_S / (end_ns - start_ns))
-        case {"steps": steps}:
+        case RateConfig(token_bucket=TokenBucketConfig(rate_bps=rate_bps)):
+            return float(rate_bps)
+        case RateConfig(trace=TraceConfig() as trace):
+            bits = 8 * trace.bytes * (_chances(trace, end_ns) - _chances(trace, start_ns))
+            return bits * NS_PER_S / (end_ns - start_ns)
+        case RateConfig(steps=tuple(steps)):
             ends_ns = [*(at for at, _ in steps[1:]), end_ns]
             spans = [
                 rate_bps * max(0, min(until_ns, end_ns) - max(at, start_ns))
                 for (at, rate_bps), until_ns in zip(steps, ends_ns, strict=True)
             ]
-            return float(sum(spans) / (end_ns - start_ns))
+            return sum(spans) / (end_ns - start_ns)
     return None
 
 
-def _chances(trace: Resolved, time_ns: int) -> int:
+def _chances(trace: TraceConfig, time_ns: int) -> int:
     """Return how many departures a trace allows up to a time."""
-    periods, rest_ns = divmod(time_ns, trace["period_ns"])
-    return int(periods * len(trace["times_ns"]) + bisect.bisect_right(trace["times_ns"], rest_ns))
+    periods, rest_ns = divmod(time_ns, trace.period_ns)
+    return periods * len(trace.times_ns) + bisect.bisect_right(trace.times_ns, rest_ns)
 
 
-def sampled_links(data: Resolved) -> list[Resolved]:
+def sampled_links(scenario: Scenario) -> list[LinkConfig]:
     """Return the links that have entries in the summary and rows in the table of queues."""
-    return [link for link in data["links"] if link["sampled"]]
+    return [link for link in scenario.links if link.sampled]
 
 
-def data_queues(data: Resolved) -> dict[int, str]:
+def data_queues(scenario: Scenario) -> dict[int, str]:
     """Return number and name of the sampled links that data passes."""
-    passed = {hop["link"] for flow in data["flows"] for hop in flow["forward"]["hops"]}
-    sampled = [number for number, link in enumerate(data["links"]) if link["sampled"]]
+    passed = {hop.link for flow in scenario.flows for hop in flow.forward.hops}
+    sampled = [number for number, link in enumerate(scenario.links) if link.sampled]
     return {
-        number: data["links"][link]["name"] for number, link in enumerate(sampled) if link in passed
+        number: scenario.links[link].name for number, link in enumerate(sampled) if link in passed
     }
 
 
-def bottleneck(data: Resolved) -> int | None:
-    """Return the number of the bottleneck among the sampled links.
+def bottleneck(scenario: Scenario, flow: Flow | None = None) -> int | None:
+    """Return the number of a flow's bottleneck among the sampled links.
 
-    It is the slowest one on the way of the first flow's data, of equals the first; of a dumbbell,
-    the one that the first flow sends over. None where none of them has a rate.
+    It is the slowest one on the way of its data, of equals the first. *The* bottleneck is that of
+    the first flow; of a dumbbell, the one that the first flow sends over. None where none of them
+    has a rate.
     """
-    numbers = [number for number, link in enumerate(data["links"]) if link["sampled"]]
+    numbers = [number for number, link in enumerate(scenario.links) if link.sampled]
     rates = {
-        hop["link"]: mean_rate_bps(data["links"][hop["link"]], 0, data["duration_ns"])
-        for hop in data["flows"][0]["forward"]["hops"]
-        if data["links"][hop["link"]]["sampled"]
+        hop.link: mean_rate_bps(scenario.links[hop.link], 0, scenario.duration_ns)
+        for hop in (flow or scenario.flows[0]).forward.hops
+        if scenario.links[hop.link].sampled
     }
     known = {link: rate for link, rate in rates.items() if rate is not None}
     return numbers.index(min(known, key=known.__getitem__)) if known else None
 
 
+def slowest_link(scenario: Scenario, flow: Flow) -> tuple[float, int] | None:
+    """Return the mean rate of the slowest link of a flow's data, in bit/s, and its overhead.
+
+    The overhead are bytes of each packet beyond those of IP. None: none of them has a rate.
+    """
+    links = [scenario.links[hop.link] for hop in flow.forward.hops]
+    rates = [(mean_rate_bps(link, 0, scenario.duration_ns), link.overhead_bytes) for link in links]
+    known = [(rate_bps, overhead) for rate_bps, overhead in rates if rate_bps]
+    return min(known, key=lambda each: each[0], default=None)
+
+
 def bottleneck_rate_bps(
-    data: Resolved, start_ns: int = 0, end_ns: int | None = None
+    scenario: Scenario, start_ns: int = 0, end_ns: int | None = None
 ) -> float | None:
     """Return the mean rate of the bottleneck, by default over the whole run; None: it has none."""
-    number = bottleneck(data)
+    number = bottleneck(scenario)
     if number is None:
         return None
-    end_ns = data["duration_ns"] if end_ns is None else end_ns
-    return mean_rate_bps(sampled_links(data)[number], start_ns, int(end_ns))
+    end_ns = scenario.duration_ns if end_ns is None else end_ns
+    return mean_rate_bps(sampled_links(scenario)[number], start_ns, end_ns)
+
+
+def state_column(scenario: Scenario, algorithm: str, name: str) -> tuple[str, float] | None:
+    """Return the column of `internals` that holds what an algorithm exports as `name`.
+
+    With it comes how many of the column's units make one: a name that ends with ``_milli`` is
+    exported in thousandths. None if the algorithm does not export it.
+    """
+    units = {name: 1.0, f"{name}_milli": 1e3}
+    for index, exported in enumerate(described(scenario, algorithm).sampled_info):
+        if exported in units:
+            return f"info{index}", units[exported]
+    return None
+
+
+def mode_number(scenario: Scenario, algorithm: str, mode: str) -> int | None:
+    """Return the number of an algorithm's mode in the table `modes`; None: it has no such mode."""
+    names = described(scenario, algorithm).modes
+    return names.index(mode) if mode in names else None

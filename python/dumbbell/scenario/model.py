@@ -6,20 +6,27 @@ integers that an engine runs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-from dumbbell import documents
+from dumbbell import documents, validation
 from dumbbell.catalogue import NONE_OWN, Own
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_flows import Arrivals, Flow
 from dumbbell.scenario.model_network import NetworkSpec
 from dumbbell.scenario.model_record import Record
 from dumbbell.scenario.model_stack import Stack
-from dumbbell.scenario.resolve import ResolvedScenario, resolve
+from dumbbell.scenario.resolve import Resolution, ResolvedScenario
 from dumbbell.scenario.tables import Table
 from dumbbell.units import Duration, Integer
 
@@ -50,7 +57,7 @@ class Scenario(Table):
     arrivals: tuple[Arrivals, ...] = Field(
         (), examples=[[{"algorithm": "cubic", "load": "30%", "size": "10kb"}]]
     )
-    """Short flows that arrive at random, as an array of tables."""
+    """Short flows that arrive at random or as a file says, as an array of tables."""
 
     record: Record = Field(Record(), examples=[{"interval": "10ms"}])
     """What to record."""
@@ -67,8 +74,13 @@ class Scenario(Table):
         if not self.flow and not self.arrivals:
             raise InputError("no flows", key="flow", valid="at least one [[flow]] or [[arrivals]]")
         # What the parts leave open shows when they are put together.
-        self.resolve()
+        _ = self.resolution
         return self
+
+    @functools.cached_property
+    def resolution(self) -> Resolution:
+        """Itself in base units, for any seed."""
+        return Resolution(self)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -81,11 +93,63 @@ class Scenario(Table):
 
         Besides those that are built in, it may name the algorithms in `own`.
         """
-        return documents.validate(cls, data, source, {"own": own})
+        return validation.validate(cls, data, source, {"own": own})
 
-    def resolve(self, *, capture: bool = False) -> ResolvedScenario:
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, with other values if they are given; it is resolved anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("resolution", None)
+        return copied
+
+    def resolve(self, *, seed: int | None = None, capture: bool = False) -> ResolvedScenario:
         """Return the integers that an engine runs; what is random of the flows is drawn here.
 
-        With `capture`, the run also keeps all packets for Wireshark.
+        Parameters
+        ----------
+        seed
+            Where randomness comes from, instead of the scenario's own seed.
+        capture
+            Whether the run also keeps all packets for Wireshark.
         """
-        return resolve(self, capture=capture)
+        own = self.seed if seed is None else seed
+        return self.resolution.drawn(self, own, capture=capture)
+
+
+class Reader:
+    """Reads scenarios that have much in common: equal parts are checked once.
+
+    Parameters
+    ----------
+    folder
+        To which the files are relative that they name.
+    own
+        Algorithms that they may name besides those that are built in.
+    """
+
+    def __init__(self, folder: Path, own: Own = NONE_OWN) -> None:
+        self._context = {"folder": folder, "own": own}
+        self._checked: dict[str, Any] = {}
+
+    def parse(self, data: Mapping[str, Any]) -> Scenario:
+        """Validate the content of a scenario; errors do not say where it is from."""
+        parts = {key: self._part(key, data[key]) for key in _PARTS if key in data}
+        return validation.validate(Scenario, {**data, **parts}, context=self._context)
+
+    def _part(self, key: str, value: Any) -> Any:
+        """Return the model of a part; what is wrong stays, to be refused with its place."""
+        name = f"{key} {documents.fingerprint(value)}"
+        if name not in self._checked:
+            try:
+                model = _part_model(key)
+                self._checked[name] = model.validate_python(value, context=self._context)
+            except ValidationError:
+                return value
+        return self._checked[name]
+
+
+_PARTS: Final[Mapping[str, Any]] = {"network": NetworkSpec, "flow": tuple[Flow, ...]}
+
+
+@functools.cache
+def _part_model(key: str) -> TypeAdapter[Any]:
+    return TypeAdapter(_PARTS[key])

@@ -1,4 +1,4 @@
-"""Flows: single ones, and those that arrive at random."""
+"""Flows: single ones, and short ones that arrive."""
 
 from __future__ import annotations
 
@@ -17,27 +17,35 @@ from pydantic import (
 )
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.scenario import facts
 from dumbbell.scenario.model_sizes import SizeSpec
 from dumbbell.scenario.model_stack import Stack, Switches
 from dumbbell.scenario.model_tcp_bpf import TcpBpf
-from dumbbell.scenario.model_workloads import Bulk, OnOff, Start, WorkloadSpec
+from dumbbell.scenario.model_workloads import AppLimited, Bulk, OnOff, Start, WorkloadSpec
 from dumbbell.scenario.tables import Table
+from dumbbell.scenario.traces import read_arrivals
 from dumbbell.units import (
+    NS_PER_S,
     Bytes,
     Count,
-    Duration,
     Integer,
     Number,
     Rate,
     Share,
     Time,
     Volume,
+    WholeDelay,
+    format_rate,
     format_time,
 )
 
 FLOWS_MAX: Final = 10_000
+"""Of all `[[flow]]` together, which may last for the whole run."""
+
+ALL_FLOWS_MAX: Final = 100_000
+"""With those that arrive, of which few are there at the same time."""
+
 HEADER_BYTES: Final = 52
 """IP (20), TCP (20) and its timestamp option (12)."""
 
@@ -57,7 +65,7 @@ def _pair(hops: tuple[int, ...]) -> tuple[int, ...]:
 class Traffic(Table):
     """What single flows and arriving ones have in common: their TCP and their path."""
 
-    rtt: Duration | None = Field(None, examples=["162ms"])
+    rtt: WholeDelay | None = Field(None, examples=["162ms"])
     """Two-way propagation time of the whole path; by default the network's. Not in a graph."""
 
     packet: Bytes = Field(1500, examples=[1500, 9000])
@@ -79,6 +87,13 @@ class Traffic(Table):
     label: str | None = Field(None, min_length=1, examples=["late flow"])
     """Name of the flow in tables and figures, numbered if there are several; by default the
     algorithm and a number."""
+
+    group: str | None = Field(None, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", examples=["stream"])
+    """Name of a group of flows, over which quantities are taken together."""
+
+    class_: str | None = Field(None, alias="class", min_length=1, examples=["nv"])
+    """Class of its packets, data and acknowledgements, in queues that serve classes (discipline
+    `classes` with `by = "class"`)."""
 
     host: str | None = Field(None, min_length=1, examples=["client"])
     """Name of the sending host; flows of the same host share its access link. By default each
@@ -119,8 +134,10 @@ class Traffic(Table):
     @property
     def chosen(self) -> Chosen:
         """Its algorithm and preset; datagrams have none."""
-        assert self._chosen is not None, "UDP has no algorithm"
-        return self._chosen
+        # Not by its name, which pydantic looks up slowly: each of thousands of flows asks for it.
+        chosen: Chosen | None = (self.__pydantic_private__ or {})["_chosen"]
+        assert chosen is not None, "UDP has no algorithm"
+        return chosen
 
     def _keep_choice(self, choice: str, info: ValidationInfo) -> None:
         try:
@@ -157,6 +174,12 @@ class Chosen:
     algorithm: catalogue.Algorithm
     preset: str | None
 
+    def resolved(self, parameters: Mapping[str, int]) -> tuple[str | None, dict[str, int]]:
+        """Return the preset that the engine knows, and the parameters that differ from it."""
+        if self.preset is None or not catalogue.is_preset_file(self.preset):
+            return self.preset, dict(parameters)
+        return None, {**self.algorithm.preset(self.preset).values, **parameters}
+
 
 def _choose(choice: str, info: ValidationInfo) -> Chosen:
     context = info.context or {}
@@ -166,17 +189,18 @@ def _choose(choice: str, info: ValidationInfo) -> Chosen:
 
 def _settled(choice: str, chosen: Chosen) -> str:
     """Return the choice so that it means the same elsewhere: with the whole path of a file."""
-    if chosen.algorithm.path is None:
+    named_files = chosen.algorithm.path or catalogue.is_preset_file(chosen.preset or "")
+    if not named_files:
         return choice
-    return chosen.algorithm.path + (f"@{chosen.preset}" if chosen.preset else "")
+    return (chosen.algorithm.path or chosen.algorithm.name) + (
+        f"@{chosen.preset}" if chosen.preset else ""
+    )
 
 
 def _check_parameters(algorithm: catalogue.Algorithm, parameters: Mapping[str, int]) -> None:
     for name, value in parameters.items():
-        try:
+        with placed(key=f"parameters.{name}"):
             algorithm.check_parameter(name, value)
-        except InputError as error:
-            raise error.at(key=f"parameters.{name}") from None
 
 
 class _FlowKind(Table):
@@ -210,7 +234,11 @@ class _FlowKind(Table):
 
     workload: WorkloadSpec | None = Field(
         None,
-        examples=[{"kind": "rpc", "bytes": "10kb"}, {"kind": "on-off", "on": "1s", "off": "2s"}],
+        examples=[
+            {"kind": "rpc", "bytes": "10kb"},
+            {"kind": "on-off", "on": "1s", "off": "2s"},
+            {"kind": "app-limited", "rate": "5mbit"},
+        ],
     )
     """What it has to send; by default `bulk`."""
 
@@ -264,13 +292,19 @@ class Flow(Traffic, _FlowKind):
             )
         self._keep_choice(self.algorithm, info)
         if self.rate is not None:
-            raise InputError("TCP finds its rate itself", key="rate", valid='transport = "udp"')
+            raise InputError(
+                "TCP finds its rate itself",
+                key="rate",
+                valid='transport = "udp"; or workload = { kind = "app-limited", rate = "5mbit" }',
+            )
         if self.bytes is not None and not isinstance(self.workload, Bulk | None):
             raise InputError(
                 f"the workload {self.workload.kind} says how much is sent",
                 key="bytes",
                 valid="no such key here, or a bulk workload",
             )
+        if isinstance(self.workload, AppLimited):
+            self.workload.check_segment(self.packet - HEADER_BYTES)
         self._check_parallel()
 
     def _check_parallel(self) -> None:
@@ -301,6 +335,13 @@ class Flow(Traffic, _FlowKind):
             )
         if self.rate is None:
             raise InputError("is missing", key="rate", valid='for example "200mbit"')
+        if self.rate > self.packet * 8 * NS_PER_S:
+            raise InputError(
+                f"a packet of {self.packet} bytes takes less than a nanosecond",
+                key="rate",
+                value=format_rate(self.rate),
+                valid=f"at most {format_rate(self.packet * 8 * NS_PER_S)}",
+            )
         for key in ("algorithm", "bytes", "parameters", "stack", "switches", "tcp_bpf"):
             if getattr(self, key):
                 raise InputError("not for UDP", key=key, valid="no such key here")
@@ -314,28 +355,41 @@ class _ArrivalsKind(Table):
     its path relative to this file."""
 
     rate: Number | None = Field(None, examples=[20])
-    """Flows per second; or set `load`."""
+    """Flows per second; or set `load` or `file`."""
 
     load: Share | None = Field(None, examples=["30%"])
     """What they are to take of the slowest link of their path on the average, headers and the
-    network's `overhead` counted; or set `rate`."""
+    network's `overhead` counted; or set `rate` or `file`."""
 
-    size: SizeSpec = Field(examples=["10kb", {"distribution": "pareto", "mean": "100kb"}])
-    """How much each of them sends."""
+    size: SizeSpec | None = Field(
+        None, examples=["10kb", {"distribution": "pareto", "mean": "100kb"}]
+    )
+    """How much each of them sends; required but with a `file`."""
+
+    file: str | None = Field(None, examples=["requests.txt"])
+    """A file, relative to the one that names it, that lists them: on each line when a flow starts,
+    counted from `start`, and how much it sends, such as `12.5ms 10kb`, in order of time."""
 
     start: Time = Field("0s", validate_default=True, examples=["10s"])
     """From when on they arrive."""
 
     stop: Time | None = Field(None, examples=["600s"])
-    """Until when they arrive; by default to the end of the run."""
+    """Until when they arrive; by default to the end of the run. Not with a `file`."""
 
 
 class Arrivals(Traffic, _ArrivalsKind):
-    """Short flows that arrive at random (a Poisson process); no samples are taken of them.
+    """Short flows that arrive at random (a Poisson process) or as a file says, without samples.
 
-    Times and sizes are drawn from SHA-256 of the scenario's seed and the numbers of the process and
-    of the flow, and so are the same everywhere.
+    Random times and sizes are drawn from SHA-256 of the scenario's seed and the numbers of the
+    process and of the flow, and so are the same everywhere.
     """
+
+    _listed: tuple[tuple[int, int], ...] | None = PrivateAttr(None)
+
+    @property
+    def listed(self) -> tuple[tuple[int, int], ...] | None:
+        """Starts in ns after `start` and sizes, as the file says; None: they are random."""
+        return self._listed
 
     @model_validator(mode="after")
     def _possible(self, info: ValidationInfo) -> Self:
@@ -343,9 +397,14 @@ class Arrivals(Traffic, _ArrivalsKind):
         for key in ("rate", "load"):
             if getattr(self, key) == 0:
                 raise InputError("must be more than 0", key=key, value=0)
-        if (self.rate is None) == (self.load is None):
-            problem = "is missing" if self.rate is None else "set twice, as rate and as load"
-            raise InputError(problem, key="rate", valid="either rate or load")
+        ways = [key for key in ("rate", "load", "file") if getattr(self, key) is not None]
+        if len(ways) != 1:
+            problem = f"set twice, as {ways[0]} and as {ways[1]}" if ways else "is missing"
+            raise InputError(problem, key="rate", valid="one of rate, load and file")
+        if self.file is not None:
+            self._read(self.file, info)
+        elif self.size is None:
+            raise InputError("is missing", key="size", valid='for example "10kb"; or a file')
         if self.stop is not None and self.stop <= self.start:
             raise InputError(
                 f"not after the start at {format_time(self.start)}",
@@ -354,6 +413,17 @@ class Arrivals(Traffic, _ArrivalsKind):
                 valid=f"more than {format_time(self.start)}",
             )
         return self
+
+    def _read(self, file: str, info: ValidationInfo) -> None:
+        for key in ("size", "stop"):
+            if getattr(self, key) is not None:
+                raise InputError(
+                    "the file says what arrives", key=key, valid="no such key here, or no file"
+                )
+        path = ((info.context or {}).get("folder", Path()) / file).absolute()
+        with placed(key="file"):
+            self._listed = read_arrivals(path, ALL_FLOWS_MAX)
+        object.__setattr__(self, "file", str(path))
 
     @field_validator("algorithm")
     @classmethod

@@ -16,7 +16,7 @@ from dumbbell.scenario.model_rates import (
     RateSpec,
 )
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Duration
+from dumbbell.units import WholeDelay
 
 
 class _GraphReversePath(Table):
@@ -86,7 +86,7 @@ class _GraphPath(Table):
     )
     """The links, as an array of tables."""
 
-    rtt: Duration | None = Field(None, examples=["42ms"])
+    rtt: WholeDelay | None = Field(None, examples=["42ms"])
     """What queues in `bdp` refer to; a flow's own round-trip time is that of its links."""
 
 

@@ -15,13 +15,13 @@ from dumbbell.scenario.model_rates import ProbabilitySpec
 from dumbbell.scenario.tables import Table
 from dumbbell.units import (
     Count,
-    Duration,
+    Delay,
     Integer,
     Probability,
     Rate,
     Share,
-    Time,
     Volume,
+    WholeDelay,
 )
 
 
@@ -121,7 +121,7 @@ class Reorder(Table):
     probability: Probability = Field(examples=[0.01, "1%"])
     """Share of packets that are late."""
 
-    delay: Duration = Field(examples=["1ms"])
+    delay: WholeDelay = Field(examples=["1ms"])
     """By how much."""
 
 
@@ -137,10 +137,10 @@ class Impairments(Table):
     reorder: Reorder | None = Field(None, examples=[{"probability": 0.01, "delay": "1ms"}])
     """Packets that others overtake."""
 
-    jitter: Time = Field("0s", validate_default=True, examples=["100us"])
+    jitter: Delay = Field("0s", validate_default=True, examples=["100us"])
     """Each packet is held up to this long before the queue, uniformly and in order."""
 
-    batch: Time = Field("0s", validate_default=True, examples=["1ms"])
+    batch: Delay = Field("0s", validate_default=True, examples=["1ms"])
     """Packets reach the far end only at multiples of this, several at once, as where a radio link
     aggregates acknowledgements; `0s`: at any time."""
 

@@ -19,7 +19,7 @@ from dumbbell.scenario.model_rates import (
     is_schedule,
 )
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Count, Duration, format_time
+from dumbbell.units import Count, WholeDelay, format_time
 
 HOPS_MAX: Final = 100
 """Hops of a parking lot."""
@@ -78,7 +78,7 @@ class _DumbbellPath(Table):
     )
     """Rate of the bottleneck: constant, as it changes, a trace, or a token bucket."""
 
-    rtt: Duration | None = Field(None, examples=["42ms"])
+    rtt: WholeDelay | None = Field(None, examples=["42ms"])
     """Two-way propagation time of flows that set none of their own; a queue in `bdp`
     refers to it."""
 
@@ -167,7 +167,7 @@ class _ParkingLotPath(Table):
     rate: HopRates = Field(examples=["100mbit", ["100mbit", "50mbit", "100mbit"]])
     """Rate of the hops: one for all, or an array with one for each."""
 
-    rtt: Duration | None = Field(None, examples=["42ms"])
+    rtt: WholeDelay | None = Field(None, examples=["42ms"])
     """Two-way propagation time of flows that set none of their own, by default that of their
     hops; a queue in `bdp` refers to it."""
 

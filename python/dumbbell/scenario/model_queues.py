@@ -30,6 +30,8 @@ from dumbbell.units import (
     parse_limit,
 )
 
+_UPDATE_MIN_NS: Final = 10_000
+
 
 class Fifo(Abbreviable):
     """First in, first out; what arrives at a full queue is dropped. Its limit alone will do."""
@@ -50,6 +52,8 @@ class Fifo(Abbreviable):
     def _compact(self, handler: SerializerFunctionWrapHandler) -> Any:
         return handler(self)["limit"]
 
+
+CLASSES_MAX: Final = 255
 
 UNLIMITED: Final = Fifo(discipline="fifo", limit=None)
 """A queue without a limit."""
@@ -185,7 +189,7 @@ class Pie(Table):
     """Waiting time that is aimed at."""
 
     update: Duration = Field("15ms", validate_default=True, examples=["15ms"])
-    """Time between updates of the drop probability (T_UPDATE)."""
+    """Time between updates of the drop probability (T_UPDATE), at least 10 us."""
 
     alpha: Number = Field(0.125, examples=[0.125])
     """Weight of the delay's distance from the target, per second."""
@@ -198,6 +202,13 @@ class Pie(Table):
 
     ecn: bool = False
     """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
+
+    @field_validator("update")
+    @classmethod
+    def _update_limit(cls, update: int) -> int:
+        if update < _UPDATE_MIN_NS:
+            raise InputError("too short: each update is computed", valid="at least 10us")
+        return update
 
 
 class Fq(Table):
@@ -218,26 +229,93 @@ class Fq(Table):
     """Bytes that a flow may send in its first turn."""
 
 
-class TwoClass(Table):
-    """Two classes with equal shares, ECN-capable packets and others (the switch of Brakmo)."""
+class Class(Table):
+    """One of the classes of a queue."""
 
-    discipline: Literal["two-class"]
+    name: str = Field(min_length=1, examples=["nv"])
+    """What flows call it; with `by = "ecn"` `ecn` or `other`."""
+
+    weight: Count = Field(1, examples=[2])
+    """Its share of the turns, relative to the others."""
+
+
+OTHER: Final = "other"
+"""The class of whatever belongs to none."""
+
+ECN_CLASSES: Final = ("ecn", OTHER)
+
+
+class Classes(Table):
+    """Classes of packets that take turns, or of which the first that waits goes first."""
+
+    discipline: Literal["classes"]
 
     limit: Limit = Field(examples=["1mb"])
     """What may wait in each class."""
 
+    by: Literal["ecn", "class"] = Field("ecn", examples=["class"])
+    """What tells a packet's class: `ecn`, whether it is ECN-capable (the switch of Brakmo), or
+    `class`, the `class` of its flow."""
+
+    serve: Literal["round-robin", "priority"] = Field("round-robin", examples=["priority"])
+    """Whose packet goes next: the classes take turns by their weights, or a class goes before those
+    that are named after it."""
+
+    class_: tuple[Class, ...] = Field(
+        (), alias="class", examples=[[{"name": "nv", "weight": 2}, {"name": "other"}]]
+    )
+    """The classes, in order of precedence. `other` is that of flows whose class has no name here.
+    With `by = "ecn"` there are `ecn` and `other`, which need not be named."""
+
     threshold: Queue | None = Field(None, examples=["65p"])
-    """Packets of the ECN-capable class that find this much or more waiting there are marked;
-    by default none are."""
+    """ECN-capable packets that find this much or more waiting in their class are marked; by default
+    none are."""
 
     quantum: Volume = Field(1514, examples=[1514])
-    """Bytes that a class may send in its turn."""
+    """Bytes that a class of weight 1 may send in its turn."""
+
+    @property
+    def classes(self) -> tuple[Class, ...]:
+        """The classes, whether they are named or not."""
+        return self.class_ or tuple(Class(name=name) for name in ECN_CLASSES)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        names = [each.name for each in self.class_]
+        if self.by == "class" and not names:
+            raise InputError(
+                "is missing", key="class", valid='for example [{ name = "nv" }, { name = "other" }]'
+            )
+        if len(names) > CLASSES_MAX:
+            raise InputError("too many classes", key="class", valid=f"at most {CLASSES_MAX}")
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise InputError(
+                    "named twice", key=f"class.{index}.name", value=name, valid="another name"
+                )
+            if self.by == "ecn" and name not in ECN_CLASSES:
+                raise unknown("class told by ECN", name, ECN_CLASSES).at(key=f"class.{index}.name")
+        if self.by == "ecn" and names and len(names) < len(ECN_CLASSES):
+            missing = next(name for name in ECN_CLASSES if name not in names)
+            raise InputError(
+                f"{missing} is missing", key="class", valid="ecn and other, or none of them"
+            )
+        if self.serve == "priority":
+            for index, each in enumerate(self.class_):
+                if each.weight != 1:
+                    raise InputError(
+                        "by priority classes have no weights",
+                        key=f"class.{index}.weight",
+                        value=each.weight,
+                        valid='no weight, or serve = "round-robin"',
+                    )
+        return self
 
 
-AnyQueue = Fifo | Step | Red | CoDel | FqCoDel | Pie | Fq | TwoClass
+AnyQueue = Fifo | Step | Red | CoDel | FqCoDel | Pie | Fq | Classes
 
 DISCIPLINES: Final = (
-    *("fifo", "drop-tail", "step", "red", "ared", "codel", "fq-codel", "pie", "fq", "two-class"),
+    *("fifo", "drop-tail", "step", "red", "ared", "codel", "fq-codel", "pie", "fq", "classes"),
 )
 """Names of the disciplines."""
 

@@ -16,10 +16,11 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.scenario.tables import Table
 from dumbbell.scenario.traces import Opportunities, read_trace
 from dumbbell.units import (
+    Delay,
     EdgeRate,
     Probability,
     Rate,
@@ -47,7 +48,7 @@ class DelayStep(Table):
     at: Time = Field(examples=["0s", "30s"])
     """When; the first entry at `0s`, later ones in order."""
 
-    delay: Time = Field(examples=["10ms"])
+    delay: Delay = Field(examples=["10ms"])
     """One-way propagation time from then on; packets keep their order when it falls."""
 
 
@@ -75,10 +76,8 @@ class Trace(Table):
     def _read(self, info: ValidationInfo) -> Self:
         folder = (info.context or {}).get("folder", Path())
         path = (folder / self.trace).absolute()
-        try:
+        with placed(key="trace"):
             self._opportunities = read_trace(path)
-        except InputError as error:
-            raise error.at(key="trace") from None
         object.__setattr__(self, "trace", str(path))
         return self
 
@@ -184,11 +183,17 @@ OpenRateSpec = Annotated[
 ]
 """The same, or `unlimited`, which is None."""
 
+AppRateSpec = Annotated[
+    Annotated[Rate, Tag("constant")] | Annotated[RateSteps, Tag("schedule")],
+    Discriminator(_kind),
+]
+"""A rate at which data comes about: constant or a schedule."""
+
 AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | None
 """What a rate is once it has been read."""
 
 DelaySpec = Annotated[
-    Annotated[Time, Tag("constant")]
+    Annotated[Delay, Tag("constant")]
     | Annotated[
         tuple[DelayStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
     ],

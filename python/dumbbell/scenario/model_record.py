@@ -16,6 +16,10 @@ class Record(Table):
     interval: Interval = Field("100ms", validate_default=True, examples=["100ms", "none"])
     """Time between samples of flows and queues; `none` takes no samples."""
 
+    delays: Interval = Field("none", validate_default=True, examples=["1s", "none"])
+    """Length of the periods for each of which the queueing delays of all packets are counted, per
+    queue and flow (table `delays`); `none` counts none, which is faster."""
+
     events: tuple[str, ...] = Field(
         ("congestion", "timeout", "drop", "loss", "retransmit"),
         examples=[["congestion", "drop"]],
@@ -24,6 +28,11 @@ class Record(Table):
 
     algorithm_state: bool = Field(False, examples=[True])
     """Whether to sample the algorithm's own variables too (table `internals`)."""
+
+    modes: bool = Field(False, examples=[True])
+    """Whether to keep each change of an algorithm's mode, such as that of BBR from `startup` to
+    `drain`, with all its variables at that moment (table `modes`); flows without samples are left
+    out, as are algorithms without modes. On the testbed it is samples that show a change."""
 
     @field_validator("events")
     @classmethod

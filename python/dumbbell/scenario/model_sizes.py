@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.scenario.tables import Abbreviable, Table
 from dumbbell.scenario.traces import Distribution, read_distribution
 from dumbbell.units import Number, Volume, parse_bytes
@@ -103,10 +103,8 @@ class Empirical(Table):
     @model_validator(mode="after")
     def _read(self, info: ValidationInfo) -> Self:
         path = ((info.context or {}).get("folder", Path()) / self.file).absolute()
-        try:
+        with placed(key="file"):
             self._points = read_distribution(path)
-        except InputError as error:
-            raise error.at(key="file") from None
         object.__setattr__(self, "file", str(path))
         return self
 

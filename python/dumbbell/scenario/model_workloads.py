@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from dumbbell.errors import InputError
+from dumbbell.scenario.model_rates import AppRateSpec
 from dumbbell.scenario.tables import Abbreviable, Table
-from dumbbell.units import Duration, Time, Volume, format_time
+from dumbbell.units import NS_PER_S, Duration, Time, Volume, format_rate, format_time
 
 
 class Start(Abbreviable):
@@ -77,6 +78,40 @@ class OnOff(Table):
     """Whether the lengths are random, exponential with these means."""
 
 
-AnyWorkload = Bulk | Rpc | OnOff
+class AppLimited(Table):
+    """Data that comes about at a rate: the application, not the network, is the limit.
+
+    It hands over full segments, the first at the start; what the network does not take waits.
+    """
+
+    kind: Literal["app-limited"]
+
+    rate: AppRateSpec = Field(
+        examples=["5mbit", [{"at": "0s", "rate": "2mbit"}, {"at": "30s", "rate": "8mbit"}]]
+    )
+    """Payload per second; or how it changes over the time of the run, with `0bit` for silence."""
+
+    @property
+    def steps(self) -> tuple[tuple[int, int], ...]:
+        """The rate as it changes: times of the run in ns, and bits per second from then on."""
+        if isinstance(self.rate, int):
+            return ((0, self.rate),)
+        return tuple((step.at, step.rate) for step in self.rate)
+
+    def check_segment(self, payload_bytes: int) -> None:
+        """Raise InputError for a rate at which a full segment takes no time."""
+        most = 8 * payload_bytes * NS_PER_S
+        for number, (_, rate) in enumerate(self.steps):
+            if rate > most:
+                changes = not isinstance(self.rate, int)
+                raise InputError(
+                    "a segment must take a nanosecond at least",
+                    key=f"workload.rate.{number}.rate" if changes else "workload.rate",
+                    value=format_rate(rate),
+                    valid=f"at most {format_rate(most)}",
+                )
+
+
+AnyWorkload = Bulk | Rpc | OnOff | AppLimited
 
 WorkloadSpec = Annotated[AnyWorkload, Field(discriminator="kind")]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import catalogue
+from dumbbell.contract.reading import read_scenario
+from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.errors import InputError
 from dumbbell.scenario.facts import algorithms, described
-from dumbbell.scenario.resolve_flows import own_sources
+from dumbbell.scenario.hosts import clocked
+from dumbbell.scenario.resolve_flows import own_sources, starts_ns
 from dumbbell.scenario.resolve_network import resolve_network
 from dumbbell.units import format_time
 
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
 SAMPLES_MAX: Final = 20_000_000
 """Samples of flows and links in one run: about 2 GB of memory while it runs."""
 
+HISTOGRAMS_MAX: Final = 200_000
+"""Histograms of delays in one run, of some hundred buckets each."""
+
 
 @dataclass(frozen=True)
 class ResolvedScenario:
@@ -28,38 +35,51 @@ class ResolvedScenario:
 
     Attributes
     ----------
-    data
-        The scenario in base units.
     json
-        The same as canonical JSON: sorted keys, no spaces.
+        The scenario in base units, as canonical JSON: sorted keys, no spaces.
+    identities
+        The identities of its algorithms by their names, as canonical JSON.
     engine
         The identity of the engine that is to run it; see `running.engine.Engine`.
     key
-        SHA-256 of everything that determines the result: the data, the engine, the schema
-        and the sources of the algorithms.
+        SHA-256 of everything that determines the result: the scenario, and the identities of the
+        engine, the schema and the algorithms.
     """
 
-    data: Mapping[str, Any] = field(repr=False)
     json: str = field(repr=False)
+    identities: str = field(repr=False)
     engine: str
     key: str
 
     @classmethod
     def of(cls, data: Mapping[str, Any], engine: str | None = None) -> ResolvedScenario:
-        """Complete the data by its canonical text and its key; the simulator is to run it."""
+        """Complete plain data by their key; unless an engine is named, the simulator runs them."""
         engine = catalogue.ENGINE_VERSION if engine is None else engine
+        text = canonical_json(data)
+        return cls.keyed(text, _identities(read_scenario(text)), engine)
+
+    @classmethod
+    def keyed(cls, text: str, identities: str, engine: str) -> ResolvedScenario:
+        """Complete canonical JSON by its key."""
         identity = {
-            "scenario": data,
-            "engine": engine,
-            "schema": catalogue.schema().version,
-            "algorithms": {name: described(data, name).source_hash for name in algorithms(data)},
+            "scenario": text,
+            "engine": _name(engine),
+            "schema": _name(catalogue.schema().version),
+            "algorithms": identities,
         }
-        key = hashlib.sha256(canonical_json(identity).encode()).hexdigest()
-        return cls(data, canonical_json(data), engine, key)
+        key = hashlib.sha256(_object(identity).encode()).hexdigest()
+        return cls(text, identities, engine, key)
+
+    @functools.cached_property
+    def scenario(self) -> Contract:
+        """The scenario as it is read from here on: typed, decoded when it is first asked for."""
+        return read_scenario(self.json)
 
     def on(self, engine: str) -> ResolvedScenario:
         """Return the same scenario for the engine of this identity: its result is another one."""
-        return self if engine == self.engine else ResolvedScenario.of(self.data, engine)
+        if engine == self.engine:
+            return self
+        return self.keyed(self.json, self.identities, engine)
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -68,32 +88,108 @@ class ResolvedScenario:
         return isinstance(other, ResolvedScenario) and other.key == self.key
 
 
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def canonical_json(value: Any) -> str:
     """Render JSON in the one form that is hashed."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
-def resolve(scenario: Scenario, *, capture: bool = False) -> ResolvedScenario:
-    """Turn a scenario into base units; see `Scenario.resolve`."""
-    links, flows = resolve_network(scenario)
-    sources = own_sources(scenario)
-    _check_samples(scenario, sum(entry["sampled"] for entry in (*links, *flows)))
-    return ResolvedScenario.of(
-        {
+def _object(values: Mapping[str, str]) -> str:
+    """Render an object whose values are canonical JSON already."""
+    return "{" + ",".join(f'"{key}":{values[key]}' for key in sorted(values)) + "}"
+
+
+def _identities(scenario: Contract) -> str:
+    """Return the identities of the algorithms by name, as canonical JSON."""
+    found = {name: described(scenario, name).identity for name in algorithms(scenario)}
+    return canonical_json(found)
+
+
+_name: Final = functools.cache(canonical_json)
+"""Renders what thousands of runs have in common: engines and versions."""
+
+
+def _around_start(flow: Mapping[str, Any]) -> tuple[str, str]:
+    """Render a flow without its start: what stands before that, and what after it."""
+    before = canonical_json({key: flow[key] for key in flow if key < "start_ns"})
+    after = canonical_json({key: flow[key] for key in flow if key > "start_ns"})
+    return f'{before[:-1]},"start_ns":', f",{after[1:]}"
+
+
+class Resolution:
+    """A checked scenario in base units: put together once, for all seeds that it is run with.
+
+    What another seed changes is when flows start and which flows arrive, so only that is drawn
+    again, and only that is rendered again as JSON.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        network = _network(scenario, scenario.seed)
+        sources, delays_ns = own_sources(scenario), scenario.record.delays
+        self._data: dict[str, Any] = {
             "seed": scenario.seed,
             "duration_ns": scenario.duration,
-            "links": links,
-            "flows": flows,
+            **network,
             "record": {
                 "interval_ns": scenario.record.interval,
                 "events": sorted(set(scenario.record.events)),
                 "algorithm_state": scenario.record.algorithm_state,
-                "capture": capture,
+                "capture": False,
+                # Left out where there is none, as sources are.
+                **({} if delays_ns is None else {"delays_ns": delays_ns}),
+                **({"modes": True} if scenario.record.modes else {}),
             },
             # Left out where there are none: that keeps the keys of runs that were stored without.
             **({"sources": sources} if sources else {}),
         }
-    )
+
+    @functools.cached_property
+    def _texts(self) -> dict[str, str]:
+        """Each part as JSON."""
+        return {key: canonical_json(value) for key, value in self._data.items()}
+
+    @functools.cached_property
+    def _flow_texts(self) -> list[tuple[str, str]]:
+        """Each flow as JSON: what stands before its start, and what after it."""
+        return [_around_start(flow) for flow in self._data["flows"]]
+
+    @functools.cached_property
+    def _identities(self) -> str:
+        return _identities(read_scenario(_object(self._texts)))
+
+    def drawn(self, scenario: Scenario, seed: int, *, capture: bool) -> ResolvedScenario:
+        """Return what an engine runs with a seed; `scenario` is the one that this is made of."""
+        texts = {**self._texts, "seed": str(seed)}
+        identities = self._identities
+        if capture:
+            texts["record"] = canonical_json({**self._data["record"], "capture": True})
+        if seed != self._data["seed"] and scenario.arrivals:
+            network = _network(scenario, seed)
+            texts |= {key: canonical_json(value) for key, value in network.items()}
+            # Chance decides which algorithms arrive.
+            identities = _identities(read_scenario(_object(texts)))
+        elif seed != self._data["seed"]:
+            texts["flows"] = self._flows_text(starts_ns(scenario, seed))
+            if scenario.network.edge_rate is not None:
+                links = clocked(self._data["links"], scenario.network, seed)
+                texts["links"] = canonical_json(links)
+        return ResolvedScenario.keyed(_object(texts), identities, catalogue.ENGINE_VERSION)
+
+    def _flows_text(self, starts: Sequence[int]) -> str:
+        flows = zip(self._flow_texts, starts, strict=True)
+        return "[" + ",".join(f"{before}{start}{after}" for (before, after), start in flows) + "]"
+
+
+def _network(scenario: Scenario, seed: int) -> dict[str, Any]:
+    links, flows = resolve_network(scenario, seed)
+    links = clocked(links, scenario.network, seed)
+    sampled_links = sum(link["sampled"] for link in links)
+    sampled_flows = sum(flow["sampled"] for flow in flows)
+    _check_samples(scenario, sampled_links + sampled_flows)
+    _check_delays(scenario, sampled_links * (sampled_flows + 1))
+    return {"links": links, "flows": flows}
 
 
 def _check_samples(scenario: Scenario, sampled: int) -> None:
@@ -105,4 +201,17 @@ def _check_samples(scenario: Scenario, sampled: int) -> None:
             key="record.interval",
             value=format_time(interval_ns),
             valid=f'at least {format_time(shortest_ns)}, or "none"',
+        )
+
+
+def _check_delays(scenario: Scenario, told_apart: int) -> None:
+    """Raise InputError where there would be too many histograms."""
+    length_ns = scenario.record.delays
+    if length_ns is not None and -(-scenario.duration // length_ns) * told_apart > HISTOGRAMS_MAX:
+        shortest_ns = scenario.duration * told_apart // HISTOGRAMS_MAX + 1
+        raise InputError(
+            f"more than {HISTOGRAMS_MAX} histograms of delays in one run",
+            key="record.delays",
+            value=format_time(length_ns),
+            valid=f'at least {format_time(shortest_ns)}, fewer flows with samples, or "none"',
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.model_links import Impairments
+from dumbbell.scenario.hosts import Host, host_queue, jitter_ns
 from dumbbell.scenario.model_network import AnyNetwork
+from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
+from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.resolve_flows import Source
 from dumbbell.scenario.resolve_links import Wire, active
 from dumbbell.scenario.routes import Path, placed
@@ -15,57 +17,85 @@ from dumbbell.scenario.routes import Path, placed
 class Access:
     """The access links of senders (`edge 1` and so on) and those before receivers.
 
-    Both exist only where something happens on them. Hosts are numbered as flows first name them.
+    Both exist only where something happens on them. Hosts are numbered as flows first name them;
+    `stack` is the one of those that choose none, and `wires` are the shared links.
     """
 
     def __init__(
-        self, network: AnyNetwork, sources: Sequence[Source], paths: Sequence[Path], first: int
+        self,
+        network: AnyNetwork,
+        stack: Stack,
+        sources: Sequence[Source],
+        paths: Sequence[Path],
+        wires: Sequence[Wire],
     ) -> None:
         self.wires: list[Wire] = []
         self._network = network
-        self._first = first
-        labels: dict[Hashable, list[str]] = {}
-        entries: dict[Hashable, Hashable] = {}
+        self._stack = stack
+        self._shared = wires
+        self._sending = placed(network, "sender")
+        self._receiving = placed(network, "receiver")
+        hosts: dict[Hashable, Host] = {}
         for source, path in zip(sources, paths, strict=True):
-            host = source.host
-            labels.setdefault(host, []).append(source.label)
-            if entries.setdefault(host, path.entry) != path.entry:
+            host = hosts.setdefault(source.host, Host(path.entry))
+            host.sends.append((source, path))
+            if host.entry != path.entry:
                 raise InputError(
                     "this host sends into the network elsewhere, too",
                     key=f"{source.key}.host",
                     value=source.traffic.host,
                     valid="a host of its own for each place",
                 )
-        edges = {
-            host: self._add(self._edge(number, names))
-            for number, (host, names) in enumerate(labels.items(), start=1)
-        }
-        self.edges = [edges[source.host] for source in sources]
+        edges = self._edges(hosts)
+        self.edges = [edges.get(source.host) for source in sources]
         """Number of each flow's access link; None where it has none."""
-        self.receivers = [
-            self._add(self._receiver(number, source.label))
-            for number, source in enumerate(sources, start=1)
-        ]
+        self.receivers = self._receivers([source.label for source in sources])
         """Number of the link before each flow's receiver; None where it has none."""
+
+    def _edges(self, hosts: Mapping[Hashable, Host]) -> dict[Hashable, int | None]:
+        """Add the access links of hosts."""
+        steady = [host for host in hosts.values() if not host.is_random]
+        flows = sum(len(host.sends) for host in steady)
+        jittered = steady if flows > 1 else ()
+        jitters = {id(host): jitter_ns(self._shared, host) for host in jittered}
+        return {
+            name: self._add(self._edge(number, host, jitters.get(id(host), 0)))
+            for number, (name, host) in enumerate(hosts.items(), start=1)
+        }
+
+    def _receivers(self, labels: Sequence[str]) -> list[int | None]:
+        if not self._receiving:
+            return [None] * len(labels)
+        return [
+            self._add(self._receiver(number, label)) for number, label in enumerate(labels, start=1)
+        ]
 
     def _add(self, wire: Wire) -> int | None:
         if wire.is_transparent:
             return None
         self.wires.append(wire)
-        return self._first + len(self.wires) - 1
+        return len(self._shared) + len(self.wires) - 1
 
-    def _edge(self, number: int, labels: Sequence[str]) -> Wire:
+    def _edge(self, number: int, host: Host, jitter_ns: int) -> Wire:
         network = self._network
+        queue = network.edge_queue
+        if queue is None:
+            queue = UNLIMITED if network.edge_rate is None else self._queue(host)
         return Wire(
             name=f"edge {number}",
             key="network",
             rate=network.edge_rate,
-            queue=network.edge_queue,
-            losses=active(placed(network, "sender"), labels),
-            impairments=Impairments.model_construct(jitter=network.edge_jitter, batch=0),
+            queue=queue,
+            losses=active(self._sending, [source.label for source, _ in host.sends]),
             queue_key="edge_queue",
+            exit_jitter=jitter_ns if network.edge_jitter is None else network.edge_jitter,
+            is_interface=network.edge_rate is not None,
         )
 
+    def _queue(self, host: Host) -> AnyQueue:
+        traffic = host.sends[0][0].traffic
+        return host_queue(traffic.stack or self._stack, traffic.switches)
+
     def _receiver(self, number: int, label: str) -> Wire:
-        losses = active(placed(self._network, "receiver"), [label])
+        losses = active(self._receiving, [label])
         return Wire(name=f"receiver {number}", key="network", losses=losses)

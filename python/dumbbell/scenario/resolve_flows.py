@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
+    ALL_FLOWS_MAX,
     FLOWS_MAX,
     HEADER_BYTES,
     TIMESTAMPS_BYTES,
@@ -22,7 +23,7 @@ from dumbbell.scenario.model_flows import (
 )
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
 from dumbbell.scenario.model_stack import Stack
-from dumbbell.scenario.model_workloads import AnyWorkload, OnOff, Rpc
+from dumbbell.scenario.model_workloads import AnyWorkload, AppLimited, OnOff, Rpc
 from dumbbell.scenario.routes import Topology
 from dumbbell.scenario.sizing import nominal_rate_bps
 from dumbbell.units import format_time
@@ -58,48 +59,42 @@ class Source:
         return isinstance(self.traffic, Flow) and self.traffic.sampled
 
 
-def sources(scenario: Scenario, topology: Topology) -> list[Source]:
-    """Return all flows of a scenario, those that arrive at random last."""
-    found = list(_flows(scenario))
+def sources(scenario: Scenario, seed: int, topology: Topology) -> list[Source]:
+    """Return all flows of a scenario with a seed, those that arrive last."""
+    found = list(_flows(scenario, seed))
     named: Counter[str] = Counter()
     for index in range(len(scenario.arrivals)):
-        try:
-            found += _arrivals(scenario, topology, index, named)
-        except InputError as error:
-            raise error.at(key=f"arrivals.{index}") from None
-        if len(found) > FLOWS_MAX:
-            raise _too_many(f"arrivals.{index}", len(found))
+        with placed(key=f"arrivals.{index}"):
+            found += _arrivals(scenario, seed, topology, index, named)
+        if len(found) > ALL_FLOWS_MAX:
+            raise _too_many(f"arrivals.{index}", len(found), ALL_FLOWS_MAX)
     if not found:
         raise InputError("no flow arrives before the end", key="arrivals", valid="a higher rate")
     return found
 
 
-def _too_many(key: str, flows: int) -> InputError:
+def _too_many(key: str, flows: int, most: int) -> InputError:
     return InputError(
-        "too many flows in one scenario", key=key, value=flows, valid=f"at most {FLOWS_MAX}"
+        "too many flows in one scenario", key=key, value=flows, valid=f"at most {most}"
     )
 
 
-def _flows(scenario: Scenario) -> Iterator[Source]:
+def _flows(scenario: Scenario, seed: int) -> Iterator[Source]:
     total = sum(flow.count * flow.parallel for flow in scenario.flow)
     if total > FLOWS_MAX:
-        raise _too_many("flow", total)
+        raise _too_many("flow", total, FLOWS_MAX)
     numbers: Counter[str] = Counter()
-    position = 0
+    starts = iter(starts_ns(scenario, seed))
     for index, flow in enumerate(scenario.flow):
         name = algorithm_name(flow)
-        try:
+        with placed(key=f"flow.{index}"):
             _check_start(flow.start.latest, scenario.duration)
-        except InputError as error:
-            raise error.at(key=f"flow.{index}") from None
         for number in range(1, flow.count + 1):
             numbers[name] += 1
             label = _label(flow.label, number, flow.count) or f"{name} {numbers[name]}"
-            start_ns = _start(scenario.seed, position, flow)
             stop_ns = _stop(flow.stop, scenario.duration)
             for name_of, size in _connections(flow, label):
-                yield Source(f"flow.{index}", flow, name_of, start_ns, stop_ns, size)
-            position += 1
+                yield Source(f"flow.{index}", flow, name_of, next(starts), stop_ns, size)
 
 
 def _connections(flow: Flow, label: str) -> Iterator[tuple[str, int | None]]:
@@ -135,10 +130,18 @@ def _label(label: str | None, number: int, count: int) -> str | None:
     return f"{label} {number}" if label and count > 1 else label
 
 
-def _start(seed: int, position: int, flow: Flow) -> int:
-    """Draw the start of one flow, uniformly over whole nanoseconds."""
-    span = flow.start.latest - flow.start.earliest + 1
-    return flow.start.earliest + draws.integer(span, "start", seed, position)
+def starts_ns(scenario: Scenario, seed: int) -> list[int]:
+    """Return when the flows start that do not arrive at random, in the order of connections.
+
+    Starts are drawn uniformly over whole nanoseconds.
+    """
+    found: list[int] = []
+    flows = (flow for flow in scenario.flow for _ in range(flow.count))
+    for position, flow in enumerate(flows):
+        span = flow.start.latest - flow.start.earliest + 1
+        start_ns = flow.start.earliest + draws.integer(span, "start", seed, position)
+        found += [start_ns] * flow.parallel
+    return found
 
 
 def _stop(stop_ns: int | None, duration_ns: int) -> int | None:
@@ -147,7 +150,7 @@ def _stop(stop_ns: int | None, duration_ns: int) -> int | None:
 
 
 def _arrivals(
-    scenario: Scenario, topology: Topology, index: int, named: Counter[str]
+    scenario: Scenario, seed: int, topology: Topology, index: int, named: Counter[str]
 ) -> Iterator[Source]:
     spec = scenario.arrivals[index]
     _check_start(spec.start, scenario.duration)
@@ -155,7 +158,7 @@ def _arrivals(
     header_bytes = _tcp_header_bytes(scenario.stack, spec)
     for start_ns, size in arrivals(
         spec,
-        scenario.seed,
+        seed,
         index,
         scenario.duration,
         slowest_bps=slowest_bps,
@@ -201,8 +204,10 @@ def own_sources(scenario: Scenario) -> dict[str, str]:
 def resolve_flow(scenario: Scenario, source: Source) -> dict[str, Any]:
     """Return a flow in base units, but for its routes."""
     transport = _tcp(scenario.stack, source) if source.is_tcp else _udp(source.traffic)
+    group = source.traffic.group
     return {
         "label": source.label,
+        **({} if group is None else {"group": group}),
         "start_ns": source.start_ns,
         "stop_ns": source.stop_ns,
         "packet_bytes": source.traffic.packet,
@@ -233,10 +238,11 @@ def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
     traffic = source.traffic
     chosen = traffic.chosen
     workload = traffic.workload if isinstance(traffic, Flow) else None
+    preset, parameters = chosen.resolved(traffic.parameters)
     tcp = {
         "algorithm": chosen.algorithm.name,
-        "preset": chosen.preset,
-        "parameters": dict(traffic.parameters),
+        "preset": preset,
+        "parameters": parameters,
         "stack": _stack(traffic.stack or stack, traffic, source.key),
         "demand": _demand(workload, source.bytes),
         "tcp_bpf": traffic.tcp_bpf and traffic.tcp_bpf.resolve(),
@@ -245,11 +251,11 @@ def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
 
 
 def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
-    try:
-        catalogue.stacks().check_switches(stack.profile, {**stack.switches, **traffic.switches})
-    except InputError as error:
-        raise error.at(key=key) from None
-    return {"profile": stack.profile, "switches": {**stack.switches, **traffic.switches}}
+    switches = {**stack.switches, **traffic.switches}
+    if traffic.switches:
+        with placed(key=key):
+            catalogue.stacks().check_switches(stack.profile, switches)
+    return {"profile": stack.profile, "switches": switches}
 
 
 def _demand(workload: AnyWorkload | None, size: int | None) -> Any:
@@ -258,6 +264,8 @@ def _demand(workload: AnyWorkload | None, size: int | None) -> Any:
             return {"requests": {"bytes": workload.bytes, "pause_ns": workload.pause}}
         case OnOff():
             return {"on_off": _on_off(workload)}
+        case AppLimited():
+            return {"app_limited": {"rate_bps": [list(step) for step in workload.steps]}}
     return "endless" if size is None else {"transfer": size}
 
 

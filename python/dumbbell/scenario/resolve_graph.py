@@ -142,4 +142,4 @@ def _queue(rate: AnyRate, queue: AnyQueue | None) -> AnyQueue:
 
 
 def _losses(key: str, link: GraphLink | GraphReverse) -> Losses:
-    return active((f"{key}.loss.{index}", loss) for index, loss in enumerate(link.loss))
+    return active(tuple((f"{key}.loss.{index}", loss) for index, loss in enumerate(link.loss)))

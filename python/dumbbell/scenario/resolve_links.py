@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
 from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, Trace, delay_steps
-from dumbbell.scenario.resolve_queues import resolve_queue
+from dumbbell.scenario.resolve_queues import FlowClasses, resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES
 from dumbbell.units import format_bytes
@@ -31,6 +31,10 @@ class Wire:
         Where in the file.
     queue_key
         Name of its queue's key there.
+    exit_jitter
+        Longest random hold behind its transmitter, in ns.
+    is_interface
+        Whether it is the interface of a sending host.
     """
 
     name: str
@@ -42,12 +46,14 @@ class Wire:
     impairments: Impairments = IDLE
     sampled: bool = False
     queue_key: str = "queue"
+    exit_jitter: int = 0
+    is_interface: bool = False
 
     @property
     def is_transparent(self) -> bool:
         """Whether the link does nothing but delay, always by the same time."""
         delays = isinstance(self.delay, int) and not self.losses and self.impairments.is_idle
-        return self.rate is None and delays
+        return self.rate is None and delays and not self.exit_jitter
 
 
 @dataclass(frozen=True)
@@ -57,10 +63,14 @@ class Common:
     overhead_bytes: int
     wire_bytes: int
     rtt_ns: int | None
+    classes: FlowClasses
+    """Of each flow."""
 
 
-def active(losses: Iterable[tuple[str, LinkLoss]], labels: Iterable[str] | None = None) -> Losses:
+def active(losses: Losses, labels: Iterable[str] | None = None) -> Losses:
     """Leave out losses that never happen, and those of chosen segments of other flows."""
+    if not losses:
+        return ()
     known = None if labels is None else set(labels)
     return tuple(
         (key, loss)
@@ -79,7 +89,7 @@ def _never_happens(loss: LinkLoss) -> bool:
 
 def resolve_link(wire: Wire, common: Common, passing: Mapping[str, int]) -> dict[str, Any]:
     """Return a link in base units; `passing` numbers the flows whose data passes it, by label."""
-    try:
+    with placed(key=wire.key):
         return {
             "name": wire.name,
             "rate": _rate(wire, common),
@@ -88,16 +98,18 @@ def resolve_link(wire: Wire, common: Common, passing: Mapping[str, int]) -> dict
             "queue": _queue(wire, common),
             "loss": [_loss(loss, passing) for _, loss in wire.losses if _hits(loss, passing)],
             **_impairments(wire.impairments, common),
+            "exit_jitter_ns": wire.exit_jitter,
+            "interface": wire.is_interface,
             "sampled": wire.sampled,
         }
-    except InputError as error:
-        raise error.at(key=wire.key) from None
 
 
 def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
     match wire.rate:
         case None:
             return None
+        case int(rate_bps):
+            return {"constant": rate_bps}
         case tuple():
             return {"steps": [[step.at, step.rate] for step in wire.rate]}
         case Trace():
@@ -110,8 +122,6 @@ def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
             peak = {"peak_bps": wire.rate.peak}
             bucket = {"rate_bps": wire.rate.rate, "burst_bytes": wire.rate.burst, **peak}
             return {"token_bucket": bucket}
-        case rate_bps:
-            return {"constant": rate_bps}
 
 
 def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:
@@ -128,10 +138,8 @@ def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:
 
 def _queue(wire: Wire, common: Common) -> dict[str, Any]:
     sizing = Sizing(nominal_rate_bps(wire.rate), common.rtt_ns, common.wire_bytes)
-    try:
-        return resolve_queue(wire.queue, sizing)
-    except InputError as error:
-        raise error.at(key=wire.queue_key) from None
+    with placed(key=wire.queue_key):
+        return resolve_queue(wire.queue, sizing, common.classes)
 
 
 def _hits(loss: LinkLoss, passing: Mapping[str, int]) -> bool:

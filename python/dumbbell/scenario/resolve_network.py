@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import InputError, listed, near
+from dumbbell.errors import InputError, listed, near, placed, unknown
 from dumbbell.scenario import facts
-from dumbbell.scenario.model_flows import AnyTraffic
+from dumbbell.scenario.model_flows import AnyTraffic, Traffic
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
 from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
+from dumbbell.scenario.model_queues import Classes
 from dumbbell.scenario.model_rates import delay_steps
 from dumbbell.scenario.resolve_access import Access
 from dumbbell.scenario.resolve_dumbbell import DumbbellTopology
@@ -19,6 +21,7 @@ from dumbbell.scenario.resolve_flows import Source, resolve_flow, sources
 from dumbbell.scenario.resolve_graph import GraphTopology
 from dumbbell.scenario.resolve_links import Common, Wire, resolve_link
 from dumbbell.scenario.resolve_parking_lot import ParkingLotTopology
+from dumbbell.scenario.resolve_queues import FlowClasses
 from dumbbell.scenario.routes import Hop, Path, Topology, Way
 
 if TYPE_CHECKING:
@@ -34,6 +37,11 @@ _KEYS: Final = {
 }
 """What flows may say of their path, by topology."""
 
+_UNSET: Final = {
+    name: Traffic.model_fields[name].get_default() for name in set.union(*_KEYS.values())
+}
+"""Values of these where nothing is said."""
+
 
 @dataclass(frozen=True)
 class Routed:
@@ -44,24 +52,30 @@ class Routed:
     reverse: Way
 
 
-def resolve_network(scenario: Scenario) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the links and the flows of a scenario in base units."""
+def resolve_network(
+    scenario: Scenario, seed: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the links and the flows of a scenario in base units; `seed` draws the flows."""
     topology = _topology(scenario.network)
     _check_keys(scenario)
-    found = sources(scenario, topology)
+    _check_classes(scenario, topology.wires)
+    _check_groups(scenario)
+    found = sources(scenario, seed, topology)
     _check_labels(found)
     paths = list(_paths(topology, found))
-    access = Access(scenario.network, found, paths, len(topology.wires))
+    access = Access(scenario.network, scenario.stack, found, paths, topology.wires)
     wires = [*topology.wires, *access.wires]
-    routed = list(_routed(found, paths, access))
+    routed = list(_routed(found, paths, access, scenario.network.host_delay))
     for flow in routed:
         _check_route(flow, wires)
     links = _links(scenario, wires, routed)
+    # Of thousands of flows most go the same ways.
+    route = functools.cache(_route)
     flows = [
         {
             **resolve_flow(scenario, flow.source),
-            "forward": _route(flow.forward),
-            "reverse": _route(flow.reverse),
+            "forward": route(flow.forward),
+            "reverse": route(flow.reverse),
         }
         for flow in routed
     ]
@@ -86,16 +100,48 @@ def _tables(scenario: Scenario) -> Iterator[tuple[str, AnyTraffic]]:
 def _check_keys(scenario: Scenario) -> None:
     """Raise InputError for what a flow says of a path that its network does not have."""
     topology = scenario.network.topology
+    foreign = _UNSET.keys() - _KEYS[topology]
     for key, traffic in _tables(scenario):
-        for name in set.union(*_KEYS.values()) - _KEYS[topology]:
-            field = type(traffic).model_fields[name]
-            if getattr(traffic, name) != field.default:
+        for name in foreign:
+            if getattr(traffic, name) != _UNSET[name]:
                 places = [place for place, names in _KEYS.items() if name in names]
                 raise InputError(
                     f"not in a {topology}",
-                    key=f"{key}.{field.alias or name}",
+                    key=f"{key}.{Traffic.model_fields[name].alias or name}",
                     valid=f"only in a {' or a '.join(places)}",
                 )
+
+
+def _check_classes(scenario: Scenario, wires: Sequence[Wire]) -> None:
+    """Raise InputError for a class of a flow that no queue knows."""
+    queues = [wire.queue for wire in wires] + [scenario.network.edge_queue]
+    by_class = [each for each in queues if isinstance(each, Classes) and each.by == "class"]
+    known = {each.name: None for queue in by_class for each in queue.classes}
+    for key, traffic in _tables(scenario):
+        if traffic.class_ is None or traffic.class_ in known:
+            continue
+        if not known:
+            raise InputError(
+                "no queue serves classes of flows",
+                key=f"{key}.class",
+                value=traffic.class_,
+                valid='a queue with discipline = "classes" and by = "class"',
+            )
+        raise unknown("class", traffic.class_, known).at(key=f"{key}.class")
+
+
+def _check_groups(scenario: Scenario) -> None:
+    """Raise InputError where the name of a group is also the label of a flow outside of it."""
+    tables = list(_tables(scenario))
+    outside = {traffic.label for _, traffic in tables if traffic.group != traffic.label}
+    for key, traffic in tables:
+        if traffic.group is not None and traffic.group in outside:
+            raise InputError(
+                "a flow that is not in this group is called so",
+                key=f"{key}.group",
+                value=traffic.group,
+                valid="a name that is no label of another flow",
+            )
 
 
 def _check_labels(found: Sequence[Source]) -> None:
@@ -118,23 +164,34 @@ def _paths(topology: Topology, found: Sequence[Source]) -> Iterator[Path]:
     known: dict[str, Path] = {}
     for source in found:
         if source.key not in known:
-            try:
+            with placed(key=source.key):
                 known[source.key] = topology.path(source.traffic)
-            except InputError as error:
-                raise error.at(key=source.key) from None
         yield known[source.key]
 
 
-def _routed(found: Sequence[Source], paths: Sequence[Path], access: Access) -> Iterator[Routed]:
+def _routed(
+    found: Sequence[Source], paths: Sequence[Path], access: Access, host_delay_ns: int
+) -> Iterator[Routed]:
     """Put the access links before, and those of receivers after the shared ones."""
     for source, path, edge, receiver in zip(
         found, paths, access.edges, access.receivers, strict=True
     ):
-        hops = path.data.hops if edge is None else (Hop(edge), *path.data.hops)
-        way = Way(hops, path.data.delay_ns)
+        way = _between_hosts(path.data, host_delay_ns)
+        if edge is not None:
+            way = Way((Hop(edge), *way.hops), way.delay_ns)
         if receiver is not None:
-            way = Way((*hops, Hop(receiver, path.data.delay_ns)))
-        yield Routed(source, way, path.back)
+            way = Way((*way.hops, Hop(receiver, way.delay_ns)))
+        yield Routed(source, way, _between_hosts(path.back, host_delay_ns))
+
+
+def _between_hosts(way: Way, host_delay_ns: int) -> Way:
+    """Add the time that packets take through the hosts at both ends.
+
+    That of the sender lies behind its access link: what waits in that waits in the host.
+    """
+    first, *others = way.hops
+    begun = Hop(first.wire, first.delay_ns + host_delay_ns)
+    return Way((begun, *others), way.delay_ns + host_delay_ns)
 
 
 def _check_route(flow: Routed, wires: Sequence[Wire]) -> None:
@@ -146,9 +203,11 @@ def _check_route(flow: Routed, wires: Sequence[Wire]) -> None:
             valid=f"at most {HOPS_MAX}",
         )
     passed = [wires[hop.wire] for way in ways for hop in way.hops]
+    if not flow.source.is_tcp or any(wire.rate is not None for wire in passed):
+        return
     least_ns = sum(way.delay_ns + sum(hop.delay_ns for hop in way.hops) for way in ways)
     least_ns += sum(min(step[1] for step in delay_steps(wire.delay)) for wire in passed)
-    if flow.source.is_tcp and not least_ns and all(wire.rate is None for wire in passed):
+    if not least_ns:
         raise InputError(
             "its packets go round in no time",
             key=flow.source.key,
@@ -164,14 +223,15 @@ def _links(
         for hop in flow.forward.hops:
             passing[hop.wire][flow.source.label] = number
     _check_drops(wires, passing, [flow.source.label for flow in routed])
-    common = _common(scenario)
+    classes = [flow.source.traffic.class_ for flow in routed]
+    common = _common(scenario, classes)
     return [resolve_link(*pair) for pair in zip(wires, [common] * len(wires), passing, strict=True)]
 
 
-def _common(scenario: Scenario) -> Common:
+def _common(scenario: Scenario, classes: FlowClasses) -> Common:
     overhead_bytes = OVERHEAD_BYTES[scenario.network.overhead]
     largest = max(traffic.packet for _, traffic in _tables(scenario))
-    return Common(overhead_bytes, largest + overhead_bytes, scenario.network.rtt)
+    return Common(overhead_bytes, largest + overhead_bytes, scenario.network.rtt, classes)
 
 
 def _check_drops(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.scenario.model_queues import (
+    OTHER,
     AnyQueue,
+    Classes,
     CoDel,
     Fifo,
     Fq,
@@ -15,7 +17,6 @@ from dumbbell.scenario.model_queues import (
     Pie,
     Red,
     Step,
-    TwoClass,
 )
 from dumbbell.scenario.sizing import Sizing, exact_packets, queue_limit, whole_packets
 from dumbbell.units import QueueSize
@@ -23,17 +24,21 @@ from dumbbell.units import QueueSize
 Resolved = TypeVar("Resolved")
 
 
-def resolve_queue(queue: AnyQueue, sizing: Sizing) -> dict[str, Any]:
+FlowClasses = Sequence[str | None]
+"""The class of each flow of a scenario; None: it names none."""
+
+
+def resolve_queue(queue: AnyQueue, sizing: Sizing, classes: FlowClasses = ()) -> dict[str, Any]:
     """Return a queue in base units; the key of an InputError is that inside the queue's table."""
     if isinstance(queue, Fifo):
         # A text may have stood here, so errors are about the queue itself.
         limit = None if queue.limit is None else queue_limit(queue.limit, sizing)
         return {"limit": limit, "discipline": {"kind": "fifo"}}
     limit = _at("limit", queue.limit, sizing, queue_limit)
-    return {"limit": limit, "discipline": _discipline(queue, sizing)}
+    return {"limit": limit, "discipline": _discipline(queue, sizing, classes)}
 
 
-def _discipline(queue: AnyQueue, sizing: Sizing) -> dict[str, Any]:
+def _discipline(queue: AnyQueue, sizing: Sizing, classes: FlowClasses) -> dict[str, Any]:
     found: dict[str, Any] = {}
     match queue:
         case Step():
@@ -53,9 +58,8 @@ def _discipline(queue: AnyQueue, sizing: Sizing) -> dict[str, Any]:
                 "initial_quantum_bytes": queue.initial_quantum,
                 "flow_limit_packets": _at("flow_limit", queue.flow_limit, sizing, whole_packets),
             }
-        case TwoClass():
-            threshold = _at("threshold", queue.threshold, sizing, queue_limit)
-            found = {"threshold": threshold, "quantum_bytes": queue.quantum}
+        case Classes():
+            found = _classes(queue, sizing, classes)
     return {"kind": queue.discipline, **found}
 
 
@@ -82,6 +86,35 @@ def _red(queue: Red, sizing: Sizing) -> dict[str, Any]:
     }
 
 
+def _classes(queue: Classes, sizing: Sizing, flows: FlowClasses) -> dict[str, Any]:
+    numbers = {each.name: number for number, each in enumerate(queue.classes)}
+    if queue.by == "ecn":
+        by: dict[str, Any] = {"ecn": {"capable": numbers["ecn"], "other": numbers[OTHER]}}
+    else:
+        by = {"flows": [_class(flow, numbers) for flow in flows]}
+    if queue.serve == "priority":
+        serve: dict[str, Any] = {"priority": {"classes": len(numbers)}}
+    else:
+        weights = [each.weight for each in queue.classes]
+        serve = {"round_robin": {"quantum_bytes": queue.quantum, "weights": weights}}
+    threshold = _at("threshold", queue.threshold, sizing, queue_limit)
+    return {"by": by, "serve": serve, "threshold": threshold}
+
+
+def _class(name: str | None, numbers: Mapping[str, int]) -> int:
+    """Return the number of a flow's class."""
+    number = numbers.get(OTHER if name is None else name, numbers.get(OTHER))
+    if number is None:
+        whose = "a flow that names no class" if name is None else f"the class {name} of a flow"
+        raise InputError(
+            f"does not say where {whose} belongs",
+            key="class",
+            value=list(numbers),
+            valid=f'a class of this name, or {{ name = "{OTHER}" }}',
+        )
+    return number
+
+
 def _codel(queue: CoDel | FqCoDel) -> dict[str, Any]:
     return {"target_ns": queue.target, "interval_ns": queue.interval, "ecn": queue.ecn}
 
@@ -104,7 +137,5 @@ def _at(
     read: Callable[[QueueSize, Sizing], Resolved],
 ) -> Resolved | None:
     """Resolve the size under a key of a queue's table."""
-    try:
+    with placed(key=key):
         return None if size is None else read(size, sizing)
-    except InputError as error:
-        raise error.at(key=key) from None

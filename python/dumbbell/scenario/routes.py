@@ -87,7 +87,7 @@ def placed(network: AnyNetwork, place: str, hop: int | None = None) -> Losses:
     """Return the losses at a place of the network, with their keys."""
     if not isinstance(network, Dumbbell | ParkingLot):
         return ()
-    return active(_placed(network, place, hop))
+    return active(tuple(_placed(network, place, hop)))
 
 
 def _placed(

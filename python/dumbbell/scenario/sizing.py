@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from dumbbell.errors import InputError
-from dumbbell.scenario.model_rates import AnyRate, TokenBucket, Trace
+from dumbbell.scenario.model_rates import AnyRate, TokenBucket
 from dumbbell.units import NS_PER_S, QueueSize, format_time
 
 _PACKETS_MAX: Final = 2**32 - 2
@@ -25,11 +25,11 @@ class Sizing:
 
 def nominal_rate_bps(rate: AnyRate) -> int | None:
     """Return what a queue in time or BDP refers to: of a changing rate the highest."""
-    if isinstance(rate, Trace):
-        return rate.opportunities.rate_bps
-    if isinstance(rate, TokenBucket):
-        return rate.rate
-    return max(step.rate for step in rate) if isinstance(rate, tuple) else rate
+    if rate is None or isinstance(rate, int):
+        return rate
+    if isinstance(rate, tuple):
+        return max(step.rate for step in rate)
+    return rate.rate if isinstance(rate, TokenBucket) else rate.opportunities.rate_bps
 
 
 def queue_limit(size: QueueSize, sizing: Sizing) -> dict[str, int]:

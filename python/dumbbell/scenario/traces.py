@@ -1,4 +1,4 @@
-"""Files that a scenario names: packet traces and distributions of sizes."""
+"""Files that a scenario names: packet traces, distributions of sizes, lists of flows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError
-from dumbbell.units import NS_PER_S, parse_bytes, parse_fraction
+from dumbbell import documents
+from dumbbell.errors import InputError, printable
+from dumbbell.units import NS_PER_S, format_time, parse_bytes, parse_fraction, parse_time
 
 OPPORTUNITY_BYTES: Final = 1504
 """What may depart at each line of a mahimahi trace."""
 
+_BYTES_MAX: Final = 64_000_000
 _LINES_MAX: Final = 2_000_000
 _NS_PER_MS: Final = 10**6
 _MS_MAX: Final = 10**12
+_TIME: Final = "a whole number of milliseconds"
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,16 @@ def read_trace(path: Path) -> Opportunities:
     """Read a mahimahi trace: one departure a line, in whole milliseconds."""
     times_ms: list[int] = []
     for number, line in _lines(path):
-        if not (line.isascii() and line.isdecimal()) or int(line) > _MS_MAX:
-            raise _wrong(path, number, line, "not a time", "a whole number of milliseconds")
-        if times_ms and int(line) < times_ms[-1]:
+        # Python refuses to read numbers of thousands of digits.
+        if not (line.isascii() and line.isdecimal()) or len(line) > len(str(_MS_MAX)):
+            raise _wrong(path, number, line, "not a time", _TIME)
+        time_ms = int(line)
+        if time_ms > _MS_MAX:
+            raise _wrong(path, number, line, "not a time", _TIME)
+        if times_ms and time_ms < times_ms[-1]:
             valid = f"at least {times_ms[-1]}"
             raise _wrong(path, number, line, "earlier than the line before it", valid)
-        times_ms.append(int(line))
+        times_ms.append(time_ms)
     if not times_ms or times_ms[-1] == 0:
         raise InputError(
             "the last line of a trace is its period, which is more than 0",
@@ -100,17 +107,35 @@ def read_distribution(path: Path) -> Distribution:
     return Distribution(tuple(points))
 
 
+def read_arrivals(path: Path, most: int) -> tuple[tuple[int, int], ...]:
+    """Read when flows start, in ns, and how much each sends: a line each, in order of time."""
+    found: list[tuple[int, int]] = []
+    for number, line in _lines(path):
+        try:
+            time, size = line.split()
+            arrival = parse_time(time), parse_bytes(size)
+        except ValueError:
+            valid = "a time and a size: 12.5ms 10kb"
+            raise _wrong(path, number, line, "not an arrival", valid) from None
+        if found and arrival[0] < found[-1][0]:
+            valid = f"at least {format_time(found[-1][0])}"
+            raise _wrong(path, number, line, "earlier than the line before it", valid)
+        if arrival[1] == 0:
+            raise _wrong(path, number, line, "nothing to send", "at least 1 byte")
+        if len(found) == most:
+            raise _wrong(path, number, line, "too many flows", f"at most {most}")
+        found.append(arrival)
+    if not found:
+        raise InputError(
+            "nothing arrives", value=str(path), valid="a time and a size on each line: 12.5ms 10kb"
+        )
+    return tuple(found)
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that say something, with their numbers."""
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text"
-        raise InputError(
-            f"cannot read it: {reason}",
-            value=str(path),
-            valid="a file, relative to the one that names it",
-        ) from None
+    valid = "a file, relative to the one that names it"
+    text = documents.read_text(path, _BYTES_MAX, named=str(path), valid=valid)
     if text.count("\n") > _LINES_MAX:
         raise InputError("too long", value=str(path), valid=f"at most {_LINES_MAX} lines")
     for number, line in enumerate(text.splitlines(), start=1):
@@ -120,4 +145,5 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _wrong(path: Path, number: int, line: str, problem: str, valid: str) -> InputError:
-    return InputError(f"{problem} in line {number} of {path}", value=line, valid=valid)
+    place = f"line {number} of {printable(str(path))}"
+    return InputError(f"{problem} in {place}", value=line, valid=valid)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import documents
-from dumbbell.errors import InputError, unknown
+from dumbbell.errors import InputError, placed, unknown
 
-Model = TypeVar("Model", bound=BaseModel)
+if TYPE_CHECKING:
+    from dumbbell.validation import Model
 
 _PACKAGE = Path(__file__).parent.parent
+_EXPERIMENTS = Path("results/experiments")
 
 
 @dataclass(frozen=True)
@@ -28,31 +28,29 @@ class StudyFiles:
 
     def validate(self, model: type[Model]) -> Model:
         """Validate the whole; errors name the file and the key inside it."""
+        from dumbbell import validation  # noqa: PLC0415 - what lists studies needs no models
+
         try:
-            return documents.validate(model, self.data, str(self.path))
+            return validation.validate(model, self.data, str(self.path))
         except InputError as error:
-            placed = self._placed(error)
-            placed.others = tuple(self._placed(other) for other in error.others)
-            raise placed from None
+            others = [self._placed(other) for other in error.others]
+            raise replace(self._placed(error), others=others) from None
 
     def _placed(self, error: InputError) -> InputError:
-        first, _, rest = (error.key or "").partition(".")
-        source, key = str(self.path), error.key
-        if first in self.origins:
-            origin, start = self.origins[first][0]
-            position, dot, inner = rest.partition(".")
-            if position.isdecimal():
-                origin, start = self._origin(first, int(position))
-                key = f"{first}.{int(position) - start}{dot}{inner}"
-            source = str(origin)
-        return InputError(
-            error.problem,
-            source=source,
-            key=key,
-            value=error.value,
-            valid=error.valid,
-            near=error.near,
-        )
+        source, key = self.place(error.key or "")
+        return replace(error, source=source, key=key or None)
+
+    def place(self, key: str) -> tuple[str, str]:
+        """Return the file that holds a key of the whole, and the key in that file."""
+        first, _, rest = key.partition(".")
+        if first not in self.origins:
+            return str(self.path), key
+        file, start = self.origins[first][0]
+        position, dot, inner = rest.partition(".")
+        if position.isdecimal():
+            file, start = self._origin(first, int(position))
+            key = f"{first}.{int(position) - start}{dot}{inner}"
+        return str(file), key
 
     def _origin(self, key: str, position: int) -> tuple[Path, int]:
         starts = [origin for origin in self.origins[key] if origin[1] <= position]
@@ -60,8 +58,8 @@ class StudyFiles:
 
 
 def folders() -> list[Path]:
-    """Return where studies are looked for by name: here, then in the package."""
-    candidates = [Path("studies"), _PACKAGE / "studies"]
+    """Return where studies are looked for by name: here, among experiments, in the package."""
+    candidates = [Path("studies"), _EXPERIMENTS, _PACKAGE / "studies"]
     return [folder for folder in candidates if folder.is_dir()]
 
 
@@ -76,6 +74,11 @@ def names() -> list[str]:
     return list(found)
 
 
+def is_experiment(name: str) -> bool:
+    """Tell whether a name of `names` is that of an experiment of one's own."""
+    return find(name).parent == _EXPERIMENTS
+
+
 def find(study: str | Path) -> Path:
     """Return the folder or file of a study, given its name or path."""
     path = Path(study)
@@ -83,9 +86,9 @@ def find(study: str | Path) -> Path:
     if is_name:
         for folder in folders():
             for candidate in (folder / study / "study.toml", folder / f"{study}.toml"):
-                if candidate.is_file():
+                if documents.is_file(candidate):
                     return candidate.parent if candidate.name == "study.toml" else candidate
-    if path.exists():
+    if documents.exists(path):
         return path
     if is_name:
         raise unknown("study", str(study), names())
@@ -95,12 +98,9 @@ def find(study: str | Path) -> Path:
 def read(study: str | Path) -> StudyFiles:
     """Read a study's files into one table: arrays are joined, tables must differ."""
     path = find(study)
-    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
-    if not files:
-        raise InputError("holds no TOML file", source=str(path), valid="study.toml")
     data: dict[str, Any] = {}
     origins: dict[str, list[tuple[Path, int]]] = {}
-    for file in files:
+    for file in parts(path):
         for key, value in documents.read_toml(file).items():
             known = data.get(key, [])
             if key in data and not (isinstance(known, list) and isinstance(value, list)):
@@ -108,3 +108,49 @@ def read(study: str | Path) -> StudyFiles:
             origins.setdefault(key, []).append((file, len(known)))
             data[key] = [*known, *value] if isinstance(value, list) else value
     return StudyFiles(path, data, {key: tuple(files) for key, files in origins.items()})
+
+
+def parts(path: Path) -> list[Path]:
+    """Return the files of a study, given its folder or file; none are an InputError."""
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    if not files:
+        raise InputError("holds no TOML file", source=str(path), valid="study.toml")
+    return files
+
+
+def header(study: str | Path) -> dict[str, str | int]:
+    """Return name, title and year of a study, without a look at anything else in it."""
+    path = find(study)
+    for file, tables in _entries(path, "study"):
+        return _fields(file, "study", tables, ("name", "title", "year"))
+    raise InputError("is missing", source=str(path), key="study", valid="a [study] table")
+
+
+def figures(study: str | Path) -> list[dict[str, str | int]]:
+    """Return name and title of a study's figures, without a look at anything else in it."""
+    return [
+        _fields(file, f"figure.{index}", figure, ("name", "title"))
+        for file, found in _entries(find(study), "figure")
+        for index, figure in enumerate(found if isinstance(found, list) else [found])
+    ]
+
+
+def _entries(path: Path, key: str) -> Iterator[tuple[Path, Any]]:
+    """Yield what the files of a study have at the top under a key; only these files are parsed."""
+    for file in parts(path):
+        content = documents.read_toml(file, key=key)
+        if key in content:
+            yield file, content[key]
+
+
+def _fields(file: Path, key: str, table: Any, names: Sequence[str]) -> dict[str, str | int]:
+    """Return some fields of a table, which are texts or numbers."""
+    with placed(source=str(file), key=key):
+        if not isinstance(table, dict):
+            raise InputError("not a table", value=table, valid="a table of keys")
+        for name in names:
+            if name not in table:
+                raise InputError("is missing", key=name)
+            if not isinstance(table[name], str | int):
+                raise InputError("neither a text nor a number", key=name, value=table[name])
+    return {name: table[name] for name in names}

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from dumbbell.analysis import fluid, responses
+from dumbbell.theory import fluid, responses
 
 # Windows
 

@@ -104,7 +104,7 @@ def validate(
     again = [run for check in checks if check.repeated for run in offered.get(check.name, [])]
     runs = [run for scenarios in offered.values() for run in scenarios]
     # The longest first, so that no processor stands idle at the end.
-    runs.sort(key=lambda run: -run.data["duration_ns"])
+    runs.sort(key=lambda run: -run.scenario.duration_ns)
     with tempfile.TemporaryDirectory(prefix="dumbbell-validate-") as folder:
         first, second = Store(Path(folder) / "first"), Store(Path(folder) / "second")
         failed = dict(executor.execute(runs, first, engine, jobs, on_progress).failed)
@@ -138,7 +138,7 @@ def _runs(
 def judge(check: Check, runs: Sequence[Run]) -> Judged:
     """Compare what the runs show with what is expected."""
     expected = check.expects()
-    if not all(run.summary["packets"] for run in runs):
+    if not all(run.summary.packets for run in runs):
         return Judged(check, Verdict.OUTSIDE, expected, remark="no packet arrived")
     try:
         measured = check.measure(runs)

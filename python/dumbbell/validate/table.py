@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dumbbell import catalogue, markdown
-from dumbbell.figures.labels import number
+from dumbbell.labels import number
 from dumbbell.validate.running import Judged, Verdict
 
 COLUMNS = ("check", "oracle", "expected", "measured", "tolerance", "why", "verdict")

@@ -106,7 +106,7 @@ function spelled(value) {
 }
 
 function metrics(test, row) {
-  at("#metrics tbody").replaceChildren(...test.metrics.map((metric, place) => {
+  at("#metrics tbody").replaceChildren(...test.quantities.map((metric, place) => {
     const entry = document.createElement("tr");
     const name = made("th", null, { scope: "row" });
     name.append(made("code", metric.name));

@@ -43,11 +43,11 @@ class List {
   }
 
   columns() {
-    const { axes, metrics } = this.data;
+    const { axes, quantities } = this.data;
     return [
       { title: "run", number: false, of: (row) => row[REPETITION] },
       ...axes.map((axis, place) => ({ title: axis.name, number: false, of: (row) => row[PLACES][place] })),
-      ...metrics.map((metric, place) => ({
+      ...quantities.map((metric, place) => ({
         title: metric.name + (metric.unit ? ` (${metric.unit})` : ""),
         what: metric.what,
         number: true,
@@ -100,7 +100,7 @@ class List {
   }
 
   row(row) {
-    const { axes, metrics, states, plans, test } = this.data;
+    const { axes, quantities, states, plans, test } = this.data;
     const made = document.createElement("tr");
     const state = states[row[STATE]];
     const head = document.createElement("th");
@@ -117,10 +117,10 @@ class List {
     made.append(head);
     axes.forEach((axis, place) => made.append(cell("td", axis.values[row[PLACES][place]][1])));
     if (row[STATE] === 0) {
-      metrics.forEach((_, place) => made.append(cell("td", spelled(row[VALUES][place]), "number")));
+      quantities.forEach((_, place) => made.append(cell("td", spelled(row[VALUES][place]), "number")));
     } else {
       const why = cell("td", row[WHY] ? `${state}: ${row[WHY]}` : state, "why");
-      why.colSpan = Math.max(1, metrics.length);
+      why.colSpan = Math.max(1, quantities.length);
       made.append(why);
       made.className = "absent";
     }

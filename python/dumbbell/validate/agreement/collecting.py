@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from dumbbell.contract.summary import TestbedSummary
 from dumbbell.running import executor, validity
 from dumbbell.running.engine import Engine
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.case import Case
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,11 @@ class Collected:
         kept = [each for each in self.unusable if each.scenario not in later.runs]
         return Collected({**self.runs, **later.runs}, kept + later.unusable)
 
-    def told(self, key: str) -> list[Any]:
-        """Return what the testbed told of each run, such as its kernel."""
+    @property
+    def told(self) -> list[TestbedSummary]:
+        """What the testbed told of each run, such as its kernel."""
         runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
-        return [run.summary["testbed"][key] for run in runs if "testbed" in run.summary]
+        return [run.summary.testbed for run in runs if run.summary.testbed is not None]
 
 
 def collect(

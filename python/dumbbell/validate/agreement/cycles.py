@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dumbbell.analysis import responses
-from dumbbell.analysis.fluid import Path
 from dumbbell.catalogue import Algorithm
+from dumbbell.theory import responses
+from dumbbell.theory.fluid import Path
 from dumbbell.validate.oracles import LAWS
 
 _CYCLES: Final = 8

@@ -24,7 +24,8 @@ import polars as pl
 from scipy import stats  # type: ignore[import-untyped]
 
 from dumbbell.running.result import Run
-from dumbbell.validate.agreement.statistics import Estimate, jackknifed
+from dumbbell.statistics import Estimate, jackknifed
+from dumbbell.validate.agreement.statistics import CONFIDENCE
 
 Trace = npt.NDArray[np.float64]
 Traces = tuple[Trace, ...]
@@ -39,7 +40,7 @@ def traces(run: Run) -> Traces:
         windows[index,]["cwnd_segs"].cast(pl.Float64).to_numpy()
         if (index,) in windows
         else np.empty(0)
-        for index in range(len(run.scenario["flows"]))
+        for index in range(len(run.scenario.flows))
     )
 
 
@@ -89,7 +90,7 @@ def compare(one: Sequence[Traces], other: Sequence[Traces]) -> WindowDistance | 
     return WindowDistance(
         across=float(across.mean()),
         within=(inside_one(range(len(one))), inside_other(range(len(other)))),
-        excess=jackknifed(excess, len(one), len(other)),
+        excess=jackknifed(excess, len(one), len(other), CONFIDENCE),
     )
 
 

@@ -8,13 +8,13 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from dumbbell.figures import chart_style
-from dumbbell.figures.chart_data import inline
-from dumbbell.figures.chart_style import FAINT, INK
+from dumbbell.figures import style
+from dumbbell.figures.data import inline
+from dumbbell.figures.style import FAINT, INK
 from dumbbell.validate.agreement import page
 from dumbbell.validate.agreement.judging import Agreement, Compared, Judged
 from dumbbell.validate.agreement.measures import DISTANCE, MEASURES, Measure
-from dumbbell.validate.agreement.statistics import Verdict
+from dumbbell.validate.agreement.statistics import Verdict, reach
 
 _SIZE: Final = 240
 _TRACE_WIDTH: Final = 400
@@ -57,7 +57,7 @@ def draw(agreement: Agreement) -> alt.VConcatChart:
     chart: alt.VConcatChart = (
         alt.vconcat(*rows, title=title, spacing=30)
         .resolve_scale(color="independent", shape="independent", strokeWidth="independent")
-        .configure(**chart_style.config())
+        .configure(**style.config())
     )
     return chart
 
@@ -81,9 +81,9 @@ def _mark(judged: Judged, compared: Compared) -> dict[str, float | str]:
     scale = compared.measure.scale
     return {
         "scenario": judged.case.name,
-        "x": compared.reference.mean * scale,
-        "difference": compared.difference.mean * scale,
-        "reach": (compared.difference.reach or 0.0) * scale,
+        "x": compared.reference.value * scale,
+        "difference": compared.difference.value * scale,
+        "reach": (reach(compared.difference) or 0.0) * scale,
         "verdict": compared.verdict.value,
     }
 

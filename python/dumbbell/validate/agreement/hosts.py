@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.running.result import Run
-from dumbbell.validate.agreement import measures
-from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.case import Case
+from dumbbell.validate.agreement.measures import QUEUE, RTT, taken
 
 HOLD_NS: Final = 40_000
 """Longest hold of a packet in the simulated sender, beside the scenario's own jitter."""
@@ -82,15 +82,16 @@ def _pairs(
 
 
 def _is_nearly_empty(run: Run) -> bool:
-    queue_ms = measures.queue_ms(run)
-    return queue_ms is not None and queue_ms <= QUEUE_MAX_MS and measures.rtt_ms(run) is not None
+    queue_ms = taken(run, QUEUE)
+    return queue_ms is not None and queue_ms <= QUEUE_MAX_MS and taken(run, RTT) is not None
 
 
 def _added_us(run: Run, simulated: Run) -> float:
-    rtt_ms, simulated_ms = measures.rtt_ms(run) or 0.0, measures.rtt_ms(simulated) or 0.0
+    rtt_ms, simulated_ms = taken(run, RTT) or 0.0, taken(simulated, RTT) or 0.0
     return 1000 * (rtt_ms * (1 - _held(run)) - simulated_ms)
 
 
 def _held(run: Run) -> float:
     """Return the share of the time in which the network stood still; it is rounded down."""
-    return (float(run.summary["testbed"]["held_permille"]) + 0.5) / 1000
+    assert run.summary.testbed is not None, "a run of the simulator"
+    return (run.summary.testbed.held_permille + 0.5) / 1000

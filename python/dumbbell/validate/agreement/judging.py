@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,17 +11,19 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.figures import history
+from dumbbell import statistics
+from dumbbell.quantities import series
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement import distance, hosts, scenarios, statistics
+from dumbbell.statistics import Estimate
+from dumbbell.validate.agreement import distance, hosts, scenarios
+from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.collecting import Collected, Side, Unusable, collect
 from dumbbell.validate.agreement.explanations import EXPLANATIONS, Explanation, reason_for, stale
 from dumbbell.validate.agreement.hosts import Hosts
 from dumbbell.validate.agreement.measures import DISTANCE, MEASURES, Measure
-from dumbbell.validate.agreement.scenarios import Case
-from dumbbell.validate.agreement.statistics import Estimate, Verdict
+from dumbbell.validate.agreement.statistics import CONFIDENCE, Verdict, verdict
 
 OnProgress = Callable[[Side, Progress], None]
 """Hears of each run that has come to its end, and on which engine."""
@@ -48,12 +51,12 @@ class Compared:
     @property
     def verdict(self) -> Verdict:
         """What the runs say."""
-        return statistics.verdict(self.difference, self.low, self.high)
+        return verdict(self.difference, self.low, self.high)
 
     @property
     def within(self) -> bool:
         """Whether the measured difference is within the band, whatever its interval."""
-        return self.low <= self.difference.mean <= self.high
+        return self.low <= self.difference.value <= self.high
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -119,9 +122,9 @@ class Judged:
     def verdict(self) -> Verdict:
         """What the runs say of goodput and mean RTT."""
         found = {each.verdict for each in self.goals}
-        for verdict in (Verdict.DIFFERS, Verdict.UNDECIDABLE, Verdict.AGREES):
-            if verdict in found:
-                return verdict
+        for worst in (Verdict.DIFFERS, Verdict.UNDECIDABLE, Verdict.AGREES):
+            if worst in found:
+                return worst
         return Verdict.NOT_MEASURED
 
     def as_dict(self) -> dict[str, Any]:
@@ -136,12 +139,57 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Score:
+    """In how many scenarios a measure agrees, and in how many it is to.
+
+    Attributes
+    ----------
+    measure
+        The measure.
+    verdicts
+        How many scenarios there are of each verdict.
+    within
+        In how many the measured difference is within the band, whatever its interval.
+    """
+
+    measure: Measure
+    verdicts: Mapping[Verdict, int]
+    within: int
+
+    @property
+    def scenarios(self) -> int:
+        """How many have the measure."""
+        return sum(self.verdicts.values())
+
+    @property
+    def outcome(self) -> str:
+        """Whether the engines agree as often as is wanted, by the intervals."""
+        agree = self.verdicts.get(Verdict.AGREES, 0)
+        wanted = self.measure.wanted * self.scenarios
+        if agree >= wanted:
+            return "met"
+        undecidable = self.verdicts.get(Verdict.UNDECIDABLE, 0)
+        return "undecided" if agree + undecidable >= wanted else "missed"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "wanted": self.measure.wanted,
+            "scenarios": self.scenarios,
+            "within": self.within,
+            "verdicts": {each.value: count for each, count in self.verdicts.items()},
+            "outcome": self.outcome,
+        }
+
+
+@dataclass(frozen=True)
 class Agreement:
     """All scenarios on both engines."""
 
     names: tuple[str, str]
     """Of the reference and the other engine."""
     judged: tuple[Judged, ...]
+    measures: tuple[Measure, ...] = MEASURES
     unusable: tuple[Unusable, ...] = ()
     kernels: tuple[str, ...] = ()
     not_offered: tuple[str, ...] = ()
@@ -166,11 +214,26 @@ class Agreement:
         ]
 
     @property
+    def scores(self) -> list[Score]:
+        """The measures of which it is said in how many scenarios they are to agree."""
+        return [self._score(measure) for measure in self.measures if measure.wanted]
+
+    def _score(self, measure: Measure) -> Score:
+        found = [each for judged in self.judged if (each := judged.of(measure.name)) is not None]
+        verdicts = Counter(each.verdict for each in found)
+        return Score(measure, verdicts, sum(each.within for each in found))
+
+    @property
     def passed(self) -> bool:
-        """Whether everything was measured and what differs is explained."""
+        """Whether everything was measured and what differs is explained.
+
+        Of measures with scores, whether none of these is missed.
+        """
         failed = any(each.failed for each in self.unusable)
         unmeasured = any(each.verdict is Verdict.NOT_MEASURED for each in self.judged)
-        return not (failed or unmeasured or self.unexplained)
+        scores = self.scores
+        wrong = any(each.outcome == "missed" for each in scores) if scores else self.unexplained
+        return not (failed or unmeasured or wrong)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -180,6 +243,7 @@ class Agreement:
             "scenarios": len(self.judged),
             "within": self.within,
             "wanted_share": WANTED_SHARE,
+            "scores": {each.measure.name: each.as_dict() for each in self.scores},
             "judged": [each.as_dict() for each in self.judged],
             "unusable": [vars(each) for each in self.unusable],
             "stale": [vars(each) for each in self.stale],
@@ -193,6 +257,8 @@ def measure(
     other: Side,
     store: Store,
     on_progress: OnProgress | None = None,
+    *,
+    measures: tuple[Measure, ...] = MEASURES,
 ) -> Agreement:
     """Run the scenarios on both engines, the reference last, and compare.
 
@@ -205,12 +271,12 @@ def measure(
 
     theirs = (other.name, collected(cases, other))
     ours = collected(cases, reference)
-    found = compare(cases, (reference.name, ours), theirs)
+    found = compare(cases, (reference.name, ours), theirs, measures=measures)
     again = _to_be_repeated(found, reference)
     if not again:
         return found
     more = collected(again, replace(reference, repetitions=reference.repetitions_undecided))
-    return compare(cases, (reference.name, ours.replaced(more)), theirs)
+    return compare(cases, (reference.name, ours.replaced(more)), theirs, measures=measures)
 
 
 def _to_be_repeated(found: Agreement, side: Side) -> list[Case]:
@@ -225,11 +291,18 @@ def compare(
     reference: tuple[str, Collected],
     other: tuple[str, Collected],
     explanations: Sequence[Explanation] = EXPLANATIONS,
+    measures: tuple[Measure, ...] = MEASURES,
 ) -> Agreement:
     """Compare what was collected; of each engine its name and its runs."""
     names = (reference[0], other[0])
     judged = tuple(
-        _judge(case, reference[1].runs[case.name], other[1].runs[case.name], names, explanations)
+        _judge(
+            case,
+            (reference[1].runs[case.name], other[1].runs[case.name]),
+            names,
+            explanations,
+            measures,
+        )
         for case in cases
     )
     differing = [
@@ -240,16 +313,17 @@ def compare(
     return Agreement(
         names,
         judged,
+        measures,
         (*reference[1].unusable, *other[1].unusable),
-        tuple(sorted(set(reference[1].told("kernel")))),
-        tuple(sorted({each for absent in reference[1].told("not_offered") for each in absent})),
+        tuple(sorted({told.kernel for told in reference[1].told})),
+        tuple(sorted({each for told in reference[1].told for each in told.not_offered})),
         tuple(stale(explanations, [case.name for case in cases], differing)),
         _hosts(cases, reference[1], other[1]),
     )
 
 
 def _hosts(cases: Sequence[Case], reference: Collected, other: Collected) -> Hosts | None:
-    is_kernel, is_simulated = reference.told("kernel"), not other.told("kernel")
+    is_kernel, is_simulated = reference.told, not other.told
     return hosts.look(cases, reference.runs, other.runs) if is_kernel and is_simulated else None
 
 
@@ -259,14 +333,15 @@ Runs = Mapping[int, Run]
 
 def _judge(
     case: Case,
-    reference: Runs,
-    other: Runs,
+    runs: tuple[Runs, Runs],
     names: tuple[str, str],
     explanations: Sequence[Explanation],
+    measures: Sequence[Measure],
 ) -> Judged:
+    reference, other = runs
     compared = [
         found
-        for measure in MEASURES
+        for measure in measures
         if (found := _compared(measure, case, reference, other)) is not None
     ]
     compared += _distances(reference, other)
@@ -298,13 +373,13 @@ def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Com
         return None
     if case.loses_alike and both:
         difference = statistics.paired(
-            [ours[each] for each in both], [theirs[each] for each in both]
+            [ours[each] for each in both], [theirs[each] for each in both], CONFIDENCE
         )
     else:
-        difference = statistics.unpaired(list(ours.values()), list(theirs.values()))
-    on_reference = statistics.estimate(list(theirs.values()))
-    reach = measure.tolerance(on_reference.mean)
-    on_other = statistics.estimate(list(ours.values()))
+        difference = statistics.difference(list(ours.values()), list(theirs.values()), CONFIDENCE)
+    on_reference = statistics.mean(list(theirs.values()), CONFIDENCE)
+    reach = measure.tolerance(on_reference.value)
+    on_other = statistics.mean(list(ours.values()), CONFIDENCE)
     return Compared(measure, on_reference, on_other, difference, -reach, reach)
 
 
@@ -312,8 +387,8 @@ def _distances(reference: Runs, other: Runs) -> Iterator[Compared]:
     one, two = ([distance.traces(run) for run in runs.values()] for runs in (reference, other))
     found = distance.compare(one, two)
     if found is not None:
-        yardstick = Estimate(sum(found.within) / 2, None)
-        across = Estimate(found.across, None)
+        yardstick = statistics.mean([sum(found.within) / 2], CONFIDENCE)
+        across = statistics.mean([found.across], CONFIDENCE)
         # Runs of different engines may well be closer than runs with different seeds.
         yield Compared(DISTANCE, yardstick, across, found.excess, -math.inf, DISTANCE.least)
 
@@ -327,8 +402,8 @@ def _windows(names: tuple[str, str], *engines: Runs) -> Iterator[pl.DataFrame]:
     for name, runs in zip(names, engines, strict=True):
         if common:
             run = runs[common[0]]
-            label = run.scenario["flows"][0]["label"]
-            lines = history.series(run, "cwnd_segs").filter(pl.col("label") == label)
+            label = run.scenario.flows[0].label
+            lines = series.take(run, "cwnd_segs").filter(pl.col("label") == label)
             yield lines.select(
                 pl.lit(name).alias("engine"), "time_s", pl.col("value").cast(pl.Float64)
             )

@@ -8,14 +8,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from dumbbell import catalogue, markdown
-from dumbbell.figures.labels import number
+from dumbbell.labels import number
+from dumbbell.statistics import Estimate
 from dumbbell.validate.agreement import scenarios
 from dumbbell.validate.agreement.hosts import HOLD_NS
-from dumbbell.validate.agreement.judging import WANTED_SHARE, Agreement, Compared, Judged
+from dumbbell.validate.agreement.judging import (
+    WANTED_SHARE,
+    Agreement,
+    Compared,
+    Judged,
+    Score,
+)
 from dumbbell.validate.agreement.measures import DISTANCE, MEASURES, Measure
 from dumbbell.validate.agreement.parity import CALLBACKS_WANTED, Parity
 from dumbbell.validate.agreement.running import Found
-from dumbbell.validate.agreement.statistics import Estimate, Verdict
+from dumbbell.validate.agreement.statistics import Verdict, reach
 
 _SHOWN: Final = ("goodput", "rtt", "retransmitted", "share", "queue", "windows")
 """Columns of the table; the goodput of each flow of a pair is only in the JSON."""
@@ -44,21 +51,20 @@ def _cell(compared: Compared | None) -> str:
         return "–"
     measure, difference = compared.measure, compared.difference
     mark = {Verdict.DIFFERS: " ✗", Verdict.UNDECIDABLE: " ?"}.get(compared.verdict, "")
-    value = number(compared.reference.mean * measure.scale)
+    value = number(compared.reference.value * measure.scale)
     if measure is DISTANCE:
-        return f"{compared.reference.mean:.3f} {_change(difference, 1, '')}{mark}"
-    if measure.share and compared.reference.mean:
-        return f"{value} {_change(difference, 100 / compared.reference.mean, ' %')}{mark}"
+        return f"{compared.reference.value:.3f} {_change(difference, 1, '')}{mark}"
+    if measure.share and compared.reference.value:
+        return f"{value} {_change(difference, 100 / compared.reference.value, ' %')}{mark}"
     return f"{value} {_change(difference, measure.scale, '')}{mark}"
 
 
 def _change(difference: Estimate, scale: float, unit: str) -> str:
     """Render a difference with half its interval; both to the same place."""
-    mean = difference.mean * scale
-    reach = None if difference.reach is None else difference.reach * scale
-    places = _places(reach if reach else mean)
-    spread = "" if reach is None else f"±{reach:.{places}f}"
-    return f"({mean + 0.0:+.{places}f}{spread}{unit})"
+    value, half = difference.value * scale, reach(difference)
+    places = _places(half * scale if half else value)
+    spread = "" if half is None else f"±{half * scale:.{places}f}"
+    return f"({value + 0.0:+.{places}f}{spread}{unit})"
 
 
 def _places(value: float) -> int:
@@ -88,12 +94,47 @@ def headline(agreement: Agreement) -> str:
     count = len(agreement.judged)
     if not count:
         return "no scenario"
+    if agreement.scores:
+        return "Engines agree in " + "; ".join(map(_scored, agreement.scores))
     verdicts = Counter(each.verdict for each in agreement.judged)
     shown = ", ".join(f"{verdicts[each]} {_PLURAL[each]}" for each in Verdict if verdicts[each])
     return (
         f"Goodput within {_BY_NAME['goodput'].band} and mean RTT within {_BY_NAME['rtt'].band} in "
         f"{agreement.within} of {count} scenarios ({100 * agreement.within / count:.0f} %; "
         f"wanted {100 * WANTED_SHARE:.0f} %); by their intervals: {shown}"
+    )
+
+
+def _scored(score: Score) -> str:
+    agree, count = score.verdicts.get(Verdict.AGREES, 0), score.scenarios
+    return (
+        f"{score.measure.title} (within {score.measure.band}) in {agree} of {count} scenarios, "
+        f"wanted {100 * score.measure.wanted:.0f} %: {score.outcome}"
+    )
+
+
+SCORE_COLUMNS: Final = (
+    "measure",
+    "band",
+    "wanted",
+    "agree",
+    "undecidable",
+    "differ",
+    "within by value",
+    "goal",
+)
+
+
+def score_cells(score: Score) -> tuple[str, ...]:
+    """Return the cells of a goal."""
+    kinds = (Verdict.AGREES, Verdict.UNDECIDABLE, Verdict.DIFFERS)
+    return (
+        score.measure.title,
+        score.measure.band,
+        f"{100 * score.measure.wanted:.0f} %",
+        *(str(score.verdicts.get(each, 0)) for each in kinds),
+        f"{score.within} of {score.scenarios}",
+        score.outcome,
     )
 
 
@@ -161,6 +202,7 @@ def page(found: Found) -> str:
         _identity(agreement),
         _bands(),
         *_results(agreement),
+        *(_drawn(found.drawn, found.draw_seed) if found.drawn else ()),
         *(_modules(found.modules) if found.modules else ()),
         "## Parity",
         f"Every callback of a run with losses, recorded in the kernel and replayed natively from "
@@ -177,6 +219,20 @@ def _results(agreement: Agreement) -> Iterator[str]:
     yield _list(remarks(agreement))
 
 
+def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
+    yield "## Scenarios drawn at random"
+    yield (
+        f"{len(drawn.judged)} scenarios drawn by the seed {seed}, another one each time: rates of "
+        "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product "
+        "(of 8 packets at least), FIFO, CoDel, FQ-CoDel, PIE and RED, losses of up to 0.5 %, one "
+        "to three flows of any algorithms, some of which send requests. Bands are narrower here, "
+        "and what is wanted is how often the engines agree, by the intervals."
+    )
+    yield markdown.table(SCORE_COLUMNS, [score_cells(each) for each in drawn.scores])
+    yield markdown.table(COLUMNS, [cells(each) for each in drawn.judged])
+    yield _list(remarks(drawn))
+
+
 def _modules(modules: Agreement) -> Iterator[str]:
     yield "## Our builds and the kernel's own modules"
     yield (
@@ -191,7 +247,7 @@ def _identity(agreement: Agreement) -> str:
     runs = "; ".join(f"{one} and {two} runs" for one, two in counts)
     kernels = ", ".join(agreement.kernels) or "unknown"
     return (
-        f"Kernel {kernels}, simulator `{catalogue.ENGINE_VERSION}`; "
+        f"Kernel {kernels}, {catalogue.ENGINE_VERSION}; "
         f"of each scenario {runs} on {agreement.names[0]} and {agreement.names[1]}. "
         f"What {scenarios.REPETITIONS} runs on the {agreement.names[0]} do not decide is run "
         f"{scenarios.REPETITIONS_UNDECIDED} times, as far as "

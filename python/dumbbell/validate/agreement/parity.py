@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell.catalogue import Algorithm
-from dumbbell.validate.agreement.scenarios import SETUP_S, Case, Path
+from dumbbell.validate.agreement.scenarios import SETUP_S, ChosenCase, Path
 
 CALLBACKS_WANTED: Final = 100_000
 
@@ -92,7 +92,7 @@ def _of(algorithm: Algorithm, replay: Replay) -> Parity:
         if differing or callbacks >= CALLBACKS_WANTED:
             break
         flows = FLOWS_FIRST if seed == 1 else FLOWS_LATER
-        case = Case((algorithm,) * flows, PATH, True, SECONDS)
+        case = ChosenCase((algorithm,) * flows, PATH, True, SECONDS)
         try:
             told = replay(case.resolve(seed).json)
         except Exception as error:  # the other algorithms go on, whatever went wrong here

@@ -9,14 +9,16 @@ from typing import Any
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
 from dumbbell.validate.agreement import hosts, judging, parity, scenarios
+from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.collecting import Side
+from dumbbell.validate.agreement.drawn import Draw
 from dumbbell.validate.agreement.judging import Agreement, OnProgress
+from dumbbell.validate.agreement.measures import DRAWN_MEASURES
 from dumbbell.validate.agreement.parity import Parity
 from dumbbell.validate.agreement.scenarios import (
     REPETITIONS,
     REPETITIONS_SIMULATED,
     REPETITIONS_UNDECIDED,
-    Case,
 )
 from dumbbell.validate.agreement.testbed import Bed
 
@@ -38,11 +40,15 @@ class Found:
         Our builds and the kernel's own modules, where there are both; none: not compared.
     parity
         Callbacks replayed.
+    drawn, draw_seed
+        Simulator and kernel in scenarios drawn at random, if any were, and the seed that drew them.
     """
 
     agreement: Agreement
     modules: Agreement | None
     parity: tuple[Parity, ...]
+    drawn: Agreement | None = None
+    draw_seed: int = 0
 
     @property
     def passed(self) -> bool:
@@ -50,6 +56,7 @@ class Found:
         return (
             self.agreement.passed
             and (self.modules is None or self.modules.passed)
+            and (self.drawn is None or self.drawn.passed)
             and all(each.passed for each in self.parity)
         )
 
@@ -59,6 +66,7 @@ class Found:
             "agreement": self.agreement.as_dict(),
             "modules": self.modules.as_dict() if self.modules else None,
             "parity": [each.as_dict() for each in self.parity],
+            "drawn": {"seed": self.draw_seed, **self.drawn.as_dict()} if self.drawn else None,
         }
 
 
@@ -70,11 +78,13 @@ def validate(
     on_progress: OnProgress | None = None,
     *,
     modules: bool = True,
+    drawn: Draw | None = None,
     on_algorithm: Callable[[str], None] | None = None,
 ) -> Found:
     """Compare on the testbed whatever the scenarios concern; finished runs are used again.
 
-    Without `modules` the kernel's own are left out.
+    Without `modules` the kernel's own are left out. Scenarios drawn at random are held to bands
+    of their own.
     """
     simulator = Side(
         SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs, hold_ns=hosts.HOLD_NS
@@ -87,6 +97,10 @@ def validate(
         judging.measure(cases, kernel, simulator, store, on_progress),
         _modules(cases, bed, store, on_progress) if modules else None,
         tuple(parity.check(algorithms.values(), bed.replay, on_algorithm)),
+        judging.measure(drawn.cases, kernel, simulator, store, on_progress, measures=DRAWN_MEASURES)
+        if drawn
+        else None,
+        drawn.seed if drawn else 0,
     )
 
 
@@ -106,13 +120,20 @@ def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
     return [case for case in alone if case.algorithms[0].name in bed.built_in]
 
 
-def real_time_s(cases: Sequence[Case], bed: Bed, *, modules: bool = True) -> float:
+def real_time_s(
+    cases: Sequence[Case], bed: Bed, *, modules: bool = True, drawn: Sequence[Case] = ()
+) -> float:
     """Return how long all of it takes at most, about, if nothing is there yet."""
     twice = _built_twice(cases, bed) if modules else []
     algorithms = {each.name for case in cases for each in case.algorithms}
-    undecided_s = scenarios.real_time_s(cases, REPETITIONS_UNDECIDED - REPETITIONS)
     return (
-        scenarios.real_time_s([*cases, *twice])
-        + min(undecided_s, scenarios.REAL_TIME_UNDECIDED_S)
+        scenarios.real_time_s([*cases, *twice, *drawn])
+        + _undecided_s(cases)
+        + _undecided_s(drawn)
         + len(algorithms) * parity.RUN_S
     )
+
+
+def _undecided_s(cases: Sequence[Case]) -> float:
+    further_s = scenarios.real_time_s(cases, REPETITIONS_UNDECIDED - REPETITIONS)
+    return min(further_s, scenarios.REAL_TIME_UNDECIDED_S)

@@ -14,16 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell import catalogue
-from dumbbell.analysis import fluid, theory
 from dumbbell.catalogue import Algorithm
-from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
+from dumbbell.theory import fluid, formulas
 from dumbbell.validate.agreement import cycles, troubles
+from dumbbell.validate.agreement.case import Case, between, edge_jitter
 from dumbbell.validate.agreement.troubles import Trouble
-
-STACK: Final = "linux-6"
-"""The stack profile that models the kernel of the testbed."""
 
 REPETITIONS: Final = 3
 """On the real kernel, which runs in real time and one at a time."""
@@ -65,7 +60,7 @@ class Path:
 
     def shared_by(self, flows: int) -> fluid.Path:
         """Return what one of some flows has of it."""
-        bdp = theory.bdp_packets(self.rate_mbit, self.rtt_ms)
+        bdp = formulas.bdp_packets(self.rate_mbit, self.rtt_ms)
         return fluid.Path(bdp / flows, self.rtt_ms / 1000, self.buffer_bdp)
 
     def __str__(self) -> str:
@@ -91,17 +86,13 @@ TROUBLED_PATH: Final = Path(troubles.RATE_MBIT, 40, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Case:
+class ChosenCase(Case):
     """A scenario of the set.
 
     Attributes
     ----------
-    algorithms
-        Those of its flows.
     path, loss
-        Where they run, and whether packets are lost at random.
-    seconds
-        Length of the run.
+        Where its flows run, and whether packets are lost at random.
     trouble
         What befalls packets beside that.
     """
@@ -111,11 +102,6 @@ class Case:
     loss: bool
     seconds: int
     trouble: Trouble | None = None
-
-    @property
-    def flows(self) -> str:
-        """Its algorithms in words."""
-        return " + ".join(algorithm.name for algorithm in self.algorithms)
 
     @property
     def name(self) -> str:
@@ -130,75 +116,38 @@ class Case:
         """Whether both engines lose the same packets at random where their seeds are equal."""
         return self.loss or (self.trouble is not None and "loss" in self.trouble.network)
 
-    def table(self, hold_ns: int = 0) -> dict[str, Any]:
-        """Return the scenario as its file would say it.
-
-        Packets are held up to `hold_ns` longer in their senders; see `hosts`.
-        """
+    def network(self, hold_ns: int) -> dict[str, Any]:
+        """Return the table of the network."""
         path = self.path
         ecn = any(algorithm.needs_ecn for algorithm in self.algorithms)
         limit = f"{path.buffer_bdp:g}bdp"
-        service_ns = round(1.2e7 / path.rate_mbit)
         return {
-            "title": self.name,
-            "duration": f"{self.seconds}s",
-            "stack": STACK,
-            "network": {
-                "rate": f"{path.rate_mbit}mbit",
-                "rtt": f"{path.rtt_ms}ms",
-                # A third of the buffer is well above the bursts that ECN must not answer.
-                "queue": {
-                    "discipline": "step",
-                    "limit": limit,
-                    "threshold": f"{path.buffer_bdp / 3:.3f}bdp",
-                }
-                if ecn
-                else limit,
-                # One packet's time at the bottleneck, so that flows do not march in step.
-                "edge_jitter": f"{min(service_ns, NS_PER_S // 1000) + hold_ns}ns",
-                "loss": [{"place": "receiver", "probability": path.loss}] if self.loss else [],
-                **(self.trouble.network if self.trouble else {}),
-            },
-            "flow": list(self._flows()),
-            "record": {"interval": "20ms", "events": ["congestion", "timeout"]},
+            "rate": f"{path.rate_mbit}mbit",
+            "rtt": f"{path.rtt_ms}ms",
+            # A third of the buffer is well above the bursts that ECN must not answer.
+            "queue": {
+                "discipline": "step",
+                "limit": limit,
+                "threshold": f"{path.buffer_bdp / 3:.3f}bdp",
+            }
+            if ecn
+            else limit,
+            "edge_jitter": edge_jitter(path.rate_mbit, hold_ns),
+            "loss": [{"place": "receiver", "probability": path.loss}] if self.loss else [],
+            **(self.trouble.network if self.trouble else {}),
         }
 
-    def _flows(self) -> Iterator[dict[str, Any]]:
-        for number, algorithm in enumerate(self.algorithms):
-            flow: dict[str, Any] = {"algorithm": algorithm.name, "label": f"flow {number + 1}"}
-            switches = _switches(algorithm)
-            if switches:
-                flow["switches"] = switches
-            if number:
-                flow["start"] = dict(
-                    zip(("from", "to"), map(_seconds, SECOND_START_S), strict=True)
-                )
-            yield flow
-
-    def resolve(self, repetition: int, hold_ns: int = 0) -> ResolvedScenario:
-        """Return what an engine runs; a repetition has the same seed in both."""
-        own = {each.name: each for each in self.algorithms if each.is_own}
-        table = {**self.table(hold_ns), "seed": repetition}
-        return Scenario.parse(table, self.name, own).resolve()
+    def flow(self, number: int) -> dict[str, Any]:
+        """Return what a flow's table has beside its algorithm: when it starts."""
+        return {"start": between(SECOND_START_S)} if number else {}
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:g}s"
-
-
-def _switches(algorithm: Algorithm) -> dict[str, Any]:
-    """Return what an algorithm needs of its stack."""
-    # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so paced
-    # hosts leave segmentation to their devices, as all do outside of laboratories.
-    return {"tso": True} if "pacing" in algorithm.flags else {}
-
-
-def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]:
+def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[ChosenCase, ...]:
     """Return the set, by default of all algorithms of the catalogue."""
     known = list(catalogue.algorithms().values() if algorithms is None else algorithms)
     seconds = _run_seconds(len(known))
     most = int(REAL_TIME_S / (seconds + SETUP_S) / REPETITIONS)
-    found: dict[str, Case] = {}
+    found: dict[str, ChosenCase] = {}
     for number, each in enumerate(_ROUNDS):
         for algorithm in known:
             if number < ROUNDS_ALWAYS or len(found) < most:
@@ -207,12 +156,12 @@ def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[Case, ...]
     return (*found.values(), *_troubled(known, seconds))
 
 
-def _troubled(known: Sequence[Algorithm], seconds: int) -> Iterator[Case]:
+def _troubled(known: Sequence[Algorithm], seconds: int) -> Iterator[ChosenCase]:
     algorithms = {each.name: each for each in known}
     for trouble in troubles.TROUBLES:
         if trouble.algorithm in algorithms:
             flows = (algorithms[trouble.algorithm],)
-            yield Case(flows, TROUBLED_PATH, False, seconds, trouble)
+            yield ChosenCase(flows, TROUBLED_PATH, False, seconds, trouble)
 
 
 def _run_seconds(algorithms: int) -> int:
@@ -237,13 +186,15 @@ _QUICK: Final = (("reno", False), ("cubic", True), ("reno + cubic", False))
 """Flows, and whether with loss; of each the first scenario."""
 
 
-def selected(cases: Sequence[Case], only: str | None, quick: bool) -> list[Case]:
-    """Return the scenarios, or those of the short set, whose name has a text in it, in any case."""
-    wanted = (only or "").lower()
-    if quick:
-        first = {(case.flows, case.loss): case for case in reversed(cases)}
-        cases = [first[kind] for kind in _QUICK if kind in first]
-    return [case for case in cases if wanted in case.name.lower()]
+def quick(cases: Sequence[ChosenCase]) -> list[ChosenCase]:
+    """Return the short set."""
+    first = {(case.flows, case.loss): case for case in reversed(cases)}
+    return [first[kind] for kind in _QUICK if kind in first]
+
+
+def named(cases: Sequence[Case], text: str | None) -> list[Case]:
+    """Return the scenarios whose name has a text in it, in any case."""
+    return [case for case in cases if (text or "").lower() in case.name.lower()]
 
 
 @dataclass(frozen=True)
@@ -257,7 +208,7 @@ class _Round:
     loss: bool
     place: int | None = None
 
-    def deal(self, algorithm: Algorithm, known: Sequence[Algorithm], seconds: int) -> Case:
+    def deal(self, algorithm: Algorithm, known: Sequence[Algorithm], seconds: int) -> ChosenCase:
         flows = (algorithm, *self._partners(algorithm, known))
         fitting = [
             path
@@ -267,7 +218,7 @@ class _Round:
         if self.place is not None:
             fitting.sort(key=lambda path: _lot(path, flows, self.loss))
         place = -1 if self.place is None else self.place % len(fitting)
-        return Case(flows, fitting[place], self.loss, seconds)
+        return ChosenCase(flows, fitting[place], self.loss, seconds)
 
     def _partners(self, algorithm: Algorithm, known: Sequence[Algorithm]) -> tuple[Algorithm, ...]:
         if self.partner is None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import _core
+from dumbbell import apart
+from dumbbell.running.cancelling import CancelToken, crew
 from dumbbell.running.engine import Engine, core_errors
+from dumbbell.running.executor import in_order_of_completion
 from dumbbell.running.testbed import TestbedEngine
 from dumbbell.validate.agreement.parity import Replay
 
@@ -42,15 +43,13 @@ def real() -> Bed:
 
 
 def _replay(scenario_json: str) -> list[dict[str, Any]]:
-    cancel = _core.CancelToken()
-    with ThreadPoolExecutor(max_workers=1) as pool, core_errors("testbed"):
-        told = pool.submit(_core.testbed_parity, scenario_json, cancel)
-        try:
-            found: list[dict[str, Any]] = json.loads(told.result())
-        except KeyboardInterrupt:
-            cancel.cancel()
-            raise
-    return found
+    cancel = CancelToken()
+    with core_errors("testbed"), crew("parity", 1) as pool, cancel.on_error():
+        # What is replayed may be of a user's own.
+        told = pool.submit(apart.ask, "testbed_parity", scenario_json, cancel=cancel)
+        (found,) = in_order_of_completion([told])
+    replayed: list[dict[str, Any]] = json.loads(found)
+    return replayed
 
 
 def _built_in() -> list[str]:

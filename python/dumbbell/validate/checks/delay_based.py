@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dumbbell.analysis import responses
+from dumbbell.theory import responses
 from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import Check, Table, about, within
 from dumbbell.validate.checks.tables import flow, scenario
@@ -28,7 +28,7 @@ def _vegas() -> Iterator[Check]:
             oracle=oracle,
             scenarios=(scenario("60s", network, flow("vegas")),),
             expected=4.5,
-            measure=measures.mean(measures.queue_packets),
+            measure=measures.mean(measures.taken("queue_mean_packets")),
             band=about(1.5),
             why="the law's own: it rests anywhere from alpha, 2, until whole segments exceed "
             "beta, 4, so below 5",
@@ -41,7 +41,7 @@ def _vegas() -> Iterator[Check]:
         oracle=oracle,
         scenarios=(scenario("60s", network, flow("vegas", parameters=levels)),),
         expected=21.5,
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(1.7),
         why="the law's own; and as the smallest RTT divides, 19 beside the path's 333 count as 20",
         unit="packets",
@@ -62,7 +62,7 @@ def _yeah() -> Iterator[Check]:
             "that had begun before",
             scenarios=(scenario("60s", network, flow("yeah")),),
             expected=YEAH_QUEUE + 1 + 2.5 * growth,
-            measure=measures.mean(measures.queue_max_packets(30)),
+            measure=measures.mean(measures.taken("queue_max_packets", measures.since(30))),
             band=about(growth + 1, growth / 2 + 1),
             why="the last of these is none to whole; below, samples may miss the peak",
             unit="packets",

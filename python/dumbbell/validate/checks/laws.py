@@ -59,7 +59,7 @@ def _probing() -> Iterator[Check]:
                 oracle=oracle,
                 scenarios=(run,),
                 expected=waiting,
-                measure=measures.mean(measures.queue_packets),
+                measure=measures.mean(measures.taken("queue_mean_packets")),
                 band=about(0.05 * waiting, 0.05 * waiting + lift),
                 why="capacity and the largest RTT are estimates, each to a percent or two; while "
                 "nothing is sent CCPD's D is Kd / (1 + Kp) times the rate of ACKs",
@@ -71,7 +71,7 @@ def _probing() -> Iterator[Check]:
                 oracle=oracle,
                 scenarios=(run,),
                 expected=used,
-                measure=measures.mean(measures.utilisation),
+                measure=measures.mean(measures.taken("utilisation")),
                 band=about(0.03),
                 why="capacity and the largest RTT are estimates, each to a percent or two",
             )
@@ -95,7 +95,7 @@ def _dctcp() -> Iterator[Check]:
             oracle=source,
             scenarios=run,
             expected=sawtooth.alpha,
-            measure=measures.mean(measures.marked(measures.internal(0, scale=1024))),
+            measure=measures.mean(measures.marked(measures.taken("state:alpha_x1024", per=1024))),
             band=within(0.25),
             why="the model marks one whole round trip of each sawtooth and takes alpha for "
             "constant, which swings by half; Linux rounds it down",
@@ -106,7 +106,9 @@ def _dctcp() -> Iterator[Check]:
             oracle=source,
             scenarios=run,
             expected=sawtooth.queue_max,
-            measure=measures.mean(measures.marked(measures.queue_max_packets(1.0))),
+            measure=measures.mean(
+                measures.marked(measures.taken("queue_max_packets", measures.since(1.0)))
+            ),
             band=about(2, 3),
             why="whole packets; the one being sent counts, and growth may be spread over two "
             "round trips",
@@ -118,7 +120,9 @@ def _dctcp() -> Iterator[Check]:
             oracle=source,
             scenarios=run,
             expected=sawtooth.amplitude,
-            measure=measures.mean(measures.marked(measures.queue_swing_packets(1.0))),
+            measure=measures.mean(
+                measures.marked(measures.queue_swing_packets(measures.since(1.0)))
+            ),
             band=within(0.25, 0.8),
             why="a cut takes a round trip (RFC 9937), in which segments are still marked and a "
             "second cut follows; and these are the extremes of some 300 sawteeth",
@@ -130,7 +134,7 @@ def _dctcp() -> Iterator[Check]:
             oracle="the queue never empties if K exceeds a seventh of the pipe (RFC 8257)",
             scenarios=run,
             expected=1.0,
-            measure=measures.mean(measures.marked(measures.utilisation)),
+            measure=measures.mean(measures.marked(measures.taken("utilisation"))),
             band=about(0.005, 0),
             why="a sample is up to a round trip late",
             needs=("ecn",),
@@ -163,7 +167,7 @@ def _nv() -> Iterator[Check]:
         "being sent",
         scenarios=(scenario("10s", path, told, interval="1ms"),),
         expected=11,
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(3),
         why="it grows to a segment beyond the pad and falls by 2; the rate is the largest of a "
         "round trip, over an RTT that lags",
@@ -179,7 +183,7 @@ def _ledbat() -> Iterator[Check]:
             oracle="the target of 60 ms (draft-irtf-iccrg-ledbat-plus-plus)",
             scenarios=(scenario("120s", path, flow("ledbatpp", count=flows)),),
             expected=60,
-            measure=measures.mean(measures.queue_delay_ms),
+            measure=measures.mean(measures.taken("queueing_delay_mean_ms")),
             band=within(0.15, 0.05),
             why="slowdowns take a tenth of the time, in which the queue is shorter",
             unit="ms",
@@ -190,7 +194,7 @@ def _ledbat() -> Iterator[Check]:
         "(draft-irtf-iccrg-ledbat-plus-plus)",
         scenarios=(scenario("120s", path, flow("ledbatpp"), flow("cubic", start="10s")),),
         expected=0.0,
-        measure=measures.mean(measures.share()),
+        measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0, 0.1),
         why="what it takes after CUBIC's reductions, while the delay is below the target",
     )

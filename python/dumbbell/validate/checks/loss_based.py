@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import polars as pl
-
-from dumbbell.analysis import responses
 from dumbbell.running.result import Run
+from dumbbell.theory import responses
 from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import Check, Table, about, within
 from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario, seeds, stack
@@ -95,7 +93,7 @@ def _westwood() -> Iterator[Check]:
             ),
         ),
         expected=westwood_utilisation(BDP, 67),
-        measure=measures.mean(measures.utilisation),
+        measure=measures.mean(measures.taken("utilisation")),
         band=about(0.005),
         why="whole packets, and 41 ms for 40: half of what two round trips at half the window cost",
     )
@@ -114,8 +112,8 @@ def westwood_utilisation(bdp: float, queue: float) -> float:
 
 
 def _smallest_window(run: Run) -> float:
-    late = run.flows.filter(pl.col("time_ns") >= measures.SKIPPED * run.scenario["duration_ns"])
-    return float(late["cwnd_segs"].to_numpy().min()) if late.height else measures.NOTHING
+    (windows,) = measures.flows_of(run).samples("cwnd_segs").values()
+    return float(windows.min())
 
 
 def _hybla() -> Iterator[Check]:
@@ -167,7 +165,7 @@ def _cdg() -> Iterator[Check]:
         "(Hayes and Armitage 2011)",
         scenarios=seeds(3, table),
         expected=cdg_queue(BDP, 120e-6),
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=within(0.35),
         why="some 400 backoffs in all whose peaks vary by as much as their mean, two standard "
         "errors of the mean of their squares being 20 %; and the packet being sent",
@@ -200,7 +198,7 @@ def _lp() -> Iterator[Check]:
             ),
         ),
         expected=0,
-        measure=measures.mean(measures.share()),
+        measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0, 0.1),
         why="a range of one-way times begins anew with each indication, and until the queue has "
         "grown beyond it the flow grows along; half were no priority at all",
@@ -208,7 +206,7 @@ def _lp() -> Iterator[Check]:
 
 
 def _queue_over_limit(runs: Sequence[Run]) -> float:
-    largest = measures.queue_max_packets(5.0)
+    largest = measures.taken("queue_max_packets", measures.since(5.0))
     return max(largest(run) for run in runs) / (2 * BDP)
 
 

@@ -44,7 +44,7 @@ def _alone() -> Iterator[Check]:
         "round trip and 200 ms with next to nothing in 10 s (fact sheet 3.14)",
         scenarios=seeds(3, _path(flow("bbr"))),
         expected=1 - SEARCH_S / (10 + SEARCH_S),
-        measure=measures.mean(measures.utilisation),
+        measure=measures.mean(measures.taken("utilisation")),
         band=about(0.006),
         why="a round trip more in 10 s is 0.004, nine or ten searches in 96 s 0.001, what is "
         "queued and sent meanwhile 0.001",
@@ -55,7 +55,7 @@ def _alone() -> Iterator[Check]:
         "BDP in a round trip, by 0.01 in each of the six others",
         scenarios=seeds(3, _path(flow("bbr"))),
         expected=_queue_of_cycle(),
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(5),
         why="a chunk, which is five segments: packets leave and are seen to arrive by chunks",
         unit="packets",
@@ -91,7 +91,7 @@ def _probe_rtt() -> Iterator[Check]:
 
 
 def _ratio(runs: Sequence[Run]) -> float:
-    one, other = (measures.utilisation(run) for run in runs)
+    one, other = (measures.taken("utilisation")(run) for run in runs)
     return one / other
 
 
@@ -101,7 +101,7 @@ def _together() -> Iterator[Check]:
         oracle="two BDP in flight at most, one of them in the queue (fact sheet 3.14)",
         scenarios=seeds(3, _path(flow("bbr", count=4), queue="3bdp")),
         expected=BDP,
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(0.6 * BDP, 0.5 * BDP),
         why="each takes its best of ten round trips for its share, and these add up to more than "
         "the link; a smallest RTT seen with a queue does the same",
@@ -167,6 +167,6 @@ def _loss_ratio(runs: Sequence[Run]) -> float:
 
 def _repeated_share(run: Run) -> float:
     """Share of the segments sent that were sent again."""
-    flows = run.summary["flows"]
-    sent = sum(flow["sent_segs"] for flow in flows)
-    return float(sum(flow["retransmitted_segs"] for flow in flows) / sent)
+    flows = run.summary.flows
+    sent = sum(flow.sent_segs for flow in flows)
+    return sum(flow.retransmitted_segs for flow in flows) / sent

@@ -56,7 +56,7 @@ def _delays() -> Iterator[Check]:
             oracle=f"its target ({source})",
             scenarios=seeds(5, _many(queue, 8)),
             expected=target,
-            measure=measures.mean(measures.queue_delay_ms),
+            measure=measures.mean(measures.taken("queueing_delay_mean_ms")),
             band=about(2),
             why=why,
             unit="ms",
@@ -70,7 +70,7 @@ def _averages() -> Iterator[Check]:
         oracle="between its thresholds of 40 and 120 packets (Floyd and Jacobson 1993)",
         scenarios=(_many({"discipline": "red", **thresholds}, 48),),
         expected=80,
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(40),
         why="where between them depends on the load; fewer flows empty the queue now and then",
         unit="packets",
@@ -81,7 +81,7 @@ def _averages() -> Iterator[Check]:
         "middle fifth)",
         scenarios=(_many({"discipline": "ared", **thresholds}, 32, 120),),
         expected=80,
-        measure=measures.mean(measures.queue_packets),
+        measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(8),
         why="in the middle fifth of the range the probability is left as it is",
         unit="packets",
@@ -98,7 +98,9 @@ def _marks() -> Iterator[Check]:
             oracle="K and what the window grows in the round trip until the sender reduces",
             scenarios=(one,),
             expected=oracles.ecn_peak(THRESHOLD),
-            measure=measures.mean(measures.marked(measures.queue_max_packets(10.0))),
+            measure=measures.mean(
+                measures.marked(measures.taken("queue_max_packets", measures.since(10.0)))
+            ),
             band=about(1, 2),
             why="whole packets; the growth of one round trip may be spread over two",
             unit="packets",
@@ -109,7 +111,7 @@ def _marks() -> Iterator[Check]:
             oracle="none: marks come before the queue is full (RFC 3168)",
             scenarios=(one,),
             expected=0,
-            measure=measures.total(measures.marked(measures.queue_count("dropped_packets"))),
+            measure=measures.total(measures.marked(measures.taken("dropped_packets@run"))),
             band=EXACT,
             why="nothing else may lose packets",
             unit="packets",
@@ -126,7 +128,7 @@ def _marks() -> Iterator[Check]:
             needs=("ecn",),
         )
     # Deep enough that a class whose flow backs off still has packets for each of its turns.
-    classes = {"discipline": "two-class", "limit": "200p", "threshold": "100p"}
+    classes = {"discipline": "classes", "limit": "200p", "threshold": "100p"}
     marked = flow("cubic", stack=ECN["stack"])
     yield Check(
         name="share of one ECN flow beside four others, two classes",
@@ -140,7 +142,7 @@ def _marks() -> Iterator[Check]:
             ),
         ),
         expected=0.5,
-        measure=measures.mean(measures.share()),
+        measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.01),
         why="slow start; the threshold keeps the class busy through a reduction",
         needs=("ecn",),

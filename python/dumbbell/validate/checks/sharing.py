@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from dumbbell.analysis import theory
+from dumbbell.theory import formulas
 from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import Check, Table, about, within
 from dumbbell.validate.checks.tables import flow, scenario, seeds
@@ -31,7 +31,7 @@ def _convergence() -> Iterator[Check]:
 
     for algorithm in ("reno", "htcp@li2007"):
         yield Check(
-            name=f"smaller over larger goodput, late flow, {theory.family(algorithm)}",
+            name=f"smaller over larger goodput, late flow, {formulas.family(algorithm)}",
             oracle="fluid model of joint backoff, mean over phases (fact sheet 7.5)",
             scenarios=late(algorithm),
             expected=partial(_synchronised, algorithm),
@@ -52,7 +52,7 @@ def _convergence() -> Iterator[Check]:
 
 
 def _synchronised(algorithm: str) -> float:
-    found = theory.synchronised_ratio(algorithm, 100, 42, 0.2)
+    found = formulas.synchronised_ratio(algorithm, 100, 42, 0.2)
     assert found is not None
     return found
 
@@ -64,7 +64,7 @@ def _unequal() -> Iterator[Check]:
         oracle="symmetry",
         scenarios=seeds(5, scenario("300s", path, flow("reno", count=2))),
         expected=0.5,
-        measure=measures.mean(measures.share()),
+        measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.03),
         why="40 epochs a run: each ends with one flow or the other ahead",
     )
@@ -89,7 +89,7 @@ def _unequal() -> Iterator[Check]:
             3, scenario("360s", long, flow("reno", rtt="162ms"), flow("reno", rtt="42ms"))
         ),
         expected=partial(oracles.unequal_share, 3375, 0.162, 0.042, 0.2),
-        measure=measures.mean(measures.share()),
+        measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.03, 0.06),
         why="where backoff is not always joint the slower flow gains, to 0.133 in the fact sheet",
     )
@@ -105,7 +105,7 @@ def _fast() -> Iterator[Check]:
             "to the RTT it takes for the path's (Low et al. 2002)",
             scenarios=(scenario("60s", path, flow("fast", count=flows, parameters=alpha)),),
             expected=oracles.fast_queue(flows, 50),
-            measure=measures.mean(measures.queue_packets),
+            measure=measures.mean(measures.taken("queue_mean_packets")),
             band=within(0.02),
             why="whole windows: half a packet of each flow",
             unit="packets",
@@ -127,7 +127,7 @@ def _schedulers() -> Iterator[Check]:
                 scenario("120s", {"rate": "50mbit", "rtt": "40ms", "queue": queue}, *flows),
             ),
             expected=1.0,
-            measure=measures.mean(measures.jain),
+            measure=measures.mean(measures.taken("jain")),
             band=about(0.01, 0),
             why="a flow that has just backed off may leave its turn unused",
         )
@@ -138,7 +138,7 @@ def _schedulers() -> Iterator[Check]:
             3, scenario("240s", {"rate": "50mbit", "rtt": "40ms", "queue": "0.5bdp"}, *reno)
         ),
         expected=0.9,
-        measure=measures.mean(measures.jain),
+        measure=measures.mean(measures.taken("jain")),
         band=about(0.65, 0),
         why="a bound; 0.25 were one flow alone",
     )

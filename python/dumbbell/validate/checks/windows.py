@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from dumbbell.analysis import responses, theory
+from dumbbell.theory import formulas, responses
 from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import Check, about, within
 from dumbbell.validate.checks.tables import BY_ACKS, EVERY_SEGMENT, flow, scenario, stack
@@ -37,8 +37,8 @@ def _sawtooth() -> Iterator[Check]:
                     interval="1s",
                 ),
             ),
-            expected=theory.sawtooth_utilisation(packets / 333.3),
-            measure=measures.mean(measures.utilisation),
+            expected=formulas.sawtooth_utilisation(packets / 333.3),
+            measure=measures.mean(measures.taken("utilisation")),
             band=about(0.01),
             why="whole packets, and the round trips of detection and recovery: 3 of some 200",
         )
@@ -54,8 +54,8 @@ def _sawtooth() -> Iterator[Check]:
                     interval="1s",
                 ),
             ),
-            expected=theory.sawtooth_utilisation(packets / 100, 0.7),
-            measure=measures.mean(measures.utilisation),
+            expected=formulas.sawtooth_utilisation(packets / 100, 0.7),
+            measure=measures.mean(measures.taken("utilisation")),
             band=about(0.015),
             why="an epoch is some 60 round trips of small windows, 3 of them without growth",
         )
@@ -71,8 +71,8 @@ def _sawtooth() -> Iterator[Check]:
                     interval="1s",
                 ),
             ),
-            expected=theory.exponential_utilisation(packets / 833.3),
-            measure=measures.mean(measures.utilisation),
+            expected=formulas.exponential_utilisation(packets / 833.3),
+            measure=measures.mean(measures.taken("utilisation")),
             band=about(0.02),
             why="an epoch is 13 round trips, of which detection and recovery are 2: their share "
             "of the difference to 1",
@@ -154,7 +154,7 @@ def _periodic_loss() -> Iterator[Check]:
     for algorithm, rtt, window, law in cases:
         drops = [{"flow": "only", "number": 10_000 * n} for n in range(1, 401)]
         yield Check(
-            name=f"window if each 10,000th packet is lost, {theory.family(algorithm)}",
+            name=f"window if each 10,000th packet is lost, {formulas.family(algorithm)}",
             oracle=f"√(α(1+β)/(2(1-β)p)) and the like (fact sheet 7.8), and a round trip of "
             f"recovery: {law}",
             scenarios=(
@@ -200,7 +200,7 @@ PARAMETERS: Final = {"highspeed": {"count_acks": 0}}
 
 def _random_loss() -> Iterator[Check]:
     for algorithm, law in RANDOM.items():
-        name = theory.family(algorithm)
+        name = formulas.family(algorithm)
         for p, seconds in zip((1e-3, 1e-4, 1e-5), RANDOM_SECONDS[algorithm], strict=True):
             tolerance, losses = (0.1, 400) if p < 5e-5 else (0.06, 1000)
             yield Check(

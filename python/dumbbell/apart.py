@@ -1,0 +1,277 @@
+"""Processes of their own for code of a user's own, which it may bring down.
+
+Native code that divides by zero, or a constructor that crashes, ends the process that loads it. So
+nothing of a user's own is ever loaded by the process that a user has started: children compile it,
+describe it, run it and check it, and what ends a child fails what it was asked for. Children wait
+for further questions, as each has to compile an algorithm when it first sees it.
+
+This keeps faults apart, not attackers: a child has the rights of its user (docs/trust.md).
+"""
+
+from __future__ import annotations
+
+import atexit
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple, Protocol
+
+from dumbbell import _core
+from dumbbell.errors import Cancelled, EngineError
+
+_SCRIPT: Final = Path(__file__).with_name("apart_child.py")
+
+_SAID_MAX: Final = 4_000
+"""Characters of what a child's code prints that are shown; an algorithm may print for ever."""
+
+_SIGNAL_LATENCY_S: Final = 0.1
+
+_GRACE_S: Final = 5.0
+"""When a child that was told to end is killed."""
+
+_MEANS: Final[Mapping[str, str]] = {
+    "SIGFPE": "a division by zero, or another that has no result",
+    "SIGSEGV": "memory that is not its own",
+    "SIGBUS": "memory that is not there",
+    "SIGILL": "__builtin_trap, or a jump astray",
+    "SIGTRAP": "__builtin_trap, or what C leaves undefined",
+    "SIGABRT": "it gave up",
+    "SIGKILL": "somebody killed it, or memory ran out",
+}
+"""What the signals mean that end a process."""
+
+
+class RawOutput(NamedTuple):
+    """What the compiled core returns of a run."""
+
+    summary: str
+    tables: Mapping[str, Sequence[tuple[str, str, bytes]]]
+    captures: Sequence[bytes] | None
+
+
+class Died(Exception):  # noqa: N818 - what happened, not what to do
+    """A process ended before its call did; the message says how."""
+
+
+class TooLong(Exception):  # noqa: N818 - what happened, not what to do
+    """A call had not ended after the time that it was given."""
+
+    def __init__(self, patience_s: float) -> None:
+        super().__init__(f"has not ended after {patience_s:g} s")
+
+
+class Cancelling(Protocol):
+    """What cancels a call; see `running.cancelling`."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it has been asked for."""
+        ...
+
+    def stopping(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
+        """Have `stop` called if it is cancelled before or while the block runs."""
+        ...
+
+
+class Child:
+    """A process that calls the core. It ends when it is closed, or with the one that started it."""
+
+    def __init__(self) -> None:
+        assert _core.__file__ is not None
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_SCRIPT), _core.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self._process.stderr is not None
+        self._relay = threading.Thread(target=_relay, args=(self._process.stderr,), daemon=True)
+        self._relay.start()
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """Return what a function of the core does; raises as that does, and Died."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            pickle.dump((function, arguments), process.stdin)
+            process.stdin.flush()
+            _await(process.stdout)
+            error, answer = pickle.load(process.stdout)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            self.close()
+            raise Died(_how(process.wait())) from None
+        if not error:
+            return answer
+        raise _error(error, answer)
+
+    def simulate(self, scenario_json: str) -> RawOutput:
+        """Run a resolved scenario; raises as `call`."""
+        return RawOutput(*self.call("simulate", scenario_json))
+
+    def kill(self) -> None:
+        """End it now, whatever it does, with the compilers that it has; another thread may wait."""
+        assert self._process.stdin is not None
+        with suppress(OSError, ValueError):
+            self._process.stdin.close()
+        last = threading.Timer(_GRACE_S, self._process.kill)
+        last.daemon = True
+        last.start()
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End it once it has nothing to do."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(OSError):
+                pipe.close()
+        self._process.wait()
+        self._relay.join(_GRACE_S)
+
+
+def _await(pipe: IO[bytes]) -> None:
+    """Wait until there is something to read, and never be deaf to Ctrl-C for long.
+
+    The system may have another thread hear of a signal, after which a plain read would go on.
+    """
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while not selector.select(_SIGNAL_LATENCY_S):
+            pass
+
+
+def _relay(pipe: IO[bytes]) -> None:
+    """Show what a child prints: not for ever, and nothing that a terminal would obey."""
+    left = _SAID_MAX
+    with pipe, suppress(OSError, ValueError):
+        while chunk := pipe.read1(4096):  # type: ignore[attr-defined]
+            if left <= 0:
+                continue
+            said = "".join(
+                each if each.isprintable() or each in "\n\t" else "?"
+                for each in chunk.decode(errors="replace")[:left]
+            )
+            left -= len(said)
+            more = "" if left > 0 else "\n(what the algorithm prints further is left out)\n"
+            print(said + more, end="", file=sys.stderr, flush=True)
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        return f"ended by signal {-code}"
+    meaning = _MEANS.get(name) or signal.strsignal(-code)
+    return f"ended by {name}" + (f" ({meaning})" if meaning else "")
+
+
+_CORE_ERRORS: Final = (_core.ScenarioError, _core.AlgorithmError, _core.TestbedError)
+"""What the core refuses; the child goes on."""
+
+
+def _error(name: str, args: tuple[Any, ...]) -> Exception:
+    for kind in (*_CORE_ERRORS, MemoryError):
+        if kind.__name__ == name:
+            return kind(*args)
+    if name == "Cancelled":
+        return Cancelled("it was cancelled")
+    if name == "PanicException":
+        return EngineError(f"the simulator stopped on a broken invariant: {args[0]}")
+    return EngineError(f"the simulator stopped: {name}: {args}")
+
+
+class _Idle:
+    """Children that wait for another run."""
+
+    def __init__(self) -> None:
+        self._children: list[Child] = []
+        self._lock = threading.Lock()
+        atexit.register(self.close)
+
+    def take(self) -> Child:
+        """Return one that lives."""
+        with self._lock:
+            while self._children:
+                child = self._children.pop()
+                if child.lives:
+                    return child
+                child.close()
+        return Child()
+
+    def put(self, child: Child) -> None:
+        with self._lock:
+            self._children.append(child)
+
+    def close(self) -> None:
+        with self._lock:
+            for child in self._children:
+                child.close()
+            self._children.clear()
+
+
+_idle: Final = _Idle()
+
+
+def ask(
+    function: str,
+    *arguments: Any,
+    cancel: Cancelling | None = None,
+    patience_s: float | None = None,
+) -> Any:
+    """Return what a function of the core does in another process.
+
+    Raises as the function; Died if it brings the process down, TooLong and Cancelled.
+    """
+    child, too_late = _idle.take(), threading.Event()
+
+    def give_up() -> None:
+        too_late.set()
+        child.kill()
+
+    timer = None if patience_s is None else threading.Timer(patience_s, give_up)
+    if timer is not None:
+        timer.daemon = True
+        timer.start()
+    try:
+        if cancel is None:
+            answer = child.call(function, *arguments)
+        else:
+            with cancel.stopping(child.kill):
+                answer = child.call(function, *arguments)
+    except Died:
+        if cancel is not None and cancel.cancelled:
+            raise Cancelled("it was cancelled") from None
+        if too_late.is_set() and patience_s is not None:
+            raise TooLong(patience_s) from None
+        raise
+    except _CORE_ERRORS:
+        _idle.put(child)
+        raise
+    except BaseException:
+        child.kill()
+        raise
+    finally:
+        if timer is not None:
+            timer.cancel()
+    if too_late.is_set() or (cancel is not None and cancel.cancelled):
+        child.kill()
+    else:
+        _idle.put(child)
+    return answer
+
+
+def simulate(scenario_json: str, cancel: Cancelling | None = None) -> RawOutput:
+    """Run a resolved scenario in another process; raises as `ask`."""
+    return RawOutput(*ask("simulate", scenario_json, cancel=cancel))

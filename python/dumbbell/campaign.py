@@ -1,0 +1,184 @@
+"""A campaign: the runs of a study that are asked for, run as far as they are not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from dumbbell import plans
+from dumbbell.claims.evidence import Need, Verdict
+from dumbbell.claims.judging import ClaimResult
+from dumbbell.errors import InputError
+from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
+from dumbbell.plan.grid import Selection
+from dumbbell.plans import Plan
+from dumbbell.results import Results
+from dumbbell.running import engines, schedule
+from dumbbell.running.campaigns import Logbook
+from dumbbell.running.choices import AT_MOST, RETRIES
+from dumbbell.running.engine import Engine
+from dumbbell.running.executor import Outcome, Progress, execute
+from dumbbell.running.places import Places
+from dumbbell.running.pools import Pool, Running
+from dumbbell.running.shards import Shard
+from dumbbell.running.store import Store
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.study.model import Study
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What is asked for of a study.
+
+    Attributes
+    ----------
+    study
+        The study.
+    store
+        Where results are kept; those that are there are not run again.
+    engine
+        What runs them.
+    plan
+        How many repetitions from which seeds, and whether of the representative part only.
+    where
+        The grid points that are meant; all if empty.
+    shard
+        The part of them that is run here; None: all of it.
+    """
+
+    study: Study
+    store: Store
+    engine: Engine
+    plan: Plan = field(default_factory=Plan)
+    where: Selection = field(default_factory=dict)
+    shard: Shard | None = None
+
+    @cached_property
+    def planned(self) -> list[PlannedRun]:
+        """The runs; that there are none is an InputError."""
+        found = self.study.runs(
+            self.plan.quick, self.where, self.plan.runs, self.plan.seed, more=self.plan.more
+        )
+        if not found:
+            raise InputError(
+                "selects no run",
+                source="--where",
+                value=" ".join(f"{axis}={value}" for axis, value in self.where.items()),
+                valid="fewer conditions",
+            )
+        return [run.on(self.engine.identity) for run in found]
+
+    @cached_property
+    def places(self) -> Places:
+        """Where the runs stand in the study."""
+        return places(self.planned)
+
+    @cached_property
+    def _mine(self) -> list[ResolvedScenario]:
+        """What is run here, unless it is there."""
+        found = scenarios(self.planned)
+        return found if self.shard is None else self.shard.of(found)
+
+    @cached_property
+    def stored(self) -> set[str]:
+        """The keys of those that were there at first."""
+        return {run.key for run in self._mine if self.store.has(run.key)}
+
+    @cached_property
+    def ordered(self) -> list[ResolvedScenario]:
+        """What is run, in this order."""
+        return schedule.ordered(self._mine, self.places, self.stored)
+
+    def run(
+        self,
+        *,
+        jobs: int | Pool | None = None,
+        retries: int = RETRIES,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_wait: Callable[[Sequence[Running]], None] | None = None,
+    ) -> tuple[Outcome, Logbook]:
+        """Run what is not there yet, and keep what it took beside the results.
+
+        See `executor.execute` for the parameters and for what is raised.
+        """
+        engines.runnable(self.engine)
+        at_once = engines.workers(self.engine, jobs)
+        book = Logbook(
+            self.store,
+            self.study.name,
+            self.engine.identity,
+            quick=self.plan.quick,
+            jobs=at_once if isinstance(at_once, int) else at_once.jobs,
+        )
+
+        def follow(state: Progress) -> None:
+            if state.finished == 1:
+                plans.remember(self.store, self.study.name, self.plan)
+            book.note(state.ran, state.failed)
+            if on_progress is not None:
+                on_progress(state)
+
+        with ExitStack() as opened:
+            opened.enter_context(book)
+            outcome = execute(
+                self.ordered,
+                self.store,
+                self.engine,
+                at_once,
+                follow,
+                retries=retries,
+                places=self.places,
+                on_wait=on_wait,
+            )
+        return outcome, book
+
+    def results(self) -> Results:
+        """Return what the results folder holds of the study by this engine."""
+        return Results(self.study, self.store, engine=self.engine)
+
+    def deciding(self, at_most: int = AT_MOST) -> Campaign | None:
+        """Return a campaign with the repetitions that are expected to decide undecided claims.
+
+        Claims that are expected to need more than `at_most` repetitions of a grid point get none.
+        None if there is no other claim to decide.
+        """
+        needs = [
+            need for claim in self.undecided() if not beyond(claim, at_most) for need in claim.needs
+        ]
+        more = _more(needs, self._asked())
+        if not more:
+            return None
+        known = {(each.test, each.point): each for each in self.plan.more}
+        known |= {(each.test, each.point): each for each in more}
+        return replace(self, plan=self.plan.model_copy(update={"more": tuple(known.values())}))
+
+    def undecided(self) -> list[ClaimResult]:
+        """Return the claims that the results do not decide."""
+        return [claim for claim in self.results().claims() if claim.verdict is Verdict.UNDECIDED]
+
+    def _asked(self) -> Mapping[tuple[str, tuple[tuple[str, str], ...]], int]:
+        """Return the repetitions of each grid point that are asked for."""
+        asked: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+        for run in self.planned:
+            place = (run.test, tuple(run.axes.items()))
+            asked[place] = asked.get(place, 0) + 1
+        return asked
+
+
+def beyond(claim: ClaimResult, at_most: int) -> bool:
+    """Return whether an undecided claim is expected to need more repetitions than that."""
+    return not claim.needs or any(need.runs > at_most for need in claim.needs)
+
+
+def _more(
+    needs: Sequence[Need], asked: Mapping[tuple[str, tuple[tuple[str, str], ...]], int]
+) -> list[More]:
+    """Return the grid points of which more repetitions are needed than were asked for."""
+    wanted: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+    for need in needs:
+        place = (need.test, tuple(need.axes.items()))
+        if place in asked and need.runs > max(asked[place], wanted.get(place, 0)):
+            wanted[place] = need.runs
+    return [More(test=test, point=point, runs=runs) for (test, point), runs in wanted.items()]

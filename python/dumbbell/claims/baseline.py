@@ -1,0 +1,86 @@
+"""Claims in continuous integration: verdicts that must hold, or must not get worse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.claims.evidence import Verdict
+from dumbbell.claims.judging import ClaimResult
+from dumbbell.errors import InputError, listed, near
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A claim whose verdict is worse than it was; None: there is no such claim any more."""
+
+    claim: str
+    before: Verdict
+    now: Verdict | None
+
+    def __str__(self) -> str:
+        now = "no longer a claim" if self.now is None else f"now {self.now.value}"
+        return f"{self.claim} was {self.before.value}, {now}"
+
+
+def unmet(results: Sequence[ClaimResult]) -> list[ClaimResult]:
+    """Return the claims that a strict judge refuses: all but what is reproduced or met."""
+    return [result for result in results if not result.verdict.is_good]
+
+
+def write(results: Sequence[ClaimResult], file: Path) -> None:
+    """Write the verdicts as a baseline: claim -> verdict, as JSON."""
+    verdicts = {result.claim.id: result.verdict.value for result in results}
+    file.write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
+
+
+def read(file: Path) -> dict[str, Verdict]:
+    """Read a baseline; what is none is an InputError."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", source=str(file)) from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise InputError(
+            "not a baseline", source=str(file), valid='JSON, such as { "E01": "reproduced" }'
+        )
+    return {claim: _verdict(file, claim, verdict) for claim, verdict in content.items()}
+
+
+def _verdict(file: Path, claim: str, value: object) -> Verdict:
+    known = [verdict.value for verdict in Verdict]
+    if value not in known:
+        raise InputError(
+            "not a verdict",
+            source=str(file),
+            key=claim,
+            value=value,
+            valid=listed(known),
+            near=near(value, known) if isinstance(value, str) else None,
+        )
+    return Verdict(value)
+
+
+def regressions(
+    results: Sequence[ClaimResult], baseline: Mapping[str, Verdict]
+) -> list[Regression]:
+    """Return the claims of a baseline whose verdict is worse now; others are no regression.
+
+    Good is better than undecided, and undecided is better than bad.
+    """
+    now = {result.claim.id: result.verdict for result in results}
+    return [
+        Regression(claim, before, now.get(claim))
+        for claim, before in baseline.items()
+        if _goodness(now.get(claim)) < _goodness(before)
+    ]
+
+
+def _goodness(verdict: Verdict | None) -> int:
+    if verdict is None:
+        return -1
+    return 2 if verdict.is_good else 0 if verdict.is_bad else 1

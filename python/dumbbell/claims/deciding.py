@@ -1,0 +1,205 @@
+"""From findings to the verdict of a check, by their 95 % intervals, and the runs that are lacking.
+
+A finding agrees if its whole interval lies between the bounds, it disagrees if all of it lies
+beyond one of them, and else its runs cannot decide. How findings become a verdict keeps the chance
+of a wrong one, in either direction, at 2.5 % on each side, however many there are:
+
+``all``
+    Reproduced if each agrees; that needs no correction, as a single wrong one spoils it
+    (an intersection-union test, Berger 1982). Not reproduced if any disagrees after Holm's
+    correction for their number: of 36 pairs in order one or two lie beyond by chance.
+``any``
+    The other way round: reproduced if any agrees after Holm's correction, not reproduced if each
+    disagrees.
+``most``
+    Reproduced if more than half agree, not reproduced if at least half disagree (the partial
+    conjunctions of Benjamini and Heller 2008, which hold for dependent findings too). Pairs at the
+    same place, where they share runs, count together: the place agrees if more than half of its
+    pairs do, by the same rule.
+``median``
+    As ``most``, for each bound by itself: the median lies above a bound if more than half do.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from dumbbell.claims import words
+from dumbbell.claims.evidence import (
+    TAIL,
+    Asked,
+    CheckResult,
+    Finding,
+    Need,
+    Quantifier,
+    State,
+    Verdict,
+)
+from dumbbell.statistics import RUNS_MIN, at_least, holm, runs_needed
+
+RUNS_MOST: Final = 1000
+"""No more runs of a grid point are proposed."""
+
+
+def decide(asked: Asked, findings: Sequence[Finding]) -> CheckResult:
+    """Judge findings; there must be at least one."""
+    verdict = _verdict(asked, findings)
+    states = _states(findings, asked.quantifier)
+    needs: tuple[Need, ...] = ()
+    lacks = ""
+    if verdict is Verdict.UNDECIDED:
+        needs = _needs(findings, states, asked.quantifier)
+        lacks = words.lacking([need.runs for need in needs], len(needs), RUNS_MOST)
+    return CheckResult(
+        asked,
+        verdict,
+        _told(asked, findings, states),
+        lacks,
+        _decisive(findings, states, asked.quantifier),
+        tuple(findings),
+        tuple(states),
+        needs,
+        is_quick=any(finding.is_quick for finding in findings),
+    )
+
+
+def _verdict(asked: Asked, findings: Sequence[Finding]) -> Verdict:
+    agree, disagree = _P_VALUES[asked.quantifier](findings)
+    ours = asked.statement == "expectation"
+    if agree <= TAIL:
+        return Verdict.MET if ours else Verdict.REPRODUCED
+    if disagree <= TAIL:
+        return Verdict.FAILED if ours else Verdict.NOT_REPRODUCED
+    return Verdict.UNDECIDED
+
+
+def _all(findings: Sequence[Finding]) -> tuple[float, float]:
+    agree = at_least(len(findings), [finding.p_agrees for finding in findings])
+    return agree, at_least(1, [finding.p_disagrees for finding in findings])
+
+
+def _any(findings: Sequence[Finding]) -> tuple[float, float]:
+    agree = at_least(1, [finding.p_agrees for finding in findings])
+    return agree, at_least(len(findings), [finding.p_disagrees for finding in findings])
+
+
+def _most(findings: Sequence[Finding]) -> tuple[float, float]:
+    places: dict[str, list[Finding]] = {}
+    for finding in findings:
+        places.setdefault(finding.place, []).append(finding)
+    both = [
+        (
+            _more_than_half([finding.p_agrees for finding in found]),
+            _at_least_half([finding.p_disagrees for finding in found]),
+        )
+        for found in places.values()
+    ]
+    return _more_than_half([agree for agree, _ in both]), _at_least_half([no for _, no in both])
+
+
+def _median(findings: Sequence[Finding]) -> tuple[float, float]:
+    inside = zip(*(finding.inside for finding in findings), strict=True)
+    outside = zip(*(finding.outside for finding in findings), strict=True)
+    return max(map(_more_than_half, inside)), min(map(_at_least_half, outside))
+
+
+def _more_than_half(p_values: Sequence[float]) -> float:
+    return at_least(len(p_values) // 2 + 1, p_values)
+
+
+def _at_least_half(p_values: Sequence[float]) -> float:
+    return at_least(len(p_values) - len(p_values) // 2, p_values)
+
+
+_P_VALUES: Final[Mapping[Quantifier, Callable[[Sequence[Finding]], tuple[float, float]]]] = {
+    "all": _all,
+    "any": _any,
+    "most": _most,
+    "median": _median,
+}
+"""The p-values of agreeing and of disagreeing as a whole."""
+
+
+def _states(findings: Sequence[Finding], quantifier: Quantifier) -> list[State]:
+    """Return whether each agrees, corrected where one alone would decide."""
+    agree = [finding.p_agrees for finding in findings]
+    disagree = [finding.p_disagrees for finding in findings]
+    if quantifier == "any":
+        agree = holm(agree)
+    if quantifier == "all":
+        disagree = holm(disagree)
+    return [
+        State.AGREES if yes <= TAIL else State.DISAGREES if no <= TAIL else State.OPEN
+        for yes, no in zip(agree, disagree, strict=True)
+    ]
+
+
+def _ranked(findings: Sequence[Finding], states: Sequence[State]) -> list[Finding]:
+    """Return findings from the worst to the best."""
+    worst_first = (State.DISAGREES, State.OPEN, State.AGREES)
+    both = sorted(
+        zip(findings, states, strict=True),
+        key=lambda both: (worst_first.index(both[1]), both[0].margin),
+    )
+    return [finding for finding, _ in both]
+
+
+def _decisive(
+    findings: Sequence[Finding], states: Sequence[State], quantifier: Quantifier
+) -> Finding:
+    """Return the worst where all must agree, the best where any may, else the one in the middle."""
+    if quantifier == "median":
+        middle = statistics.median(finding.estimate.value for finding in findings)
+        return min(findings, key=lambda finding: abs(finding.estimate.value - middle))
+    ranked = _ranked(findings, states)
+    return ranked[{"all": 0, "most": (len(ranked) - 1) // 2, "any": -1}[quantifier]]
+
+
+def _told(asked: Asked, findings: Sequence[Finding], states: Sequence[State]) -> str:
+    """Say in a line what was found: the worst, the one in the middle, and how many there are."""
+    if len(findings) == 1:
+        return str(findings[0])
+    ranked = _ranked(findings, states)
+    end = f"best {ranked[-1]}" if asked.quantifier == "any" else f"worst {ranked[0]}"
+    middle = f"; median {ranked[len(ranked) // 2]}" if len(ranked) > 2 else ""
+    counts = Counter(states)
+    agree = f"{counts[State.AGREES]} of {len(findings)} {asked.noun} agree"
+    others = [
+        f"{counts[state]} {said}"
+        for state, said in ((State.DISAGREES, "disagree"), (State.OPEN, "undecided"))
+        if counts[state]
+    ]
+    return f"{end}{middle}; {', '.join([agree, *others])}"
+
+
+def _needs(
+    findings: Sequence[Finding], states: Sequence[State], quantifier: Quantifier
+) -> tuple[Need, ...]:
+    """Return the runs that are expected to decide: as many of each open finding."""
+    # Where each is decided, it is their number that asks for more.
+    is_open = [state is State.OPEN or State.OPEN not in states for state in states]
+    lacking = [finding for finding, here in zip(findings, is_open, strict=True) if here]
+
+    def decided(runs: int) -> bool:
+        more = [
+            finding.with_runs(runs) if here else finding
+            for finding, here in zip(findings, is_open, strict=True)
+        ]
+        return min(_P_VALUES[quantifier](more)) <= TAIL
+
+    fewest = min(finding.estimate.runs for finding in lacking)
+    runs: int | None = RUNS_MIN
+    if fewest >= RUNS_MIN:
+        runs = runs_needed(decided, fewest + 1, RUNS_MOST)
+    if runs is None:
+        return ()
+    wanted = {
+        (finding.test, *point.items()): Need(finding.test, point, runs)
+        for finding in lacking
+        for point in finding.points
+        if finding.estimate.runs < runs
+    }
+    return tuple(wanted.values())

@@ -1,0 +1,163 @@
+"""Which of a study's claims its runs reproduce."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell.claims.claim import Claim
+from dumbbell.claims.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict
+from dumbbell.claims.runs import Source
+from dumbbell.errors import InputError
+
+_HEADINGS: Final[Mapping[str, tuple[Statement, ...]]] = {
+    "claims that rest on runs": ("number", "order"),
+    "claims of arithmetic and parameters": ("arithmetic",),
+    "expectations of our own": ("expectation",),
+}
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """The verdict on one claim, and what it rests on.
+
+    Attributes
+    ----------
+    claim
+        The claim.
+    verdict
+        Of the checks of what the authors state: not reproduced if any is not, else undecided if any
+        is, else reproduced. A claim with expectations of our own only has their verdict.
+    checks
+        The results of its checks, in their order.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    checks: tuple[CheckResult, ...]
+
+    @property
+    def statement(self) -> Statement:
+        """The kind of statement under which it counts."""
+        return self.claim.statement
+
+    @property
+    def decisive(self) -> CheckResult:
+        """The check that the verdict rests on: the first that has it, and rests on runs if any."""
+        having = [check for check in _deciding(self.checks) if check.verdict is self.verdict]
+        return next((check for check in having if check.asked.statement != "arithmetic"), having[0])
+
+    @property
+    def apart(self) -> tuple[CheckResult, ...]:
+        """The checks of our own expectations, which the verdict does not rest on."""
+        deciding = _deciding(self.checks)
+        return tuple(check for check in self.checks if check not in deciding)
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """The expectations of our own that failed beside what the authors state."""
+        return tuple(check for check in self.apart if check.verdict.is_bad)
+
+    @property
+    def outcome(self) -> str:
+        """The verdict in words, with what became of expectations of our own if they failed."""
+        return f"{self.verdict.value}{'; an expectation of ours failed' if self.failed else ''}"
+
+    @property
+    def measured(self) -> str:
+        """What the deciding check found, in a sentence."""
+        return self.decisive.measured
+
+    @property
+    def detail(self) -> str:
+        """How each check came out."""
+        return " | ".join(check.sentence for check in self.checks)
+
+    @property
+    def reason(self) -> str:
+        """Why it, or an expectation of ours, does not hold, as far as that is known."""
+        return "" if self.verdict.is_good and not self.failed else self.claim.reason
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it rests on quick runs."""
+        return any(check.is_quick for check in self.checks)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The runs that are expected to decide it; of a point the most that a check needs."""
+        most: dict[object, Need] = {}
+        if self.verdict is Verdict.UNDECIDED:
+            for need in (need for check in _deciding(self.checks) for need in check.needs):
+                point = (need.test, *need.axes.items())
+                most[point] = max(need, most.get(point, need), key=lambda each: each.runs)
+        return tuple(most.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "id": self.claim.id,
+            "source": self.claim.source,
+            "text": self.claim.text,
+            "statement": self.statement,
+            "quirk": self.claim.quirk,
+            "expectation": self.claim.expectation,
+            "verdict": self.verdict.value,
+            "quick": self.is_quick,
+            "measured": self.measured,
+            "reason": self.reason,
+            "needs": [need.as_dict() for need in self.needs],
+            "checks": [check.as_dict() for check in self.checks],
+        }
+
+
+def judge(claim: Claim, source: Source) -> ClaimResult:
+    """Judge one claim."""
+    results = []
+    for index, check in enumerate(claim.checks):
+        try:
+            results.append(check.judge(source))
+        except InputError as error:
+            raise error.at(key=f"claim {claim.id}.check.{index}") from None
+    verdicts = [check.verdict for check in _deciding(results)]
+    worst = min(verdicts, key=_worst_first)
+    return ClaimResult(claim, worst, tuple(results))
+
+
+def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
+    """Count claims by verdict; those of our own expectations only where there are any."""
+    counts = Counter(claim.verdict for claim in claims)
+    ours = (Verdict.MET, Verdict.FAILED)
+    return {
+        verdict: counts[verdict] for verdict in Verdict if counts[verdict] or verdict not in ours
+    }
+
+
+def headline(claims: Sequence[ClaimResult]) -> str:
+    """Say how many claims are reproduced: those that rest on runs, and apart those that do not."""
+    said = []
+    for what, statements in _HEADINGS.items():
+        counts = Counter(claim.verdict for claim in claims if claim.statement in statements)
+        parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
+        if counts:
+            said.append(f"{counts.total()} {what}: {', '.join(parts)}")
+    return "; ".join(said)
+
+
+def tally(claims: Iterable[ClaimResult]) -> dict[Statement, dict[Verdict, int]]:
+    """Count claims by the kind of their statement and by verdict; every kind has every verdict."""
+    counts = {statement: dict.fromkeys(Verdict, 0) for statement in STATEMENTS}
+    for claim in claims:
+        counts[claim.statement][claim.verdict] += 1
+    return counts
+
+
+def _deciding(checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """Return the checks of what the authors state; if there are none, those of our own."""
+    return tuple(check for check in checks if not check.is_ours) or tuple(checks)
+
+
+def _worst_first(verdict: Verdict) -> int:
+    return 0 if verdict.is_bad else 2 if verdict.is_good else 1

@@ -1,0 +1,95 @@
+"""Arithmetic: a closed form gives the numbers that the authors state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dumbbell.claims.evidence import Finding
+from dumbbell.claims.runs import Source
+from dumbbell.claims.spec import Check
+from dumbbell.errors import InputError
+from dumbbell.labels import listing, number
+from dumbbell.quantities.names import Use, What
+from dumbbell.scenario.tables import Table
+from dumbbell.statistics import CONFIDENCE, Exact
+from dumbbell.theory import formulas
+
+
+class Case(Table):
+    """One evaluation of a closed form."""
+
+    args: dict[str, int | float] = Field({})
+    """Arguments of the formula, in the units of its parameter names."""
+
+    expected: int | float
+    """What the authors state."""
+
+
+class Arithmetic(Check):
+    """A closed form gives the stated numbers. It needs no runs."""
+
+    noun: ClassVar[str] = "cases"
+
+    type: Literal["arithmetic"]
+
+    statement: Literal["arithmetic", "expectation"] = "arithmetic"
+    """Whose statement it is: the authors' or our own."""
+
+    formula: str = Field(examples=["bdp_packets"])
+    """Name of a formula; all of them are listed below."""
+
+    cases: tuple[Case, ...] = Field(alias="case", min_length=1)
+    """What it is evaluated for."""
+
+    tolerance: float = Field(0.0, ge=0)
+    """Largest relative difference from the stated number."""
+
+    @model_validator(mode="after")
+    def _has_values(self) -> Self:
+        if self.formula in formulas.FORMULAS:
+            for index, case in enumerate(self.cases):
+                try:
+                    self._value(case)
+                except InputError as error:
+                    raise error.at(key=f"case.{index}") from None
+        return self
+
+    def _value(self, case: Case) -> float:
+        try:
+            return formulas.evaluate(self.formula, case.args)
+        except (ArithmeticError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"{self.formula} has no value for them", key="args", value=case.args
+            ) from None
+
+    def uses(self) -> Iterator[Use]:
+        """Yield the formula."""
+        yield Use("formula", What.FORMULA, self.formula)
+
+    def subject(self, source: Source) -> str:  # noqa: ARG002 - needs no runs
+        """Name the formula."""
+        return f"formula {self.formula}"
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002
+        """Say what the authors state."""
+        stated = listing([number(case.expected) for case in self.cases])
+        return f"{stated} within {100 * self.tolerance:g} %" if self.tolerance else stated
+
+    def findings(self, source: Source) -> Iterator[Finding]:  # noqa: ARG002
+        """Evaluate each case."""
+        for case in self.cases:
+            value = self._value(case)
+            reach = self.tolerance * abs(case.expected)
+            yield Finding(
+                Exact(value, 1, CONFIDENCE),
+                number(value, 4),
+                low=case.expected - reach,
+                high=case.expected + reach,
+                where=", ".join(f"{name} = {number(arg)}" for name, arg in case.args.items()),
+                margin=-abs(value / case.expected - 1) if case.expected else -abs(value),
+            )

@@ -1,0 +1,74 @@
+"""Band: a quantity lies between two bounds at each grid point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from dumbbell.claims.evidence import Finding, Quantifier
+from dumbbell.claims.runs import Source
+from dumbbell.claims.spec import Measured, Statistic
+from dumbbell.claims.words import Named
+from dumbbell.errors import InputError
+
+
+class Band(Measured):
+    """A quantity lies between two bounds, with the whole of its interval."""
+
+    type: Literal["band"]
+
+    statement: Literal["number", "order", "expectation"] = "number"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    low: float | None = None
+    """Smallest value that agrees."""
+
+    high: float | None = None
+    """Largest value that agrees."""
+
+    statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
+    """What of a grid point's runs is judged: their `mean`, `median`, a quantile (`q25`), or the
+    `worst` or the `best` of the runs that were made."""
+
+    quantifier: Quantifier = "all"
+    """How many of the grid points must lie in the band."""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if self.low is None and self.high is None:
+            raise InputError("a band needs low or high", key="low")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise InputError("below low", key="high", value=self.high, valid=f"{self.low} or more")
+        return self
+
+    def named(self, source: Source) -> Named:
+        """Return the statistic of the quantity in words."""
+        return super().named(source).of(self.statistic)
+
+    def expected(self, source: Source) -> str:
+        """Say what the bounds are."""
+        return self.named(source).between(self.low, self.high)
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Compare each grid point with the bounds."""
+        points, named = self.points(source), self.named(source)
+        for sample in points.samples:
+            estimate = sample.estimate(self.statistic, self._margin, named)
+            yield points.finding(
+                estimate,
+                named.estimate(estimate),
+                sample,
+                low=-math.inf if self.low is None else self.low,
+                high=math.inf if self.high is None else self.high,
+                where=points.where(sample.axes),
+                margin=self._margin(estimate.value),
+            )
+
+    def _margin(self, value: float) -> float:
+        """Return how far inside the bounds a value is; negative if it is outside."""
+        above = math.inf if self.low is None else value - self.low
+        below = math.inf if self.high is None else self.high - value
+        return min(above, below)

@@ -1,0 +1,85 @@
+"""Order: a quantity is larger in one group of grid points than in another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from dumbbell.claims import words
+from dumbbell.claims.evidence import Finding
+from dumbbell.claims.runs import Pair, Points, Source
+from dumbbell.claims.spec import Measured
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+
+
+class Order(Measured):
+    """A quantity is larger in one group of grid points than in another.
+
+    Points of the groups that agree in all other axes are compared pair by pair, by their means: run
+    by run where their runs have the same seeds, else by Welch's interval. A pair is in order if the
+    whole interval of the difference lies above 0; with a `factor`, if that of the ratio (on a
+    logarithmic scale) lies above it.
+    """
+
+    noun: ClassVar[str] = "pairs"
+
+    type: Literal["order"]
+
+    statement: Literal["number", "order", "expectation"] = "order"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    larger: Selection
+    """The group with the larger quantity."""
+
+    smaller: Selection
+    """The group with the smaller quantity."""
+
+    factor: float = Field(1.0, gt=0)
+    """By how much it is larger."""
+
+    quantifier: Literal["all", "most", "any"] = "all"
+    """How many of the pairs must be in order. For `most`, the pairs at one place (that agree in the
+    other axes) count together."""
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what all checks use, and the groups."""
+        yield from super().uses()
+        yield Use("larger", What.SELECTION, self.larger, self.test)
+        yield Use("smaller", What.SELECTION, self.smaller, self.test)
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
+        """Say which group is larger."""
+        factor = f"more than {words.RATIO.value(self.factor)} times " if self.factor != 1 else ""
+        groups = f"{words.selection(self.larger)} than for {words.selection(self.smaller)}"
+        return f"{factor}larger for {groups}"
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Compare each pair."""
+        points = self.points(source, self.larger, self.smaller)
+        for pair in points.pairs(self.larger, self.smaller):
+            yield self._compared(points, pair, source)
+
+    def _compared(self, points: Points, pair: Pair, source: Source) -> Finding:
+        named = self.named(source)
+        ratio = pair.one.over(pair.other)
+        both = f"{named.value(pair.one.mean)} against {named.value(pair.other.mean)}"
+        if self.factor == 1:
+            estimate = pair.one.more_than(pair.other)
+            text = f"{both}, a difference of {named.apart.estimate(estimate)}"
+        else:
+            estimate = ratio
+            text = f"{both}, a ratio of {words.RATIO.estimate(estimate)}"
+        return points.finding(
+            estimate,
+            text,
+            pair.one,
+            pair.other,
+            low=0.0 if self.factor == 1 else self.factor,
+            is_strict=True,
+            where=str(pair),
+            place=pair.where,
+            margin=ratio.value,
+        )

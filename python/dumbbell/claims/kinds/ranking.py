@@ -1,0 +1,115 @@
+"""Ranking: two values of one axis rank the values of another alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from dumbbell import statistics
+from dumbbell.claims import words
+from dumbbell.claims.evidence import Finding, Lack
+from dumbbell.claims.runs import Source
+from dumbbell.claims.spec import Measured
+from dumbbell.labels import label_of
+from dumbbell.quantities.names import Use, What
+from dumbbell.statistics import Sample as Array
+
+
+class Ranking(Measured):
+    """Two values of one axis rank the values of another alike.
+
+    The rank correlation (Spearman's) is taken over the means of the ranked axis, averaged over
+    the other axes; its interval is that of resampled runs.
+    """
+
+    type: Literal["ranking"]
+
+    statement: Literal["number", "order", "expectation"] = "order"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    axis: str
+    """The axis with two values to compare."""
+
+    values: tuple[str, str]
+    """The two values."""
+
+    ranked: str = "algorithm"
+    """The axis whose values are ranked."""
+
+    low: float = Field(ge=-1, le=1)
+    """Smallest rank correlation that agrees."""
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what all checks use, both axes and the values."""
+        yield from super().uses()
+        yield Use("axis", What.AXIS, self.axis, self.test)
+        yield Use("ranked", What.AXIS, self.ranked, self.test)
+        for index, value in enumerate(self.values):
+            yield Use(f"values.{index}", What.VALUE, (self.axis, value), self.test)
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002 - a correlation has no unit
+        """Say what is ranked alike."""
+        one, other = map(label_of, self.values)
+        return (
+            f"{self.axis} {one} and {other} rank {self.ranked} alike, with a rank correlation of "
+            f"at least {words.RATIO.value(self.low)}"
+        )
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Compare the two rankings."""
+        points = self.points(source, {self.axis: list(self.values)})
+        sides = [points.select({self.axis: value}) for value in self.values]
+        there = [{sample.axes[self.ranked] for sample in side} for side in sides]
+        ranked = [value for value in points.test.axes[self.ranked] if value in there[0] & there[1]]
+        if len(ranked) < 3:
+            raise Lack(f"fewer than three values of {self.ranked} to rank")
+        samples = [sample for side in sides for sample in side]
+        members = [
+            [
+                [
+                    number
+                    for number, sample in enumerate(samples)
+                    if sample in side and sample.axes[self.ranked] == value
+                ]
+                for value in ranked
+            ]
+            for side in sides
+        ]
+        values = [sample.values for sample in samples]
+        estimate = statistics.resampled(values, partial(_correlation, members))
+        yield points.finding(
+            estimate,
+            f"{words.RATIO.estimate(estimate)}, of {words.count(len(ranked), 'value')}",
+            *samples,
+            low=self.low,
+            margin=estimate.value - self.low,
+        )
+
+
+def _correlation(members: Sequence[Sequence[list[int]]], means: Array) -> Array:
+    """Return the rank correlation of two sides; each value's mean is that of its members."""
+    one, other = (
+        np.stack([means[:, numbers].mean(axis=1) for numbers in side], axis=1) for side in members
+    )
+    return _spearman(one, other)
+
+
+def _spearman(one: Array, other: Array) -> Array:
+    """Return the rank correlation of each row of both; 0 where all of a row are alike."""
+    centred = [ranks - ranks.mean(axis=1, keepdims=True) for ranks in map(_ranks, (one, other))]
+    product = (centred[0] * centred[1]).sum(axis=1)
+    size = np.sqrt((centred[0] ** 2).sum(axis=1) * (centred[1] ** 2).sum(axis=1))
+    found: Array = np.divide(product, size, out=np.zeros_like(product), where=size > 0)
+    return found
+
+
+def _ranks(values: Array) -> Array:
+    """Return the rank of each value in its row; values that are alike share theirs."""
+    smaller = (values[:, None, :] < values[:, :, None]).sum(axis=2)
+    alike = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    ranks: Array = smaller + (alike + 1) / 2
+    return ranks

@@ -1,0 +1,86 @@
+"""Ratio: that of a quantity in two groups of grid points lies between two bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from dumbbell.claims import words
+from dumbbell.claims.evidence import Finding, Quantifier
+from dumbbell.claims.runs import Source
+from dumbbell.claims.spec import Measured
+from dumbbell.errors import InputError
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+
+
+class Ratio(Measured):
+    """The ratio of a quantity's means in two groups of grid points lies between two bounds.
+
+    Points of the groups that agree in all other axes are compared pair by pair. The interval is
+    that of the ratio's logarithm, so that it does not matter which group is above.
+    """
+
+    noun: ClassVar[str] = "pairs"
+
+    type: Literal["ratio"]
+
+    statement: Literal["number", "order", "expectation"] = "number"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    of: Selection
+    """The numerator's group."""
+
+    to: Selection
+    """The denominator's group."""
+
+    low: float | None = None
+    """Smallest ratio that agrees."""
+
+    high: float | None = None
+    """Largest ratio that agrees."""
+
+    quantifier: Quantifier = "all"
+    """How many of the ratios of pairs must lie between the bounds. For `most`, the pairs at one
+    place (that agree in the other axes) count together."""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if self.low is None and self.high is None:
+            raise InputError("a ratio needs low or high", key="low")
+        return self
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what all checks use, and the groups."""
+        yield from super().uses()
+        yield Use("of", What.SELECTION, self.of, self.test)
+        yield Use("to", What.SELECTION, self.to, self.test)
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
+        """Say what the bounds are, and of which groups."""
+        groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
+        bounds = words.RATIO.between(self.low, self.high)
+        return f"ratio of {groups} {bounds}"
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Compare each pair."""
+        points, named = self.points(source, self.of, self.to), self.named(source)
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        for pair in points.pairs(self.of, self.to):
+            ratio = pair.one.over(pair.other)
+            yield points.finding(
+                ratio,
+                f"{named.value(pair.one.mean)} over {named.value(pair.other.mean)} is "
+                f"{words.RATIO.estimate(ratio)}",
+                pair.one,
+                pair.other,
+                low=low,
+                high=high,
+                where=str(pair),
+                place=pair.where,
+                margin=min(ratio.value - low, high - ratio.value),
+            )

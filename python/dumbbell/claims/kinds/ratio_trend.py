@@ -1,0 +1,109 @@
+"""Trend of a ratio: a quantity's ratio between two groups rises or falls along an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from dumbbell.claims import words
+from dumbbell.claims.evidence import Finding, Lack
+from dumbbell.claims.runs import Pair, Points, Source
+from dumbbell.claims.spec import Measured
+from dumbbell.errors import InputError
+from dumbbell.labels import label_of
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+from dumbbell.statistics import quotient
+
+
+class RatioTrend(Measured):
+    """A quantity's ratio between two groups of grid points rises or falls along an axis.
+
+    Per pair of points that agree in all other axes: the ratios at the ends of the axis differ in
+    the direction, with the whole interval of the ratio of both ratios.
+    """
+
+    noun: ClassVar[str] = "pairs"
+
+    type: Literal["ratio-trend"]
+
+    statement: Literal["number", "order", "expectation"] = "order"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    of: Selection
+    """The numerator's group."""
+
+    to: Selection
+    """The denominator's group."""
+
+    axis: str
+    """The axis; its values in the order of the test."""
+
+    direction: Literal["rising", "falling"]
+    """Where the ratio goes."""
+
+    quantifier: Literal["all", "most", "any"] = "all"
+    """How many of the pairs must follow. For `most`, the pairs at one place (that agree in the
+    other axes) count together."""
+
+    @model_validator(mode="after")
+    def _groups_leave_the_axis(self) -> Self:
+        for key, group in (("of", self.of), ("to", self.to)):
+            if self.axis in group:
+                problem = f"the groups must leave {self.axis} open: the ratio goes along it"
+                raise InputError(problem, key=f"{key}.{self.axis}")
+        return self
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what all checks use, the groups and the axis."""
+        yield from super().uses()
+        yield Use("of", What.SELECTION, self.of, self.test)
+        yield Use("to", What.SELECTION, self.to, self.test)
+        yield Use("axis", What.AXIS, self.axis, self.test)
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
+        """Say where the ratio goes."""
+        groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
+        return f"ratio of {groups} {self.direction} along {self.axis}"
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Follow each pair."""
+        points = self.points(source, self.of, self.to)
+        order = {value: number for number, value in enumerate(points.test.axes[self.axis])}
+        found: dict[tuple[str, str], list[Pair]] = {}
+        for pair in points.pairs(self.of, self.to):
+            both = tuple(
+                words.place({name: end.axes[name] for name in end.axes if name != self.axis})
+                for end in (pair.one, pair.other)
+            )
+            found.setdefault((both[0], both[1]), []).append(pair)
+        for pairs in found.values():
+            if len(pairs) < 2:
+                raise Lack(f"fewer than two values of {self.axis} have been run")
+            yield self._followed(
+                points, sorted(pairs, key=lambda pair: order[pair.one.axes[self.axis]])
+            )
+
+    def _followed(self, points: Points, pairs: Sequence[Pair]) -> Finding:
+        ends = (pairs[0], pairs[-1])
+        first, last = (end.one.over(end.other) for end in ends)
+        said = [
+            f"{words.RATIO.value(ratio.value)} at {label_of(end.one.axes[self.axis])}"
+            for ratio, end in zip((first, last), ends, strict=True)
+        ]
+        grown = quotient(last, first) if self.direction == "rising" else quotient(first, last)
+        others = {name: value for name, value in pairs[0].place.items() if name != self.axis}
+        place = points.where(others)
+        return points.finding(
+            grown,
+            f"from {said[0]} to {said[1]}, "
+            f"{self.direction} by a factor of {words.RATIO.estimate(grown)}",
+            *(sample for end in ends for sample in (end.one, end.other)),
+            low=1.0,
+            is_strict=True,
+            where=", ".join(filter(None, (pairs[0].against, place))),
+            place=place,
+            margin=grown.value,
+        )

@@ -1,0 +1,88 @@
+"""Theory: a quantity agrees with a curve at each grid point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Literal
+
+from pydantic import Field
+
+from dumbbell.claims.evidence import Finding, Lack, Quantifier
+from dumbbell.claims.runs import Source
+from dumbbell.claims.spec import Measured, Statistic
+from dumbbell.claims.words import Named
+from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import quantities
+from dumbbell.theory import curves
+
+
+class Theory(Measured):
+    """A quantity agrees with a closed form, with the whole of its interval."""
+
+    type: Literal["theory"]
+
+    statement: Literal["number", "order", "expectation"] = "number"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    theory: str = Field(examples=["sawtooth_utilisation"])
+    """Name of a curve; all of them are listed below."""
+
+    tolerance: float = Field(gt=0)
+    """Largest relative difference from it."""
+
+    statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
+    """What of a grid point's runs is judged: their `mean`, `median`, a quantile (`q25`), or the
+    `worst` or the `best` of the runs that were made."""
+
+    quantifier: Quantifier = "all"
+    """How many of the grid points must agree."""
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what all checks use, and the curve."""
+        yield from super().uses()
+        yield Use("theory", What.CURVE, self.theory, self.test)
+
+    def named(self, source: Source) -> Named:
+        """Return the statistic of the quantity in words."""
+        return super().named(source).of(self.statistic)
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002 - each point has its own bounds
+        """Say what it is compared with."""
+        curve = curves.curve(self.theory)
+        return f"within {100 * self.tolerance:g} % of {curve.what} ({self.theory})"
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Compare each grid point of which the curve says something."""
+        columns = [
+            column
+            for column in curves.curve(self.theory).columns
+            if parse(column).name in quantities()
+        ]
+        points, named = self.points(source, also=tuple(columns)), self.named(source)
+        axes = list(points.test.axes)
+        rows = curves.along(self.theory, points.runs, axes).iter_rows(named=True)
+        expected = {tuple(row[axis] for axis in axes): row["theory"] for row in rows}
+        if not expected:
+            raise Lack(f"the curve {self.theory} has no value at these grid points")
+        for sample in points.samples:
+            curve = expected.get(tuple(sample.axes[axis] for axis in axes))
+            if curve is None:
+                continue
+            margin = partial(self._margin, curve)
+            estimate = sample.estimate(self.statistic, margin, named)
+            yield points.finding(
+                estimate,
+                f"{named.estimate(estimate)} where the curve has {named.value(curve)}",
+                sample,
+                low=curve - self.tolerance * abs(curve),
+                high=curve + self.tolerance * abs(curve),
+                where=points.where(sample.axes),
+                margin=margin(estimate.value),
+            )
+
+    def _margin(self, curve: float, value: float) -> float:
+        """Return how far inside the tolerance a value is, as a share of the curve's."""
+        off = abs(value - curve)
+        return self.tolerance - (off / abs(curve) if curve else off)

@@ -1,0 +1,85 @@
+"""Trend: a quantity rises or falls along an axis."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from dumbbell.claims import words
+from dumbbell.claims.evidence import Finding
+from dumbbell.claims.runs import Points, Sample, Source
+from dumbbell.claims.spec import Measured
+from dumbbell.labels import label_of
+from dumbbell.quantities.names import Use, What
+
+
+class Trend(Measured):
+    """A quantity rises or falls along an axis.
+
+    Per series (the points that agree in all other axes): its ends differ in the direction, with the
+    whole interval of their difference (with a `factor`: of their ratio), and no step goes the other
+    way, after a correction for the number of steps.
+    """
+
+    noun: ClassVar[str] = "series"
+
+    type: Literal["trend"]
+
+    statement: Literal["number", "order", "expectation"] = "order"
+    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+
+    axis: str
+    """The axis; its values in the order of the test."""
+
+    direction: Literal["rising", "falling"]
+    """Where the quantity goes."""
+
+    factor: float = Field(1.0, ge=1)
+    """By how much the ends differ at least."""
+
+    quantifier: Literal["all", "most", "any"] = "all"
+    """How many of the series must follow."""
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what all checks use, and the axis."""
+        yield from super().uses()
+        yield Use("axis", What.AXIS, self.axis, self.test)
+
+    def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
+        """Say where it goes."""
+        factor = f" at least {words.RATIO.value(self.factor)} times" if self.factor > 1 else ""
+        return f"{self.direction}{factor} along {self.axis}"
+
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Follow each series."""
+        points = self.points(source)
+        for samples in points.series(self.axis):
+            yield self._followed(points, samples, source)
+
+    def _followed(self, points: Points, samples: Sequence[Sample], source: Source) -> Finding:
+        named, is_rising = self.named(source), self.direction == "rising"
+        upwards = samples if is_rising else samples[::-1]
+        smallest, largest = upwards[0], upwards[-1]
+        ratio, more = largest.over(smallest), largest.more_than(smallest)
+        ends = [
+            f"{named.value(end.mean)} at {label_of(end.axes[self.axis])}"
+            for end in (samples[0], samples[-1])
+        ]
+        if self.factor == 1:
+            change = f"{'up' if is_rising else 'down'} by {named.apart.estimate(more)}"
+        else:
+            change = f"{self.direction} by a factor of {words.RATIO.estimate(ratio)}"
+        others = {name: value for name, value in samples[0].axes.items() if name != self.axis}
+        return points.finding(
+            more if self.factor == 1 else ratio,
+            f"from {ends[0]} to {ends[1]}, {change}",
+            *samples,
+            low=0.0 if self.factor == 1 else self.factor,
+            is_strict=self.factor == 1,
+            steps=tuple(above.more_than(below) for below, above in itertools.pairwise(upwards)),
+            where=points.where(others),
+            margin=ratio.value,
+        )

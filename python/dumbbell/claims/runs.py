@@ -1,0 +1,249 @@
+"""The runs that checks look at: values gathered at the grid points of a test, and pairs of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from dumbbell import statistics
+from dumbbell.claims import words
+from dumbbell.claims.evidence import Finding, Lack, Need, Place
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.derived import Derived
+from dumbbell.statistics import CONFIDENCE, RUNS_MIN, Estimate, Observed
+
+
+@dataclass(frozen=True)
+class TestRuns:
+    """The runs of one test that a check may use.
+
+    Attributes
+    ----------
+    axes
+        The axes of the test with their values.
+    planned
+        The grid points that were to be run.
+    runs
+        One row per finished run: the axes, their numbers, what a check asked for, and, if it is
+        known, its ``seed``.
+    repetitions
+        How many runs of a grid point were planned.
+    is_quick
+        Whether these are quick runs.
+    """
+
+    __test__ = False
+
+    axes: grid.Axes
+    planned: Sequence[Place]
+    runs: pl.DataFrame
+    repetitions: int = 1
+    is_quick: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where checks get their runs from.
+
+    Attributes
+    ----------
+    runs
+        Gives the runs of a test by its name, with the columns that are asked for.
+    derived
+        The quantities that the study derives, by name.
+    """
+
+    runs: Callable[[str, Sequence[str]], TestRuns]
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+
+    def named(self, quantity: str) -> words.Named:
+        """Say in words what a reference names."""
+        return words.named(quantity, self.derived)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of a quantity in the runs of a grid point."""
+
+    axes: Place
+    values: tuple[float, ...]
+    seeds: tuple[int, ...] = ()
+
+    @property
+    def mean(self) -> float:
+        """Their mean."""
+        return math.fsum(self.values) / len(self.values)
+
+    def estimate(
+        self, statistic: str, margin: Callable[[float], float], named: words.Named
+    ) -> Estimate:
+        """Estimate a statistic of its runs; `margin` says which of two runs is the worse one."""
+        if statistic in ("worst", "best"):
+            value = (min if statistic == "worst" else max)(self.values, key=margin)
+            # Of a single run nobody knows whether it is the worst or the best one.
+            alone = len(self.values) < RUNS_MIN and (margin(value) >= 0) is (statistic == "worst")
+            if alone:
+                return statistics.mean([value])
+            return Observed(value, len(self.values), CONFIDENCE)
+        if statistic != "mean":
+            share = 0.5 if statistic == "median" else int(statistic[1:]) / 100
+            return statistics.quantile(self.values, share)
+        if named.is_yes_or_no:
+            return statistics.share(self.values)
+        return (statistics.geometric_mean if named.is_ratio else statistics.mean)(self.values)
+
+    def more_than(self, other: Sample) -> Estimate:
+        """Estimate by how much its mean exceeds that of another point."""
+        if both := self._in_pairs(other):
+            return statistics.paired(*both)
+        return statistics.difference(self.values, other.values)
+
+    def over(self, other: Sample) -> Estimate:
+        """Estimate the ratio of its mean to that of another point."""
+        if both := self._in_pairs(other):
+            return statistics.ratio(*both, pairs=True)
+        return statistics.ratio(self.values, other.values)
+
+    def _in_pairs(self, other: Sample) -> tuple[list[float], list[float]] | None:
+        """Return the values seed by seed; None unless the runs of both have the same seeds."""
+        if not self.seeds or sorted(self.seeds) != sorted(other.seeds):
+            return None
+        ours, theirs = (dict(zip(each.seeds, each.values, strict=True)) for each in (self, other))
+        return [ours[seed] for seed in ours], [theirs[seed] for seed in ours]
+
+
+@dataclass(frozen=True)
+class Points:
+    """The runs of a check at its grid points.
+
+    Attributes
+    ----------
+    name
+        The test.
+    test
+        Its runs.
+    runs
+        Those at the chosen grid points.
+    samples
+        The values at each of them, in the order of the grid; there is at least one of each.
+    """
+
+    name: str
+    test: TestRuns
+    runs: pl.DataFrame
+    samples: tuple[Sample, ...] = field(default=())
+
+    def where(self, place: Place) -> str:
+        """Name a grid point by the axes in which the chosen ones differ."""
+        varied = {
+            axis: value
+            for axis, value in place.items()
+            if len({sample.axes[axis] for sample in self.samples}) > 1
+        }
+        return words.place(varied)
+
+    def select(self, selection: Selection) -> list[Sample]:
+        """Return the samples of some grid points."""
+        return [sample for sample in self.samples if grid.matches(sample.axes, selection)]
+
+    def series(self, axis: str) -> Iterator[list[Sample]]:
+        """Yield the samples along an axis, in its order, for each value of all other axes."""
+        order = {value: number for number, value in enumerate(self.test.axes[axis])}
+        found: dict[tuple[str, ...], list[Sample]] = {}
+        for sample in self.samples:
+            others = tuple(value for name, value in sample.axes.items() if name != axis)
+            found.setdefault(others, []).append(sample)
+        for samples in found.values():
+            if len(samples) < 2:
+                raise Lack(f"fewer than two values of {axis} have been run")
+            yield sorted(samples, key=lambda sample: order[sample.axes[axis]])
+
+    def pairs(self, one: Selection, other: Selection) -> Iterator[Pair]:
+        """Yield the pairs of points of two groups that agree in all other axes."""
+        common = [axis for axis in self.test.axes if axis not in {*one, *other}]
+        found = False
+        for first, second in itertools.product(self.select(one), self.select(other)):
+            place = {axis: first.axes[axis] for axis in common}
+            if all(second.axes[axis] == value for axis, value in place.items()):
+                found = True
+                yield Pair(first, second, place, self.where(place))
+        if not found:
+            raise Lack(f"no pairs of grid points of {self.name} to compare")
+
+    def finding(self, estimate: Estimate, text: str, *samples: Sample, **more: object) -> Finding:
+        """Return what was found at some of the points; `more` are further attributes of it."""
+        return Finding(
+            estimate,
+            text,
+            test=self.name,
+            points=tuple(sample.axes for sample in samples),
+            is_quick=self.test.is_quick,
+            **more,  # type: ignore[arg-type]
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two grid points that differ in the axes by which groups are chosen, and where they agree."""
+
+    one: Sample
+    other: Sample
+    place: Place
+    where: str
+
+    @property
+    def against(self) -> str:
+        """What is compared with what."""
+        one, other = (
+            words.place({axis: each.axes[axis] for axis in each.axes if axis not in self.place})
+            for each in (self.one, self.other)
+        )
+        return f"{one} against {other}"
+
+    def __str__(self) -> str:
+        return f"{self.against}, {self.where}" if self.where else self.against
+
+
+def gather(name: str, test: TestRuns, quantity: str, chosen: Callable[[Place], bool]) -> Points:
+    """Gather the values of a quantity at chosen grid points; raise `Lack` if any has none."""
+    wanted = [point for point in test.planned if chosen(point)]
+    if not wanted:
+        raise Lack("none of the grid points belongs to the chosen runs", is_quick=test.is_quick)
+    keys = pl.DataFrame(wanted, schema=dict.fromkeys(test.axes, pl.String))
+    runs = test.runs.join(keys, on=list(test.axes), how="semi", maintain_order="left")
+    samples = [_sample(runs, point, quantity) for point in wanted]
+    _complain(name, test, runs, samples)
+    return Points(name, test, runs, tuple(samples))
+
+
+def _sample(runs: pl.DataFrame, point: Place, quantity: str) -> Sample:
+    here = runs.filter(*(pl.col(axis) == value for axis, value in point.items()))
+    here = here.filter(pl.col(quantity).is_finite())
+    seeds = tuple(here["seed"].to_list()) if "seed" in here.columns else ()
+    return Sample(point, tuple(here[quantity].to_list()), seeds)
+
+
+def _complain(name: str, test: TestRuns, runs: pl.DataFrame, samples: Sequence[Sample]) -> None:
+    """Raise `Lack` if some of the points have no runs, or no value in any of their runs."""
+    known = {tuple(row) for row in runs.select(*test.axes).iter_rows()}
+    missing = [sample for sample in samples if tuple(sample.axes.values()) not in known]
+    if missing:
+        needed = max(test.repetitions, RUNS_MIN)
+        raise Lack(
+            f"{len(missing)} of {len(samples)} grid points have not been run, such as "
+            f"{words.place(missing[0].axes)}",
+            [Need(name, sample.axes, needed) for sample in missing],
+            is_quick=test.is_quick,
+        )
+    empty = [sample for sample in samples if not sample.values]
+    if empty:
+        raise Lack(
+            f"at {len(empty)} of {len(samples)} grid points it has no value in any run, such as "
+            f"{words.place(empty[0].axes)}",
+            is_quick=test.is_quick,
+        )

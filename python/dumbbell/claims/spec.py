@@ -1,0 +1,117 @@
+"""What all checks of claims have in common, as tables of a study file."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Final, Literal, cast
+
+from pydantic import AfterValidator, Field
+
+from dumbbell.claims import words
+from dumbbell.claims.deciding import decide
+from dumbbell.claims.evidence import Asked, CheckResult, Finding, Lack, Place, Quantifier, Statement
+from dumbbell.claims.runs import Points, Source, gather
+from dumbbell.claims.words import Named
+from dumbbell.errors import InputError
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+from dumbbell.scenario.tables import Table
+
+_STATISTIC: Final = re.compile(r"mean|median|worst|best|q[0-9]{1,2}")
+
+
+def _known_statistic(text: str) -> str:
+    if not _STATISTIC.fullmatch(text):
+        raise InputError(
+            "not a statistic of runs", value=text, valid='"mean", "median", "q25", "worst", "best"'
+        )
+    return text
+
+
+Statistic = Annotated[str, AfterValidator(_known_statistic)]
+
+
+class Check(Table):
+    """What decides a claim; each kind is a file in `dumbbell.claims.kinds`."""
+
+    noun: ClassVar[str] = "grid points"
+    """What its findings are."""
+
+    statement: Statement
+
+    @property
+    def how_many(self) -> Quantifier:
+        """How many of its findings must agree."""
+        return cast("Quantifier", getattr(self, "quantifier", "all"))
+
+    @abstractmethod
+    def uses(self) -> Iterator[Use]:
+        """Yield all names that the check refers to."""
+
+    @abstractmethod
+    def subject(self, source: Source) -> str:
+        """Say what is looked at."""
+
+    @abstractmethod
+    def expected(self, source: Source) -> str:
+        """Say what would agree."""
+
+    @abstractmethod
+    def findings(self, source: Source) -> Iterator[Finding]:
+        """Yield what was found, at least one thing; raise `Lack` if runs are missing."""
+
+    def judge(self, source: Source) -> CheckResult:
+        """Evaluate the check."""
+        subject, expected = self.subject(source), self.expected(source)
+        asked = Asked(self.statement, self.how_many, self.noun, subject, expected)
+        try:
+            return decide(asked, tuple(self.findings(source)))
+        except Lack as lack:
+            return CheckResult.lacking(asked, lack)
+
+
+class Measured(Check):
+    """A check over the runs of one test."""
+
+    statement: Literal["number", "order", "expectation"]
+
+    test: str
+    """Name of the test whose runs decide."""
+
+    where: Selection = Field({})
+    """Grid points that are meant; all if empty."""
+
+    quantity: str = Field(examples=["ratio_min_max", "goodput_mbit_per_s[1]@during"])
+    """The quantity: its name, in brackets whose it is, and behind `@` in which window."""
+
+    def uses(self) -> Iterator[Use]:
+        """Yield the test, the quantity and what is selected."""
+        yield Use("test", What.TEST, self.test)
+        yield Use("quantity", What.QUANTITY, self.quantity, self.test)
+        yield Use("where", What.SELECTION, self.where, self.test)
+
+    def subject(self, source: Source) -> str:
+        """Name the quantity, and the grid points that are meant."""
+        chosen = words.selection(self.where)
+        title = self.named(source).title
+        return f"{title} ({chosen})" if chosen else title
+
+    def named(self, source: Source) -> Named:
+        """Return the quantity in words."""
+        return source.named(self.quantity)
+
+    def points(self, source: Source, *groups: Selection, also: tuple[str, ...] = ()) -> Points:
+        """Return the runs of the grid points that the check refers to.
+
+        With groups these are the points of any of them. `also` names further columns.
+        """
+
+        def chosen(point: Place) -> bool:
+            in_group = any(grid.matches(point, group) for group in groups or ({},))
+            return in_group and grid.matches(point, self.where)
+
+        runs = source.runs(self.test, (self.quantity, *also))
+        return gather(self.test, runs, self.quantity, chosen)

@@ -1,0 +1,170 @@
+"""Claims in words: quantities, values with their intervals, grid points, what is lacking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dumbbell.labels import label_of, number
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities import titles
+from dumbbell.quantities.derived import Derived
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import quantity
+from dumbbell.statistics import RUNS_MIN, Estimate, Exact, Observed
+
+_STATISTICS: Final = {
+    "mean": "",
+    "median": "median of ",
+    "worst": "worst run's ",
+    "best": "best run's ",
+}
+_THOUSANDS: Final = {"Mbit/s": "Gbit/s", "kbit/s": "Mbit/s"}
+_DIGITS_MIN: Final = 3
+_DIGITS_MAX: Final = 6
+_SINGULAR: Final = {"grid points": "grid point", "pairs": "pair", "series": "series"}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A quantity in words, and how its values are shown.
+
+    Attributes
+    ----------
+    title
+        What people call it, with whose it is and when.
+    unit, scale
+        The unit in which it is shown, and the factor to it.
+    is_yes_or_no
+        Whether it is 1 where something happened in a run, else 0.
+    is_ratio
+        Whether it is the ratio of two quantities, so that its mean is the geometric one.
+    """
+
+    title: str
+    unit: str = ""
+    scale: float = 1.0
+    is_yes_or_no: bool = False
+    is_ratio: bool = False
+
+    def of(self, statistic: str) -> Named:
+        """Return a statistic of its runs; the mean of what happens or not is a share of runs."""
+        if statistic == "mean" and self.is_yes_or_no:
+            return replace(self, title=f"share of runs: {self.title}", unit="%", scale=100.0)
+        if statistic == "mean" and self.is_ratio:
+            return replace(self, title=f"geometric mean of {self.title}")
+        known = _STATISTICS.get(statistic)
+        said = f"{int(statistic[1:])} % quantile of " if known is None else known
+        return replace(self, title=said + self.title)
+
+    def value(self, value: float) -> str:
+        """Render a value with its unit."""
+        return self._rendered([value])
+
+    @property
+    def apart(self) -> Named:
+        """The difference of two of its values: that of percentages is in points."""
+        return replace(self, unit="points" if self.unit == "%" else self.unit)
+
+    def between(self, low: float | None, high: float | None) -> str:
+        """Render bounds."""
+        if low is None:
+            return f"at most {self.value(high or 0)}"
+        if high is None:
+            return f"at least {self.value(low)}"
+        return self._rendered([low, high], " to ")
+
+    def estimate(self, estimate: Estimate) -> str:
+        """Render an estimate with its interval and its number of runs."""
+        runs = count(estimate.runs, "run")
+        if isinstance(estimate, Exact):
+            alike = estimate.runs >= RUNS_MIN and not isinstance(estimate, Observed)
+            return f"{self.value(estimate.value)} ({f'all {runs} alike' if alike else runs})"
+        ends = [end for end in estimate.interval if math.isfinite(end)]
+        if len(ends) == 2:
+            scale, unit = self._shown([estimate.value, *ends])
+            digits = _digits(*ends)
+            low, high = (number(end * scale, digits) for end in ends)
+            value = f"{number(estimate.value * scale, digits)} {unit}".rstrip()
+            return f"{value} ({low} to {high}, {runs})"
+        return f"{self.value(estimate.value)} ({runs}, no interval)"
+
+    def _rendered(self, values: Sequence[float], joined: str = "") -> str:
+        scale, unit = self._shown(values)
+        return f"{joined.join(number(value * scale) for value in values)} {unit}".rstrip()
+
+    def _shown(self, values: Sequence[float]) -> tuple[float, str]:
+        """Return factor and unit: those of thousands where all values are so large."""
+        finite = [abs(value) * self.scale for value in values if math.isfinite(value)]
+        if self.unit in _THOUSANDS and finite and min(finite) >= 1000:
+            return self.scale / 1000, _THOUSANDS[self.unit]
+        return self.scale, self.unit
+
+
+RATIO: Final = Named("ratio")
+"""How ratios are shown."""
+
+
+def named(text: str, derived: Mapping[str, Derived]) -> Named:
+    """Say in words what a reference names, which may be derived by the study."""
+    title = titles.title(text, derived)
+    if text in derived:
+        own = derived[text]
+        return Named(title, own.shown_unit, is_ratio=own.way == "ratio")
+    found = quantity(parse(text).name)
+    return Named(title, found.shown_unit, found.shown_scale, found.yes_or_no)
+
+
+def _digits(low: float, high: float) -> int:
+    """Return the significant digits with which both ends of an interval are told apart."""
+    reach, size = (high - low) / 2, max(abs(low), abs(high))
+    if reach <= 0 or size <= 0:
+        return _DIGITS_MIN
+    return max(_DIGITS_MIN, min(_DIGITS_MAX, math.floor(math.log10(size / reach)) + 1))
+
+
+def count(how_many: int, what: str) -> str:
+    """Render a number of things: 1 run, 5 runs."""
+    return f"{how_many} {what if how_many == 1 else what + 's'}"
+
+
+def place(axes: Mapping[str, str]) -> str:
+    """Name a grid point; numbers with their axes, as two of them may have the same unit."""
+    return ", ".join(_named_value(axis, [value]) for axis, value in axes.items())
+
+
+def selection(chosen: Selection) -> str:
+    """Name the grid points of a selection."""
+    return "; ".join(_named_value(axis, grid.wanted_values(chosen, axis)) for axis in chosen)
+
+
+def _named_value(axis: str, values: Sequence[str]) -> str:
+    *others, last = [label_of(value) for value in values] or [""]
+    labels = f"{', '.join(others)} or {last}" if others else last
+    has_numbers = any(grid.number_of(value) is not None for value in values)
+    return f"{axis} {labels}" if has_numbers else labels
+
+
+def every(quantifier: str, noun: str) -> str:
+    """Say for how many findings something is expected; nothing where that goes without saying."""
+    each = _SINGULAR.get(noun)
+    if each is None:
+        return ""
+    return {
+        "all": f"for every {each}",
+        "most": f"for more than half of the {noun}",
+        "median": f"in the median over {noun}",
+        "any": f"for one {each} or more",
+    }[quantifier]
+
+
+def lacking(runs: Sequence[int], points: int, most: int) -> str:
+    """Say how many runs would decide."""
+    if not runs:
+        return f"not even {most} runs of each grid point are expected to decide"
+    if max(runs) == RUNS_MIN:
+        return f"needs at least {RUNS_MIN} runs of {count(points, 'grid point')}"
+    return f"about {max(runs)} runs of {count(points, 'grid point')} would decide"

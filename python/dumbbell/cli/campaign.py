@@ -1,0 +1,134 @@
+"""How a campaign goes, and what is said of it at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from rich.table import Table
+
+from dumbbell.campaign import Campaign
+from dumbbell.cli import progress
+from dumbbell.cli.output import say, say_table
+from dumbbell.cli.progress import Tracker
+from dumbbell.cli.tables import table
+from dumbbell.labels import duration
+from dumbbell.plan.expanding import scenarios
+from dumbbell.report import cost_table
+from dumbbell.running import campaigns, engines, failures
+from dumbbell.running.campaigns import Command, Cost, Effort
+from dumbbell.running.executor import Interrupted, Outcome
+from dumbbell.running.places import Places, words
+from dumbbell.running.pools import Pool
+from dumbbell.running.store import Store
+from dumbbell.running.validity import described, doubtful
+
+_SHOWN: Final = 10
+
+DOUBTFUL: Final = (
+    "Doubtful runs count: that is what their scenario says. `dumbbell simulate FILE --perturb 10` "
+    "shows how much of a run rests on phase; edge_rate, edge_queue, edge_jitter and clock_ppm say "
+    "what its hosts are like."
+)
+
+
+def run(
+    campaign: Campaign, *, jobs: int | Pool | None, retries: int, brief: bool = False
+) -> Outcome:
+    """Run what is asked for of a study, and tell what becomes of it; `brief`: not what it took."""
+    store, engine = campaign.store, campaign.engine
+    engines.runnable(engine)
+    wanted = engines.workers(engine, jobs)
+    at_once = wanted if isinstance(wanted, int) else wanted.jobs
+    if engine.real_time:
+        missing = [run for run in scenarios(campaign.planned) if run.key not in campaign.stored]
+        say.print(progress.announcement(missing, at_once))
+    began_s = time.monotonic()
+    tracker = Tracker(
+        campaign.ordered,
+        began_s,
+        at_once,
+        campaign.places,
+        campaign.stored,
+        real_time=engine.real_time,
+    )
+    try:
+        with progress.shown(tracker, len(campaign.ordered), say) as display:
+            outcome, book = campaign.run(
+                jobs=jobs,
+                retries=retries,
+                on_progress=display.on_progress,
+                on_wait=display.on_wait,
+            )
+    except Interrupted as stopped:
+        _tell_failed(stopped.outcome, campaign.places, store)
+        raise
+    _tell(outcome, campaign.places, store, time.monotonic() - began_s)
+    if not brief:
+        _tell_cost(outcome, book.command, store)
+    return outcome
+
+
+def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> None:
+    invalid = f"{len(outcome.invalid)} invalid, " if outcome.invalid else ""
+    say.print(
+        f"{len(outcome.done)} run, {len(outcome.reused)} reused, {invalid}"
+        f"{len(outcome.failed)} failed in {duration(elapsed_s)}"
+    )
+    _tell_failed(outcome, placed, store)
+    tell_invalid([described(*each) for each in outcome.invalid])
+    tell_doubtful(doubtful(outcome.doubts))
+
+
+def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
+    """Name the runs that failed, with their reasons."""
+    tell(
+        [
+            f"failed: {words(run, placed.get(run.key))}: {str(error) or type(error).__name__}"
+            for run, error in outcome.failed
+        ]
+    )
+    if outcome.failed:
+        where = store.root / failures.FOLDER
+        say.print(
+            f"Failed runs are recorded in {where}; the same command tries them again.",
+            soft_wrap=True,
+        )
+
+
+def tell_invalid(runs: Sequence[str]) -> None:
+    """Name the runs that nothing may rest on."""
+    tell(runs)
+    if runs:
+        say.print("Invalid runs are left out of everything; the same command tries them again.")
+
+
+def tell_doubtful(lines: Sequence[str]) -> None:
+    """Say which runs may tell of something else than their algorithms."""
+    tell(lines)
+    if lines:
+        say.print(DOUBTFUL, soft_wrap=True)
+
+
+def tell(lines: Sequence[str]) -> None:
+    """Say some lines; of many the first, and how many more there are."""
+    for line in lines[:_SHOWN]:
+        say.print(line, soft_wrap=True)
+    if len(lines) > _SHOWN:
+        say.print(f"... and {len(lines) - _SHOWN} more")
+
+
+def _tell_cost(outcome: Outcome, this: Command, store: Store) -> None:
+    """Say what the results hold and what they took, this time and all together."""
+    if outcome.held.runs:
+        known = Effort.of(campaigns.commands(store, this.study, this.engine))
+        say_table(_costs(this, Cost(outcome.held, known)))
+
+
+def _costs(this: Command, campaign: Cost) -> Table:
+    """Return what a command took, what all commands of its campaign took, and what they left."""
+    shown = table(*cost_table.COLUMNS, right=cost_table.COUNTS)
+    for row in cost_table.rows(campaign, this):
+        shown.add_row(*row)
+    return shown

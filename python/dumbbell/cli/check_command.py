@@ -1,0 +1,61 @@
+"""``dumbbell check``: whether an algorithm is sound."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from dumbbell.cli.output import print_json, print_table, say
+from dumbbell.cli.parameters import AsJson
+from dumbbell.cli.tables import table
+from dumbbell.own.verdicts import Row, Verdict, is_sound
+
+
+def check(
+    algorithm: Annotated[
+        str, typer.Argument(metavar="FILE.c | NAME", help="A C file, or an algorithm by its name.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Check an algorithm: interface, random calls, simulator and, where it can run, the kernel.
+
+    The exit code is 1 if a check failed.
+    """
+    from dumbbell.cli import progress
+    from dumbbell.own import checking
+
+    with progress.steps("checking", say) as step:
+        rows = list(checking.check(algorithm, lambda part: step(f"checking: {part}")))
+    if as_json:
+        found = [row.as_dict() for row in rows]
+        print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": found})
+    else:
+        _print(rows)
+    if not is_sound(rows):
+        raise typer.Exit(1)
+
+
+def _print(rows: list[Row]) -> None:
+    print_table(_table(rows))
+    for row in rows:
+        if row.details:
+            print(f"\n{row.part}, {row.check}:\n{row.details}")
+    counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
+    print(", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count))
+
+
+def _table(rows: list[Row]) -> Table:
+    marks = {
+        Verdict.PASSED: "[green]✓ passed[/]",
+        Verdict.WARNING: "[yellow]! warning[/]",
+        Verdict.FAILED: "[red]✗ failed[/]",
+        Verdict.NOT_CHECKED: "[yellow]– not checked[/]",
+    }
+    result = table("part", "check", "verdict", "what was found")
+    for row in rows:
+        told = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
+        result.add_row(row.part, row.check, marks[row.verdict], told)
+    return result

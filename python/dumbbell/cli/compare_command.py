@@ -1,0 +1,162 @@
+"""``dumbbell compare``: algorithms on one path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    AsCsv,
+    AsJson,
+    ChosenEngine,
+    Dask,
+    Jobs,
+    ReportDir,
+    ResultsDir,
+    Retries,
+)
+from dumbbell.errors import InputError
+from dumbbell.running.choices import RETRIES, EngineName
+
+if TYPE_CHECKING:
+    from dumbbell.campaign import Campaign
+    from dumbbell.compare import Setting
+    from dumbbell.running.pools import Pool
+
+
+def compare(
+    algorithms: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ALGORITHM...", help="Algorithms, such as reno htcp@li2007 ./my_cc.c."
+        ),
+    ] = None,
+    *,
+    rate: Annotated[str, typer.Option(help="Rate of the bottleneck, such as 250mbit.")],
+    rtt: Annotated[
+        str,
+        typer.Option(
+            help="Two-way propagation time, such as 162ms. Of rate, rtt, buffer, loss and flows "
+            "several values make a sweep: 10ms,80ms or 10ms..160ms*2 or 10ms..50ms+10ms."
+        ),
+    ],
+    buffer: Annotated[
+        str, typer.Option(help="Queue of the bottleneck: 175p, 256kb, 10ms or 0.2bdp.")
+    ] = "1bdp",
+    loss: Annotated[str, typer.Option(help="Probability of random loss.")] = "0",
+    flows: Annotated[
+        str,
+        typer.Option(
+            metavar="N | MIX",
+            help="Flows of each algorithm; or a mix such as cubic:1,bic:2 that runs too.",
+        ),
+    ] = "2",
+    duration: Annotated[str, typer.Option(help="Length of a run.")] = "60s",
+    runs: Annotated[int, typer.Option(help="Repetitions with different seeds.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Where all seeds come from.")] = 0,
+    stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    results: ResultsDir = DEFAULT_RESULTS,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    retries: Retries = RETRIES,
+    report: ReportDir = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also draw the table: .html, .svg, .png, .pdf or .json (Vega-Lite); of one path."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Compare algorithms on one path, or on a sweep of paths.
+
+    Prints a table with 95 % intervals, or which is best where. What is run is kept in the results
+    folder, and the same command does not run it again; `dumbbell open` shows it.
+    """
+    wanted = form(as_json=as_json, as_csv=as_csv)
+    from dumbbell.cli.workers import workers
+    from dumbbell.sweeps import is_sweep
+
+    options = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
+    swept = any(
+        is_sweep(text) for name, text in options.items() if name != "flows" or ":" not in text
+    )
+    if swept and (figure is not None or as_json):
+        option = "--json" if as_json else "--figure"
+        raise InputError("is of one path, not of a sweep", source=option, valid="--report DIR")
+    with workers(jobs, dask) as working:
+        how = How(engine, results, working, retries, report, wanted)
+        if swept:
+            from dumbbell.cli import sweeping
+            from dumbbell.sweeps import axis
+
+            axes = [axis(name, text) for name, text in options.items()]
+            sweeping.sweep(
+                algorithms or [], axes, how, duration=duration, stack=stack, runs=runs, seed=seed
+            )
+            return
+        from dumbbell.compare import Setting
+
+        setting = Setting(rate, rtt, buffer, loss, duration, stack)
+        asked = _asked(algorithms or [], setting, how, flows=flows, runs=runs, seed=seed)
+        _compare(asked, how, figure)
+
+
+@dataclass(frozen=True)
+class How:
+    """What runs it, where it is kept and shown."""
+
+    engine: EngineName
+    results: Path
+    jobs: int | Pool | None
+    retries: int
+    report: Path | None
+    form: Form
+
+
+def _asked(
+    algorithms: Sequence[str], setting: Setting, how: How, *, flows: str, runs: int, seed: int
+) -> Campaign:
+    from dumbbell.compare import campaign
+    from dumbbell.running import engines
+    from dumbbell.running.store import Store
+
+    store, engine = Store(how.results), engines.named(how.engine)
+    return campaign(algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engine)
+
+
+def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
+    """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
+    from dumbbell.cli import campaign, pages
+    from dumbbell.cli.simulated import as_table
+    from dumbbell.compare import compared as measured
+    from dumbbell.figures import drawing
+    from dumbbell.report import compare_chart, own_tables
+
+    if figure is not None:
+        drawing.check_suffix(figure)
+    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, brief=True)
+    if outcome.failed:
+        raise typer.Exit(1)
+    compared = measured(asked)
+    if how.form is Form.JSON:
+        print_json(compared.as_dict())
+    elif how.form is Form.CSV:
+        print_csv(*own_tables.compared(compared).flat())
+    else:
+        print_table(as_table(own_tables.compared(compared)))
+    if figure is not None:
+        with writing(figure):
+            drawing.save(compare_chart.draw(compared), figure)
+        say.print(f"Figure: {figure}", soft_wrap=True)
+    pages.tell(asked, how.report)
+    if outcome.invalid:
+        raise typer.Exit(1)

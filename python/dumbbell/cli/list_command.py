@@ -1,0 +1,129 @@
+"""``dumbbell list``: what there is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
+from dumbbell.cli.parameters import DEFAULT_RESULTS, AsCsv, AsJson, ResultsDir
+from dumbbell.cli.tables import plain, table
+from dumbbell.study import files
+
+
+class Listed(StrEnum):
+    """What can be listed."""
+
+    STUDIES = "studies"
+    ALGORITHMS = "algorithms"
+    FIGURES = "figures"
+    STACKS = "stacks"
+    RUNS = "runs"
+
+
+_LONG: Final = ("presets", "source")
+"""What `dumbbell algorithms show` tells, and --json."""
+
+_RUNS_SHOWN: Final = 40
+
+
+def list_things(
+    what: Annotated[Listed, typer.Argument(help="What to list.")],
+    results: ResultsDir = DEFAULT_RESULTS,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List studies, algorithms, figures, TCP stacks, or the runs in the results folder.
+
+    Of runs the newest are shown, with --json and --csv all.
+    """
+    wanted = form(as_json=as_json, as_csv=as_csv)
+    if what is Listed.RUNS:
+        _list_runs(results, wanted)
+        return
+    _print(_entries(what), wanted)
+    if what is Listed.ALGORITHMS and wanted is Form.TABLE:
+        say.print("Whether the kernel's world is ready on this machine: dumbbell doctor")
+
+
+def _print(entries: Iterable[Mapping[str, Any]], wanted: Form) -> None:
+    rows = list(entries)
+    if wanted is Form.JSON:
+        print_json(rows)
+        return
+    columns = [name for name in (rows[0] if rows else ()) if name not in _LONG]
+    if wanted is Form.CSV:
+        print_csv(columns, ([entry[name] for name in columns] for entry in rows))
+        return
+    shown = table(*columns)
+    for entry in rows:
+        shown.add_row(*(plain("–" if entry[name] is None else entry[name]) for name in columns))
+    print_table(shown)
+
+
+def _list_runs(results: Path, wanted: Form) -> None:
+    from dumbbell.cli import stored
+
+    found = stored.runs(results)
+    if wanted is not Form.TABLE:
+        _print(found, wanted)
+        return
+    first = list(itertools.islice(found, _RUNS_SHOWN))
+    if not first:
+        say.print(f"{results} holds no runs: dumbbell simulate FILE", soft_wrap=True)
+        return
+    _print(first, wanted)
+    left = sum(1 for _ in found)
+    say.print(
+        f"{f'{left} older ones: --json or --csv. ' if left else ''}To see one: dumbbell open RUN",
+        soft_wrap=True,
+    )
+
+
+def _entries(what: Listed) -> list[dict[str, Any]]:
+    match what:
+        case Listed.STUDIES:
+            return _studies()
+        case Listed.ALGORITHMS:
+            return _algorithms()
+        case Listed.FIGURES:
+            return _figures()
+        case _:
+            return _stacks()
+
+
+def _studies() -> list[dict[str, Any]]:
+    return [{**files.header(name)} for name in files.names()]
+
+
+def _figures() -> list[dict[str, Any]]:
+    return [{"study": name, **each} for name in files.names() for each in files.figures(name)]
+
+
+def _algorithms() -> list[dict[str, Any]]:
+    from dumbbell import catalogue
+
+    return [
+        {
+            "name": algorithm.name,
+            "title": algorithm.title,
+            "family": algorithm.family,
+            "year": algorithm.year,
+            "worlds": ", ".join(algorithm.worlds),
+            "presets": ", ".join(algorithm.preset_names),
+            "source": algorithm.source,
+        }
+        for algorithm in catalogue.algorithms().values()
+    ]
+
+
+def _stacks() -> list[dict[str, Any]]:
+    from dumbbell import catalogue
+
+    profiles = catalogue.stacks().profiles
+    return [{"name": name, "summary": stack.summary} for name, stack in profiles.items()]

@@ -1,0 +1,33 @@
+"""The pages of an experiment or a study: written where asked for, found again by `open`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dumbbell.campaign import Campaign
+from dumbbell.cli import progress
+from dumbbell.cli.output import say
+from dumbbell.cli.parameters import DEFAULT_RESULTS
+from dumbbell.report import site
+from dumbbell.results import Results
+from dumbbell.running import engines
+
+
+def tell(asked: Campaign, report: Path | None) -> None:
+    """Write the pages of what was run into a folder, or say how to see them."""
+    if report is None:
+        folder = asked.store.root
+        where = engines.option(asked.engine)
+        where += f" --results {folder}" if folder != DEFAULT_RESULTS else ""
+        say.print(f"See it: dumbbell open {asked.study.name}{where}", soft_wrap=True)
+        return
+    say.print(f"Page: {written(asked.results(), report)}", soft_wrap=True)
+
+
+def written(found: Results, folder: Path) -> Path:
+    """Return the page of a study in a folder, which is written unless it is there and current."""
+    page = site.current(found, folder)
+    if page is not None:
+        return page
+    with progress.steps("drawing", say) as step:
+        return site.write(found, folder, step)

@@ -1,0 +1,55 @@
+"""What several commands take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from dumbbell.running.choices import EngineName
+
+DEFAULT_RESULTS: Final = Path("results")
+
+StudyName = Annotated[str, typer.Argument(help="Name of the study, or its folder or file.")]
+ResultsDir = Annotated[Path, typer.Option("--results", help="Results folder.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        min=1,
+        help="Runs at the same time; by default one per processor, on the testbed one alone.",
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run on the workers of a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N "
+        "for N processes of this machine.",
+    ),
+]
+ChosenEngine = Annotated[
+    EngineName,
+    typer.Option(
+        "--engine", help="What runs it: the simulator, or the testbed, which is the kernel's TCP."
+    ),
+]
+Retries = Annotated[
+    int, typer.Option(min=0, help="How often a run is repeated that the testbed marks invalid.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
+AsCsv = Annotated[
+    bool,
+    typer.Option(
+        "--csv", help="The table on standard output, comma-separated, its numbers unrounded."
+    ),
+]
+ReportDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="DIR", help="Write the pages of it into this folder and say where."
+    ),
+]

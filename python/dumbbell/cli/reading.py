@@ -1,0 +1,65 @@
+"""What a results folder holds of studies, for the commands that show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dumbbell import experiments
+from dumbbell.cli.output import say
+from dumbbell.errors import InputError
+from dumbbell.plans import remembered
+from dumbbell.results import Results
+from dumbbell.running import engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.store import Store
+from dumbbell.study import files
+from dumbbell.study.model import Study
+
+
+def results_of(study: str, folder: Path, engine: EngineName) -> Results:
+    """Return what a results folder holds of one study, and say so if that is nothing."""
+    found = Results(experiments.load(study, folder), Store(folder), engine=engine)
+    if found.is_empty:
+        say.print(
+            f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
+            f"dumbbell run {study}{engines.option(found.engine)}",
+            soft_wrap=True,
+        )
+    return found
+
+
+def all_results(folder: Path, engine: EngineName) -> tuple[list[Results], list[str]]:
+    """Return what a results folder holds of all studies, and of which others it has runs.
+
+    Experiments of one's own are those of this folder.
+    """
+    names = [name for name in Study.names() if not files.is_experiment(name)]
+    studies = [Study.load(name) for name in names]
+    for number, study in enumerate(studies):
+        for other in studies[:number]:
+            if study.name == other.name:
+                raise InputError(
+                    "two studies have this name",
+                    source="--all",
+                    value=study.name,
+                    valid="another name in the [study] table of one of them",
+                )
+    store = Store(folder)
+    found = [Results(study, store, engine=engine) for study in studies]
+    own = experiments.names(folder)
+    tried = (Results(experiments.load(name, folder), store, engine=engine) for name in own)
+    found += [each for each in tried if not each.is_empty]
+    if all(each.is_empty for each in found):
+        say.print(
+            f"{folder} holds no run of any study by this engine ({engines.named(engine).identity})",
+            soft_wrap=True,
+        )
+    known = {*own, *(each.study.name for each in found)}
+    strangers = [name for name in remembered(store) if name not in known]
+    for name in strangers:
+        say.print(
+            f"{folder} also holds runs of {name}, which is not among the studies: "
+            "dumbbell report PATH writes its report",
+            soft_wrap=True,
+        )
+    return found, strangers

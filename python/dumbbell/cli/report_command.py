@@ -1,0 +1,55 @@
+"""``dumbbell report``: a study, or all studies, as a site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dumbbell.cli.output import say
+from dumbbell.cli.parameters import DEFAULT_RESULTS, ChosenEngine, ResultsDir
+from dumbbell.errors import InputError
+from dumbbell.running.choices import EngineName
+
+
+def report(
+    study: Annotated[
+        str | None, typer.Argument(help="Name of the study, or its folder or file.")
+    ] = None,
+    *,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="One site about all studies: those of `dumbbell list studies`."),
+    ] = False,
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    results: ResultsDir = DEFAULT_RESULTS,
+    output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
+) -> None:
+    """Write the report of a study, or of all studies.
+
+    It has all figures, claims and runs, works offline, and its place is printed.
+    """
+    if every == (study is not None):
+        raise InputError(
+            "say which study the report is about, or that it is about all",
+            source="report",
+            value=study,
+            valid="dumbbell report STUDY, or dumbbell report --all",
+        )
+    from dumbbell import own_algorithms
+    from dumbbell.cli import campaign, progress, reading
+    from dumbbell.report import site
+
+    with progress.steps("reading results", say) as step, own_algorithms.nothing_runs():
+        if study is not None:
+            reported = [reading.results_of(study, results, engine)]
+            page = site.write(reported[0], output, on_step=step)
+        else:
+            reported, strangers = reading.all_results(results, engine)
+            page = site.write_all(reported, output, step, strangers)
+    for found in reported:
+        campaign.tell_invalid(list(found.invalid.values()))
+        campaign.tell_doubtful(found.doubtful)
+        campaign.tell([*found.damaged.values(), *found.failures.values()])
+    print(page)

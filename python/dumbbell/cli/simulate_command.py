@@ -1,0 +1,185 @@
+"""``dumbbell simulate``: a single scenario file is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.cli.output import Form, form, say, writing
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    AsCsv,
+    AsJson,
+    ChosenEngine,
+    Jobs,
+    ReportDir,
+    ResultsDir,
+    Retries,
+)
+from dumbbell.errors import InputError
+from dumbbell.running.choices import RETRIES, EngineName
+
+if TYPE_CHECKING:
+    from dumbbell.phases import Spread
+
+
+def simulate(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")],
+    *,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Another value for a key of the file, such as network.rtt=80ms or "
+            "flow.0.algorithm=cubic, where entries count from 0; may be repeated.",
+        ),
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(help="Length of the run, instead of the file's: 60s.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**64 - 1,
+            help="Where all randomness comes from, instead of the file's seed.",
+        ),
+    ] = None,
+    runs: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Repetitions: the first has the seed, the others seeds drawn from it."
+        ),
+    ] = 1,
+    report: ReportDir = None,
+    results: ResultsDir = DEFAULT_RESULTS,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.parquet", help="Write the samples of all flows to this file."),
+    ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME.csv",
+            help="Write all that was recorded, a file for each table: NAME-flows.csv, "
+            "NAME-modes.csv and so on; or Parquet, with NAME.parquet.",
+        ),
+    ] = None,
+    pcap: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME",
+            help="Write all packets for Wireshark to NAME-sender.pcapng and NAME-receiver.pcapng, "
+            "as the sending and as the receiving hosts see them.",
+        ),
+    ] = None,
+    pcap_flow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL", help="Of --pcap the packets of this flow only; may be repeated."
+        ),
+    ] = None,
+    pcap_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Of --pcap the packets from this time on, such as 2s, and opening handshakes.",
+        ),
+    ] = None,
+    pcap_to: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Of --pcap the packets before this time.")
+    ] = None,
+    perturb: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Run it N more times with RTTs a little longer and the clocks of hosts a little"
+            " off, which changes the phase of packets and hardly anything else, and show how far"
+            " that changes the goodput of each flow.",
+        ),
+    ] = None,
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    retries: Retries = RETRIES,
+    jobs: Jobs = None,
+) -> None:
+    """Run a single scenario file, or show it again.
+
+    What is run is kept in the results folder, and the same command does not run it again. `dumbbell
+    open` shows it: flows and repetitions over time, losses, and how delays are distributed. Of its
+    tables --csv prints that of the flows; --json tells all, and --tables what was recorded.
+    """
+    wanted = form(as_json=as_json, as_csv=as_csv)
+    if wanted is Form.CSV and perturb is not None:
+        raise InputError("does not go with --perturb", source="--csv", valid="--json")
+    _check_options(trace, tables, pcap, engine, runs)
+    if pcap is None:
+        _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
+    from dumbbell import phases
+    from dumbbell.cli import campaign, pages, progress, simulated
+    from dumbbell.plans import Plan
+    from dumbbell.running import written
+
+    if tables is not None:
+        written.check(tables)
+    read = simulated.read(scenario, changes or [], duration)
+    first = read.scenario.seed if seed is None else seed
+    part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
+    capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
+    asked = read.campaign(results, engine, Plan(seed=first, runs=runs))
+    if capture is not None:
+        capture.write(asked)
+    outcome = campaign.run(asked, jobs=jobs, retries=retries, brief=True)
+    finished = simulated.finished(asked)
+    if finished and trace is not None:
+        with writing(trace):
+            finished[0][1].flows.write_parquet(trace)
+    if finished and tables is not None:
+        for name, frame in written.tables(finished[0][1]):
+            with writing(file := written.path(tables, name)):
+                written.write(frame, file)
+    spreads: Sequence[Spread] = ()
+    if finished and perturb is not None:
+        resolved, run = finished[0][0].resolved, finished[0][1]
+        with progress.steps("simulating", say):
+            spreads = phases.perturb(
+                resolved, run, perturb, engine=engine, retries=retries, jobs=jobs
+            )
+    simulated.show(finished, spreads, wanted)
+    pages.tell(asked, report)
+    if outcome.failed or outcome.invalid:
+        raise typer.Exit(1)
+
+
+def _check_alone(of_captures: Mapping[str, object]) -> None:
+    """Refuse what says something of captures where there are none."""
+    for option, value in of_captures.items():
+        if value:
+            raise InputError("is of captures", source=option, valid="with --pcap NAME")
+
+
+def _check_options(
+    trace: Path | None, tables: Path | None, pcap: Path | None, engine: EngineName, runs: int
+) -> None:
+    if trace is not None and trace.suffix != ".parquet":
+        raise InputError(
+            "not a Parquet file", source="--trace", value=str(trace), valid="*.parquet"
+        )
+    if pcap is not None and engine is not EngineName.SIMULATOR:
+        raise InputError(
+            "only the simulator captures packets",
+            source="--pcap",
+            value=str(pcap),
+            valid=f"--engine {EngineName.SIMULATOR}",
+        )
+    for option, value in (("--trace", trace), ("--tables", tables), ("--pcap", pcap)):
+        if value is not None and runs > 1:
+            raise InputError(
+                "is of one run", source=option, value=str(value), valid="--runs 1, with its --seed"
+            )

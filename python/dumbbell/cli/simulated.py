@@ -1,0 +1,194 @@
+"""What ``dumbbell simulate`` reads, runs and shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import to_builtins
+from rich.table import Table
+
+from dumbbell import api, catalogue, documents, experiments
+from dumbbell.campaign import Campaign
+from dumbbell.cli import progress
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.tables import plain, table
+from dumbbell.errors import DamagedResult, InputError, placed
+from dumbbell.labels import amount, number
+from dumbbell.phases import Spread
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plans import Plan
+from dumbbell.quantities.latencies import latencies
+from dumbbell.report import own_tables
+from dumbbell.report.run_totals import Totals
+from dumbbell.running import captures, engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.engine import Output
+from dumbbell.running.excerpts import Excerpt
+from dumbbell.running.result import Run
+from dumbbell.running.store import Store
+from dumbbell.scenario import changes as altering
+from dumbbell.scenario.changes import Change
+from dumbbell.scenario.model import Scenario
+from dumbbell.units import format_time, parse_time
+
+_MUCH_BYTES: Final = 50e6
+"""From here on it is said how captures get smaller."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A scenario file with the changes of the command line."""
+
+    file: Path
+    table: dict[str, Any]
+    scenario: Scenario
+    changes: tuple[str, ...]
+    command: tuple[str, ...]
+
+    def campaign(self, results: Path, engine: EngineName, plan: Plan) -> Campaign:
+        """Keep it in the results folder as an experiment, and return what is to be run."""
+        store = Store(results)
+        store.create()
+        content = experiments.of_scenario(self.table, self.file, self.changes, self.command)
+        study = experiments.save(content, results)
+        return Campaign(study, store, engines.named(engine), plan)
+
+
+def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
+    """Read and check a scenario file; what is wrong names the file, or the option."""
+    asked = [Change.parse(text) for text in changes]
+    said = [f"{change.key} = {change.value}" for change in asked]
+    if duration is not None:
+        with placed(source="--duration"):
+            parse_time(duration)
+        asked.append(Change("duration", duration))
+        said.append(f"duration = {duration}")
+    content = altering.changed(documents.read_toml(file), asked)
+    try:
+        found = Scenario.parse(content, str(file))
+    except InputError as error:
+        raise altering.blamed(error, asked) from None
+    options = [word for text in changes for word in (altering.OPTION, text)]
+    options += [] if duration is None else ["--duration", duration]
+    return Read(file, content, found, tuple(said), ("simulate", str(file), *options))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The part of its packets, as the command line says it."""
+
+    flows: Sequence[str]
+    start: str | None
+    end: str | None
+
+    def window_ns(self) -> tuple[int | None, int | None]:
+        """Read the two times."""
+        with placed(source="--pcap-from"):
+            start_ns = None if self.start is None else parse_time(self.start)
+        with placed(source="--pcap-to"):
+            return start_ns, None if self.end is None else parse_time(self.end)
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The packets of a run that are wanted, and the files for them, which can be written."""
+
+    read: Read
+    seed: int
+    files: tuple[Path, Path]
+    excerpt: Excerpt
+
+    @classmethod
+    def prepared(cls, name: Path, read: Read, seed: int, wanted: Wanted) -> Capture:
+        """Refuse what cannot be captured, and say how much it will be, before anything runs."""
+        files = captures.paths(name)
+        scenario = read.scenario.resolve(seed=seed, capture=True).scenario
+        excerpt = Excerpt.of(scenario, wanted.flows, *wanted.window_ns())
+        captures.check_size(scenario)
+        size = captures.expected_bytes(scenario, excerpt)
+        advice = "; --pcap-flow, --pcap-from and --pcap-to make them smaller"
+        say.print(
+            f"Both captures together: up to about {amount(size, 'B')}"
+            f"{advice if excerpt.is_whole and size > _MUCH_BYTES else ''}",
+            soft_wrap=True,
+        )
+        return cls(read, seed, files, excerpt)
+
+    def write(self, asked: Campaign) -> None:
+        """Run it, write the packets, and keep the result: it is that of the run without them."""
+        resolved = self.read.scenario.resolve(seed=self.seed, capture=True)
+        with progress.steps("simulating", say):
+            run = api.simulate(resolved)
+        for file, content in zip(self.files, run.captures or (), strict=True):
+            with writing(file):
+                file.write_bytes(self.excerpt.bytes_of(content))
+        tables = {name: run.scan(name, named=False).collect() for name in catalogue.schema().tables}
+        asked.store.put(asked.planned[0].resolved, Output(run.summary, tables))
+
+
+def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
+    """Return the runs that were asked for and are there, in order."""
+    found = []
+    for planned in asked.planned:
+        try:
+            found.append((planned, asked.store.get(planned.resolved.key)))
+        except (KeyError, DamagedResult):
+            continue
+    return found
+
+
+def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], wanted: Form) -> None:
+    """Print what was run: of one run its totals, of several the means of their flows."""
+    if wanted is Form.JSON:
+        told = [_as_dict(run) for _, run in runs]
+        perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
+        print_json({**(told[0] if len(told) == 1 else {"runs": told}), **perturbed})
+        return
+    found = own_tables.of_runs([run for _, run in runs])
+    if wanted is Form.CSV:
+        for totals in itertools.islice(found, 1):
+            print_csv(*totals.flat())
+        return
+    for totals in found:
+        print_table(as_table(totals))
+        print()
+    if spreads:
+        print_table(_spread_table(spreads))
+        print()
+    if runs:
+        packets = sum(run.summary.packets for _, run in runs)
+        length = format_time(runs[0][1].summary.duration_ns)
+        times = f"{len(runs)} × " if len(runs) > 1 else ""
+        print(f"{packets:,} packets in {times}{length}")
+
+
+def _as_dict(run: Run) -> dict[str, Any]:
+    return {
+        "scenario": to_builtins(run.scenario),
+        "summary": to_builtins(run.summary),
+        "requests": latencies(run).to_dicts(),
+    }
+
+
+def as_table(totals: Totals) -> Table:
+    """Return totals as a table of the terminal."""
+    result = table(*totals.heads, right=totals.heads[totals.named :])
+    for row in totals.rows:
+        result.add_row(*map(plain, row))
+    return result
+
+
+def _spread_table(spreads: Sequence[Spread]) -> Table:
+    """Return how far goodputs differ with the phase of packets."""
+    runs = len(spreads[0].perturbed)
+    figures = ("as it is", f"mean of {runs} perturbed", "least", "most", "spread (%)")
+    result = table("goodput (Mbit/s)", *figures, right=figures)
+    for each in spreads:
+        shown = (each.as_is, each.mean, min(each.perturbed), max(each.perturbed))
+        width = None if each.width is None else 100 * each.width
+        result.add_row(plain(each.label), *(number(value, 4) for value in shown), number(width))
+    return result

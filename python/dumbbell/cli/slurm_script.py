@@ -1,0 +1,56 @@
+"""The script that runs a study as an array of jobs on SLURM."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from dumbbell.campaign import Campaign
+
+_SCRIPT: Final = """\
+#!/bin/bash
+# {study}: {runs} runs in {parts} parts, each with results of its own; the last job merges them.
+# Start it with `bash THIS_FILE`: it submits itself. Submit it again to go on with what is lacking.
+#SBATCH --job-name=dumbbell-{study}
+#SBATCH --requeue
+#SBATCH --output=dumbbell-{study}-%A-%a.log
+set -euo pipefail
+results={results}
+
+if [ "${{1:-}}" = merge ]; then
+  exec dumbbell merge "$results"-part-* --results "$results"
+fi
+if [ -n "${{SLURM_ARRAY_TASK_ID:-}}" ]; then
+  exec {command} --shard "$SLURM_ARRAY_TASK_ID/{parts}" \\
+    --results "$results-part-$SLURM_ARRAY_TASK_ID"
+fi
+array=$(sbatch --parsable --array=1-{parts} "$0")
+sbatch --dependency="afterok:${{array%%;*}}" "$0" merge
+"""
+_OWN: Final = ("--slurm", "--results")
+"""Options with values that the script sets itself."""
+
+
+def script(parts: int, results: Path, campaign: Campaign, arguments: Sequence[str]) -> str:
+    """Return the script; `arguments` are those of the command that asks for it."""
+    return _SCRIPT.format(
+        study=campaign.study.name,
+        runs=len(campaign.ordered),
+        parts=parts,
+        results=shlex.quote(f"{results}-of-{campaign.study.name}"),
+        command=shlex.join(["dumbbell", *_without_own(arguments)]),
+    )
+
+
+def _without_own(arguments: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument in _OWN:
+            next(rest, None)
+        elif not argument.startswith(tuple(f"{name}=" for name in _OWN)):
+            kept.append(argument)
+    return kept

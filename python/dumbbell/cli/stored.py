@@ -1,0 +1,65 @@
+"""What a results folder holds, run by run: where each run stands, and which was the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell import experiments, plans
+from dumbbell.cli.output import say
+from dumbbell.errors import InputError, listed, near
+from dumbbell.inventory import Inventory
+from dumbbell.report import run_pages
+from dumbbell.results import Results
+from dumbbell.running import campaigns
+from dumbbell.running.choices import EngineName
+from dumbbell.running.store import Store
+
+
+@dataclass(frozen=True)
+class Found:
+    """A study with what is stored of it; `run` is the address of a single run from its page."""
+
+    results: Results
+    run: str | None = None
+
+
+def find(what: str | None, folder: Path, engine: EngineName) -> Found:
+    """Find what the user means: a study, a run by the beginning of its key, or what ran last."""
+    store = Store(folder)
+    known = plans.remembered(store)
+    last = campaigns.latest(store)
+    name = what if what is not None or last is None else last.study
+    if name in known:
+        return Found(Results(experiments.load(name, folder), store, engine=engine))
+    if name is None:
+        raise InputError("holds no runs", source=str(folder), valid="dumbbell simulate FILE")
+    if not any(key.startswith(name) for key in store.keys()):  # noqa: SIM118 - no mapping
+        raise InputError(
+            "neither a study that has been run nor the beginning of a run's key",
+            value=name,
+            valid=f"`dumbbell list runs` names them; studies: {listed(known)}",
+            near=near(name, known),
+        )
+    inventory = _inventory(store)
+    key = inventory.key(name)
+    for results in inventory.results():
+        for planned in results.planned():
+            if planned.resolved.key == key:
+                return Found(results, run_pages.run_address(planned.test, key))
+    raise InputError("is of no study that is known here", value=name, valid="dumbbell list runs")
+
+
+def runs(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield what is stored, the newest first."""
+    return (run.cells for run in _inventory(Store(folder)).runs())
+
+
+def _inventory(store: Store) -> Inventory:
+    """Return what a folder holds; unknown studies are named."""
+    return Inventory(
+        store,
+        lambda name, _: say.print(f"The study {name} is not known here; its runs have no place."),
+    )

@@ -1,0 +1,24 @@
+"""Tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from dumbbell.errors import printable
+
+
+def table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """Return an empty table; the columns in `right` hold numbers."""
+    empty = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for column in columns:
+        empty.add_column(column, justify="right" if column in right else "left")
+    return empty
+
+
+def plain(value: object) -> str:
+    """Return what a cell shows for a value that Dumbbell did not write: one line, no markup."""
+    return escape(printable(str(value)))

@@ -1,0 +1,141 @@
+"""``dumbbell tune``: an algorithm's parameters chosen for paths by search."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dumbbell.cli.output import print_json, print_table, say, writing
+from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
+from dumbbell.cli.tables import plain, table
+from dumbbell.running.choices import EngineName
+
+_Paths = Annotated[str, typer.Option(help="Rates of the bottleneck: 100mbit,1gbit.")]
+
+
+def tune(
+    algorithm: Annotated[str, typer.Argument(help="The algorithm: ccpd, ./my_cc.c.")],
+    *,
+    rate: _Paths = "",
+    rtt: Annotated[str, typer.Option(help="Round-trip times: 20ms,200ms.")] = "",
+    buffer: Annotated[str, typer.Option(help="Queues of the bottleneck: 0.25bdp,1bdp.")] = "1bdp",
+    loss: Annotated[str, typer.Option(help="Probability of random loss.")] = "0",
+    duration: Annotated[str, typer.Option(help="Length of a run.")] = "60s",
+    stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
+    flows: Annotated[int, typer.Option(help="Flows of the algorithm on each path.")] = 1,
+    cross: Annotated[
+        str, typer.Option(metavar="udp:RATE", help="Datagrams in the middle third: udp:200mbit.")
+    ] = "",
+    beside: Annotated[
+        str, typer.Option(metavar="ALGORITHM", help="A flow beside those of the algorithm: cubic.")
+    ] = "",
+    requests: Annotated[
+        str, typer.Option(metavar="SIZE", help="Flows send requests of this size: 100kb.")
+    ] = "",
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Scenario files as the paths, instead of the above."),
+    ] = None,
+    held_out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Those on which the winner is judged.")
+    ] = None,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="goodput, power, fairness, completion, recovery, harm, or a quantity; with a "
+            "weight as goodput*2. Several without weights give a front."
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=LOW..HIGH]",
+            help="What is searched; by default what the algorithm's presets set.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(min=2, help="How many are tried; by default 24 per parameter.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Runs of a path at most.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Where the proposals come from.")] = 0,
+    confirm: Annotated[
+        EngineName | None, typer.Option(help="Judge winner and defaults on the testbed, too.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Folder of the page and the preset file.")] = Path(
+        "tuned"
+    ),
+    results: ResultsDir = DEFAULT_RESULTS,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose an algorithm's parameters for paths, and judge them on others.
+
+    Finished runs are kept: the same command goes on with an interrupted search.
+    """
+    from dumbbell.cli import progress
+    from dumbbell.cli.workers import workers
+    from dumbbell.report import tune_page as page
+    from dumbbell.tune import words
+    from dumbbell.tune.paths import Traffic
+    from dumbbell.tune.tuning import Request
+    from dumbbell.tune.tuning import tune as search
+
+    request = Request(
+        algorithm,
+        tuple(parameter or ()),
+        _list(rate),
+        _list(rtt),
+        _list(buffer),
+        loss,
+        duration,
+        stack,
+        scenarios,
+        held_out,
+        Traffic(flows, _cross(cross), beside, requests),
+        tuple(objective or ("goodput",)),
+        runs,
+        candidates,
+        seed,
+    )
+    with workers(jobs, dask) as working, progress.steps("searching", say) as step:
+        tuned = search(
+            request,
+            results=results,
+            jobs=working,
+            confirm=confirm,
+            on_batch=lambda course: step(f"{len(course.tried)} candidates"),
+        )
+    with writing(output):
+        written = page.write(tuned, output, shlex.join(["dumbbell", *sys.argv[1:]]))
+    if as_json:
+        print_json(tuned.as_dict())
+    else:
+        for lines in filter(None, (tuned.lines, tuned.confirmed)):
+            headings = words.columns(tuned)
+            shown = table(*headings, right=headings[1:])
+            for line in lines:
+                shown.add_row(*map(plain, words.cells(line)))
+            print_table(shown)
+    say.print(words.conclusion(tuned), soft_wrap=True)
+    preset = output / f"{tuned.algorithm.name}.toml"
+    say.print(f"Page: {written}. Preset: {tuned.search.choice}@{preset}", soft_wrap=True)
+    if tuned.course.interrupted:
+        raise typer.Exit(130)
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _cross(text: str) -> str:
+    from dumbbell.errors import InputError
+
+    kind, colon, rate = text.partition(":")
+    if text and (kind != "udp" or not colon):
+        raise InputError("not cross traffic", source="--cross", value=text, valid="udp:200mbit")
+    return rate

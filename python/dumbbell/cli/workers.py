@@ -1,0 +1,25 @@
+"""Where the runs of a command go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dumbbell.errors import InputError
+from dumbbell.running.pools import Pool
+
+
+@contextmanager
+def workers(jobs: int | None, dask: str | None) -> Iterator[int | Pool | None]:
+    """Give a block so many runs at a time on this machine, or the workers of a Dask cluster."""
+    if dask is None:
+        yield jobs
+        return
+    if jobs is not None:
+        raise InputError(
+            "says how many runs go on here", source="--jobs", value=jobs, valid="without --dask"
+        )
+    from dumbbell.running import cluster  # noqa: PLC0415 - an extra
+
+    with cluster.connected(dask) as pool:
+        yield pool

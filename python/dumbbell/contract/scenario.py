@@ -1,0 +1,591 @@
+"""A resolved scenario: what an engine runs.
+
+Generated from the types of Rust by `python -m dumbbell.docs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from dumbbell.contract.part import Part
+
+
+class Scenario(Part, frozen=True, kw_only=True):
+    """One run, in full."""
+
+    seed: int
+    """Seed of everything random within the run."""
+
+    duration_ns: int
+    """Length of the run."""
+
+    links: tuple[LinkConfig, ...]
+    """The network's links."""
+
+    flows: tuple[Flow, ...]
+    """The flows."""
+
+    record: RecordConfig
+    """What to record."""
+
+    sources: Mapping[str, str] = {}
+    """Sources of the algorithms that are not built in, by name. Reading the scenario compiles and
+    registers them."""
+
+
+class LinkConfig(Part, frozen=True, kw_only=True):
+    """What a link is made of, in base units."""
+
+    name: str
+    """Name for people."""
+
+    rate: RateConfig | None = None
+    """Transmission rate; none means that serialisation takes no time."""
+
+    delay: tuple[tuple[int, int], ...]
+    """One-way propagation delay by time; packets keep their order when it falls."""
+
+    overhead_bytes: int
+    """Bytes on the wire beyond those of the IP packet."""
+
+    queue: QueueConfig
+    """The queue in front of the transmitter."""
+
+    policer: PolicerConfig | None = None
+    """A token bucket that drops what exceeds it, before all else."""
+
+    loss: tuple[LossConfig, ...]
+    """Random and scripted losses before the queue, tried in order."""
+
+    duplicate: float
+    """Probability at which a packet, be it lost or not, joins the queue once more."""
+
+    reorder: ReorderConfig | None = None
+    """Packets that reach the far end late and so are overtaken."""
+
+    jitter_ns: int
+    """Longest random delay before the queue, order kept (a busy host)."""
+
+    exit_jitter_ns: int = 0
+    """Longest random delay behind the transmitter, order kept."""
+
+    batch_ns: int
+    """Packets reach the far end at multiples of this time only; 0: at any time."""
+
+    sampled: bool
+    """Its counters are wanted."""
+
+    interface: bool = False
+    """It is the interface of a host, whose TCP knows what of each flow waits in it."""
+
+
+class RateConfig(Part, frozen=True, kw_only=True):
+    """The rate of a link."""
+
+    constant: int | None = None
+    """Bits per second."""
+
+    steps: tuple[tuple[int, int], ...] | None = None
+    """Bits per second and the times from which they hold; 0 is an outage."""
+
+    trace: TraceConfig | None = None
+    """Opportunities to send, as mahimahi's traces list them."""
+
+    token_bucket: TokenBucketConfig | None = None
+    """A token bucket that delays."""
+
+
+class TraceConfig(Part, frozen=True, kw_only=True):
+    """Opportunities to send, repeated for ever."""
+
+    times_ns: tuple[int, ...]
+    """When they come within a period; a time named twice is two of them."""
+
+    period_ns: int
+    """After which time they repeat."""
+
+    bytes: int
+    """Bytes on the wire that each carries."""
+
+
+class TokenBucketConfig(Part, frozen=True, kw_only=True):
+    """A token bucket that delays."""
+
+    rate_bps: int
+    """Rate at which tokens fill, in bits per second."""
+
+    burst_bytes: int
+    """Depth of the bucket in bytes on the wire; a larger packet waits until it is full."""
+
+    peak_bps: int | None = None
+    """Rate at which a burst is sent; none: at once."""
+
+
+class QueueConfig(Part, frozen=True, kw_only=True):
+    """A queue: its room and its discipline."""
+
+    limit: Limit | None = None
+    """What may wait; none: anything."""
+
+    discipline: Discipline
+    """Who goes next, who is dropped and who is marked."""
+
+
+class Limit(Part, frozen=True, kw_only=True):
+    """An amount of packets or of bytes: the room of a queue, or a threshold in it."""
+
+    packets: int | None = None
+    """So many packets."""
+
+    bytes: int | None = None
+    """So many bytes, link overhead included."""
+
+
+class Fifo(Part, frozen=True, kw_only=True, tag_field="kind", tag="fifo"):
+    """First in, first out; drops what finds no room."""
+
+
+class Step(Part, frozen=True, kw_only=True, tag_field="kind", tag="step"):
+    """FIFO that marks at a backlog (RFC 8257, section 3.1)."""
+
+    threshold: Limit
+    """Backlog on arrival, the packet being sent included, from which it marks."""
+
+
+class Red(Part, frozen=True, kw_only=True, tag_field="kind", tag="red"):
+    """Random early detection."""
+
+    min_packets: float
+    """Average queue in packets from which packets are dropped or marked (`min_th`)."""
+
+    max_packets: float
+    """Average queue in packets at which that happens with `max_probability` (`max_th`)."""
+
+    max_probability: float
+    """Probability at `max_packets` (`max_p`); adaptive RED begins with it."""
+
+    weight: float
+    """Weight of one arrival in the average (`w_q`)."""
+
+    gentle: bool
+    """Whether the probability rises on to 1 at twice `max_packets` rather than at once."""
+
+    adaptive: bool
+    """Whether `max_probability` adapts."""
+
+    ecn: bool
+    """Whether ECN-capable packets are marked instead."""
+
+
+class Codel(Part, frozen=True, kw_only=True, tag_field="kind", tag="codel"):
+    """Controlled delay."""
+
+    target_ns: int
+    """Sojourn time that may stand."""
+
+    interval_ns: int
+    """For how long the sojourn time must stay above it."""
+
+    ecn: bool
+    """Whether ECN-capable packets are marked instead of dropped."""
+
+
+class FqCodel(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq-codel"):
+    """Flow queues with `CoDel`."""
+
+    target_ns: int
+    """Sojourn time that may stand."""
+
+    interval_ns: int
+    """For how long the sojourn time must stay above it."""
+
+    ecn: bool
+    """Whether ECN-capable packets are marked instead of dropped."""
+
+    queues: int
+    """Queues onto which flows are hashed."""
+
+    quantum_bytes: int
+    """Bytes that a queue may send in its turn."""
+
+
+class Pie(Part, frozen=True, kw_only=True, tag_field="kind", tag="pie"):
+    """Proportional integral controller enhanced."""
+
+    target_ns: int
+    """Queueing delay to hold (`QDELAY_REF`)."""
+
+    update_ns: int
+    """Time between updates of the drop probability (`T_UPDATE`)."""
+
+    alpha: float
+    """Gain of the distance from the target, per second of delay."""
+
+    beta: float
+    """Gain of the delay's change, per second of delay."""
+
+    burst_ns: int
+    """How long a burst passes untouched (`MAX_BURST`)."""
+
+    ecn: bool
+    """Whether ECN-capable packets are marked instead while the probability is low."""
+
+
+class Fq(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq"):
+    """Flow queues."""
+
+    quantum_bytes: int
+    """Bytes that a flow may send in its turn."""
+
+    initial_quantum_bytes: int
+    """Bytes that a flow may send in its first turn."""
+
+    flow_limit_packets: int
+    """Packets of one flow that may wait."""
+
+
+class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
+    """Classes of packets."""
+
+    by: ClassOf
+    """What tells the class of a packet."""
+
+    serve: Serve
+    """Whose packet goes next."""
+
+    threshold: Limit | None = None
+    """What waits in a class from which its ECN-capable packets are marked; none: never."""
+
+
+Discipline = Fifo | Step | Red | Codel | FqCodel | Pie | Fq | Classes
+"""A queue discipline and its parameters."""
+
+
+class ClassOf(Part, frozen=True, kw_only=True):
+    """What tells the class of a packet."""
+
+    ecn: EcnClasses | None = None
+    """Its ECN field."""
+
+    flows: tuple[int, ...] | None = None
+    """Its flow: the class of each flow, data and acknowledgements."""
+
+
+class EcnClasses(Part, frozen=True, kw_only=True):
+    """The classes that the ECN field tells."""
+
+    capable: int
+    """That of ECN-capable packets."""
+
+    other: int
+    """That of others."""
+
+
+class Serve(Part, frozen=True, kw_only=True):
+    """Whose packet goes next."""
+
+    round_robin: Turns | None = None
+    """The classes take turns."""
+
+    priority: Precedence | None = None
+    """The first class that has a packet."""
+
+
+class Turns(Part, frozen=True, kw_only=True):
+    """Turns of classes."""
+
+    quantum_bytes: int
+    """Bytes that a class of weight 1 may send in its turn."""
+
+    weights: tuple[int, ...]
+    """The weight of each class."""
+
+
+class Precedence(Part, frozen=True, kw_only=True):
+    """Precedence of classes."""
+
+    classes: int
+    """How many there are."""
+
+
+class PolicerConfig(Part, frozen=True, kw_only=True):
+    """A policer as a scenario states it."""
+
+    rate_bps: int
+    """Rate at which tokens fill, in bits per second."""
+
+    burst_bytes: int
+    """Depth of the bucket in bytes on the wire; larger packets never pass."""
+
+
+class Bernoulli(Part, frozen=True, kw_only=True, tag_field="kind", tag="bernoulli"):
+    """Each packet is lost with a probability of its own time."""
+
+    probability: tuple[tuple[int, float], ...]
+    """Probabilities and the times from which they hold."""
+
+
+class GilbertElliott(Part, frozen=True, kw_only=True, tag_field="kind", tag="gilbert-elliott"):
+    """Two states with a loss probability each (Elliott 1963).
+
+    If the good state loses nothing, it is the model of Gilbert (1960).
+    """
+
+    to_bad: float
+    """That the state turns from good to bad after a packet."""
+
+    to_good: float
+    """That the state turns from bad to good after a packet."""
+
+    loss_good: float
+    """That a packet is lost in the good state."""
+
+    loss_bad: float
+    """That a packet is lost in the bad state."""
+
+
+class Scripted(Part, frozen=True, kw_only=True, tag_field="kind", tag="scripted"):
+    """Named packets are lost."""
+
+    drops: tuple[ScriptedDrop, ...]
+    """Which, and how often."""
+
+
+LossConfig = Bernoulli | GilbertElliott | Scripted
+"""A loss model as a scenario states it."""
+
+
+class ScriptedDrop(Part, frozen=True, kw_only=True):
+    """A data packet that is to be lost."""
+
+    flow: int
+    """Index of the flow."""
+
+    number: int
+    """Number of the segment."""
+
+    times: int
+    """How many of its passages fail, the first ones."""
+
+
+class ReorderConfig(Part, frozen=True, kw_only=True):
+    """Reordering as a scenario states it: some packets are late and others overtake them."""
+
+    probability: float
+    """Probability that a packet is late."""
+
+    delay_ns: int
+    """By how much."""
+
+
+class Flow(Part, frozen=True, kw_only=True):
+    """One flow between two hosts."""
+
+    label: str
+    """Name for people."""
+
+    group: str | None = None
+    """Name of a group of flows over which quantities are taken together; none: of no group."""
+
+    start_ns: int
+    """When it begins."""
+
+    stop_ns: int | None = None
+    """When it stops sending new data; none: never."""
+
+    packet_bytes: int
+    """Size of a full packet at the IP layer."""
+
+    header_bytes: int
+    """Bytes of it that are headers."""
+
+    forward: Route
+    """How its data travels."""
+
+    reverse: Route
+    """How what the receiver answers travels."""
+
+    sampled: bool
+    """Whether it has rows in the table of flows."""
+
+    transport: Transport
+    """What carries its data."""
+
+
+class Route(Part, frozen=True, kw_only=True):
+    """One way through the network."""
+
+    hops: tuple[Hop, ...]
+    """The links in their order, at least one."""
+
+    delay_ns: int
+    """Delay after the last of them."""
+
+
+class Hop(Part, frozen=True, kw_only=True):
+    """A link that a route passes and the propagation delay before it."""
+
+    link: int
+    """The link."""
+
+    delay_ns: int
+    """Delay between the host or link before and this one."""
+
+
+class Transport(Part, frozen=True, kw_only=True):
+    """What carries a flow's data."""
+
+    tcp: Tcp | None = None
+    """A TCP connection."""
+
+    udp: Udp | None = None
+    """Datagrams that nobody answers."""
+
+
+class Tcp(Part, frozen=True, kw_only=True):
+    """A TCP connection."""
+
+    algorithm: str
+    """Congestion-control algorithm."""
+
+    preset: str | None = None
+    """Preset of its parameters; none: the defaults."""
+
+    parameters: Mapping[str, int]
+    """Parameters that differ from the preset."""
+
+    stack: StackChoice
+    """The stack of both its hosts."""
+
+    demand: Demand | Literal["endless"]
+    """What it has to send."""
+
+    tcp_bpf: TcpBpf | None = None
+    """What a program sets of it while it is set up; none: nothing."""
+
+
+class StackChoice(Part, frozen=True, kw_only=True):
+    """A profile's name and overrides of single switches, as the scenario gives them."""
+
+    profile: str
+    """Name of the profile."""
+
+    switches: Mapping[str, Any] = {}
+    """Switches with other values than the profile's."""
+
+
+class Demand(Part, frozen=True, kw_only=True):
+    """What an application has to send over a connection.
+
+    The text "endless" in its place: never without data.
+    """
+
+    transfer: int | None = None
+    """This many bytes of payload."""
+
+    requests: Requests | None = None
+    """Requests one after the other."""
+
+    on_off: OnOff | None = None
+    """Data in bursts."""
+
+    app_limited: AppLimited | None = None
+    """Data as it comes about, a full segment at a time."""
+
+
+class Requests(Part, frozen=True, kw_only=True):
+    """Requests one after the other."""
+
+    bytes: int
+    """Payload of each."""
+
+    pause_ns: int
+    """Time between the reply to one and the next."""
+
+
+class OnOff(Part, frozen=True, kw_only=True):
+    """Times of sending and of silence in turn, beginning with the former."""
+
+    on_ns: int
+    """Length, or mean length, of sending."""
+
+    off_ns: int
+    """Length, or mean length, of silence."""
+
+    random: bool
+    """Lengths are exponentially distributed."""
+
+
+class AppLimited(Part, frozen=True, kw_only=True):
+    """Data as it comes about, a full segment at a time."""
+
+    rate_bps: tuple[tuple[int, int], ...]
+    """Bits of payload per second and the times of the run from which they hold."""
+
+
+class TcpBpf(Part, frozen=True, kw_only=True):
+    """The settings; those that are none are the kernel's."""
+
+    cwnd_clamp_segs: int | None = None
+    """Largest window that growth may reach; slow start ends there."""
+
+    initial_window_segs: int | None = None
+    """The window to begin with."""
+
+    send_buffer_bytes: int | None = None
+    """Size of the sender's buffer, as SO_SNDBUF is told."""
+
+    receive_buffer_bytes: int | None = None
+    """Size of the receiver's buffer, as SO_RCVBUF is told."""
+
+    base_rtt_us: int | None = None
+    """Round-trip time of the empty path, which some algorithms look at."""
+
+
+class Udp(Part, frozen=True, kw_only=True):
+    """Datagrams at a constant rate."""
+
+    rate_bps: int
+    """Rate while sending, at the IP layer."""
+
+    on_off: OnOff | None = None
+    """Bursts; none: without a pause."""
+
+
+class RecordConfig(Part, frozen=True, kw_only=True):
+    """What to record beside the summary."""
+
+    interval_ns: int | None = None
+    """Time between samples in ns; none: no samples."""
+
+    delays_ns: int | None = None
+    """Length in ns of the periods for each of which the queueing delays of packets are counted;
+    none: they are not."""
+
+    events: tuple[EventKind, ...]
+    """Kinds of events to keep."""
+
+    algorithm_state: bool
+    """Sample the algorithms' internal values too."""
+
+    modes: bool = False
+    """Keep each change of the algorithms' modes."""
+
+    capture: bool
+    """Capture what the hosts send and get, as files for Wireshark."""
+
+
+EventKind = Literal[
+    "start",  # The flow began to send.
+    "stop",  # The flow was told to stop.
+    "done",  # Its last byte was acknowledged.
+    "congestion",  # Its window is being reduced after an inferred loss.
+    "timeout",  # Its retransmission timer expired.
+    "recovered",  # It is back in the open state.
+    "drop",  # A packet of it was refused by a full queue.
+    "loss",  # A packet of it was lost at random.
+    "retransmit",  # It sent a segment again.
+    "undone",  # Its reduction proved spurious and was undone.
+]
+"""What can happen to a flow."""

@@ -1,0 +1,320 @@
+"""What runs say about a quantity: a value with an interval, which can be held against a bound.
+
+An `Estimate` is what some runs say about a quantity. It has an interval, in which the true value
+lies with its ``confidence``, and it can be held against a bound: `Estimate.above` and
+`Estimate.below` are one-sided p-values, the chance of such runs if the true value lay at the bound.
+Both say the same: an end of the interval lies beyond a bound where the p-value is at most
+``(1 - confidence) / 2``.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+import numpy as np
+from scipy import special  # type: ignore[import-untyped]
+
+CONFIDENCE: Final = 0.95
+"""Of all intervals that are shown, unless said otherwise."""
+
+RUNS_MIN: Final = 2
+"""Fewer runs have no variance, so no interval."""
+
+
+@dataclass(frozen=True)
+class Estimate(ABC):
+    """What some runs say about a quantity.
+
+    Attributes
+    ----------
+    value
+        The estimate itself.
+    runs
+        How many runs it rests on; of two samples, the smaller number.
+    confidence
+        Of its interval.
+    """
+
+    value: float
+    runs: int
+    confidence: float
+
+    @property
+    @abstractmethod
+    def interval(self) -> tuple[float, float]:
+        """Its ends; infinite where the runs do not say."""
+
+    @abstractmethod
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the chance of such runs if the true value did not lie above the bound.
+
+        With `or_at`, if it did not lie above or at it; that matters for exact values only.
+        """
+
+    @abstractmethod
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the chance of such runs if the true value did not lie below the bound."""
+
+    @abstractmethod
+    def with_runs(self, runs: int) -> Self:
+        """Return the estimate to expect of so many runs: the same value, the same variance."""
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.interval[1]
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the runs bound it on any side."""
+        return not (self.low == -math.inf and self.high == math.inf)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Return plain data for JSON; what is not finite is null."""
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: end if math.isfinite(end) else None for name, end in ends.items()}
+
+
+@dataclass(frozen=True)
+class Exact(Estimate):
+    """A value without chance: of arithmetic, of one given run, of runs that are all alike."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The value twice."""
+        return self.value, self.value
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return 0 if it lies above, else 1."""
+        return float(not (self.value > bound or (or_at and self.value == bound)))
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return 0 if it lies below, else 1."""
+        return float(not (self.value < bound or (or_at and self.value == bound)))
+
+    def with_runs(self, runs: int) -> Self:
+        """Return the same."""
+        return replace(self, runs=runs)
+
+
+@dataclass(frozen=True)
+class Observed(Exact):
+    """The value of one of the runs, such as the worst of those that were made."""
+
+
+@dataclass(frozen=True)
+class Student(Estimate):
+    """A mean, a difference of means or the like, whose error follows Student's t.
+
+    Attributes
+    ----------
+    error
+        Standard error; infinite if the runs are too few to have one.
+    freedom
+        Degrees of freedom.
+    """
+
+    error: float
+    freedom: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Student's interval."""
+        if math.isinf(self.error):
+            return -math.inf, math.inf
+        reach = self.error * t_quantile(self.freedom, self.confidence)
+        return self.value - reach, self.value + reach
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value of a one-sided t test."""
+        return self._tail(self.value - bound, or_at)
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value of a one-sided t test."""
+        return self._tail(bound - self.value, or_at)
+
+    def _tail(self, gap: float, or_at: bool) -> float:
+        if self.error == 0:
+            return float(not (gap > 0 or (or_at and gap == 0)))
+        if math.isinf(self.error):
+            return 0.5
+        return float(special.stdtr(self.freedom, -gap / self.error))
+
+    def with_runs(self, runs: int) -> Self:
+        """Let the error shrink with the root of the number of runs."""
+        if self.runs < RUNS_MIN:
+            return self
+        freedom = self.freedom * (runs - 1) / (self.runs - 1)
+        error = self.error * math.sqrt(self.runs / runs)
+        return replace(self, runs=runs, error=error, freedom=freedom)
+
+
+@dataclass(frozen=True)
+class Ratio(Estimate):
+    """A ratio of means; its logarithm is what has an interval, so that of 1/ratio is its inverse.
+
+    Attributes
+    ----------
+    logarithm
+        Estimate of its natural logarithm.
+    """
+
+    logarithm: Student
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Student's interval of the logarithm, taken back."""
+        return _exp(self.logarithm.low), _exp(self.logarithm.high)
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value on the scale of the logarithm; all ratios are positive."""
+        return self.logarithm.above(math.log(bound), or_at=or_at) if bound > 0 else 0.0
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value on the scale of the logarithm."""
+        return self.logarithm.below(math.log(bound), or_at=or_at) if bound > 0 else 1.0
+
+    def with_runs(self, runs: int) -> Self:
+        """Let the error of the logarithm shrink."""
+        return replace(self, runs=runs, logarithm=self.logarithm.with_runs(runs))
+
+
+@dataclass(frozen=True)
+class Share(Estimate):
+    """In which share of runs something happens, with Clopper and Pearson's exact interval."""
+
+    @property
+    def _count(self) -> int:
+        return round(self.value * self.runs)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The exact interval; with few runs it is wide even where all runs are alike."""
+        count, runs, tail = self._count, self.runs, (1 - self.confidence) / 2
+        low = special.betaincinv(count, runs - count + 1, tail) if count else 0.0
+        high = special.betaincinv(count + 1, runs - count, 1 - tail) if count < runs else 1.0
+        return float(low), float(high)
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value of the binomial test; that all runs do is said of these runs."""
+        if bound < 0 or (or_at and (bound == 0 or self.value == bound == 1)):
+            return 0.0
+        return _at_least(self._count, self.runs, min(bound, 1.0))
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value of the binomial test; that no run does is said of these runs."""
+        return replace(self, value=1 - self.value).above(1 - bound, or_at=or_at)
+
+    def with_runs(self, runs: int) -> Self:
+        """Keep the share as closely as whole runs allow."""
+        return replace(self, runs=runs, value=round(self.value * runs) / runs)
+
+
+@dataclass(frozen=True)
+class Quantile(Estimate):
+    """A quantile with the interval of order statistics, whatever the distribution.
+
+    Attributes
+    ----------
+    sample
+        The values in ascending order.
+    share
+        Which quantile, such as 0.5 for the median.
+    """
+
+    sample: tuple[float, ...]
+    share: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The values of two runs; infinite where too few lie on a side (below 6 for a median)."""
+        tail = (1 - self.confidence) / 2
+        ranks = np.arange(self.runs)
+        fewer = special.bdtr(ranks, self.runs, self.share) <= tail
+        more = special.bdtrc(ranks, self.runs, self.share) <= tail
+        low = self.sample[int(fewer.sum()) - 1] if fewer.any() else -math.inf
+        high = self.sample[int(np.argmax(more))] if more.any() else math.inf
+        return low, high
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value of the sign test."""
+        below = int(np.searchsorted(self.sample, bound, side="left" if or_at else "right"))
+        return _at_most(below, self.runs, self.share)
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value of the sign test."""
+        below = int(np.searchsorted(self.sample, bound, side="right" if or_at else "left"))
+        return _at_least(below, self.runs, self.share)
+
+    def with_runs(self, runs: int) -> Self:
+        """Stretch the sample."""
+        stretched = tuple(self.sample[rank * self.runs // runs] for rank in range(runs))
+        return replace(self, runs=runs, sample=stretched)
+
+
+@dataclass(frozen=True)
+class Resampled(Estimate):
+    """Any statistic, with the interval of what it is for resampled runs (the bootstrap).
+
+    Attributes
+    ----------
+    draws
+        The statistic of each resampling, in ascending order.
+    """
+
+    draws: tuple[float, ...]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Percentiles of the draws."""
+        if not self.draws:
+            return -math.inf, math.inf
+        out = int((len(self.draws) + 1) * (1 - self.confidence) / 2)
+        return self.draws[out], self.draws[-1 - out]
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the share of draws that are not above."""
+        return self._tail(int(np.searchsorted(self.draws, bound, "left" if or_at else "right")))
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the share of draws that are not below."""
+        below = int(np.searchsorted(self.draws, bound, "right" if or_at else "left"))
+        return self._tail(len(self.draws) - below)
+
+    def _tail(self, against: int) -> float:
+        return (against + 1) / (len(self.draws) + 1)
+
+    def with_runs(self, runs: int) -> Self:
+        """Draw the draws together around the value."""
+        if not self.draws:
+            return self
+        shrunk = math.sqrt(self.runs / runs)
+        draws = (self.value + shrunk * (draw - self.value) for draw in self.draws)
+        return replace(self, runs=runs, draws=tuple(draws))
+
+
+def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """Return how many standard errors Student's interval reaches to each side."""
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+
+
+def _exp(power: float) -> float:
+    """Return e to this power, infinite where it overflows."""
+    return math.exp(power) if power < 700 else math.inf
+
+
+def _at_most(count: float, runs: int, share: float) -> float:
+    """Return the chance that at most so many runs show what each shows with this chance."""
+    return float(special.bdtr(count, runs, share)) if count >= 0 else 0.0
+
+
+def _at_least(count: float, runs: int, share: float) -> float:
+    return float(special.bdtrc(count - 1, runs, share)) if count > 0 else 1.0

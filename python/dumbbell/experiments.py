@@ -1,0 +1,165 @@
+"""Experiments of one's own as studies: what `simulate` and `compare` run.
+
+An experiment is written as the folder of a study beside its results, so that everything that
+studies have (resuming, pages of runs, figures, claims) is there for it, and it can be copied and
+changed. Its name ends with a digest of what is run, so the same command always means the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import tomli_w
+
+from dumbbell.errors import InputError
+from dumbbell.running import staging
+from dumbbell.study.model import Study
+
+FOLDER: Final = "experiments"
+"""In the results folder."""
+
+OVER_TIME: Final = ("goodput_mbit_per_s", "cwnd_segs", "rtt_ms", "queue_packets")
+"""What figures show over time."""
+
+_DIGITS: Final = 8
+_STEM_LENGTH: Final = 40
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
+
+
+def of_scenario(
+    table: Mapping[str, Any], file: Path, changes: Sequence[str], command: Sequence[str]
+) -> dict[str, Any]:
+    """Return the study of one scenario; `changes` is what was set otherwise than in its file.
+
+    The seed is not part of it: it is that of the plan.
+    """
+    scenario = {key: value for key, value in table.items() if key != "seed"}
+    stem = _stem(file.stem)
+    title = str(table.get("title") or file.stem)
+    test = {
+        "name": "run",
+        "title": title,
+        "seeds": "shared",
+        "folder": str(file.parent.absolute()),
+        "axes": {"scenario": [stem], **_spelled(scenario)},
+        "scenario": scenario,
+    }
+    return {
+        **head(
+            stem,
+            [test],
+            command=command,
+            title=title,
+            summary=f"{file.name}{' with ' if changes else ''}{', '.join(changes)}",
+        ),
+        "figure": list(_figures("run")),
+    }
+
+
+def head(
+    stem: str,
+    tests: Sequence[Mapping[str, Any]],
+    *,
+    command: Sequence[str],
+    title: str,
+    summary: str = "",
+) -> dict[str, Any]:
+    """Return the beginning of an experiment: its name, what it is, its tests."""
+    text = json.dumps(tests, sort_keys=True, default=str)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return {
+        "study": {
+            "name": f"{stem}-{digest}",
+            "title": title,
+            "authors": ["you"],
+            "year": datetime.now(UTC).year,
+            "summary": summary,
+            "command": shlex.join(["dumbbell", *command]),
+        },
+        "test": list(tests),
+    }
+
+
+def _stem(name: str) -> str:
+    """Return a name for a file that studies may have."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_STEM_LENGTH].strip("-")
+    return plain or "scenario"
+
+
+def _spelled(value: Any) -> dict[str, list[str]]:
+    """Return axes that leave everything in braces as it is: a single scenario has no other axes."""
+    return {name: [f"{{{name}}}"] for text in _texts(value) for name in _PLACEHOLDER.findall(text)}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
+
+
+def _figures(test: str) -> Iterator[dict[str, Any]]:
+    common = {"section": test, "test": test}
+    yield {
+        "name": "over-time",
+        "title": "Over time",
+        "kind": "overlay",
+        "quantities": list(OVER_TIME),
+        **common,
+    }
+    yield {"name": "delays", "title": "Distribution of delays", "kind": "cdf", **common}
+
+
+def save(content: Mapping[str, Any], results: Path) -> Study:
+    """Write an experiment into the results folder as that of a study, and read it.
+
+    The folder must be in use. What is there already is not written again, and what cannot be run
+    does not stay.
+    """
+    folder = results / FOLDER / content["study"]["name"]
+    file = folder / "study.toml"
+    text = tomli_w.dumps(content).encode()
+    if file.is_file() and file.read_bytes() == text:
+        return Study.load(folder)
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    staging.replace(file, text, lasting=True)
+    try:
+        study = Study.load(folder)
+        study.runs(runs=1)
+    except InputError:
+        if is_new:
+            shutil.rmtree(folder)
+        raise
+    return study
+
+
+def names(results: Path) -> list[str]:
+    """Return the names of the experiments in a results folder."""
+    return sorted(file.parent.name for file in results.glob(f"{FOLDER}/*/study.toml"))
+
+
+def find(name: str, results: Path) -> Path | str:
+    """Return the folder of an experiment of a results folder, or the name of any other study."""
+    return results / FOLDER / name if name in names(results) else name
+
+
+def load(name: str, results: Path) -> Study:
+    """Read an experiment of a results folder, or any other study, by its name."""
+    return Study.load(find(name, results))
+
+
+def merge(source: Path, target: Path) -> None:
+    """Take over the experiments of another results folder; those that are there stay."""
+    for name in names(source):
+        if not (target / FOLDER / name).exists():
+            shutil.copytree(source / FOLDER / name, target / FOLDER / name)

@@ -1,0 +1,125 @@
+"""Axes that hold all their values, with ticks that people read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures.spec import Coordinate, Scale
+from dumbbell.figures.style import FONT_WITH_SUPERSCRIPTS
+
+_Channel = TypeVar("_Channel", alt.X, alt.Y)
+
+_SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_HEADROOM: Final = 0.04
+_FOR_INTERVALS: Final = 0.35
+"""How much longer a linear axis may get for intervals, as a share of what the values need."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The span of an axis."""
+
+    kind: Scale
+    low: float
+    high: float
+
+    @property
+    def scale(self) -> alt.Scale:
+        """The Vega-Lite scale of this extent."""
+        zero = alt.Undefined if self.kind == "log" else False
+        return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False, zero=zero)
+
+    @property
+    def foot(self) -> float:
+        """Where bars stand."""
+        return self.low if self.kind == "log" else min(max(self.low, 0.0), self.high)
+
+
+def extent(
+    axis: Coordinate,
+    columns: Iterable[pl.Series],
+    intervals: Iterable[pl.Series] = (),
+    reference: float | None = None,
+) -> Extent:
+    """Return an extent that holds all values, the line to compare with, ticks and what is asked.
+
+    Where the figure does not say where a linear axis ends, it has some room for the ends of
+    intervals: those of two runs can be many times as long as all the rest. On a log scale the
+    values have whole decades, which is room enough.
+    """
+    log = axis.scale == "log"
+    line = pl.Series([reference], dtype=pl.Float64)
+    values = _shown([line, *columns], log)
+    bounds = (axis.low, axis.high, axis.zero if log else None)
+    wanted = [bound for bound in bounds if bound is not None]
+    found = [*values, *wanted, *(axis.ticks or ())] or [1.0, 10.0]
+    low, high = min(found), max(found)
+    if log:
+        low = low if low == axis.low else 10.0 ** math.floor(math.log10(low) + 1e-9)
+        high = high if high == axis.high else 10.0 ** math.ceil(math.log10(high) - 1e-9)
+        return Extent("log", low, high if high > low else 10 * low)
+    if low != axis.low and low > 0:
+        low = 0.0
+    ends = _shown(intervals, log) or [low]
+    room = _FOR_INTERVALS * (high - low)
+    if axis.low is None and low < 0:
+        low = min(low, max(min(ends), low - room))
+    if axis.high is None:
+        high = max(high, min(max(ends), high + room))
+    if high != axis.high:
+        high += _HEADROOM * (high - low)
+    return Extent("linear", low, high if high > low else low + 1)
+
+
+def _shown(columns: Iterable[pl.Series], log: bool) -> list[float]:
+    """Return the numbers that the scale has a place for."""
+    values = pl.concat([pl.Series([], dtype=pl.Float64), *(c.cast(pl.Float64) for c in columns)])
+    values = values.drop_nulls()
+    return values.filter(values.is_finite() & ((values > 0) | (not log))).to_list()
+
+
+def channel(
+    kind: type[_Channel], column: str, axis: Coordinate, span: Extent, **others: Any
+) -> _Channel:
+    """Return the encoding of a numeric column; `others` is what else the axis shall be."""
+    return kind(f"{column}:Q", title=axis.title, scale=span.scale, axis=ticks(axis, span, **others))
+
+
+def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
+    """Return the figure's own ticks, else decades on a log scale, else round numbers.
+
+    `others` is what else the axis shall be.
+    """
+    if axis.ticks is not None:
+        return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')", **others)
+    if span.kind == "linear":
+        return alt.Axis(**{"tickCount": 6, **others})
+    first = math.ceil(math.log10(span.low) - 1e-9)
+    last = math.floor(math.log10(span.high) + 1e-9)
+    decades = range(first, last + 1)
+    labels = ["10" + str(exponent).translate(_SUPERSCRIPTS) for exponent in decades]
+    nth = f"round(log(datum.value) / LN10) - ({first})"
+    values, label = [10.0**exponent for exponent in decades], f"{labels}[{nth}]"
+    if axis.zero is not None:
+        below = 1.01 * axis.zero
+        values = [axis.zero, *(value for value in values if value > below)]
+        label = f"datum.value < {below} ? '0' : {label}"
+    return alt.Axis(
+        values=values,
+        labelExpr=label,
+        labelFont=FONT_WITH_SUPERSCRIPTS,
+        **others,
+    )
+
+
+def placed(axis: Coordinate, values: pl.Expr) -> pl.Expr:
+    """Return where values stand: 0 has a place of its own on a log scale, if it has one."""
+    if axis.scale != "log" or axis.zero is None:
+        return values
+    return pl.when(values == 0).then(pl.lit(axis.zero)).otherwise(values)

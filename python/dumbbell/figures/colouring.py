@@ -1,0 +1,52 @@
+"""What lines of runs are called and which colours they have: by an axis of the test, or by flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures import style
+from dumbbell.figures.gathering import values_of
+from dumbbell.figures.source import Views
+from dumbbell.figures.spec import TestFigure
+from dumbbell.figures.style import FAINT, flow_colours
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """Lines with their labels and colours; what is none of them is called what it is."""
+
+    known: Mapping[str, tuple[str, str]]
+
+    @classmethod
+    def of(cls, source: Views, spec: TestFigure, axis: str | None) -> Colouring:
+        """Colour the values of an axis as everywhere, or the flows of the first run in order."""
+        if axis is not None:
+            looks = style.looks(values_of(source.test(spec.test), axis, spec))
+            return cls({value: (look.label, look.colour) for value, look in looks.items()})
+        for _, view in source.views(spec.test, spec.where):
+            labels = [flow.label for flow in view.flows]
+            colours = flow_colours(len(labels))
+            return cls({label: (label, colours[place]) for place, label in enumerate(labels)})
+        return cls({})
+
+    def label(self, line: str) -> str:
+        """Return what a line is called."""
+        return self.known.get(line, (line, FAINT))[0]
+
+    def labels(self, lines: pl.Series) -> pl.Series:
+        """Return what lines are called."""
+        return lines.replace_strict({line: self.label(line) for line in lines.unique()})
+
+    def scale(self, lines: Iterable[str]) -> alt.Scale:
+        """Return the colours of some lines, in the order of those that are known."""
+        there = list(lines)
+        ordered = [line for line in self.known if line in there]
+        ordered += [line for line in there if line not in self.known]
+        return alt.Scale(
+            domain=[self.label(line) for line in ordered],
+            range=[self.known.get(line, (line, FAINT))[1] for line in ordered],
+        )

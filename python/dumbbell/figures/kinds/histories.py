@@ -1,0 +1,184 @@
+"""Figures of kind `histories`: quantities of single runs over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dumbbell.errors import InputError
+from dumbbell.figures import timelines
+from dumbbell.figures.figure import Figure, assembled
+from dumbbell.figures.gathering import engine_notes
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import BaseFigure, Behind, Spec
+from dumbbell.figures.timelines import Row
+from dumbbell.labels import number
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities import series
+from dumbbell.quantities.names import Use, What
+from dumbbell.scenario.tables import Abbreviable
+from dumbbell.units import NS_PER_S
+
+
+class Shown(Abbreviable):
+    """What a panel shows over time; its name alone stands for it, too."""
+
+    quantity: str = Field(examples=["cwnd_segs", "state:alpha"])
+    """One of the [series over time](quantities.md#series-over-time)."""
+
+    title: str | None = Field(None, examples=["α (segments per RTT)"])
+    """What its axis says; by default what the quantity is called."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_name(cls, value: Any) -> Any:
+        return {"quantity": value} if isinstance(value, str) else value
+
+    @property
+    def axis(self) -> str:
+        """What its axis says."""
+        return self.title or series.named(self.quantity).axis
+
+
+class Panel(Spec):
+    """One run of a test, drawn over time."""
+
+    title: str
+    """What sets this panel apart."""
+
+    test: str
+    """Name of the test."""
+
+    where: Selection = Field({})
+    """The grid point: a value of each axis that has more than one."""
+
+    repetition: int | None = Field(None, ge=0)
+    """Which of its runs, counted from 0; by default the first."""
+
+    most: str | None = Field(None, examples=["starved_longest_s@run"])
+    """A quantity that picks the run: the one that has most of it."""
+
+    start_s: float | None = Field(None, ge=0)
+    """Where the time axis begins; by default with the run."""
+
+    end_s: float | None = Field(None, ge=0)
+    """Where the time axis ends; by default with the run."""
+
+    @model_validator(mode="after")
+    def _picked_in_one_way(self) -> Self:
+        if self.repetition is not None and self.most is not None:
+            raise InputError(
+                "picks the run, too", key="most", value=self.most, valid="it or `repetition`"
+            )
+        return self
+
+    def picked(self, source: Source) -> Picked:
+        """Find the run that it shows, with what it has of the quantity that picks it."""
+        if self.most is None:
+            return Picked(self.repetition or 0)
+        runs = grid.select(source.table(self.test, [self.most]), self.where)
+        best = runs.drop_nulls(self.most).sort(self.most, "repetition", descending=[True, False])
+        if best.is_empty():
+            return Picked(0)
+        repetition, amount = best.select("repetition", self.most).row(0)
+        return Picked(repetition, amount, runs.height)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """A run of a grid point: its number, what it has most of, and of how many runs."""
+
+    repetition: int
+    amount: float | None = None
+    of: int = 0
+
+
+class HistoriesFigure(BaseFigure):
+    """Quantities of single runs over time: a plot per panel and quantity, a line per flow."""
+
+    kind: Literal["histories"]
+
+    quantities: tuple[Shown, ...] = Field((Shown(quantity="cwnd_segs"),), min_length=1)
+    """What each panel shows, one below the other."""
+
+    marks: Literal["retransmissions"] | None = None
+    """What is marked in all plots: with `retransmissions`, a red line wherever a flow sent
+    something again."""
+
+    panels: tuple[Panel, ...] = Field(alias="panel", min_length=1)
+    """The runs, from top to bottom."""
+
+    @model_validator(mode="after")
+    def _panel_titles_differ(self) -> Self:
+        titles = [panel.title for panel in self.panels]
+        if len(set(titles)) != len(titles):
+            raise ValueError(f"panels need titles that differ, not {titles}")
+        return self
+
+    def behind(self) -> Iterator[Behind]:
+        """Yield the runs that it shows."""
+        for panel in self.panels:
+            # Which one has most of something is known only once there are runs.
+            repetition = None if panel.most is not None else panel.repetition or 0
+            yield Behind(panel.title, panel.test, panel.where, repetition)
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        for place, panel in enumerate(self.panels):
+            yield Use(f"panel.{place}.test", What.TEST, panel.test)
+            yield Use(f"panel.{place}.where", What.SELECTION, panel.where, panel.test)
+            if panel.most is not None:
+                yield Use(f"panel.{place}.most", What.QUANTITY, panel.most, panel.test)
+        for place, shown in enumerate(self.quantities):
+            yield Use(f"quantities.{place}", What.SERIES, shown.quantity)
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        rows = [row for panel in self.panels for row in self._rows(source, panel)]
+        return assembled(self, timelines.draw(rows), self._notes(source, rows))
+
+    def _rows(self, source: Source, panel: Panel) -> Iterator[Row]:
+        run = source.run(panel.test, panel.where, panel.picked(source).repetition)
+        end_s = None if run is None else run.summary.duration_ns / NS_PER_S
+        resent = None
+        if run is not None and self.marks is not None:
+            resent = series.resent(run, panel.start_s, panel.end_s)
+        for place, shown in enumerate(self.quantities):
+            found = series.named(shown.quantity)
+            lines = None
+            if run is not None:
+                lines = series.take(run, shown.quantity, panel.start_s, panel.end_s)
+            yield Row(
+                title=panel.title if place == 0 else "",
+                axis=shown.axis,
+                lines=lines,
+                start_s=panel.start_s or 0.0,
+                end_s=panel.end_s or end_s or 1.0,
+                from_zero=found.from_zero,
+                resent=resent,
+            )
+
+    def _notes(self, source: Source, rows: list[Row]) -> Iterator[str]:
+        tests = list(dict.fromkeys(panel.test for panel in self.panels))
+        if any(row.lines is not None for row in rows) and all(map(source.quick, tests)):
+            yield "Quick runs." if len(self.panels) > 1 else "A quick run."
+        if self.marks is not None:
+            yield "Red lines: something was sent again."
+        for panel in self.panels:
+            picked = panel.picked(source)
+            if panel.most is not None and picked.amount is not None:
+                yield (
+                    f"{panel.title}: of {picked.of} runs the one with the largest "
+                    f"{source.title(panel.test, panel.most)}, {number(picked.amount)}."
+                )
+        yield from engine_notes(source.engine, sum(map(source.left_out, tests)))
+        empty = [row.axis for row in rows if row.lines is not None and row.lines.is_empty()]
+        if empty:
+            yield f"Not recorded, or not exported: {'; '.join(dict.fromkeys(empty))}."
+        missing = [row.title for row in rows if row.lines is None and row.title]
+        if missing:
+            yield f"Not run yet: {'; '.join(missing)}."

@@ -1,0 +1,289 @@
+"""Figures of kind `points`: means against an axis, with curves from theory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+import altair as alt
+import polars as pl
+from pydantic import Field
+
+from dumbbell.figures import axes, marks, means, style
+from dumbbell.figures.data import inline
+from dumbbell.figures.figure import Figure, TextTable, assembled
+from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.looks import Look
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import Coordinate, Spec, TestFigure
+from dumbbell.figures.style import INK, THEORY_DASHES
+from dumbbell.labels import label_of, number
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+from dumbbell.theory import curves
+
+_SIZE_ALONE: Final = {"width": 560, "height": 330}
+_SIZE_OF_SEVERAL: Final = {"width": 350, "height": 290}
+_BESIDE: Final = 1.8
+_BESIDE_ALL: Final = 14.0
+"""Pixels between the intervals of neighbouring series, and over those of all of them."""
+
+_NO_CURVES: Final = pl.DataFrame(
+    schema={"series": pl.String, "theory": pl.String, "x": pl.Float64, "y": pl.Float64}
+)
+
+
+class Overlay(Spec):
+    """A curve from theory, drawn dashed."""
+
+    theory: str = Field(examples=["shorten_leith_ratio"])
+    """One of the [curves](quantities.md#curves)."""
+
+    label: str
+    """What the legend says."""
+
+    where: Selection = Field({})
+    """Grid points of the figure for which the curve is computed."""
+
+
+class PointsFigure(TestFigure):
+    """A quantity against an axis: the mean of each grid point with its 95 % interval."""
+
+    kind: Literal["points"]
+
+    x: Coordinate
+    """The horizontal axis."""
+
+    y: Coordinate
+    """The vertical axis."""
+
+    series: str = "algorithm"
+    """Axis of the test whose values get colours and shapes."""
+
+    overlays: tuple[Overlay, ...] = Field((), alias="overlay")
+    """Curves from theory."""
+
+    missing: str | None = Field(None, examples=["did not converge"])
+    """What it means if a run has no value of the quantity."""
+
+    reference: float | None = None
+    """A level worth a thin line, such as 1 for a fair ratio."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows."""
+        return {"x.field": self.x.field, "y.field": self.y.field}
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield from super().uses()
+        yield Use("series", What.AXIS, self.series, self.test)
+        for place, overlay in enumerate(self.overlays):
+            yield Use(f"overlay.{place}.theory", What.CURVE, overlay.theory, self.test)
+            yield Use(f"overlay.{place}.where", What.SELECTION, overlay.where, self.test)
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        needed = [name for each in self.overlays for name in curves.curve(each.theory).columns]
+        runs = runs_of(source, self, needed)
+        test = source.test(self.test)
+        return _Drawing(
+            self,
+            self.x.titled(source, self.test),
+            self.y.titled(source, self.test),
+            style.looks(values_of(test, self.series, self)),
+            [_pane(facet, self) for facet in facets(test, self, runs)],
+        ).figure(source, runs)
+
+
+@dataclass(frozen=True)
+class _Pane:
+    """One plot: what sets it apart, its means at ``series`` and ``x``, and theory."""
+
+    title: str
+    means: pl.DataFrame
+    curves: pl.DataFrame
+
+
+def _pane(facet: Facet, spec: PointsFigure) -> _Pane:
+    places = {"series": pl.col(spec.series), "x": pl.col(spec.x.field)}
+    found = means.averaged(facet.runs, places, spec.y.field)
+    return _Pane(facet.title, found, _curves(facet.runs, spec))
+
+
+def _curves(runs: pl.DataFrame, spec: PointsFigure) -> pl.DataFrame:
+    drawn = [
+        curves.along(
+            overlay.theory, grid.select(runs, overlay.where), [spec.series, spec.x.field]
+        ).select(series=spec.series, theory=pl.lit(overlay.label), x=spec.x.field, y="theory")
+        for overlay in spec.overlays
+    ]
+    return pl.concat([_NO_CURVES, *drawn]).sort("theory", "series", "x")
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """A figure with all that its plots have in common."""
+
+    spec: PointsFigure
+    x: Coordinate
+    y: Coordinate
+    looks: Mapping[str, Look]
+    panes: Sequence[_Pane]
+
+    def figure(self, source: Source, runs: pl.DataFrame) -> Figure:
+        columns = {"series": self.spec.series, "x": self.spec.x.field}
+        found = ((pane.title, pane.means) for pane in self.panes)
+        numbers = means.numbers(found, self.spec.facet, columns)
+        notes, tables = self._notes(source, runs), map(self._table, self.panes)
+        return assembled(self.spec, self._chart(), notes, tables, numbers)
+
+    @cached_property
+    def _all(self) -> pl.DataFrame:
+        return pl.concat([pane.means for pane in self.panes])
+
+    @cached_property
+    def _across(self) -> axes.Extent:
+        return axes.extent(self.x, [self._all["x"], *(pane.curves["x"] for pane in self.panes)])
+
+    @cached_property
+    def _up(self) -> axes.Extent:
+        theory = [pane.curves["y"] for pane in self.panes]
+        ends = [self._all["low"], self._all["high"]]
+        return axes.extent(self.y, [self._all["mean"], *theory], ends, self.spec.reference)
+
+    def _notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
+        found = self._all
+        yield from run_notes(source, self.spec, runs, found["runs"], means.WHAT.capitalize())
+        if means.cut(found, self._up):
+            yield means.CUT
+        if self.y.scale == "log" and (found["mean"].fill_null(1) <= 0).any():
+            yield "Hollow on the lower edge: 0."
+        lacking = self.spec.missing
+        if lacking is not None and (found["n"] < found["runs"]).any():
+            yield (
+                f"Hollow marks average the runs with a value, as others {lacking}; "
+                f"where all of them {lacking}, there is no mark."
+            )
+
+    def _chart(self) -> alt.HConcatChart:
+        size = _SIZE_ALONE if len(self.panes) == 1 else _SIZE_OF_SEVERAL
+        picked = marks.picking()
+        plots = []
+        for place, pane in enumerate(self.panes):
+            lines, *others = self._measured(pane, picked)
+            if place == 0:
+                # A legend can be clicked only through a layer that it belongs to.
+                lines = lines.add_params(picked)
+            level = marks.level(self.spec.reference, self._vertical("y"))
+            layers = alt.layer(*level, *self._theory(pane), lines, *others)
+            plots.append(layers.properties(title=pane.title, **size))
+        return alt.hconcat(*plots)
+
+    def _horizontal(self) -> alt.X:
+        return axes.channel(alt.X, "x", self.x, self._across)
+
+    def _vertical(self, column: str) -> alt.Y:
+        return axes.channel(alt.Y, column, self.y, self._up)
+
+    def _measured(self, pane: _Pane, picked: alt.Parameter) -> list[alt.Chart]:
+        """Lines between neighbouring points, intervals, full and hollow marks."""
+        base = alt.Chart(inline(self._placed(pane))).encode(
+            x=self._horizontal(), color=marks.colour(self.looks), opacity=marks.faded(picked)
+        )
+        points = base.transform_filter("isValid(datum.y)").encode(
+            y=self._vertical("y"),
+            shape=marks.shape(self.looks),
+            **marks.told(
+                str(self.y.title), ("label:N", "series"), ("measured_x:Q", str(self.x.title))
+            ),
+        )
+        return [
+            base.mark_line(strokeWidth=1.3, aria=False).encode(y=self._vertical("line")),
+            *self._intervals(base),
+            points.transform_filter("!datum.hollow").mark_point(
+                filled=True, size=75, stroke="white", strokeWidth=0.6
+            ),
+            points.transform_filter("datum.hollow").mark_point(fill="white", size=75),
+        ]
+
+    def _intervals(self, base: alt.Chart) -> Iterator[alt.Chart]:
+        """Draw the intervals of the series some pixels beside each other; the marks are not moved.
+
+        Where means lie on the same spot, their intervals could not be told apart otherwise.
+        """
+        step = min(_BESIDE, _BESIDE_ALL / len(self.looks))
+        middle = (len(self.looks) - 1) / 2
+        for place, look in enumerate(self.looks.values()):
+            own = base.transform_filter(alt.datum.label == look.label)
+            yield marks.intervals(own, xOffset=step * (place - middle)).encode(
+                y=self._vertical("low"), y2="high:Q"
+            )
+
+    def _placed(self, pane: _Pane) -> pl.DataFrame:
+        """Add what is drawn: labels, words, places on the axes, and which marks are hollow.
+
+        A mean of zero cannot be on a log axis: it is drawn hollow on its lower edge, and no line
+        leads there. A mean over only some of the runs, as the others have no value, is hollow too.
+        """
+        log, edge = self._up.kind == "log", pl.lit(self._up.low)
+        off_scale = (pl.col("mean") <= 0) & log
+        low = pl.col("low").clip(lower_bound=edge) if log else pl.col("low")
+        said = {"label": "", "x": str(self.x.title)}
+        labelled = marks.labelled(pane.means, self.looks)
+        return (
+            means.worded(labelled, str(self.y.title), said)
+            .with_columns(
+                measured_x="x",
+                x=axes.placed(self.x, pl.col("x")),
+                y=pl.when(off_scale).then(edge).otherwise("mean"),
+                line=pl.when(off_scale).then(None).otherwise("mean"),
+                low=pl.when(off_scale).then(None).otherwise(low),
+                high=pl.when(off_scale).then(None).otherwise("high"),
+                hollow=off_scale | (pl.col("n") < pl.col("runs")),
+            )
+            .drop("series", "quantity", "n", "runs")
+            .sort("label", "measured_x")
+        )
+
+    def _theory(self, pane: _Pane) -> list[alt.Chart]:
+        names = list(dict.fromkeys(name for each in self.panes for name in each.curves["theory"]))
+        if not names:
+            return []
+        colours = {series: look.colour for series, look in self.looks.items()}
+        data = pane.curves.with_columns(
+            x=axes.placed(self.x, pl.col("x")),
+            colour=pl.col("series").replace_strict(colours, default=INK, return_dtype=pl.String),
+            curve=pl.col("theory") + pl.col("series").fill_null(""),
+        )
+        dashes = alt.StrokeDash(
+            "theory:N",
+            scale=alt.Scale(domain=names, range=[list(dash) for dash in THEORY_DASHES]),
+            legend=alt.Legend(
+                title=None, symbolType="stroke", symbolSize=600, symbolStrokeWidth=3.5
+            ),
+        )
+        # Broad and pale, so that it shows where a measured line runs along it.
+        drawn = alt.Chart(inline(data)).mark_line(strokeWidth=3.5, strokeOpacity=0.5, clip=True)
+        return [
+            drawn.encode(
+                x=self._horizontal(),
+                y=self._vertical("y"),
+                detail="curve:N",
+                stroke=alt.Stroke("colour:N", scale=None),
+                strokeDash=dashes,
+                description=alt.Description("theory:N"),
+            )
+        ]
+
+    def _table(self, pane: _Pane) -> TextTable:
+        """Return a row per place and a column per series."""
+        places = {x: number(x, 6) for x in sorted(pane.means["x"].unique())}
+        return means.text_table(
+            pane.means,
+            (pane.title, str(self.y.title)),
+            ("x", str(self.x.title), places),
+            ("series", {series: label_of(series) for series in self.looks}),
+        )

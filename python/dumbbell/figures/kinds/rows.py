@@ -1,0 +1,194 @@
+"""Figures of kind `rows`: what each answer to a question gives, beside what was stated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import altair as alt
+import polars as pl
+from pydantic import Field
+
+from dumbbell.figures import axes, marks, means
+from dumbbell.figures.data import inline
+from dumbbell.figures.figure import Figure, TextTable, assembled
+from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_of, values_of
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import Coordinate, Spec, TestFigure
+from dumbbell.figures.style import FAINT
+from dumbbell.labels import label_of
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+
+_WIDTH: Final = 250
+_STEP: Final = 20
+_COLUMNS: Final = 3
+_MARK: Final = "#0072b2"
+_STATED: Final = "#d55e00"
+
+
+class Stated(Spec):
+    """A number that the publication states of one plot."""
+
+    where: Selection = Field({})
+    """The value of the facet's axis."""
+
+    low: float
+    """The number, or the smallest one."""
+
+    high: float | None = None
+    """The largest one, of a range."""
+
+    label: str = Field(examples=["the paper: 8.2 to 8.27 Gbit/s"])
+    """What the plot says about it."""
+
+
+class RowsFigure(TestFigure):
+    """A quantity in rows: the mean of each grid point with its runs, beside what was stated."""
+
+    kind: Literal["rows"]
+
+    rows: str = Field(examples=["cause"])
+    """Axis of the test whose values get a row each."""
+
+    x: Coordinate
+    """The horizontal axis."""
+
+    stated: tuple[Stated, ...] = ()
+    """What the publication states, drawn as a line or a band."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows."""
+        return {"x.field": self.x.field}
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield from super().uses()
+        yield Use("rows", What.AXIS, self.rows, self.test)
+        for place, each in enumerate(self.stated):
+            yield Use(f"stated.{place}.where", What.SELECTION, each.where, self.test)
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        test = source.test(self.test)
+        runs = runs_of(source, self)
+        rows = [label_of(value) for value in values_of(test, self.rows, self)]
+        x = self.x.titled(source, self.test)
+        panes = [_pane(facet, self) for facet in facets(test, self, runs)]
+        drawing = _Drawing(self, x, rows, panes)
+        notes, tables = drawing.notes(source, runs), map(drawing.table, panes)
+        found = ((pane.title, pane.means) for pane in panes)
+        numbers = means.numbers(found, self.facet, {"row": self.rows})
+        return assembled(self, drawing.chart(), notes, tables, numbers)
+
+
+@dataclass(frozen=True)
+class _Pane:
+    """One plot: its means and its runs by ``row``, and what the publication states of it."""
+
+    title: str
+    means: pl.DataFrame
+    runs: pl.DataFrame
+    stated: tuple[Stated, ...]
+
+
+def _pane(facet: Facet, spec: RowsFigure) -> _Pane:
+    places = {"row": labelled(facet.runs, spec.rows)}
+    found = means.averaged(facet.runs, places, spec.x.field)
+    runs = means.single(facet.runs, places, spec.x)
+    stated = spec.stated
+    if spec.facet is not None and facet.value is not None:
+        point = {spec.facet: facet.value}
+        stated = tuple(each for each in stated if grid.matches(point, each.where))
+    return _Pane(facet.title, found, runs, stated)
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """A figure with all that its plots have in common."""
+
+    spec: RowsFigure
+    x: Coordinate
+    rows: Sequence[str]
+    panes: Sequence[_Pane]
+
+    def chart(self) -> alt.ConcatChart:
+        """Draw the plots in a grid; each has a horizontal axis of its own."""
+        plots = [
+            self._plot(pane, first=place % _COLUMNS == 0) for place, pane in enumerate(self.panes)
+        ]
+        return alt.concat(*plots, columns=_COLUMNS, spacing=22)
+
+    def notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
+        """Say what is shown, and what is missing."""
+        counts = [count for pane in self.panes for count in pane.means["runs"]]
+        yield from run_notes(source, self.spec, runs, counts, means.WHAT.capitalize())
+        if max(counts, default=1) > 1:
+            yield "Small dots are single runs."
+        if any(means.cut(pane.means, self._span(pane)) for pane in self.panes):
+            yield means.CUT
+
+    def table(self, pane: _Pane) -> TextTable:
+        """Return a line per row, with what was stated in the caption."""
+        told = "; ".join(each.label for each in pane.stated)
+        title = f"{self.x.title}" + (f" ({told})" if told else "")
+        return means.text_table(
+            pane.means,
+            (pane.title, title),
+            ("row", self.spec.rows, {row: row for row in self.rows}),
+            ("quantity", {self.x.field: str(self.x.title)}),
+        )
+
+    def _span(self, pane: _Pane) -> axes.Extent:
+        told = [end for each in pane.stated for end in (each.low, each.high) if end is not None]
+        values = [pane.means["mean"], pane.runs["value"], pl.Series(told, dtype=pl.Float64)]
+        return axes.extent(self.x, values, [pane.means["low"], pane.means["high"]])
+
+    def _plot(self, pane: _Pane, *, first: bool) -> alt.LayerChart | alt.FacetChart:
+        span = self._span(pane)
+
+        def x(column: str) -> alt.X:
+            return axes.channel(alt.X, column, self.x, span, tickCount=4)
+
+        y = alt.Y(
+            "row:N",
+            title=None,
+            sort=None,
+            scale=alt.Scale(domain=list(self.rows)),
+            axis=alt.Axis(labels=first, ticks=first, labelLimit=280, grid=True),
+        )
+        said = means.worded(pane.means, str(self.x.title), {"row": ""}).drop("quantity")
+        base = alt.Chart(inline(means.on_scale(said, span))).encode(y=y)
+        layers = alt.layer(
+            *(_stated(each, x) for each in pane.stated),
+            marks.intervals(base, color=_MARK).encode(x=x("low"), x2="high:Q"),
+            marks.dots(alt.Chart(inline(pane.runs))).encode(x=x("value"), y=y),
+            base.mark_point(filled=True, size=70, color=_MARK, opacity=1).encode(
+                x=x("mean"), **marks.told(str(self.x.title), ("row:N", self.spec.rows))
+            ),
+        )
+        title = alt.TitleParams(
+            pane.title,
+            subtitle=[each.label for each in pane.stated],
+            subtitleColor=_STATED if pane.stated else FAINT,
+            fontSize=12.5,
+        )
+        return layers.properties(title=title, width=_WIDTH, height=alt.Step(_STEP))
+
+
+def _stated(stated: Stated, x: Callable[[str], alt.X]) -> alt.Chart:
+    """Draw a number as a line over all rows, a range as a band."""
+    high = stated.low if stated.high is None else stated.high
+    data = inline(pl.DataFrame({"from": [float(stated.low)], "to": [float(high)]}))
+    chart = alt.Chart(data)
+    if stated.high is None:
+        line: alt.Chart = chart.mark_rule(
+            color=_STATED, strokeWidth=2, description=stated.label
+        ).encode(x=x("from"))
+        return line
+    band: alt.Chart = chart.mark_rect(
+        color=_STATED, opacity=0.25, stroke=_STATED, description=stated.label
+    ).encode(x=x("from"), x2="to:Q")
+    return band

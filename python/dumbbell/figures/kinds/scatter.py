@@ -1,0 +1,109 @@
+"""Figures of kind `scatter`: means as marks in groups, with their runs as dots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+import altair as alt
+import polars as pl
+from pydantic import Field
+
+from dumbbell.figures import axes, marks, means
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.gathering import Facet, labelled, values_of
+from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
+from dumbbell.figures.source import Source
+from dumbbell.labels import label_of
+from dumbbell.quantities.names import Use, What
+
+_SHAPES: Final = ("cross", "circle", "square", "triangle-up", "diamond", "triangle-down")
+
+
+class ScatterFigure(GroupedFigure):
+    """A quantity as marks in groups: the mean of each grid point, its interval and its runs."""
+
+    kind: Literal["scatter"]
+
+    shapes: str | None = Field(None, examples=["second"])
+    """Axis of the test whose values get shapes."""
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield from super().uses()
+        if self.shapes is not None:
+            yield Use("shapes", What.AXIS, self.shapes, self.test)
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        return _Drawing(self, source).figure()
+
+
+class _Drawing(GroupDrawing):
+    def __init__(self, spec: ScatterFigure, source: Source) -> None:
+        self.spec = spec
+        super().__init__(spec, source)
+        ends = [self.all["low"], self.all["high"]]
+        values = [self.all["mean"], *(self._runs(pane)["value"] for pane in self.panes)]
+        self.extent = axes.extent(self.y, values, ends, spec.reference)
+
+    def titles(self) -> Mapping[str, str]:
+        return {self.y.field: str(self.y.title)}
+
+    @property
+    def _shapes(self) -> list[str]:
+        axis = self.spec.shapes
+        if axis is None:
+            return [""]
+        test = self.source.test(self.spec.test)
+        return [label_of(value) for value in values_of(test, axis, self.spec)]
+
+    @property
+    def part_title(self) -> str:
+        return self.spec.shapes or ""
+
+    def _part(self, runs: pl.DataFrame) -> pl.Expr:
+        return pl.lit("") if self.spec.shapes is None else labelled(runs, self.spec.shapes)
+
+    def means(self, facet: Facet) -> pl.DataFrame:
+        return self.averaged(facet, self.y.field, self._part(facet.runs))
+
+    def _runs(self, pane: GroupPane) -> pl.DataFrame:
+        runs = pane.facet.runs
+        return means.single(runs, self.places(runs, self._part(runs)), self.y)
+
+    def notes(self) -> Iterator[str]:
+        if self.all["runs"].max() != 1 and not self.runs.is_empty():
+            yield "Small dots are single runs."
+        if means.cut(self.all, self.extent):
+            yield means.CUT
+
+    def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
+        title = str(self.y.title)
+        said = means.on_scale(self.worded(pane.means, title), self.extent)
+        base = self.base(said, self._shapes).encode(color=marks.colour(self.looks))
+        names = self._shapes
+        shape = alt.Shape(
+            "part:N",
+            title=self.spec.shapes,
+            scale=alt.Scale(domain=names, range=list(_SHAPES[: len(names)])),
+            legend=alt.Legend() if len(names) > 1 else None,
+        )
+        points = base.mark_point(size=95, filled=True).encode(
+            y=axes.channel(alt.Y, "mean", self.y, self.extent),
+            shape=shape,
+            opacity=marks.faded(self.picked),
+            **self.told(title),
+        )
+        if pane is self.panes[0]:
+            points = points.add_params(self.picked)
+        ends = marks.intervals(base).encode(
+            y=axes.channel(alt.Y, "low", self.y, self.extent),
+            y2="high:Q",
+            opacity=marks.faded(self.picked),
+        )
+        runs = marks.dots(self.base(self._runs(pane), self._shapes)).encode(
+            y=axes.channel(alt.Y, "value", self.y, self.extent)
+        )
+        level = axes.channel(alt.Y, "y", self.y, self.extent)
+        return alt.layer(*marks.level(self.spec.reference, level), ends, points, runs)

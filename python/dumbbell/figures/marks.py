@@ -1,0 +1,104 @@
+"""Parts that charts of several kinds are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures.data import inline
+from dumbbell.figures.looks import Look
+from dumbbell.figures.style import FAINT, INK
+
+_INTERVAL_WIDTH: Final = 1.2
+
+
+def labelled(frame: pl.DataFrame, looks: Mapping[str, Look]) -> pl.DataFrame:
+    """Add ``label``: what the legend calls the series."""
+    labels = {series: look.label for series, look in looks.items()}
+    return frame.with_columns(
+        label=pl.col("series").replace_strict(labels, default=None, return_dtype=pl.String)
+    )
+
+
+def colours(looks: Mapping[str, Look]) -> alt.Scale:
+    """Return the colours of the series as a scale."""
+    return alt.Scale(
+        domain=[look.label for look in looks.values()],
+        range=[look.colour for look in looks.values()],
+    )
+
+
+def colour(looks: Mapping[str, Look], **others: Any) -> alt.Color:
+    """Return the colours of the series; `others` is what else the encoding shall be."""
+    return alt.Color("label:N", scale=colours(looks), title=None, **others)
+
+
+def shape(looks: Mapping[str, Look]) -> alt.Shape:
+    """Return the shapes of the series."""
+    scale = alt.Scale(
+        domain=[look.label for look in looks.values()],
+        range=[look.shape for look in looks.values()],
+    )
+    return alt.Shape("label:N", scale=scale, title=None)
+
+
+def picking() -> alt.Parameter:
+    """Return the selection of series by a click on the legend."""
+    return alt.selection_point(name="picked", fields=["label"], bind="legend")
+
+
+def faded(picked: alt.Parameter) -> Any:
+    """Return an opacity that leaves the picked series alone."""
+    return alt.condition(picked, alt.value(1), alt.value(0.1))
+
+
+def told(title: str, *places: tuple[str, str]) -> dict[str, Any]:
+    """Return what a mark of a mean says when it is pointed at, and to who does not see it.
+
+    `places` are the columns that say where it stands, with their titles.
+    """
+    return {
+        "tooltip": [
+            *(alt.Tooltip(column, title=words) for column, words in places),
+            alt.Tooltip("mean:Q", title=title, format=".4~g"),
+            alt.Tooltip("interval:N", title="95 % interval"),
+            alt.Tooltip("counted:N", title="runs"),
+        ],
+        "description": alt.Description("said:N"),
+    }
+
+
+def level(value: float | None, y: alt.Y) -> list[alt.Chart]:
+    """Draw the line to compare with, if there is one; `y` is of the column ``y``."""
+    if value is None:
+        return []
+    data = inline(pl.DataFrame({"y": [float(value)]}))
+    return [
+        alt.Chart(data).mark_rule(stroke=FAINT, strokeWidth=1, description=f"{value:g}").encode(y=y)
+    ]
+
+
+def dots(chart: alt.Chart) -> alt.Chart:
+    """Draw single runs, small and pale, beside their mean."""
+    drawn: alt.Chart = chart.mark_circle(size=14, opacity=0.4, color=INK, aria=False)
+    return drawn
+
+
+def intervals(chart: alt.Chart, **others: Any) -> alt.Chart:
+    """Draw 95 % intervals as thin lines, cut at the frame; the marks of the means tell them.
+
+    `others` is how else the lines shall look.
+    """
+    look = {"strokeWidth": _INTERVAL_WIDTH, "clip": True, "aria": False, **others}
+    drawn: alt.Chart = chart.mark_rule(**look)
+    return drawn
+
+
+def nothing(**size: int) -> alt.Chart:
+    """Draw an empty plot that says so."""
+    data = inline(pl.DataFrame({"note": ["nothing was recorded"]}))
+    chart: alt.Chart = alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(text="note:N")
+    return chart.properties(**size)

@@ -1,0 +1,147 @@
+"""Means of repetitions with their 95 % intervals, as charts, tables and files show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.figures.axes import Extent
+from dumbbell.figures.figure import TextRow, TextTable
+from dumbbell.figures.spec import Coordinate
+from dumbbell.labels import number, with_interval
+from dumbbell.quantities import tables
+
+_STATISTICS: Final = ("mean", "low", "high", "n", "runs")
+WHAT: Final = "mean and 95 % interval"
+CUT: Final = "Intervals that reach the frame go on beyond it."
+
+
+def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> pl.DataFrame:
+    """Average a column over the runs of each place.
+
+    Returns the columns `places`, ``quantity`` (the column), ``mean`` (null if no run has a value),
+    ``low`` and ``high`` (95 % interval; null with fewer than two values), ``n`` (values), ``runs``.
+    """
+    placed = runs.select(**places, value=pl.col(field))
+    found = tables.aggregate(placed, list(places), "value")
+    return found.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
+
+
+def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.DataFrame:
+    """Add what is said of each mean: ``interval``, ``counted`` (the runs) and ``said``.
+
+    `places` are the columns that say where it stands, with their titles; an empty title is left
+    out. ``said`` is all of it, for who does not see the mark.
+    """
+    rows = list(means.iter_rows(named=True))
+    return means.with_columns(
+        interval=pl.Series([_interval(row) for row in rows], dtype=pl.String),
+        counted=pl.Series([_counted(row) for row in rows], dtype=pl.String),
+        said=pl.Series([_said(row, title, places) for row in rows], dtype=pl.String),
+    )
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["low"] is None or row["high"] is None:
+        return "–"
+    return f"{number(row['low'])} to {number(row['high'])}"
+
+
+def _counted(row: Mapping[str, Any]) -> str:
+    return f"{row['n']} of {row['runs']}" if row["n"] < row["runs"] else str(row["n"])
+
+
+def _said(row: Mapping[str, Any], title: str, places: Mapping[str, str]) -> str:
+    where = [
+        f"{words} {place}".strip()
+        for column, words in places.items()
+        if (place := _place(row[column]))
+    ]
+    interval = "" if row["low"] is None else f" (95 % interval {_interval(row)})"
+    runs = f"{_counted(row)} {'run' if row['runs'] == 1 else 'runs'}"
+    return f"{', '.join(where)}: {title} {number(row['mean'], 4)}{interval}, {runs}"
+
+
+def _place(value: str | float | None) -> str:
+    return value if isinstance(value, str) else number(value, 6)
+
+
+def text_table(
+    means: pl.DataFrame,
+    caption: tuple[str, str],
+    corner: tuple[str, str, Mapping[Any, str]],
+    series: tuple[str, Mapping[str, str]],
+) -> TextTable:
+    """Lay means out as a table of texts.
+
+    Parameters
+    ----------
+    means
+        The means of one plot.
+    caption
+        What sets the plot apart, and what the cells hold.
+    corner
+        The column of `means` that gets a row for each value, what it is about, and its values in
+        their order with their names.
+    series
+        The column that gets a column for each value, and its values with their names.
+    """
+    (down, about, names), (across, headings) = corner, series
+    cells = {
+        (row[down], row[across]): with_interval(row["mean"], row["low"], row["high"])
+        for row in means.iter_rows(named=True)
+    }
+    shown = [value for value in headings if any(value == key for _, key in cells)]
+    rows = tuple(
+        TextRow(name, tuple(cells.get((value, key), "–") for key in shown))
+        for value, name in names.items()
+        if any((value, key) in cells for key in shown)
+    )
+    title, holds = caption
+    columns = tuple(headings[value] for value in shown)
+    return TextTable(title, f"{holds}, {WHAT}", about, columns, rows)
+
+
+def numbers(
+    panes: Iterable[tuple[str, pl.DataFrame]], facet: str | None, columns: Mapping[str, str]
+) -> pl.DataFrame:
+    """Gather means as a file has them.
+
+    Each of `panes` is the title of a plot and its means; `columns` are those that say where they
+    stand, with their names in the file. An axis that says it twice, as facet, group or series, is
+    one column.
+    """
+    named = {name: pl.col(column) for column, name in columns.items()}
+    return pl.concat(
+        means.select(
+            **{**({facet: pl.lit(title)} if facet else {}), **named},
+            quantity="quantity",
+            **{name: pl.col(name) for name in _STATISTICS},
+        )
+        for title, means in panes
+    )
+
+
+def single(runs: pl.DataFrame, places: Mapping[str, pl.Expr], axis: Coordinate) -> pl.DataFrame:
+    """Return where single runs stand: the columns `places`, and ``value`` if it is on the scale."""
+    placed = runs.select(**places, value=pl.col(axis.field)).drop_nulls("value")
+    return placed if axis.scale == "linear" else placed.filter(pl.col("value") > 0)
+
+
+def on_scale(means: pl.DataFrame, span: Extent) -> pl.DataFrame:
+    """Return means with what of them has a place on the axis: on a log scale nothing below it."""
+    if span.kind == "linear":
+        return means
+    shown = means.with_columns(
+        pl.when(pl.col("mean") > 0).then(pl.col("mean", "low", "high")).name.keep()
+    )
+    return shown.with_columns(pl.col("low").clip(lower_bound=pl.lit(span.low)))
+
+
+def cut(means: pl.DataFrame, span: Extent) -> bool:
+    """Tell whether an interval goes on beyond the frame, other than below 0."""
+    beyond = (pl.col("high") > span.high) | ((pl.col("low") < span.low) & (span.low != 0))
+    shown = means if span.kind == "linear" else means.filter(pl.col("mean") > 0)
+    return not shown.filter(beyond).is_empty()

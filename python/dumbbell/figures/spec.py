@@ -1,0 +1,142 @@
+"""What a figure of a study is, as data: the keys that several kinds have in common.
+
+A study file lists its figures as ``[[figure]]`` tables of several kinds. Each kind is a file of
+`dumbbell.figures.kinds`: its keys, what they refer to, and how it is drawn.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.source import Source
+from dumbbell.plan.grid import Selection
+from dumbbell.quantities.names import Use, What
+
+Scale = Literal["linear", "log"]
+
+
+class Spec(BaseModel):
+    """A table of a figure: its keys are fixed, its values do not change."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+    )
+
+
+class Coordinate(Spec):
+    """One axis of a plot."""
+
+    field: str = Field(examples=["rtt_ms", "goodput_mbit_per_s[1]"])
+    """A [quantity](quantities.md), or the numbers of an axis of the test, such as `rtt_ms`."""
+
+    title: str | None = Field(None, examples=["round-trip propagation time (ms)"])
+    """What the axis says, with the unit; by default what the quantity is called."""
+
+    scale: Scale = "linear"
+    """How values are placed."""
+
+    low: float | None = None
+    """Where the axis begins, unless a value is lower."""
+
+    high: float | None = None
+    """Where the axis ends, unless a value is higher."""
+
+    ticks: tuple[float, ...] | None = None
+    """Values that are labelled; by default round numbers, on a log scale the decades."""
+
+    zero: float | None = Field(None, gt=0, examples=[1e-8])
+    """Where 0 stands on a log scale; by default it has no place there."""
+
+    def titled(self, source: Source, test: str) -> Self:
+        """Return the axis with a title."""
+        if self.title is not None:
+            return self
+        return self.model_copy(update={"title": source.title(test, self.field)})
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Runs that a figure shows.
+
+    Attributes
+    ----------
+    words
+        What they are to the figure.
+    test
+        Their test.
+    where
+        Their grid points.
+    repetition
+        Which run of the one grid point it is; None: all runs.
+    """
+
+    words: str
+    test: str
+    where: Selection
+    repetition: int | None = None
+
+
+class BaseFigure(Spec, ABC):
+    """A figure of any kind."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["fig4"])
+    """Short name."""
+
+    title: str
+    """Number and title, as in the publication."""
+
+    caption: str = ""
+    """What is shown, in a few sentences."""
+
+    section: str
+    """Name of the test under which a report shows the figure."""
+
+    @abstractmethod
+    def draw(self, source: Source) -> Figure:
+        """Draw it with whatever runs there are."""
+
+    @abstractmethod
+    def behind(self) -> Iterator[Behind]:
+        """Yield the runs that it shows."""
+
+    @abstractmethod
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+
+
+class TestFigure(BaseFigure):
+    """A figure of the runs of one test."""
+
+    __test__ = False
+
+    test: str
+    """Name of the test whose runs are shown."""
+
+    where: Selection = Field({})
+    """Grid points that are shown; all if empty."""
+
+    facet: str | None = None
+    """Axis of the test whose values get a plot each."""
+
+    @abstractmethod
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows: key -> column."""
+
+    def behind(self) -> Iterator[Behind]:
+        """Yield the runs that it shows."""
+        yield Behind("The runs behind it", self.test, self.where)
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield Use("test", What.TEST, self.test)
+        yield Use("where", What.SELECTION, self.where, self.test)
+        if self.facet is not None:
+            yield Use("facet", What.AXIS, self.facet, self.test)
+        for key, column in self.fields().items():
+            yield Use(key, What.COLUMN, column, self.test)

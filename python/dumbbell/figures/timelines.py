@@ -1,0 +1,170 @@
+"""Charts of runs over time: one row per panel and quantity, one line per flow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures.data import inline
+from dumbbell.figures.style import FAINT, FLOW_COLOURS, flow_colours
+
+_WIDTH: Final = 760
+_HEIGHT: Final = 190
+_LOW_HEIGHT: Final = 130
+_MANY_ROWS: Final = 3
+_WIDEST: Final = 1.8
+_THINNEST: Final = 0.7
+_DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
+"""What tells lines of one colour apart: there are more flows than colours."""
+
+_RESENT: Final = "#d7191c"
+_LEGEND: Final = alt.Legend(
+    orient="right", symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One plot.
+
+    Attributes
+    ----------
+    title
+        What sets it apart; empty in all but the first row of a panel.
+    axis
+        What the vertical axis says.
+    lines
+        ``label``, ``time_s`` and ``value``; None if the run is missing.
+    start_s, end_s
+        The time that is shown.
+    from_zero
+        Whether the vertical axis begins at zero.
+    resent
+        When something was sent again: ``label``, ``time_s`` and ``segs``; None: not shown.
+    """
+
+    title: str
+    axis: str
+    lines: pl.DataFrame | None
+    start_s: float
+    end_s: float
+    from_zero: bool = True
+    resent: pl.DataFrame | None = None
+
+
+def draw(rows: Sequence[Row]) -> alt.VConcatChart:
+    """Stack the rows; flows keep their colours in all of them."""
+    shown = [
+        row.lines["label"].unique(maintain_order=True) for row in rows if row.lines is not None
+    ]
+    labels = list(dict.fromkeys(label for found in shown for label in found))
+    several = any(len(found) > 1 for found in shown)
+    height = _HEIGHT if len(rows) <= _MANY_ROWS else _LOW_HEIGHT
+    charts = [
+        _plot(row, labels, position, _LEGEND if several else None).properties(
+            title=alt.TitleParams(row.title, frame="group"), width=_WIDTH, height=height
+        )
+        for position, row in enumerate(rows)
+    ]
+    stacked: alt.VConcatChart = alt.vconcat(*charts, spacing=18)
+    return stacked
+
+
+def _plot(
+    row: Row, labels: list[str], position: int, legend: alt.Legend | None
+) -> alt.LayerChart | alt.FacetChart:
+    if row.lines is None:
+        return alt.layer(_absent(row))
+    lines = _lines(row, row.lines, labels, legend).add_params(
+        alt.selection_interval(
+            name=f"zoom{position}",
+            bind="scales",
+            encodings=["x"],
+            zoom="wheel![event.shiftKey]",
+        )
+    )
+    if row.resent is None or row.resent.is_empty():
+        return alt.layer(lines)
+    return alt.layer(_resent(row, row.resent), lines)
+
+
+def _lines(
+    row: Row, lines: pl.DataFrame, labels: list[str], legend: alt.Legend | None
+) -> alt.Chart:
+    colours = alt.Scale(domain=labels, range=flow_colours(len(labels)))
+    # Later lines are thinner, so that what they cover still shows.
+    widths = [max(_THINNEST, _WIDEST / (1 + 0.5 * n)) for n in range(len(labels))]
+    told: dict[str, Any] = {}
+    if len(labels) > len(FLOW_COLOURS):
+        dashes = [_DASHES[n // len(FLOW_COLOURS) % len(_DASHES)] for n in range(len(labels))]
+        scale = alt.Scale(domain=labels, range=dashes)
+        told = {"strokeDash": alt.StrokeDash("label:N", scale=scale, title=None, legend=legend)}
+    chart: alt.Chart = (
+        alt.Chart(inline(lines))
+        .transform_calculate(said=f"datum.label + {json.dumps(f': {row.axis} over time')}")
+        .mark_line(strokeJoin="round", clip=True)
+        .encode(
+            x=_time(row),
+            y=alt.Y("value:Q", title=row.axis, scale=_heights(row, lines)),
+            color=alt.Color("label:N", scale=colours, title=None, legend=legend),
+            strokeWidth=alt.StrokeWidth(
+                "label:N", scale=alt.Scale(domain=labels, range=widths), legend=None
+            ),
+            tooltip=[
+                alt.Tooltip("label:N", title="flow"),
+                alt.Tooltip("time_s:Q", title="time (s)", format=".1f"),
+                alt.Tooltip("value:Q", title=row.axis, format=".4~g"),
+            ],
+            description=alt.Description("said:N"),
+            **told,
+        )
+    )
+    return chart
+
+
+def _resent(row: Row, resent: pl.DataFrame) -> alt.Chart:
+    """Draw a red line wherever something was sent again."""
+    chart: alt.Chart = (
+        alt.Chart(inline(resent))
+        .mark_rule(color=_RESENT, opacity=0.35, strokeWidth=1, clip=True, aria=False)
+        .encode(
+            x=_time(row),
+            tooltip=[
+                alt.Tooltip("label:N", title="flow"),
+                alt.Tooltip("time_s:Q", title="time (s)", format=".2f"),
+                alt.Tooltip("segs:Q", title="segments sent again"),
+            ],
+        )
+    )
+    return chart
+
+
+def _heights(row: Row, lines: pl.DataFrame) -> alt.Scale:
+    """Return a scale with some room beyond the values, so that a constant is not the frame."""
+    values = lines["value"].to_list() or [0.0, 1.0]
+    low, high = (0.0 if row.from_zero else min(values)), max(values)
+    room = 0.06 * ((high - low) or 1.0)
+    return alt.Scale(domain=[low if row.from_zero else low - room, high + room], nice=False)
+
+
+def _absent(row: Row) -> alt.Chart:
+    middle_s = (row.start_s + row.end_s) / 2
+    data = inline(pl.DataFrame({"time_s": [middle_s], "note": ["not run yet"]}))
+    chart: alt.Chart = (
+        alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(x=_time(row), text="note:N")
+    )
+    return chart
+
+
+def _time(row: Row) -> alt.X:
+    return alt.X(
+        "time_s:Q",
+        title="time (s)",
+        scale=alt.Scale(domain=[row.start_s, row.end_s], nice=False),
+        axis=alt.Axis(tickCount=10),
+    )

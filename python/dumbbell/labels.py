@@ -1,0 +1,157 @@
+"""Words for readers: numbers with as many digits as they deserve, axis values, large amounts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Final
+
+from dumbbell.plan import grid
+
+_ABSENT: Final = "–"
+_SMALL: Final = 0.001
+_LARGE: Final = 1e6
+_PLACES_MAX: Final = 6
+_SEPARATED: Final = 10_000
+_GAINS: Final = re.compile(r"@[a-z]+[0-9]{4}((?:-[a-z]+[0-9]+)+)$")
+"""What tells the presets of one algorithm in one study apart: ``-kp4-kd2000``."""
+
+UNITS: Final[Mapping[str, str]] = {
+    "mbit": "Mbit/s",
+    "ms": "ms",
+    "bdp": "BDP",
+    "packets": "packets",
+    "value": "",
+}
+"""What units of axis values are called: see `grid.number_of`."""
+
+ALGORITHMS: Final[Mapping[str, str]] = {
+    "reno": "Standard TCP",
+    "scalable": "Scalable-TCP",
+    "highspeed": "HS-TCP",
+    "htcp": "H-TCP",
+    "bic": "BIC-TCP",
+    "cubic": "CUBIC",
+    "relentless": "Relentless TCP",
+    "westwood": "Westwood+",
+    "hybla": "Hybla",
+    "illinois": "Illinois",
+    "yeah": "YeAH",
+    "compound": "Compound TCP",
+    "cdg": "CDG",
+    "veno": "Veno",
+    "hstcplp": "HSTCP-LP",
+    "fast": "FAST-TCP",
+    "vegas": "Vegas",
+    "nv": "TCP-NV",
+    "lp": "TCP-LP",
+    "ledbatpp": "LEDBAT++",
+    "ccp": "CCP",
+    "ccpd": "CCPD",
+    "bbr": "BBR",
+    "bbr3": "BBRv3",
+    "dctcp": "DCTCP",
+    "prague": "TCP Prague",
+}
+"""The names of the algorithms as the literature writes them, short enough for a legend."""
+
+
+def algorithm_label(reference: str) -> str:
+    """Name of ``algorithm[@preset]`` as the literature writes it, without its preset.
+
+    Of a preset for some gains, such as ``ccpd@kumazoe2012-kp4-kd2000``, these stay: CCPD(4,2000).
+    """
+    name = reference.partition("@")[0]
+    found = _GAINS.search(reference)
+    gains = f"({','.join(re.findall('[0-9]+', found[1]))})" if found else ""
+    return f"{ALGORITHMS.get(name, name)}{gains}"
+
+
+def label_of(value: str) -> str:
+    """Name an axis value: ``250mbit`` is 250 Mbit/s, ``htcp@li2007`` is H-TCP."""
+    found = grid.number_of(value)
+    if found is None:
+        return algorithm_label(value)
+    unit, size = found
+    if unit == "value":
+        return value
+    if unit == "mbit" and size >= 1000:
+        return f"{_plain(size / 1000)} Gbit/s"
+    return f"{_plain(size)} {UNITS[unit]}"
+
+
+def listing(words: Sequence[str]) -> str:
+    """Join words as a sentence does."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Render a value with some significant digits; a dash if there is none.
+
+    Whole digits are never rounded away below a million. Powers of ten are written as in study
+    files, ``2.05e-8``.
+    """
+    if value is None:
+        return _ABSENT
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    if value == 0 or _SMALL <= size < _LARGE:
+        text = f"{size:.{digits}g}"
+        text = f"{size:.0f}" if "e" in text else text
+    else:
+        mantissa, exponent = f"{size:.{digits - 1}e}".split("e")
+        mantissa = re.sub(r"\.?0+$", "", mantissa) if "." in mantissa else mantissa
+        text = f"{mantissa}e{int(exponent)}"
+    return f"−{text}" if value < 0 else text
+
+
+def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
+    """Render a mean with its interval: with ± to the second digit of half of it, if symmetric."""
+    if mean is None or low is None or high is None:
+        return number(mean, 4)
+    half = (high - low) / 2
+    if not math.isclose((low + high) / 2, mean, rel_tol=1e-9, abs_tol=1e-6 * half):
+        return f"{number(mean, 4)} ({number(low)} to {number(high)})"
+    if abs(mean) < _SMALL:
+        return f"{number(mean)} ± {number(half, 2)}"
+    if round(half, _PLACES_MAX) == 0:
+        return f"{number(mean, 4)} ± 0"
+    places = min(max(0, 1 - math.floor(math.log10(half))), _PLACES_MAX)
+    return f"{mean:.{places}f} ± {half:.{places}f}".replace("-", "−")
+
+
+def duration(seconds: float) -> str:
+    """Render a time: 42 s, 3 min 20 s, 1 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def hours(seconds: float) -> str:
+    """Render a long time in hours: 0.04 h, 12.5 h, 1,280 h."""
+    count = seconds / 3600
+    digits = 2 if count < 1 else 1 if count < 100 else 0
+    return f"{count:,.{digits}f} h"
+
+
+def amount(count: float, unit: str = "") -> str:
+    """Render an amount with three digits and a decimal prefix: 999, 12.3 k, 4.57 GB."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        # What would be rounded up to 1,000 of the smaller unit counts as this one.
+        if count >= 0.9995 * size:
+            share = count / size
+            digits = 2 if share < 9.995 else 1 if share < 99.95 else 0
+            return f"{share:.{digits}f} {prefix}{unit}"
+    return f"{count:.0f} {unit}".rstrip()
+
+
+def _plain(size: Fraction) -> str:
+    if size.denominator == 1 and size >= _SEPARATED:
+        return f"{size.numerator:,}"
+    return f"{float(size):.6g}"

@@ -1,0 +1,151 @@
+"""What is known of algorithms of a user's own: what they say of themselves, as plain data.
+
+Parameters, presets and exported variables are found out by compiling a file and asking what came of
+it, which runs code of that file. So it is done in another process, and never by who only reads
+results (`nothing_runs`). What was found out once is kept in the user's own cache folder, under the
+hash of the source, so that reports know it later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell import _core
+from dumbbell.errors import InputError, printable, refused
+
+PATIENCE_S: Final = 45.0
+"""What compiling and loading a file may take."""
+
+_BYTES_MAX: Final = 1_000_000
+
+_seen: dict[tuple[str, str], dict[str, Any]] = {}
+"""Name and hash of the source -> what it says of itself."""
+
+_reads_only: list[bool] = []
+
+
+@contextmanager
+def nothing_runs() -> Iterator[None]:
+    """Have nothing of a user's own compiled or run within the block, in no process.
+
+    Of a file that was never described before, only its name and its source are known then; its
+    presets and parameters are not checked.
+    """
+    _reads_only.append(True)
+    try:
+        yield
+    finally:
+        _reads_only.pop()
+
+
+def read(name: str, code: str, shown: str) -> dict[str, Any]:
+    """Return the description of a file that a user has named; compiled if it is new.
+
+    What is wrong with it is an InputError that names `shown` and the line.
+    """
+    try:
+        _core.check_algorithm_name(name, shown)
+    except _core.AlgorithmError as error:
+        raise refused(*error.args) from None
+    found = known(name, code)
+    if found["is_described"] or _reads_only:
+        return found
+    described = {**_described(name, code, shown), "is_described": True}
+    _seen[name, described["source_hash"]] = described
+    _keep(described)
+    return described
+
+
+def known(name: str, code: str) -> dict[str, Any]:
+    """Return what is known of a source without compiling it."""
+    source_hash = _core.source_hash(code)
+    found = _seen.get((name, source_hash)) or _kept(name, source_hash)
+    if found is None:
+        return _undescribed(name, code, source_hash)
+    _seen[name, source_hash] = found
+    return {**found, "code": code}
+
+
+def _described(name: str, code: str, shown: str) -> dict[str, Any]:
+    from dumbbell import apart  # noqa: PLC0415 - most commands have no algorithm of a user's own
+
+    try:
+        text = apart.ask("load_algorithm", name, code, shown, patience_s=PATIENCE_S)
+    except _core.AlgorithmError as error:
+        raise refused(*error.args) from None
+    except (apart.Died, apart.TooLong) as error:
+        raise InputError(
+            f"the process that loaded it {error}: something runs as soon as it is loaded, such as "
+            "a constructor",
+            source=shown,
+            valid="functions that nobody but the hooks calls",
+        ) from None
+    return dict(_printable(json.loads(text)))
+
+
+def _printable(value: Any) -> Any:
+    """Return plain data with texts that any terminal shows; its source stays as it is."""
+    match value:
+        case str():
+            return printable(value)
+        case list():
+            return [_printable(each) for each in value]
+        case dict():
+            return {key: each if key == "code" else _printable(each) for key, each in value.items()}
+    return value
+
+
+def _undescribed(name: str, code: str, source_hash: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": name,
+        "family": "unknown",
+        "year": 0,
+        "source": "",
+        "summary": f"Its parameters and presets are not known here: nothing has compiled {name}.c "
+        "on this machine, and reading results does not.",
+        "flags": (),
+        "parameters": (),
+        "presets": (),
+        "info": (),
+        "modes": (),
+        "source_hash": source_hash,
+        "code": code,
+        "is_described": False,
+    }
+
+
+def _place(name: str, source_hash: str) -> Path:
+    """Return where a description is kept: in a folder of the user's own, of no results."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "dumbbell" / "algorithms" / f"{name}-{source_hash}.json"
+
+
+def _kept(name: str, source_hash: str) -> dict[str, Any] | None:
+    """Return a description that was kept, if it can be read."""
+    try:
+        with _place(name, source_hash).open("rb") as file:
+            found = json.loads(file.read(_BYTES_MAX))
+    except (OSError, ValueError, RecursionError, RuntimeError):
+        return None
+    is_whole = isinstance(found, dict) and found.keys() >= _WANTED and found["name"] == name
+    return found if is_whole and found["source_hash"] == source_hash else None
+
+
+_WANTED: Final = _undescribed("", "", "").keys() - {"code"}
+
+
+def _keep(described: dict[str, Any]) -> None:
+    """Keep a description, as far as the cache folder can be written."""
+    place = _place(described["name"], described["source_hash"])
+    content = {key: value for key, value in described.items() if key != "code"}
+    draft = place.with_suffix(f".{os.getpid()}")
+    with suppress(OSError, RuntimeError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(content))
+        draft.replace(place)

@@ -1,0 +1,143 @@
+"""How much of a result rests on the phase of packets: the same again, hardly different.
+
+Where packets meet a full queue, the moment at which they do so within the service of another packet
+may decide which flow is dropped. A round trip that is longer by a service time or by a hundredth is
+the same path to any algorithm, but another phase; and hosts whose clocks differ keep none. What
+differs by much more than a hundredth then rests on it.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dumbbell.contract.scenario import Flow, Scenario
+from dumbbell.errors import DumbbellError
+from dumbbell.quantities.rates import goodput_mbit_per_s
+from dumbbell.report import run_totals
+from dumbbell.running import engines, validity
+from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.choices import RETRIES, EngineName
+from dumbbell.running.engine import Engine, Output
+from dumbbell.running.executor import in_order_of_completion
+from dumbbell.running.result import Run
+from dumbbell.scenario import draws, facts
+from dumbbell.scenario.model_hosts import CLOCK_PPM
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.units import NS_PER_S, PACKET_BITS
+
+SHARE: Final = 100
+"""Round trips are longer by up to one part in so many, ..."""
+
+
+def longest_ns(scenario: Scenario, flow: Flow) -> int:
+    """... or by a service time of the slowest link, if that is longer."""
+    slowest = facts.slowest_link(scenario, flow)
+    service_ns = 0 if slowest is None else int(PACKET_BITS * NS_PER_S / slowest[0])
+    return max(facts.base_rtt_ns(scenario, flow) // SHARE, service_ns)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The goodput of a flow, in Mbit/s: as the scenario has it, and with other phases."""
+
+    label: str
+    as_is: float
+    perturbed: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean of the perturbed runs."""
+        return statistics.mean(self.perturbed)
+
+    @property
+    def width(self) -> float | None:
+        """The span of all runs as a share of the mean of the perturbed ones."""
+        values = (self.as_is, *self.perturbed)
+        return (max(values) - min(values)) / self.mean if self.mean else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {**vars(self), "perturbed": list(self.perturbed), "mean": self.mean}
+
+
+def perturbed(scenario: ResolvedScenario, number: int) -> ResolvedScenario:
+    """Return a scenario whose flows have slightly longer round trips, drawn for each of them.
+
+    What nobody answers begins later by as much, since it has no round trip. The clock of each host
+    with an interface is off by a few more millionths.
+    """
+    data = json.loads(scenario.json)
+    for flow, spec in zip(scenario.scenario.flows, data["flows"], strict=True):
+        longest = longest_ns(scenario.scenario, flow)
+        purpose = ("perturb", data["seed"], number, facts.whole(flow.label))
+        longer_ns = draws.integer(longest + 1, *purpose)
+        if flow.transport.tcp is not None:
+            spec["reverse"]["delay_ns"] += longer_ns
+        elif flow.start_ns + longer_ns < (flow.stop_ns or data["duration_ns"]):
+            spec["start_ns"] += longer_ns
+    for link in data["links"]:
+        if link["interface"]:
+            off = draws.integer(2 * CLOCK_PPM + 1, "perturb", data["seed"], number, link["name"])
+            rate_bps = link["rate"]["constant"]
+            link["rate"]["constant"] += rate_bps * (off - CLOCK_PPM) // 10**6
+    return ResolvedScenario.of(data, scenario.engine)
+
+
+def perturb(
+    scenario: ResolvedScenario,
+    run: Run,
+    times: int,
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+    retries: int = RETRIES,
+    jobs: int | None = None,
+) -> list[Spread]:
+    """Run a scenario, of which `run` is the result, so many times with other phases.
+
+    Returns what becomes of each flow. Invalid runs are left out.
+    """
+    again = [perturbed(scenario, number) for number in range(1, times + 1)]
+    goodputs = [_goodputs(other) for other in _runs(again, engines.named(engine), retries, jobs)]
+    if not goodputs:
+        raise DumbbellError("none of the perturbed runs is valid")
+    return [
+        Spread(label, as_is, tuple(found[label] for found in goodputs if label in found))
+        for label, as_is in _goodputs(run).items()
+    ]
+
+
+def _runs(
+    scenarios: Sequence[ResolvedScenario], engine: Engine, retries: int, jobs: int | None
+) -> Iterator[Run]:
+    cancel = CancelToken()
+
+    def last(scenario: ResolvedScenario) -> Output:
+        *_, output = validity.attempts(engine, scenario, cancel, retries)
+        return output
+
+    with ThreadPoolExecutor(max_workers=engines.jobs(engine, jobs)) as pool:
+        running: list[Future[Output]] = [pool.submit(last, each) for each in scenarios]
+        try:
+            for _ in in_order_of_completion(running):
+                pass
+        except BaseException:
+            cancel.cancel()
+            pool.shutdown(cancel_futures=True)
+            raise
+    for scenario, future in zip(scenarios, running, strict=True):
+        if not validity.reasons(future.result().summary):
+            yield Run.of(scenario, future.result())
+
+
+def _goodputs(run: Run) -> Mapping[str, float]:
+    """Return the goodput of each flow while it lasts; equal ones without samples count together."""
+    return {
+        run_totals.name_of(row.flows): goodput_mbit_per_s(row) or 0.0
+        for row in run_totals.rows(run_totals.view_of(run))
+        if row.span.seconds > 0
+    }

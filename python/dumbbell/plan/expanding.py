@@ -1,0 +1,342 @@
+"""From the tests of a study to the runs that an engine executes."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from dumbbell.documents import fingerprint, folder_of
+from dumbbell.errors import InputError, placed, unknown
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.plan.layers import Layer, merged, where_said
+from dumbbell.plan.settings import Settings
+from dumbbell.plan.tests import Test, Vary
+from dumbbell.plan.windows import NamedWindow, Window
+from dumbbell.running.places import Place
+from dumbbell.scenario.model import Reader
+from dumbbell.scenario.resolve import ResolvedScenario
+
+
+@dataclass(frozen=True)
+class Point:
+    """One grid point of a test.
+
+    Attributes
+    ----------
+    scenario
+        Its scenario as a table that still lacks a seed.
+    layers
+        What that is made of.
+    runs
+        Number of repetitions.
+    """
+
+    test: Test
+    axes: Mapping[str, str]
+    scenario: Mapping[str, Any]
+    layers: Sequence[Layer]
+    runs: int
+
+    def __str__(self) -> str:
+        axes = ", ".join(f"{axis} = {value}" for axis, value in self.axes.items())
+        return f"{self.test.name} ({axes})"
+
+
+class More(BaseModel):
+    """More repetitions of one grid point than of others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    test: str
+    """The test."""
+
+    point: tuple[tuple[str, str], ...]
+    """The axes of the grid point, with their values."""
+
+    runs: int
+    """Repetitions in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One repetition of a grid point, ready for an engine.
+
+    Attributes
+    ----------
+    test, axes, repetition
+        Where it stands in the study; see `Place`.
+    resolved
+        What the engine runs.
+    windows
+        The parts of the run that quantities are taken over, by name; ``main`` is meant by default.
+    settings
+        How the study wants quantities to be taken: name of the table in its file -> the table.
+    """
+
+    test: str
+    axes: Mapping[str, str]
+    repetition: int
+    resolved: ResolvedScenario
+    windows: Mapping[str, Window]
+    settings: Mapping[str, Settings] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in the study."""
+        return Place(self.test, self.axes, self.repetition)
+
+    def on(self, engine: str) -> PlannedRun:
+        """Return the same run for the engine of this identity."""
+        return replace(self, resolved=self.resolved.on(engine))
+
+
+class Files(Protocol):
+    """Where the tables of a study are from."""
+
+    @property
+    def path(self) -> Path:
+        """The study's folder or file."""
+        ...
+
+    def place(self, key: str) -> tuple[str, str]:
+        """Return the file that holds a key of the study, and the key in that file."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tests of a study, with what their scenarios and their runs have in common.
+
+    Attributes
+    ----------
+    tests
+        The tests.
+    scenario
+        What the scenarios of all tests have in common.
+    vary
+        Changes at some grid points of all tests; what a test says itself comes later and wins.
+    windows
+        Windows that all tests have; one of a test comes before one of the same name here.
+    settings
+        What every run is given as its settings; see `PlannedRun`.
+    files
+        Where all this is from.
+    """
+
+    tests: Sequence[Test]
+    scenario: Mapping[str, Any]
+    vary: Sequence[Vary]
+    windows: Sequence[NamedWindow]
+    settings: Mapping[str, Settings]
+    files: Files
+
+    def test(self, name: str) -> Test:
+        """Return a test; an unknown name is an InputError."""
+        for test in self.tests:
+            if test.name == name:
+                return test
+        raise unknown("test", name, [test.name for test in self.tests])
+
+    def windows_of(self, test: Test) -> Mapping[str, Window]:
+        """Return the windows of a test by name; ``main`` is its main one."""
+        named = {window.name: window for window in (*self.windows, *test.windows)}
+        return {"main": test.measure, **named}
+
+    def check(self, where: Selection) -> None:
+        """Raise InputError unless all tests have what is selected together, or those it names.
+
+        Each test that is named must have the axes; a value is enough in one of them.
+        """
+        tests = self.tests
+        if "test" in where:
+            with placed(key="test"):
+                tests = [self.test(name) for name in grid.wanted_values(where, "test")]
+            for test, axis in itertools.product(tests, where):
+                if axis not in ("test", *test.axes):
+                    raise unknown(f"axis of the test {test.name}", axis, test.axes)
+        grid.check(where, _axes(tests))
+
+    def points(
+        self,
+        test: str | Test,
+        *,
+        quick: bool = False,
+        where: Selection | None = None,
+        runs: int | None = None,
+    ) -> list[Point]:
+        """Return the grid points of a test in the order of its axes.
+
+        Parameters
+        ----------
+        test
+            The test or its name.
+        quick
+            Keep only the representative part.
+        where
+            Keep only these points; besides the axes, ``test`` selects by the test's name.
+        runs
+            Repetitions of each point, instead of the test's own number.
+        """
+        if isinstance(test, str):
+            test = self.test(test)
+        kept = test.quick.where if quick else {}
+        planned = (test.quick.runs if quick else None) or test.runs
+        layers = list(self._layers(test, quick))
+        return [
+            _point(test, axes, layers, runs or planned)
+            for axes in test.grid_points
+            if grid.matches(axes, kept)
+            and (where is None or grid.matches({"test": test.name, **axes}, where))
+        ]
+
+    def _layers(self, test: Test, quick: bool) -> Iterator[tuple[Selection, Layer]]:
+        """Yield what the scenarios of a test are made of, and at which grid points.
+
+        Later ones win. Keys in a test have its name instead of its number.
+        """
+        yield {}, Layer(*self.files.place("scenario"), self.scenario)
+        for index, vary in enumerate(self.vary):
+            yield vary.where, Layer(*self.files.place(f"vary.{index}.set"), vary.set)
+        source, _ = self.files.place(f"test.{self.tests.index(test)}")
+        own = f"test.{test.name}"
+        yield {}, Layer(source, f"{own}.scenario", test.scenario, is_home=True)
+        for index, vary in enumerate(test.vary):
+            yield vary.where, Layer(source, f"{own}.vary.{index}.set", vary.set)
+        if quick:
+            yield {}, Layer(source, f"{own}.quick.set", test.quick.set)
+
+    def runs(
+        self,
+        quick: bool = False,
+        where: Selection | None = None,
+        runs: int | None = None,
+        seed: int = 0,
+        tests: Sequence[str] | None = None,
+        *,
+        more: Sequence[More] = (),
+    ) -> list[PlannedRun]:
+        """Expand the tests to their runs.
+
+        Runs of different tests can share one resolved scenario; see `scenarios`.
+
+        Parameters
+        ----------
+        quick
+            Only the representative part of each test.
+        where
+            Only these grid points; a test that lacks an axis of it is left out. ``test``
+            selects by name. What no test has is an InputError.
+        runs
+            Repetitions of each grid point, instead of each test's own number.
+        seed
+            Where the seeds of all runs come from.
+        tests
+            Only these tests.
+        more
+            Grid points of which there are more repetitions.
+        """
+        further = {(each.test, each.point): each.runs for each in more}
+        if where:
+            self._check_where(where)
+        chosen = self.tests if tests is None else [self.test(name) for name in tests]
+        planned: list[PlannedRun] = []
+        with _uncollected():
+            for test in chosen:
+                reader = Reader(folder_of(self.files.path) / test.folder, test.own)
+                for point in self.points(test, quick=quick, where=where, runs=runs):
+                    count = further.get((test.name, tuple(point.axes.items())), 0)
+                    repeated = replace(point, runs=max(point.runs, count))
+                    planned += self._repetitions(repeated, reader, seed)
+        return planned
+
+    def _repetitions(self, point: Point, reader: Reader, seed: int) -> Iterator[PlannedRun]:
+        try:
+            seeds = _seeds(point, seed)
+            # The first seed is drawn while the scenario is checked.
+            scenario = reader.parse({"seed": seeds[0], **point.scenario})
+            # Another seed can draw more flows than a scenario may have.
+            resolved = [scenario.resolve(seed=own) for own in seeds]
+        except InputError as error:
+            raise where_said(error, point.layers) from None
+        windows = self.windows_of(point.test)
+        for repetition, run in enumerate(resolved):
+            yield PlannedRun(point.test.name, point.axes, repetition, run, windows, self.settings)
+
+    def _check_where(self, where: Selection) -> None:
+        with placed(source="--where"):
+            grid.check(where, _axes(self.tests))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Put garbage collection off: what is planned stays, and looking through it takes a fifth."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def scenarios(runs: Iterable[PlannedRun]) -> list[ResolvedScenario]:
+    """Return the scenarios of planned runs, each once, in their order."""
+    return list({run.resolved.key: run.resolved for run in runs}.values())
+
+
+def places(runs: Iterable[PlannedRun]) -> dict[str, Place]:
+    """Return the places of planned runs by their keys; where tests share a run, the first."""
+    found: dict[str, Place] = {}
+    for run in runs:
+        found.setdefault(run.resolved.key, run.place)
+    return found
+
+
+def _point(
+    test: Test, axes: Mapping[str, str], layers: Sequence[tuple[Selection, Layer]], runs: int
+) -> Point:
+    place = {"test": test.name, **axes}
+    here = [layer for where, layer in layers if grid.matches(place, where)]
+    try:
+        scenario: Mapping[str, Any] = grid.substitute(merged(here), axes)
+    except InputError as error:
+        raise where_said(error, here) from None
+    return Point(test, axes, scenario, here, runs)
+
+
+def _axes(tests: Sequence[Test]) -> dict[str, list[str]]:
+    """Return the axes of tests with all their values, and ``test`` itself."""
+    axes: dict[str, list[str]] = {"test": [test.name for test in tests]}
+    for test in tests:
+        for axis, values in test.axes.items():
+            known = axes.setdefault(axis, [])
+            known.extend(value for value in values if value not in known)
+    return axes
+
+
+def _seeds(point: Point, seed: int) -> list[int]:
+    """Derive a seed for each run from what happens in it, not from what is recorded of it.
+
+    So two tests with the same scenario share their runs. Seeds that all grid points share rest on
+    `seed` alone.
+    """
+    if point.test.seeds == "shared":
+        further = [f"[{seed},{repetition}]" for repetition in range(1, point.runs)]
+        return [seed, *map(_hashed, further)]
+    happening = {key: value for key, value in point.scenario.items() if key != "record"}
+    text = fingerprint(happening)
+    purposes = [f"[{seed},{repetition},{text}]" for repetition in range(point.runs)]
+    return [_hashed(each) for each in purposes]
+
+
+def _hashed(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])

@@ -1,0 +1,185 @@
+"""The grid of a test: named axes whose values are texts, as the user spelled them.
+
+A value such as ``162ms`` stays text wherever it names a grid point; `number_of` reads it as a
+quantity where it is plotted or compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Annotated, Any, Final
+
+import polars as pl
+from pydantic import BeforeValidator
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError, listed, near, unknown
+from dumbbell.units import parse_fraction, parse_queue, parse_rate, parse_time
+
+Axes = Mapping[str, Sequence[str]]
+"""Axis -> its values, in the order of the study file."""
+
+
+def _texts(value: Any) -> Any:
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            "neither a text nor an array of texts", value=value, valid='"reno", ["reno", "htcp"]'
+        )
+    return value
+
+
+Selection = Mapping[str, Annotated[str | list[str], BeforeValidator(_texts)]]
+"""Axis -> the value or the values of it that are meant, written as in the test's axes."""
+
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
+
+
+def _bdp(text: str) -> Fraction:
+    size = parse_queue(text)
+    if size.unit != "bdp":
+        raise InputError("no share of the BDP", value=text)
+    return size.amount
+
+
+def _packets(text: str) -> Fraction:
+    size = parse_queue(text)
+    if size.unit != "packets":
+        raise InputError("no number of packets", value=text)
+    return size.amount
+
+
+_READERS: Final[Mapping[str, Callable[[str], Fraction]]] = {
+    "value": parse_fraction,
+    "mbit": lambda text: Fraction(parse_rate(text), 10**6),
+    "ms": lambda text: Fraction(parse_time(text), 10**6),
+    "bdp": _bdp,
+    "packets": _packets,
+}
+
+
+@functools.lru_cache(maxsize=4096)
+def number_of(text: str) -> tuple[str, Fraction] | None:
+    """Read an axis value as a quantity: its unit and its amount; None if it is a name.
+
+    Rates are in Mbit/s (``mbit``), times in ``ms``, queues in ``bdp`` or ``packets``; a number
+    without a unit is a ``value``.
+    """
+    for unit, read in _READERS.items():
+        try:
+            return unit, read(text)
+        except InputError:
+            continue
+    return None
+
+
+def numeric_column(axis: str, values: Iterable[str]) -> str | None:
+    """Return the name of an axis's numeric column, such as ``rtt_ms``; None if it has none."""
+    numbers = [number_of(value) for value in values]
+    units = {number[0] if number else None for number in numbers}
+    unit = units.pop() if len(units) == 1 else None
+    return f"{axis}_{unit}" if unit else None
+
+
+def same_value(value: str, wanted: str) -> bool:
+    """Tell whether an axis value is the wanted one.
+
+    ``htcp`` stands for ``htcp`` with any preset, ``./my_cc.c`` for ``my_cc``, and ``0.25gbit`` for
+    ``250mbit``.
+    """
+    wanted = catalogue.called(wanted)
+    if value in (wanted, f"{wanted}@{value.partition('@')[2]}"):
+        return True
+    number = number_of(value)
+    return number is not None and number == number_of(wanted)
+
+
+def wanted_values(selection: Selection, axis: str) -> list[str]:
+    """Return the values that a selection names for one axis."""
+    wanted = selection[axis]
+    return [wanted] if isinstance(wanted, str) else list(wanted)
+
+
+def matches(point: Mapping[str, str], selection: Selection) -> bool:
+    """Tell whether a grid point is selected; an axis that it does not have never matches."""
+    return all(
+        axis in point
+        and any(same_value(point[axis], wanted) for wanted in wanted_values(selection, axis))
+        for axis in selection
+    )
+
+
+def select(frame: pl.DataFrame, selection: Selection) -> pl.DataFrame:
+    """Keep the rows of a table with axis columns that are selected."""
+    for axis in selection:
+        wanted = wanted_values(selection, axis)
+        kept = [
+            value
+            for value in frame[axis].unique()
+            if any(same_value(value, other) for other in wanted)
+        ]
+        frame = frame.filter(pl.col(axis).is_in(kept))
+    return frame
+
+
+def check(selection: Selection, axes: Axes) -> None:
+    """Raise InputError unless every axis and value of the selection exists."""
+    for axis in selection:
+        if axis not in axes:
+            raise unknown("axis", axis, axes)
+        for wanted in wanted_values(selection, axis):
+            if not any(same_value(value, wanted) for value in axes[axis]):
+                raise InputError(
+                    "no such value on this axis",
+                    key=axis,
+                    value=wanted,
+                    valid=listed(axes[axis]),
+                    near=near(wanted, axes[axis]),
+                )
+
+
+def substitute(template: Any, point: Mapping[str, str]) -> Any:
+    """Replace every ``{axis}`` in the texts of a template by the point's value."""
+    if isinstance(template, str):
+        return _PLACEHOLDER.sub(lambda match: _value(match[1], point), template)
+    if isinstance(template, Mapping):
+        return {key: _at(key, value, point) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_at(str(index), value, point) for index, value in enumerate(template)]
+    return template
+
+
+def _at(key: str, value: Any, point: Mapping[str, str]) -> Any:
+    try:
+        return substitute(value, point)
+    except InputError as error:
+        raise error.at(key=key) from None
+
+
+def _value(axis: str, point: Mapping[str, str]) -> str:
+    if axis not in point:
+        raise unknown("axis", f"{{{axis}}}", [f"{{{name}}}" for name in point])
+    return point[axis]
+
+
+def merged(base: Any, changes: Any) -> Any:
+    """Return `base` with `changes` on top.
+
+    Tables merge key by key and arrays of tables element by element; anything else is replaced.
+    """
+    if isinstance(base, Mapping) and isinstance(changes, Mapping):
+        both = {key: merged(base[key], changes[key]) for key in base if key in changes}
+        return {**base, **changes, **both}
+    if is_tables(base) and is_tables(changes):
+        shared = [merged(old, new) for old, new in zip(base, changes, strict=False)]
+        longer = base if len(base) > len(changes) else changes
+        return [*shared, *longer[len(shared) :]]
+    return changes
+
+
+def is_tables(value: Any) -> bool:
+    """Tell whether a value is an array of tables."""
+    return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)

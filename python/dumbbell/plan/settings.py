@@ -1,0 +1,26 @@
+"""What a study may set for quantities, each as a table of its own: ``[settings.convergence]``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+KNOWN: dict[str, type[Settings]] = {}
+"""The tables that there are."""
+
+
+class Settings(BaseModel):
+    """A table of settings; a subclass is known by its `table`."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+    )
+
+    table: ClassVar[str]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the table known."""
+        super().__pydantic_init_subclass__(**kwargs)
+        KNOWN[cls.table] = cls

@@ -1,0 +1,141 @@
+"""The tests of a study, as its files have them: grids of scenarios, and what varies on them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+
+from dumbbell import catalogue
+from dumbbell.catalogue import Algorithm, Own
+from dumbbell.errors import InputError, placed
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.plan.windows import NamedWindow, Window, differing
+from dumbbell.scenario.tables import Table
+
+RESERVED_AXES: Final = ("test", "repetition", "key")
+"""Columns of the metrics table that no axis may be called."""
+
+
+class Vary(Table):
+    """A change to the scenario at some grid points."""
+
+    where: Selection = Field(examples=['{ algorithm = "reno" }'])
+    """The grid points: for each axis the value or the values that are meant."""
+
+    set: dict[str, Any] = Field(examples=['{ duration = "3600s" }'])
+    """What is merged into their scenario."""
+
+
+class Quick(Table):
+    """The representative part of a test that ``--quick`` keeps."""
+
+    runs: int | None = Field(None, ge=1)
+    """Repetitions of each grid point."""
+
+    where: Selection = Field({})
+    """Grid points that are kept."""
+
+    set: dict[str, Any] = Field({}, examples=['{ duration = "100s" }'])
+    """What is merged into the scenario."""
+
+
+class Test(Table):
+    """One test: a grid of scenarios, each repeated with different seeds."""
+
+    __test__ = False
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["fairness"])
+    """Short name."""
+
+    title: str
+    """What is tested."""
+
+    source: str = ""
+    """Where in the publication."""
+
+    runs: int = Field(1, ge=1)
+    """Repetitions of each grid point."""
+
+    seeds: Literal["drawn", "shared"] = "drawn"
+    """Where the seeds of repetitions come from: `drawn` from the scenario and `--seed`, so that
+    grid points differ in them; or `shared` by all grid points: the first is `--seed` itself, the
+    others are drawn from it."""
+
+    folder: str = Field("", examples=["/home/me/scenarios"])
+    """The folder to which files are relative that the test names; by default the study's."""
+
+    axes: dict[str, tuple[str, ...]] = Field(min_length=1)
+    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. A
+    C file of your own, such as `./my_cc.c`, is a value, too; its grid points are called `my_cc`."""
+
+    without: tuple[Selection, ...] = Field((), examples=[[{"algorithm": "reno", "second": "reno"}]])
+    """Grid points that are left out, such as those that another one repeats."""
+
+    scenario: dict[str, Any] = Field({})
+    """The scenario, on top of the study's."""
+
+    measure: Window = Window()
+    """The main window: what quantities are taken over unless they name another one."""
+
+    windows: tuple[NamedWindow, ...] = Field((), alias="window")
+    """Further windows, which quantities name: `goodput_mbit_per_s@during`."""
+
+    vary: tuple[Vary, ...] = ()
+    """Changes at some grid points; later ones win."""
+
+    quick: Quick = Quick()
+    """What ``--quick`` keeps."""
+
+    @field_validator("axes")
+    @classmethod
+    def _check_axes(cls, axes: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        for axis, values in axes.items():
+            if axis in RESERVED_AXES:
+                raise InputError("reserved name", key=axis, valid="another name for the axis")
+            if not values or len(set(values)) < len(values):
+                raise InputError("an axis needs values that differ", key=axis, value=list(values))
+        return axes
+
+    _own: dict[str, Algorithm] = PrivateAttr(default_factory=dict)
+
+    @property
+    def own(self) -> Own:
+        """The algorithms that its axes name by their files; values of axes are their names."""
+        return self._own
+
+    @property
+    def grid_points(self) -> Iterator[dict[str, str]]:
+        """The values of the axes at each grid point, in the order of the axes."""
+        for values in itertools.product(*self.axes.values()):
+            axes = dict(zip(self.axes, values, strict=True))
+            if not any(grid.matches(axes, left_out) for left_out in self.without):
+                yield axes
+
+    @model_validator(mode="after")
+    def _read_own(self, info: ValidationInfo) -> Self:
+        folder = (info.context or {}).get("folder", Path()) / self.folder
+        named = {}
+        for axis, values in self.axes.items():
+            with placed(key=f"axes.{axis}"):
+                named[axis] = tuple(catalogue.named(value, folder, self._own) for value in values)
+        object.__setattr__(self, "axes", named)
+        return self
+
+    @field_validator("windows")
+    @classmethod
+    def _windows_differ(cls, windows: tuple[NamedWindow, ...]) -> tuple[NamedWindow, ...]:
+        return differing(windows)
+
+    @model_validator(mode="after")
+    def _check_selections(self) -> Self:
+        selections = [(f"vary.{index}.where", vary.where) for index, vary in enumerate(self.vary)]
+        left_out = [(f"without.{index}", where) for index, where in enumerate(self.without)]
+        for key, where in [*selections, *left_out, ("quick.where", self.quick.where)]:
+            with placed(key=key):
+                grid.check(where, self.axes)
+        return self

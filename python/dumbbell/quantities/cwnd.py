@@ -1,0 +1,54 @@
+"""Congestion windows: how large they are, and how they oscillate from sample to sample."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.quantities.counters import Values
+from dumbbell.quantities.oscillation import damping, period
+from dumbbell.quantities.rates import ratio
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView, known
+from dumbbell.units import NS_PER_S
+
+
+def _samples(view: FlowsView) -> list[Values]:
+    """Return the windows of each flow with samples, those of its connections together."""
+    start_ns, end_ns = view.span.start_ns, view.span.end_ns
+    found = [counters.samples("cwnd_segs", start_ns, end_ns) for _, counters in view.counters]
+    return [values for values in found if values.size]
+
+
+@of_flows("congestion window", "segs")
+def cwnd_mean_segs(view: FlowsView) -> float | None:
+    """Mean congestion window; the flows' mean."""
+    means = [float(values.mean()) for values in _samples(view)]
+    return float(np.mean(means)) if means else None
+
+
+@of_flows("largest congestion window", "segs")
+def cwnd_max_segs(view: FlowsView) -> float | None:
+    """Largest congestion window at a sample; of several flows that of the largest."""
+    return max((float(values.max()) for values in _samples(view)), default=None)
+
+
+@of_flows("variation of the window")
+def cwnd_variation(view: FlowsView) -> float | None:
+    """Deviation of the congestion window / its mean; the flows' mean."""
+    found = known([ratio(float(each.std()), float(each.mean())) for each in _samples(view)])
+    return float(np.mean(found)) if found else None
+
+
+@of_flows("period of the window", "s")
+def cwnd_period_s(view: FlowsView) -> float | None:
+    """Period of the window: the lag at which it is clearly like itself; the flows' mean."""
+    interval_s = (view.run.scenario.record.interval_ns or 0) / NS_PER_S
+    found = known([period(each) for each in _samples(view)])
+    return float(np.mean(found)) * interval_s if found else None
+
+
+@of_flows("damping of the window", best=Best.LOWEST)
+def cwnd_damping(view: FlowsView) -> float | None:
+    """Deviation of the window in the second / the first half of the window of time; their mean."""
+    found = known([damping(each) for each in _samples(view)])
+    return float(np.mean(found)) if found else None

@@ -1,0 +1,123 @@
+"""What becomes of datagrams: their one-way delays, jitter and losses.
+
+Without brackets they are those of all flows of datagrams that are sampled; other flows have none.
+The one-way delay is from when a datagram leaves its host to when it reaches the other. Jitter is
+the mean of the differences between the one-way delays of datagrams that arrive one after the other,
+without their signs (RFC 3393); the estimate of RFC 3550 is a moving average of the same. Of a part
+of a run percentiles rest on the periods of `record.delays` that lie in it as a whole, and are
+within 0.5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from dumbbell.contract.summary import DelaySummary
+from dumbbell.quantities import histograms
+from dumbbell.quantities.counters import Counters
+from dumbbell.quantities.histograms import Histogram
+from dumbbell.quantities.rates import ratio
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView, known
+
+_NS_PER_MS: Final = 10**6
+
+
+def _told(view: FlowsView) -> list[DelaySummary]:
+    """Return what the summary of the run says of the delays of each flow that has some."""
+    return [told.delay for told in view.told if told.delay is not None]
+
+
+def _sampled(view: FlowsView) -> Iterator[Counters]:
+    for flow, counters in view.counters:
+        if flow.is_datagrams:
+            yield counters
+
+
+def _grown_ms(view: FlowsView, name: str) -> float | None:
+    """Return by how much a sum of delays grew per datagram that arrived; the flows' mean."""
+    start_ns, end_ns = view.span.start_ns, view.span.end_ns
+    means = known(
+        [
+            ratio(
+                counters.between(name, start_ns, end_ns),
+                counters.between("received_packets", start_ns, end_ns),
+            )
+            for counters in _sampled(view)
+        ]
+    )
+    return float(np.mean(means)) / _NS_PER_MS if means else None
+
+
+def _mean_ms(found: Sequence[float]) -> float | None:
+    return float(np.mean(found)) / _NS_PER_MS if found else None
+
+
+@of_flows("one-way delay", "ms", best=Best.LOWEST, datagrams=True)
+def one_way_delay_mean_ms(view: FlowsView) -> float | None:
+    """Mean one-way delay of datagrams; the flows' mean."""
+    if view.whole:
+        return _mean_ms([told.mean_ns for told in _told(view)])
+    return _grown_ms(view, "delay_sum_ns")
+
+
+def _histogram(view: FlowsView) -> Histogram | None:
+    connections = [flow.connections[0] for flow in view.flows if flow.is_datagrams]
+    return histograms.on_the_way(view.run, view.span, connections) if connections else None
+
+
+def _of_histogram(view: FlowsView, value: Callable[[Histogram], float | None]) -> float | None:
+    found = view.once(_histogram)
+    return None if found is None else value(found)
+
+
+@of_flows("median one-way delay", "ms", best=Best.LOWEST, datagrams=True)
+def one_way_delay_p50_ms(view: FlowsView) -> float | None:
+    """Median of the one-way delays of datagrams, by nearest rank."""
+    return _of_histogram(view, lambda found: found.percentile_ms(500))
+
+
+@of_flows("95 % of one-way delays", "ms", best=Best.LOWEST, datagrams=True)
+def one_way_delay_p95_ms(view: FlowsView) -> float | None:
+    """95 % of the datagrams that arrived took no longer."""
+    return _of_histogram(view, lambda found: found.percentile_ms(950))
+
+
+@of_flows("99 % of one-way delays", "ms", best=Best.LOWEST, datagrams=True)
+def one_way_delay_p99_ms(view: FlowsView) -> float | None:
+    """99 % of the datagrams that arrived took no longer."""
+    return _of_histogram(view, lambda found: found.percentile_ms(990))
+
+
+@of_flows("largest one-way delay", "ms", best=Best.LOWEST, datagrams=True)
+def one_way_delay_max_ms(view: FlowsView) -> float | None:
+    """Largest one-way delay of a datagram; exact of the whole run, else within 0.5 %."""
+    if view.whole:
+        found = [told.max_ns for told in _told(view)]
+        return max(found) / _NS_PER_MS if found else None
+    return _of_histogram(view, Histogram.max_ms)
+
+
+@of_flows("jitter", "ms", best=Best.LOWEST, datagrams=True)
+def jitter_ms(view: FlowsView) -> float | None:
+    """Mean difference of the one-way delays of two datagrams in a row; the flows' mean."""
+    if view.whole:
+        return _mean_ms(known([told.jitter_ns for told in _told(view)]))
+    return _grown_ms(view, "variation_sum_ns")
+
+
+@of_flows("datagrams lost", best=Best.LOWEST, percent=True, datagrams=True)
+def datagrams_lost_share(view: FlowsView) -> float | None:
+    """Share lost of the datagrams that arrived or were lost, in queues or at random."""
+    if view.whole:
+        told = [each for each in view.told if each.algorithm is None]
+        lost_packets = sum(each.dropped_packets + each.lost_packets for each in told)
+        return ratio(lost_packets, lost_packets + sum(each.received_packets for each in told))
+    start_ns, end_ns = view.span.start_ns, view.span.end_ns
+    found = list(_sampled(view))
+    lost = sum(each.between("lost_packets", start_ns, end_ns) for each in found)
+    arrived = sum(each.between("received_packets", start_ns, end_ns) for each in found)
+    return ratio(lost, lost + arrived)

@@ -1,0 +1,81 @@
+"""How soon flows reach their new fair share after a change, however many they are.
+
+The window says when the change is: it begins there (`from = "start of late"`). The fair share is an
+equal division of the window's whole goodput among the flows that are on at its end, always have
+data to send and are sampled. Flows have reached it when all that are asked for have a share of it
+in each of some intervals in a row; the time is that at the end of the first of these.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from dumbbell.plan.settings import Settings
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView
+from dumbbell.units import NS_PER_S, Duration
+
+Flags = npt.NDArray[np.bool_]
+
+
+class FairShare(Settings):
+    """When flows have reached their fair share."""
+
+    table: ClassVar[str] = "fair_share"
+
+    share: float = Field(0.8, gt=0, le=1)
+    """Of the fair share, which each flow must have."""
+
+    interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["1s"])
+    """Time over which goodput is averaged; rounded up to a multiple of the record's interval."""
+
+    hold: int = Field(3, ge=1)
+    """Intervals in a row in which they must have it."""
+
+
+@of_flows("time to fair share", "s", best=Best.LOWEST, settings=FairShare)
+def fair_share_reached_s(view: FlowsView) -> float | None:
+    """Time from the window's beginning until the flows had a share of their fair share, at once."""
+    found = view.once(_enough)
+    return None if found is None else _held(*found, view.run.settings(FairShare).hold)
+
+
+@of_flows("time to fair share, bounded", "s", best=Best.LOWEST, settings=FairShare)
+def fair_share_bound_s(view: FlowsView) -> float | None:
+    """Time until the flows had a share of their fair share, at once; else the window's length."""
+    if view.once(_enough) is None:
+        return None
+    reached = fair_share_reached_s(view)
+    return view.span.seconds if reached is None else reached
+
+
+def _enough(view: FlowsView) -> tuple[Flags, float] | None:
+    """Return in which intervals all flows have enough, and the length of these in seconds.
+
+    None where the flows have no one to share with, or where samples are lacking.
+    """
+    rules = view.run.settings(FairShare)
+    times = view.instants(int(rules.interval))
+    sharing = [
+        (flow, counters)
+        for flow, counters in view.everyone.on.counters
+        if flow.is_greedy and flow.life.end_ns >= view.span.end_ns
+    ]
+    wanted = [number for number, (flow, _) in enumerate(sharing) if flow in view.flows]
+    if times.size < 2 or len(sharing) < 2 or not wanted:
+        return None
+    grown = np.array([np.diff(counters.along("received_bytes", times)) for _, counters in sharing])
+    enough = grown[wanted] >= rules.share * grown.sum(axis=0).mean() / len(sharing)
+    return enough.all(axis=0), float(times[1] - times[0]) / NS_PER_S
+
+
+def _held(flags: Flags, interval_s: float, hold: int) -> float | None:
+    """Return when flags begin to be true for so many intervals in a row; None: never."""
+    if flags.size < hold:
+        return None
+    in_a_row = np.convolve(flags, np.ones(hold), mode="valid") > hold - 0.5
+    return float(in_a_row.argmax() + 1) * interval_s if in_a_row.any() else None

@@ -1,0 +1,97 @@
+"""Values that were taken before, kept beside the results under the run's key.
+
+::
+
+    quantities/ab/ab12....json     of one run: the code that took the values, and the values
+
+A file counts only if the code of the quantities is the same and the result is the one that it was
+taken of. It can be removed at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from dumbbell.errors import MissingResult
+from dumbbell.running import staging
+from dumbbell.running.store import Store
+
+Values = dict[str, float | None]
+
+_FOLDER: Final = "quantities"
+_CODE: Final = (
+    "quantities",
+    "contract",
+    "theory",
+    "plan/windows.py",
+    "running/result.py",
+    "running/validity.py",
+    "scenario/facts.py",
+    "units.py",
+)
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What a file holds.
+
+    Attributes
+    ----------
+    code
+        The digest of the code that took the values.
+    run
+        What tells the result from another one that is put in its place.
+    values
+        The values by their names; see `taking`.
+    """
+
+    code: str
+    run: tuple[tuple[str, int, int], ...]
+    values: Values
+
+
+_READ: Final = msgspec.json.Decoder(Kept).decode
+"""Made here because of threads; see `contract.reading`."""
+
+
+@cache
+def code() -> str:
+    """Return the digest of the code that quantities depend on."""
+    digest = hashlib.sha256()
+    root = Path(str(files("dumbbell")))
+    for place in _CODE:
+        path = root / place
+        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def read(store: Store, key: str) -> Values | None:
+    """Return the kept values of a run; None if there are none of this code and this result."""
+    try:
+        found = _READ(_file(store, key).read_bytes())
+        if (found.code, found.run) == (code(), store.state(key)):
+            return found.values
+    except (OSError, ValueError, RecursionError, MissingResult):
+        pass
+    return None
+
+
+def write(store: Store, key: str, values: Mapping[str, float | None]) -> None:
+    """Keep the values of a run; where nothing can be written they are taken again another time."""
+    with suppress(OSError, MissingResult):
+        content = Kept(code(), store.state(key), dict(sorted(values.items())))
+        path = _file(store, key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staging.replace(path, msgspec.json.encode(content), lasting=False)
+
+
+def _file(store: Store, key: str) -> Path:
+    return store.root / _FOLDER / key[:2] / f"{key}.json"

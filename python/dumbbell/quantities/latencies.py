@@ -1,0 +1,75 @@
+"""What the requests and transfers of one run took, as a table: a row for each kind of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.plan.windows import Window
+from dumbbell.quantities import latency
+from dumbbell.quantities.spans import Span
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView, RunView
+from dumbbell.running.result import Run
+from dumbbell.scenario import facts
+
+_TAKEN: Final = (
+    latency.requests_per_s,
+    latency.requests_mbit_per_s,
+    latency.latency_mean_ms,
+    latency.latency_p50_ms,
+    latency.latency_p90_ms,
+    latency.latency_p99_ms,
+    latency.latency_p999_ms,
+    latency.latency_max_ms,
+)
+
+
+def latencies(run: Run) -> pl.DataFrame:
+    """Return what the requests and transfers of a run took, one row for each kind of flow.
+
+    Flows of one label, algorithm and size of request are of one kind. The columns are ``flows``
+    (their label), ``algorithm``, ``count`` of flows, ``finished`` and ``unfinished`` requests or
+    transfers, and the quantities of `quantities.latency`, from the first start of such a flow to
+    the end of the run. Of requests, each flow has one unfinished at most, which is not counted. A
+    transfer over several connections ends with the last of them.
+    """
+    view = RunView(run, {"main": Window()}, {})
+    rows = [_row(view, flows) for flows in kinds(view.flows)]
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def kinds(flows: tuple[Flow, ...]) -> list[tuple[Flow, ...]]:
+    """Return the flows that send requests or end, those of one label and purpose together."""
+    found: dict[tuple[object, ...], list[Flow]] = {}
+    for flow in flows:
+        if flow.is_transfer or flow.request_bytes is not None:
+            key = (facts.family(flow.label), facts.choice(flow.first), flow.request_bytes)
+            found.setdefault(key, []).append(flow)
+    return [tuple(each) for each in found.values()]
+
+
+def _row(run: RunView, flows: tuple[Flow, ...]) -> dict[str, Any]:
+    start_ns = min(flow.life.start_ns for flow in flows)
+    view = FlowsView(run, flows, Span(start_ns, run.scenario.duration_ns))
+    finished = latency.finished(view).height
+    first = flows[0]
+    return {
+        "flows": facts.family(first.label) if len(flows) > 1 else first.label,
+        "algorithm": facts.choice(first.first),
+        "count": len(flows),
+        "finished": finished,
+        "unfinished": len(flows) - finished if first.is_transfer else None,
+        **{taken.__name__: taken(view) for taken in _TAKEN},
+    }
+
+
+_SCHEMA: Final = {
+    "flows": pl.String,
+    "algorithm": pl.String,
+    "count": pl.Int64,
+    "finished": pl.Int64,
+    "unfinished": pl.Int64,
+    **{taken.__name__: pl.Float64 for taken in _TAKEN},
+}

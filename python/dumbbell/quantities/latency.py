@@ -1,0 +1,173 @@
+"""How long requests and transfers take.
+
+The latency of a request is from its issue to the acknowledgement of its last byte, which is its
+reply. What began and ended in the window counts. A percentile is by nearest rank, and given only
+where at least ten values lie beyond it, so the 99.9 % one needs ten thousand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from dumbbell.contract import scenario as contract
+from dumbbell.contract.scenario import Scenario
+from dumbbell.quantities.counters import Values, percentile
+from dumbbell.quantities.rates import mbit_per_s
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView
+from dumbbell.scenario import facts
+from dumbbell.units import NS_PER_S
+
+_NS_PER_MS = 10**6
+
+
+def finished(view: FlowsView) -> pl.DataFrame:
+    """Return the requests and transfers that began and ended in the window.
+
+    The columns are those of the table `requests`. A transfer over several connections is one row,
+    of the first of them, which is done when all are.
+    """
+    begun = pl.col("time_ns").cast(pl.Int64)
+    ended = begun + pl.col("latency_ns").cast(pl.Int64)
+    requests = view.run.run.scan("requests", named=False)
+    rows = requests.filter(pl.col("flow").is_in(view.connections)).collect()
+    inside = (begun >= view.span.start_ns) & (ended <= view.span.end_ns)
+    return _joined(rows, view.flows).filter(inside)
+
+
+def _joined(requests: pl.DataFrame, flows: Sequence[Flow]) -> pl.DataFrame:
+    """Join the transfers of each flow's connections to one."""
+    several = [flow.connections for flow in flows if len(flow.connections) > 1]
+    if not several:
+        return requests
+    first = {number: numbers[0] for numbers in several for number in numbers}
+    needed = {numbers[0]: len(numbers) for numbers in several}
+    is_part = pl.col("flow").is_in(list(first))
+    parts = requests.filter(is_part).with_columns(pl.col("flow").replace(first))
+    kept = {"latency_ns": pl.col("latency_ns").max(), "bytes": pl.col("bytes").sum()}
+    joined = parts.group_by("flow", maintain_order=True).agg(
+        *(kept.get(name, pl.col(name).first()) for name in parts.columns if name != "flow"),
+        arrived=pl.len(),
+    )
+    complete = joined.filter(
+        pl.col("arrived") == pl.col("flow").replace_strict(needed, return_dtype=pl.UInt32)
+    )
+    return pl.concat([requests.filter(~is_part), complete.select(requests.columns)])
+
+
+def _latencies_ms(view: FlowsView) -> Values:
+    latencies = view.once(finished)["latency_ns"].cast(pl.Float64)
+    return latencies.to_numpy() / _NS_PER_MS
+
+
+def has_messages(view: FlowsView) -> bool:
+    """Tell whether any of the flows sends requests or ends."""
+    return any(flow.is_transfer or flow.request_bytes is not None for flow in view.flows)
+
+
+@of_flows("requests", "1/s", best=Best.HIGHEST)
+def requests_per_s(view: FlowsView) -> float | None:
+    """Count per second of the requests or transfers that began and ended in the window."""
+    return view.once(finished).height / view.span.seconds if has_messages(view) else None
+
+
+@of_flows("goodput of requests", "Mbit/s", best=Best.HIGHEST)
+def requests_mbit_per_s(view: FlowsView) -> float | None:
+    """Payload of the requests or transfers that began and ended in the window, per second."""
+    if not has_messages(view):
+        return None
+    return mbit_per_s(float(view.once(finished)["bytes"].sum()), view.span.seconds)
+
+
+@of_flows("mean latency", "ms", best=Best.LOWEST)
+def latency_mean_ms(view: FlowsView) -> float | None:
+    """Mean latency of requests or transfers, from issue to the last byte's reply."""
+    values = _latencies_ms(view)
+    return float(values.mean()) if values.size else None
+
+
+@of_flows("median latency", "ms", best=Best.LOWEST)
+def latency_p50_ms(view: FlowsView) -> float | None:
+    """Median latency of requests or transfers, by nearest rank."""
+    return percentile(_latencies_ms(view), 500)
+
+
+@of_flows("90 % latency", "ms", best=Best.LOWEST)
+def latency_p90_ms(view: FlowsView) -> float | None:
+    """90 % of the requests or transfers took no longer; of 100 at least."""
+    return percentile(_latencies_ms(view), 900)
+
+
+@of_flows("99 % latency", "ms", best=Best.LOWEST)
+def latency_p99_ms(view: FlowsView) -> float | None:
+    """99 % of the requests or transfers took no longer; of 1000 at least."""
+    return percentile(_latencies_ms(view), 990)
+
+
+@of_flows("99.9 % latency", "ms", best=Best.LOWEST)
+def latency_p999_ms(view: FlowsView) -> float | None:
+    """99.9 % of the requests or transfers took no longer; of 10,000 at least."""
+    return percentile(_latencies_ms(view), 999)
+
+
+@of_flows("largest latency", "ms", best=Best.LOWEST)
+def latency_max_ms(view: FlowsView) -> float | None:
+    """Longest that a request or transfer took."""
+    values = _latencies_ms(view)
+    return float(values.max()) if values.size else None
+
+
+def _slowdowns(view: FlowsView) -> Values:
+    """Return latency / that of an empty path, of each request or transfer.
+
+    An empty path takes one round-trip time of propagation and the serialisation of all packets,
+    headers included, at its slowest link; windows cost nothing there.
+    """
+    rows = view.once(finished).select("flow", "bytes", "latency_ns").cast(pl.Float64)
+    paths = [
+        {"flow": float(number), **_empty_path(view.run.scenario, view.run.scenario.flows[number])}
+        for number in rows["flow"].cast(pl.Int64).unique()
+    ]
+    if not paths:
+        return np.empty(0)
+    packets = (pl.col("bytes") / pl.col("payload_bytes")).ceil()
+    wire_bytes = pl.col("bytes") + packets * pl.col("header_bytes")
+    ideal_ns = pl.col("rtt_ns") + wire_bytes * pl.col("ns_per_byte")
+    joined = rows.join(pl.DataFrame(paths), on="flow")
+    return joined.select(pl.col("latency_ns") / ideal_ns).to_series().to_numpy()
+
+
+def _empty_path(scenario: Scenario, flow: contract.Flow) -> dict[str, float]:
+    """Return what an empty path does to packets of a connection; headers are those of the link."""
+    found = facts.slowest_link(scenario, flow)
+    rate_bps, overhead_bytes = (math.inf, 0) if found is None else found
+    return {
+        "rtt_ns": float(facts.base_rtt_ns(scenario, flow)),
+        "ns_per_byte": 8 * NS_PER_S / rate_bps,
+        "payload_bytes": float(flow.packet_bytes - flow.header_bytes),
+        "header_bytes": float(flow.header_bytes + overhead_bytes),
+    }
+
+
+@of_flows("mean slow-down", best=Best.LOWEST)
+def slowdown_mean(view: FlowsView) -> float | None:
+    """Mean of latency / latency over an empty path, of requests or transfers."""
+    values = view.once(_slowdowns)
+    return float(values.mean()) if values.size else None
+
+
+@of_flows("median slow-down", best=Best.LOWEST)
+def slowdown_p50(view: FlowsView) -> float | None:
+    """Median of latency / latency over an empty path, of requests or transfers."""
+    return percentile(view.once(_slowdowns), 500)
+
+
+@of_flows("99 % slow-down", best=Best.LOWEST)
+def slowdown_p99(view: FlowsView) -> float | None:
+    """99 % of the requests or transfers had no larger latency / latency over an empty path."""
+    return percentile(view.once(_slowdowns), 990)

@@ -1,0 +1,150 @@
+"""Losses, marks, retransmissions and reductions of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from dumbbell.contract.summary import FlowSummary
+from dumbbell.quantities.rates import ratio
+from dumbbell.quantities.registry import Best, of_flows, of_queue
+from dumbbell.quantities.view import FlowsView, QueueView
+
+_RECOVERY_EVENTS: Final = ("congestion", "retransmit", "timeout", "recovered")
+
+
+def _told(view: FlowsView, name: str) -> int:
+    """Return what the summary of the run has counted of the flows."""
+    return sum(getattr(told, name) for told in view.told)
+
+
+@of_flows("retransmitted", best=Best.LOWEST, percent=True)
+def retransmitted_share(view: FlowsView) -> float | None:
+    """Retransmitted / sent segments."""
+    return ratio(sum(view.grown("retransmitted_segs")), sum(view.grown("sent_segs")))
+
+
+@of_flows("retransmitted segments", "segs", best=Best.LOWEST)
+def retransmitted_segs(view: FlowsView) -> float | None:
+    """Segments that were sent again."""
+    grown = view.grown("retransmitted_segs")
+    return sum(grown) if grown else None
+
+
+@of_flows("timeouts", best=Best.LOWEST)
+def timeouts(view: FlowsView) -> float | None:
+    """Retransmission timeouts; in a part of a run only if events of `timeout` are recorded."""
+    if view.whole:
+        return float(_told(view, "timeouts"))
+    events = view.events("timeout")
+    return None if events is None else float(events.height)
+
+
+def _packets(view: FlowsView, name: str) -> float | None:
+    """Return a share of the packets that the flows sent in the whole run."""
+
+    def sent(told: FlowSummary) -> int:
+        return told.sent_segs + told.duplicated_packets
+
+    return ratio(_told(view, name), sum(map(sent, view.told))) if view.whole else None
+
+
+@of_flows("dropped", best=Best.LOWEST, percent=True)
+def dropped_share(view: FlowsView) -> float | None:
+    """Share of the flows' packets that full queues refused; of the whole run (`@run`) only."""
+    return _packets(view, "dropped_packets")
+
+
+@of_flows("lost at random", percent=True)
+def lost_share(view: FlowsView) -> float | None:
+    """Share of the flows' packets that were lost at random; of the whole run (`@run`) only."""
+    return _packets(view, "lost_packets")
+
+
+@of_flows("marked", percent=True)
+def marked_share(view: FlowsView) -> float | None:
+    """Share of the flows' packets that arrived with a mark; of the whole run (`@run`) only."""
+    return _packets(view, "marked_packets")
+
+
+@of_queue("drops", "packets", best=Best.LOWEST)
+def dropped_packets(view: QueueView) -> float | None:
+    """Packets that the full queue refused."""
+    return view.grown("dropped_packets")
+
+
+@of_queue("marks", "packets")
+def marked_packets(view: QueueView) -> float | None:
+    """Packets that the queue marked (ECN)."""
+    return view.grown("marked_packets")
+
+
+@of_flows("congestion events", "1/s", several=True)
+def congestion_per_s(view: FlowsView) -> float | None:
+    """Congestion events of the bottleneck per second: window reductions within a round trip."""
+    found = view.once(_congestion)
+    return None if found is None else len(np.unique(found[0])) / view.span.seconds
+
+
+@of_flows("synchronisation")
+def sync(view: FlowsView) -> float | None:
+    """Share of the congestion events of all flows at which one of these flows backed off."""
+    found = view.everyone.once(_congestion)
+    if found is None:
+        return None
+    events, flows = found
+    own = events[np.isin(flows, view.connections)]
+    return ratio(float(len(np.unique(own))), len(np.unique(events)))
+
+
+def _congestion(view: FlowsView) -> tuple[np.ndarray, np.ndarray] | None:
+    """Gather the flows' window reductions into congestion events of the network.
+
+    Reductions belong to one event if they follow one another within a round-trip time. Returns the
+    number of the event of each reduction, and its connection; None without a record of them.
+    """
+    cuts = view.events("congestion")
+    if cuts is None:
+        return None
+    cuts = cuts.sort("time_ns")
+    rtts_us = [told.rtt_mean_us or 0 for told in view.run.run.summary.flows]
+    gaps_ns = np.diff(cuts["time_ns"].to_numpy(), prepend=0)
+    return np.cumsum(gaps_ns > 1000 * max(rtts_us)), cuts["flow"].to_numpy()
+
+
+@of_flows("cut per retransmission")
+def cut_per_resent(view: FlowsView) -> float | None:
+    """Segments of window given up per segment sent again, in recoveries without timeouts."""
+    events = view.events(*_RECOVERY_EVENTS)
+    if events is None:
+        return None
+    given_up, resent = 0, 0
+    for own in events.partition_by("flow"):
+        for cut, again in _recoveries(own):
+            given_up += cut
+            resent += again
+    return given_up / resent if resent else None
+
+
+def _recoveries(events: pl.DataFrame) -> Iterator[tuple[int, int]]:
+    """Yield the cut of each whole recovery of one flow and how many segments it sent again.
+
+    The window before is told when it begins; what it is to be afterwards is the threshold when it
+    ends, since some stacks leave the window below that at first.
+    """
+    before_segs: int | None = None
+    resent = 0
+    wanted = events.select(pl.col("kind").cast(pl.String), "cwnd_segs", "ssthresh_segs")
+    for kind, cwnd_segs, ssthresh_segs in wanted.iter_rows():
+        if kind == "congestion":
+            before_segs, resent = cwnd_segs, 0
+        elif kind == "timeout":
+            before_segs = None
+        elif kind == "retransmit":
+            resent += 1
+        elif before_segs is not None:
+            yield before_segs - ssthresh_segs, resent
+            before_segs = None

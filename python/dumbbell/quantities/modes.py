@@ -1,0 +1,80 @@
+"""The modes of algorithms, if they are recorded (`record.modes`).
+
+A connection is in a mode from one row of the table `modes` to the next, from its start until it
+stopped or its transfer was complete. On the testbed samples show which mode it is, so that times
+are as exact as these are close, and a mode that is over between two of them is not seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.catalogue import NONE_OWN, Own, algorithms
+from dumbbell.quantities.counters import Counters
+from dumbbell.quantities.registry import MODES, of_flows
+from dumbbell.quantities.spans import Span
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView, known
+from dumbbell.scenario import facts
+
+
+def named(own: Own = NONE_OWN) -> tuple[str, ...]:
+    """Return the names of the modes that algorithms have; `own` are further algorithms."""
+    found = [*algorithms().values(), *own.values()]
+    return tuple(sorted({mode for each in found for mode in each.modes}))
+
+
+@of_flows("share of the time in a mode", percent=True, takes="mode", arguments=named, needs=MODES)
+def mode_share(view: FlowsView, mode: str) -> float | None:
+    """Share of their time that the flows' algorithm is in a mode (`mode_share:drain`); their mean.
+
+    Connections whose algorithm has no such mode do not count.
+    """
+    shares = known([_share(*each) for each in _changes(view, mode)])
+    return float(np.mean(shares)) if shares else None
+
+
+@of_flows("entries into a mode", takes="mode", arguments=named, needs=MODES)
+def mode_entries(view: FlowsView, mode: str) -> float | None:
+    """How often the flows' algorithm enters a mode (`mode_entries:probe_rtt`); several together.
+
+    That in which a connection begins is entered with its start. Connections whose algorithm has no
+    such mode do not count.
+    """
+    found = [_entries(*each) for each in _changes(view, mode)]
+    return float(sum(found)) if found else None
+
+
+def _changes(view: FlowsView, mode: str) -> list[tuple[Counters, int, Span]]:
+    """Return the rows of each connection that may be in a mode, its number, and when it is on."""
+    scenario = view.run.scenario
+    if not scenario.record.modes:
+        return []
+    rows = view.run.samples("modes", ("mode",))
+    found = []
+    for flow, connection in _connections(view):
+        tcp = scenario.flows[connection].transport.tcp
+        number = None if tcp is None else facts.mode_number(scenario, tcp.algorithm, mode)
+        on = flow.life.inside(view.span)
+        if number is not None and on is not None and connection in rows:
+            found.append((rows[connection], number, on))
+    return found
+
+
+def _connections(view: FlowsView) -> list[tuple[Flow, int]]:
+    return [(flow, connection) for flow in view.flows for connection in flow.connections]
+
+
+def _share(rows: Counters, number: int, on: Span) -> float | None:
+    """Return the share of a span in a mode; None where nothing is known of any mode in it."""
+    ends_ns = np.append(rows.time_ns[1:], on.end_ns)
+    lengths_ns = np.minimum(ends_ns, on.end_ns) - np.maximum(rows.time_ns, on.start_ns)
+    lengths_ns = np.maximum(lengths_ns, 0)
+    if not lengths_ns.any():
+        return None
+    return float(lengths_ns[rows.columns["mode"] == number].sum() / lengths_ns.sum())
+
+
+def _entries(rows: Counters, number: int, on: Span) -> int:
+    inside = (rows.time_ns >= on.start_ns) & (rows.time_ns <= on.end_ns)
+    return int((inside & (rows.columns["mode"] == number)).sum())

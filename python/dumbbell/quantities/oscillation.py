@@ -1,0 +1,86 @@
+"""How much goodput oscillates: how far, how slowly, and whether it dies out after a change.
+
+All three rest on the goodput of the flows together in each interval of `settings.samples`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from dumbbell.quantities.counters import Values
+from dumbbell.quantities.goodput_samples import Samples, samples_mbit_per_s
+from dumbbell.quantities.rates import ratio
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView
+from dumbbell.units import NS_PER_S
+
+_LEAST: Final = 8
+"""Samples without which an oscillation is not spoken of."""
+
+_BY_CHANCE: Final = 0.05
+"""How often noise without a period may be said to have one."""
+
+_AS_CLEAR: Final = 0.8
+"""The first peak with this share of the highest counts: later ones are multiples of its lag."""
+
+
+@of_flows("variation of goodput", best=Best.LOWEST, settings=Samples)
+def goodput_variation(view: FlowsView) -> float | None:
+    """Coefficient of variation of the goodput samples: standard deviation / mean."""
+    values = view.once(samples_mbit_per_s)
+    if values.size < 2:
+        return None
+    return ratio(float(values.std(ddof=1)), float(values.mean()))
+
+
+@of_flows("period of goodput", "s", settings=Samples)
+def oscillation_period_s(view: FlowsView) -> float | None:
+    """Period of the goodput: the lag at which it is clearly like itself; none if nowhere."""
+    lag = period(view.once(samples_mbit_per_s))
+    interval_s = int(view.run.settings(Samples).interval) / NS_PER_S
+    return None if lag is None else lag * interval_s
+
+
+@of_flows("damping of goodput", best=Best.LOWEST, settings=Samples)
+def oscillation_damping(view: FlowsView) -> float | None:
+    """Deviation of the second / of the first half of the window: below 1 it dies out."""
+    return damping(view.once(samples_mbit_per_s))
+
+
+def damping(values: Values) -> float | None:
+    """Return the deviation of the second half of samples / that of the first; of few None."""
+    if values.size < _LEAST:
+        return None
+    first, second = values[: values.size // 2], values[values.size // 2 :]
+    return ratio(float(second.std(ddof=1)), float(first.std(ddof=1)))
+
+
+def period(values: Values) -> float | None:
+    """Return the period in samples; None: there is none.
+
+    It is where the autocorrelation peaks, among the lags of which two fit in, interpolated between
+    them. Peaks that noise may have are none.
+    """
+    around = values - values.mean() if values.size else values
+    power = float((around**2).sum())
+    if values.size < _LEAST or power <= 0:
+        return None
+    lags = values.size // 2
+    found = np.correlate(around, around, mode="full")[values.size - 1 :][: lags + 2] / power
+    inner = found[1:-1]
+    peaks = np.flatnonzero((inner > found[:-2]) & (inner >= found[2:])) + 1
+    # Of white noise each value is normal with a variance of 1/n at most.
+    clear = math.sqrt(2 * math.log(lags / _BY_CHANCE) / values.size)
+    peaks = peaks[found[peaks] >= clear]
+    if not peaks.size:
+        return None
+    first = peaks[found[peaks] >= _AS_CLEAR * found[peaks].max()][0]
+    return float(first) + _summit(*found[first - 1 : first + 2])
+
+
+def _summit(before: float, at: float, after: float) -> float:
+    """Return where a parabola through three equally distant values peaks, from the middle one."""
+    return float((before - after) / (2 * (before - 2 * at + after)))

@@ -1,0 +1,115 @@
+"""Queueing delays of single packets, if they are recorded (`record.delays`).
+
+How long each packet that was sent had waited for the link, from its arrival there until it began
+to be sent. The delays are counted in buckets less than 1 % wide, so percentiles and means of
+them are within 0.5 %. Of a window those periods count that lie in it as a whole.
+
+Of a flow it is the queue of the slowest recorded link on the way of its data, and only its data
+count there; only flows that are sampled are told apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.quantities import histograms
+from dumbbell.quantities.histograms import Histogram
+from dumbbell.quantities.registry import DELAYS, Best, of_flows, of_queue
+from dumbbell.quantities.view import FlowsView, QueueView
+from dumbbell.scenario import facts
+
+
+def _of_queue(view: QueueView) -> Histogram | None:
+    return histograms.waiting(view.run, view.span, view.number)
+
+
+def _percentile_of_queue(view: QueueView, per_mille: int) -> float | None:
+    found = _of_queue(view)
+    return None if found is None else found.percentile_ms(per_mille)
+
+
+@of_queue("median queueing delay of packets", "ms", best=Best.LOWEST, needs=DELAYS)
+def packet_queueing_delay_p50_ms(view: QueueView) -> float | None:
+    """Median of the packets' queueing delays."""
+    return _percentile_of_queue(view, 500)
+
+
+@of_queue("95 % of packets' queueing delays", "ms", best=Best.LOWEST, needs=DELAYS)
+def packet_queueing_delay_p95_ms(view: QueueView) -> float | None:
+    """95 % of the packets waited no longer."""
+    return _percentile_of_queue(view, 950)
+
+
+@of_queue("99 % of packets' queueing delays", "ms", best=Best.LOWEST, needs=DELAYS)
+def packet_queueing_delay_p99_ms(view: QueueView) -> float | None:
+    """99 % of the packets waited no longer."""
+    return _percentile_of_queue(view, 990)
+
+
+@of_queue("99.9 % of packets' queueing delays", "ms", best=Best.LOWEST, needs=DELAYS)
+def packet_queueing_delay_p999_ms(view: QueueView) -> float | None:
+    """99.9 % of the packets waited no longer."""
+    return _percentile_of_queue(view, 999)
+
+
+@of_queue("largest queueing delay of a packet", "ms", best=Best.LOWEST, needs=DELAYS)
+def packet_queueing_delay_max_ms(view: QueueView) -> float | None:
+    """Longest that a packet waited, within 0.5 %."""
+    found = _of_queue(view)
+    return None if found is None else found.max_ms()
+
+
+def _of_flows(view: FlowsView) -> Histogram | None:
+    """Return how long the data of the flows waited, those of each at its own bottleneck."""
+    scenario = view.run.scenario
+    at: dict[int, list[int]] = {}
+    for flow in view.flows:
+        queue = facts.bottleneck(scenario, flow.first)
+        if queue is None or not flow.first.sampled:
+            return None
+        at.setdefault(queue, []).extend(flow.connections)
+    parts = [
+        histograms.waiting(view.run, view.span, queue, connections)
+        for queue, connections in at.items()
+    ]
+    known = [part for part in parts if part is not None]
+    return _together(known) if known else None
+
+
+def _together(parts: list[Histogram]) -> Histogram:
+    delays_ms, places = np.unique(
+        np.concatenate([part.delays_ms for part in parts]), return_inverse=True
+    )
+    packets = np.zeros(delays_ms.size, dtype=np.int64)
+    np.add.at(packets, places, np.concatenate([part.packets for part in parts]))
+    return Histogram(delays_ms, packets)
+
+
+def _percentile_of_flows(view: FlowsView, per_mille: int) -> float | None:
+    found = view.once(_of_flows)
+    return None if found is None else found.percentile_ms(per_mille)
+
+
+@of_flows("queueing delay of the data", "ms", best=Best.LOWEST, needs=DELAYS)
+def flow_queueing_delay_mean_ms(view: FlowsView) -> float | None:
+    """Mean queueing delay of the packets with the flows' data, over packets."""
+    found = view.once(_of_flows)
+    return None if found is None else found.mean_ms()
+
+
+@of_flows("median queueing delay of the data", "ms", best=Best.LOWEST, needs=DELAYS)
+def flow_queueing_delay_p50_ms(view: FlowsView) -> float | None:
+    """Median queueing delay of the packets with the flows' data."""
+    return _percentile_of_flows(view, 500)
+
+
+@of_flows("95 % of the data's queueing delays", "ms", best=Best.LOWEST, needs=DELAYS)
+def flow_queueing_delay_p95_ms(view: FlowsView) -> float | None:
+    """95 % of the packets with the flows' data waited no longer."""
+    return _percentile_of_flows(view, 950)
+
+
+@of_flows("99 % of the data's queueing delays", "ms", best=Best.LOWEST, needs=DELAYS)
+def flow_queueing_delay_p99_ms(view: FlowsView) -> float | None:
+    """99 % of the packets with the flows' data waited no longer."""
+    return _percentile_of_flows(view, 990)

@@ -1,0 +1,66 @@
+"""Efficiency and performance as Mani and Mbarek 2012 define them.
+
+Section 2.3: a flow's average rate q_i, the mean Q of all n flows, and the efficiency E = Q/Q_opt,
+where Q_opt is what an ideal network gives each of them. Section 2.4: the fairness F is Jain's index
+of x_i/x_opt, which is that of the x_i, as all x_opt are equal. Section 2.5: the performance is
+alpha E + (1 - alpha) F; Fig. 6 has alphas of 0.8, 0.5 and 0.2.
+
+Interpretation: q_i is goodput. Throughput counts what the queue dropped and what was sent again,
+so that with it a wasteful algorithm would come out as more efficient than an ideal network. Q_opt
+then is the payload that the bottleneck carries when it never idles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dumbbell.quantities.fairness import jain
+from dumbbell.quantities.rates import goodputs
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView
+from dumbbell.scenario import facts
+from dumbbell.theory import formulas
+
+
+@of_flows("efficiency", best=Best.HIGHEST, percent=True)
+def efficiency(view: FlowsView) -> float | None:
+    """Mean goodput of the flows / what an ideal bottleneck gives each."""
+    scenario, rates = view.run.scenario, goodputs(view)
+    rate_bps = facts.bottleneck_rate_bps(scenario, view.span.start_ns, view.span.end_ns)
+    number = facts.bottleneck(scenario)
+    if not rate_bps or number is None or not rates:
+        return None
+    overhead_bytes = facts.sampled_links(scenario)[number].overhead_bytes
+    payload = np.mean(
+        [
+            (flow.first.packet_bytes - flow.first.header_bytes)
+            / (flow.first.packet_bytes + overhead_bytes)
+            for flow in view.flows
+        ]
+    )
+    return formulas.efficiency(sum(rates), float(rate_bps * payload) / 1e6, len(rates))
+
+
+def _performance(view: FlowsView, weight: float) -> float | None:
+    efficient, fair = efficiency(view), jain(view)
+    if efficient is None or fair is None:
+        return None
+    return formulas.performance(efficient, fair, weight)
+
+
+@of_flows("performance (efficient network)", best=Best.HIGHEST)
+def performance_efficient(view: FlowsView) -> float | None:
+    """0.8 efficiency + 0.2 Jain's index."""
+    return _performance(view, 0.8)
+
+
+@of_flows("performance (balanced network)", best=Best.HIGHEST)
+def performance_balanced(view: FlowsView) -> float | None:
+    """0.5 efficiency + 0.5 Jain's index."""
+    return _performance(view, 0.5)
+
+
+@of_flows("performance (fair network)", best=Best.HIGHEST)
+def performance_fair(view: FlowsView) -> float | None:
+    """0.2 efficiency + 0.8 Jain's index."""
+    return _performance(view, 0.2)

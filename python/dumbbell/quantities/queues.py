@@ -1,0 +1,29 @@
+"""Backlogs of queues.
+
+Of the whole run they are exact; of a part of it they rest on samples.
+"""
+
+from __future__ import annotations
+
+from dumbbell.quantities.rates import ratio
+from dumbbell.quantities.registry import Best, of_queue
+from dumbbell.quantities.view import QueueView
+
+
+@of_queue("mean queue", "packets", best=Best.LOWEST)
+def queue_mean_packets(view: QueueView) -> float | None:
+    """Mean backlog in packets of full size; of a part of a run with the packet being sent."""
+    if view.whole:
+        packet_bytes = max(flow.packet_bytes for flow in view.run.scenario.flows)
+        return ratio(view.told.waiting_bytes_mean, packet_bytes)
+    values = view.samples("backlog_packets")
+    return float(values.mean()) if values.size else None
+
+
+@of_queue("largest queue", "packets", best=Best.LOWEST)
+def queue_max_packets(view: QueueView) -> float | None:
+    """Largest backlog, with the packet being sent."""
+    if view.whole:
+        return float(view.told.backlog_packets_max)
+    values = view.samples("backlog_packets")
+    return float(values.max()) if values.size else None

@@ -1,0 +1,258 @@
+"""The quantities that there are: each is one function, which `of_flows` or `of_queue` makes known.
+
+A quantity's name ends with its unit (`goodput_mbit_per_s`); one without a unit is a ratio, an index
+or a count. The first sentence of the function's documentation says what it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Final, TypeVar
+
+import dumbbell.quantities
+from dumbbell.catalogue import Own
+from dumbbell.contract.scenario import RecordConfig
+from dumbbell.errors import InputError, unknown
+from dumbbell.plan.settings import Settings
+from dumbbell.quantities.reference import Reference
+from dumbbell.quantities.view import QueueView
+
+FlowsFunction = TypeVar("FlowsFunction", bound=Callable[..., float | None])
+QueueFunction = TypeVar("QueueFunction", bound=Callable[[QueueView], float | None])
+
+
+Arguments = Callable[[Own], Sequence[str]]
+
+
+class Per(StrEnum):
+    """What has a quantity of its own."""
+
+    FLOW = "flow"
+    GROUP = "group"
+    QUEUE = "queue"
+    RUN = "run"
+
+
+class Best(StrEnum):
+    """Which end of a quantity is the better one."""
+
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What must be recorded for a quantity to have a value.
+
+    Attributes
+    ----------
+    what
+        What it is called in messages.
+    example
+        What to write in the scenario.
+    is_in
+        Whether a run records it.
+    """
+
+    what: str
+    example: str
+    is_in: Callable[[RecordConfig], bool]
+
+
+DELAYS: Final = Recorded(
+    "the delays of packets",
+    'record = { delays = "1s" }',
+    lambda record: record.delays_ns is not None,
+)
+
+
+MODES: Final = Recorded(
+    "changes of the algorithms' modes",
+    "record = { modes = true }",
+    lambda record: record.modes,
+)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity.
+
+    Attributes
+    ----------
+    name
+        Its name, with the unit.
+    what
+        What it is, in a sentence without its stop.
+    title
+        What people call it.
+    unit
+        Its unit; empty: it has none.
+    per
+        What has one of its own.
+    best
+        Which end of it is the better one; None: neither.
+    percent
+        Whether it is shown in per cent.
+    settings
+        The table of settings that it depends on.
+    takes
+        What it takes behind a colon; empty: nothing.
+    arguments
+        What that can be, given the algorithms of a user's own.
+    compute
+        Its value for a view of flows or of a queue, and what it takes; None: it has none.
+    yes_or_no
+        Whether it is 1 where something happened, else 0, so that its mean is a share of runs.
+    needs
+        What must be recorded; None: nothing in particular.
+    of_datagrams
+        Whether it is one of datagrams, so that without a subject it is that of all of them.
+    index
+        Whether it is an index from 0 to 1, which is shown as it is.
+    """
+
+    name: str
+    what: str
+    title: str
+    unit: str
+    per: tuple[Per, ...]
+    best: Best | None
+    percent: bool
+    settings: type[Settings] | None
+    takes: str
+    arguments: Arguments
+    compute: Callable[..., float | None]
+    yes_or_no: bool = False
+    needs: Recorded | None = None
+    of_datagrams: bool = False
+    index: bool = False
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is never below 0 nor above 1."""
+        return self.percent or self.yes_or_no or self.index
+
+    @property
+    def of_queue(self) -> bool:
+        """Whether it is that of a queue, else of flows."""
+        return Per.QUEUE in self.per
+
+    @property
+    def of_several(self) -> bool:
+        """Whether it says nothing of a flow alone."""
+        return not self.of_queue and Per.FLOW not in self.per
+
+    @property
+    def shown_unit(self) -> str:
+        """The unit in which people see it."""
+        return "%" if self.percent else self.unit
+
+    @property
+    def shown_scale(self) -> float:
+        """The factor from its own unit to that one."""
+        return 100.0 if self.percent else 1.0
+
+    def check_argument(self, reference: Reference, own: Own) -> None:
+        """Raise InputError unless a reference to it has behind its colon what it takes."""
+        if not self.takes and reference.argument is not None:
+            problem = f"{self.name} takes nothing behind a colon"
+            raise InputError(problem, value=str(reference), valid=f'"{self.name}"')
+        if not self.takes:
+            return
+        known = self.arguments(own)
+        if reference.argument is None:
+            valid = f'for example "{self.name}:{known[0]}"'
+            problem = f"{self.name} takes a {self.takes} behind a colon"
+            raise InputError(problem, value=str(reference), valid=valid)
+        if reference.argument not in known and all(each.is_described for each in own.values()):
+            raise unknown(self.takes, reference.argument, known)
+
+
+_FOUND: Final[dict[str, Quantity]] = {}
+
+
+def _nothing(_: Own) -> Sequence[str]:
+    return ()
+
+
+def of_flows(
+    title: str,
+    unit: str = "",
+    *,
+    best: Best | None = None,
+    percent: bool = False,
+    several: bool = False,
+    settings: type[Settings] | None = None,
+    takes: str = "",
+    arguments: Arguments = _nothing,
+    yes_or_no: bool = False,
+    needs: Recorded | None = None,
+    datagrams: bool = False,
+    index: bool = False,
+) -> Callable[[FlowsFunction], FlowsFunction]:
+    """Make a quantity of flows known; one of `several` says nothing of a flow alone."""
+    per = (Per.GROUP, Per.RUN) if several else (Per.FLOW, Per.GROUP, Per.RUN)
+
+    def register(compute: FlowsFunction) -> FlowsFunction:
+        name, what = _words(compute)
+        shown = (title, unit, per, best, percent)
+        kept = (settings, takes, arguments, compute, yes_or_no)
+        found = Quantity(
+            name, what, *shown, *kept, needs=needs, of_datagrams=datagrams, index=index
+        )
+        _add(found)
+        return compute
+
+    return register
+
+
+def of_queue(
+    title: str,
+    unit: str = "",
+    *,
+    best: Best | None = None,
+    percent: bool = False,
+    needs: Recorded | None = None,
+) -> Callable[[QueueFunction], QueueFunction]:
+    """Make a quantity of a queue known; that of a run is the bottleneck's."""
+
+    def register(compute: QueueFunction) -> QueueFunction:
+        name, what = _words(compute)
+        shown = (title, unit, (Per.QUEUE, Per.RUN), best, percent)
+        _add(Quantity(name, what, *shown, None, "", _nothing, compute, needs=needs))
+        return compute
+
+    return register
+
+
+def _words(compute: Callable[..., float | None]) -> tuple[str, str]:
+    """Return the name of a quantity, and what it is."""
+    first = (inspect.getdoc(compute) or "").partition("\n\n")[0]
+    return compute.__name__, " ".join(first.split()).removesuffix(".")
+
+
+def _add(found: Quantity) -> None:
+    assert found.name not in _FOUND, f"{found.name} is defined twice"
+    _FOUND[found.name] = found
+
+
+@cache
+def quantities() -> dict[str, Quantity]:
+    """Return all quantities by their names, in the order of their modules, whoever came first."""
+    for module in pkgutil.iter_modules(dumbbell.quantities.__path__):
+        importlib.import_module(f"dumbbell.quantities.{module.name}")
+    return dict(sorted(_FOUND.items(), key=lambda found: found[1].compute.__module__))
+
+
+def quantity(name: str) -> Quantity:
+    """Return a quantity; an unknown name is an InputError."""
+    found = quantities().get(name)
+    if found is None:
+        raise unknown("quantity", name, quantities())
+    return found

@@ -1,0 +1,308 @@
+"""Series over time of a run: windows, rates, delays, drops, and what algorithms export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.catalogue import NONE_OWN, Own
+from dumbbell.contract.scenario import Flow
+from dumbbell.errors import unknown
+from dumbbell.running.result import Run
+from dumbbell.scenario import facts
+from dumbbell.units import NS_PER_S
+
+STATE: Final = "state"
+"""What stands before the colon of a variable that algorithms export: ``state:alpha``."""
+
+_BUCKETS: Final = 420
+"""Spans into which a line is thinned: about two pixels of a panel each."""
+
+_RATE_SPANS: Final = 300
+"""Spans over which a rate is averaged in one panel."""
+
+_MBIT_PER_BYTE: Final = 8e-6
+_SCHEMA: Final = {"label": pl.String, "time_s": pl.Float64, "value": pl.Float64}
+_WHEN: Final = (pl.col("label").cast(pl.String), (pl.col("time_ns") / NS_PER_S).alias("time_s"))
+
+Flows = Collection[int] | None
+"""Numbers of the connections that are meant; None: all."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """How a series is read from a run, and what its axis says.
+
+    Attributes
+    ----------
+    title, unit
+        What it is called, and its unit; empty: it has none.
+    read
+        ``label``, ``time_s`` and ``value`` of the samples of some flows, or of the queues.
+    per_count
+        If it is a counter: what is shown is its rate of change, of which one per second is this.
+    from_zero
+        Whether its axis begins at zero.
+    adds_up
+        Whether the connections of a flow are shown by their sum; else by their mean.
+    of_flows
+        Whether its lines are flows; else they are queues.
+    """
+
+    title: str
+    unit: str
+    read: Callable[[Run, Flows], pl.DataFrame]
+    per_count: float | None = None
+    from_zero: bool = True
+    adds_up: bool = True
+    of_flows: bool = True
+
+    @property
+    def axis(self) -> str:
+        """Its title with its unit."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+def named(name: str) -> Series:
+    """Return a series by its name; an unknown name is an InputError."""
+    kind, _, variable = name.partition(":")
+    if kind == STATE and variable:
+        if variable not in exported():
+            raise unknown("variable of an algorithm", name, [f"{STATE}:{v}" for v in exported()])
+        return Series(variable, "", _state(variable), from_zero=False, adds_up=False)
+    if name not in SERIES:
+        raise unknown("series", name, [*SERIES, *(f"{STATE}:{each}" for each in exported())])
+    return SERIES[name]
+
+
+def exported(own: Own = NONE_OWN) -> tuple[str, ...]:
+    """Return the variables that algorithms export, as they are referred to; `own` are further."""
+    found = [*catalogue.algorithms().values(), *own.values()]
+    return tuple(
+        sorted({name.removesuffix("_milli") for each in found for name in each.sampled_info})
+    )
+
+
+def take(
+    run: Run,
+    name: str,
+    start_s: float | None = None,
+    end_s: float | None = None,
+    *,
+    flows: Flows = None,
+    spans: int | None = None,
+) -> pl.DataFrame:
+    """Return ``label``, ``time_s`` and ``value`` of each flow or queue, thinned for display.
+
+    Rates are exact means over `spans` parts of the time shown; of anything else the first, lowest
+    and highest sample of each part is kept. By default these are as many as a figure has room for.
+    """
+    series = named(name)
+    first_s, last_s = _bounds(run, start_s, end_s)
+    frame = _whole(series.read(run, flows).drop_nulls("value"), adds_up=series.adds_up)
+    if series.per_count is not None:
+        zeros = _flow_starts(run, flows) if series.of_flows else _queue_starts(frame)
+        # Of what is sent at once when a flow starts, a sample at that moment knows already.
+        frame = pl.concat([zeros, frame]).unique(
+            ["label", "time_s"], keep="first", maintain_order=True
+        )
+    frame = frame.filter(pl.col("time_s").is_between(first_s, last_s))
+    if series.per_count is not None:
+        return _rates(frame, (last_s - first_s) / (spans or _RATE_SPANS), series.per_count)
+    parts = frame.partition_by("label", maintain_order=True)
+    return pl.concat(
+        [thin(part, "time_s", "value", spans or _BUCKETS) for part in parts] or [frame]
+    )
+
+
+def resent(run: Run, start_s: float | None = None, end_s: float | None = None) -> pl.DataFrame:
+    """Return when something was sent again: ``label``, ``time_s`` and the ``segs`` from then on.
+
+    Times are those of the recorded retransmissions, else of the samples by which counters had
+    grown. Of each part of the time shown that is narrower than a pixel there is one row per flow.
+    """
+    first_s, last_s = _bounds(run, start_s, end_s)
+    span_s = (last_s - first_s) / _BUCKETS or 1.0
+    if "retransmit" in run.scenario.record.events:
+        found = run.scan("events").filter(pl.col("kind").cast(pl.String) == "retransmit")
+        each = found.select(*_WHEN, segs=pl.lit(1.0)).collect()
+    else:
+        grown = pl.col("retransmitted_segs").cast(pl.Float64)
+        since = grown - grown.shift(1, fill_value=0.0).over("flow")
+        each = run.scan("flows").select(*_WHEN, segs=since).filter(pl.col("segs") > 0).collect()
+    labels = {label: facts.whole(label) for label in each["label"].unique()}
+    shown = each.filter(pl.col("time_s").is_between(first_s, last_s)).sort("time_s")
+    span = ((pl.col("time_s") - first_s) / span_s).floor()
+    return (
+        shown.with_columns(pl.col("label").replace(labels))
+        .group_by("label", span.alias("span"), maintain_order=True)
+        .agg(pl.col("time_s").first(), pl.col("segs").sum())
+        .drop("span")
+    )
+
+
+def _bounds(run: Run, start_s: float | None, end_s: float | None) -> tuple[float, float]:
+    duration_s = run.summary.duration_ns / NS_PER_S
+    return 0.0 if start_s is None else start_s, duration_s if end_s is None else end_s
+
+
+def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
+    """Keep the first, lowest and highest row of each of `buckets` equal spans of `x`.
+
+    What remains draws the same picture wherever a span is narrower than a pixel.
+    """
+    if frame.height <= 3 * buckets:
+        return frame
+    low, high = frame[x].min(), frame[x].max()
+    assert isinstance(low, int | float)
+    assert isinstance(high, int | float)
+    span = (high - low) / buckets
+    numbered = frame.with_row_index("_row").with_columns(
+        _bucket=((pl.col(x) - low) / span).floor().clip(0, buckets - 1)
+    )
+    order = pl.col("_row")
+    kept = (
+        numbered.group_by("_bucket")
+        .agg(
+            first=order.first(),
+            lowest=order.sort_by(y, order).first(),
+            highest=order.sort_by(y, order).last(),
+        )
+        .select(pl.concat_list("first", "lowest", "highest").explode().unique().alias("_row"))
+    )
+    last = pl.DataFrame({"_row": [frame.height - 1]}, schema={"_row": kept.schema["_row"]})
+    rows = pl.concat([kept, last]).unique().sort("_row")["_row"]
+    return frame[rows]
+
+
+def _whole(frame: pl.DataFrame, *, adds_up: bool) -> pl.DataFrame:
+    """Turn the lines of connections into those of the flows that they carry together."""
+    labels = {label: facts.whole(label) for label in frame["label"].unique()}
+    if all(label == whole for label, whole in labels.items()):
+        return frame
+    value = pl.col("value").sum() if adds_up else pl.col("value").mean()
+    named = frame.with_columns(pl.col("label").replace(labels))
+    return named.group_by("label", "time_s", maintain_order=True).agg(value)
+
+
+def _flow_starts(run: Run, flows: Flows) -> pl.DataFrame:
+    """Return what every counter is when its flow starts."""
+    sampled = [
+        flow
+        for number, flow in enumerate(run.scenario.flows)
+        if flow.sampled and (flows is None or number in flows)
+    ]
+    firsts: list[Flow] = [sampled[numbers[0]] for numbers in facts.bundles(sampled)]
+    return pl.DataFrame(
+        {
+            "label": [facts.whole(flow.label) for flow in firsts],
+            "time_s": [flow.start_ns / NS_PER_S for flow in firsts],
+            "value": [0.0] * len(firsts),
+        },
+        schema=_SCHEMA,
+    )
+
+
+def _queue_starts(counters: pl.DataFrame) -> pl.DataFrame:
+    """Return what every counter of a queue is when the run begins."""
+    labels = counters["label"].unique(maintain_order=True)
+    zeros = pl.DataFrame({"label": labels}, schema={"label": pl.String})
+    return zeros.select("label", time_s=pl.lit(0.0), value=pl.lit(0.0))
+
+
+def _rates(counters: pl.DataFrame, span_s: float, per_count: float) -> pl.DataFrame:
+    """Turn counters into the exact mean rates between samples `span_s` or more apart.
+
+    A rate stands at the end of its span; the first one begins with the first sample, even where
+    that is in the span of the second.
+    """
+    span = (pl.col("time_s") / span_s).ceil()
+    firsts = counters.group_by("label", maintain_order=True).first()
+    lasts = counters.group_by("label", span.alias("span"), maintain_order=True).last()
+    ends = pl.concat([firsts, lasts.select(firsts.columns)])
+    ends = ends.unique(["label", "time_s"], keep="first", maintain_order=True)
+    elapsed_s = pl.col("time_s").diff().over("label")
+    grown = pl.col("value").diff().over("label")
+    return ends.select("label", "time_s", value=grown / elapsed_s * per_count).drop_nulls("value")
+
+
+def _flows(column: str, per_unit: float = 1.0) -> Callable[[Run, Flows], pl.DataFrame]:
+    def read(run: Run, flows: Flows) -> pl.DataFrame:
+        samples = _of(run.scan("flows"), flows)
+        return samples.select(*_WHEN, value=pl.col(column) / per_unit).collect()
+
+    return read
+
+
+def _sent_bytes(run: Run, flows: Flows) -> pl.DataFrame:
+    """Read what was sent in IP packets, headers included."""
+    headers = {number: flow.header_bytes for number, flow in enumerate(run.scenario.flows)}
+    header = pl.col("flow").replace_strict(headers, return_dtype=pl.Float64)
+    samples = _of(run.scan("flows"), flows)
+    return samples.select(
+        *_WHEN, value=pl.col("sent_bytes") + pl.col("sent_segs") * header
+    ).collect()
+
+
+def _of(samples: pl.LazyFrame, flows: Flows) -> pl.LazyFrame:
+    return samples if flows is None else samples.filter(pl.col("flow").is_in(list(flows)))
+
+
+def _queues(column: str) -> Callable[[Run, Flows], pl.DataFrame]:
+    """Read the queues that data passes; a single one is just the bottleneck."""
+
+    def read(run: Run, _: Flows) -> pl.DataFrame:
+        names = facts.data_queues(run.scenario)
+        if len(names) == 1:
+            names = dict.fromkeys(names, "bottleneck")
+        return (
+            run.scan("queues")
+            .with_columns(label=pl.col("queue").replace_strict(names, default=None))
+            .drop_nulls("label")
+            .select(*_WHEN, value=pl.col(column).cast(pl.Float64))
+            .collect()
+        )
+
+    return read
+
+
+def _state(variable: str) -> Callable[[Run, Flows], pl.DataFrame]:
+    """Read what algorithms export; of flows whose algorithm does not there is nothing."""
+
+    def read(run: Run, flows: Flows) -> pl.DataFrame:
+        parts = [
+            run.scan("internals")
+            .filter(pl.col("flow") == number)
+            .select(*_WHEN, value=pl.col(column) / per_unit)
+            for number, flow in enumerate(run.scenario.flows)
+            if flow.transport.tcp is not None and (flows is None or number in flows)
+            if (found := facts.state_column(run.scenario, facts.algorithm(flow), variable))
+            for column, per_unit in [found]
+        ]
+        return pl.concat([pl.LazyFrame(schema=_SCHEMA), *parts]).collect()
+
+    return read
+
+
+SERIES: Final[Mapping[str, Series]] = {
+    "cwnd_segs": Series("cwnd", "segments", _flows("cwnd_segs")),
+    "ssthresh_segs": Series("ssthresh", "segments", _flows("ssthresh_segs")),
+    "in_flight_segs": Series("in flight", "segments", _flows("in_flight_segs")),
+    "rtt_ms": Series("RTT", "ms", _flows("rtt_us", 1e3), adds_up=False),
+    "throughput_mbit_per_s": Series("throughput", "Mbit/s", _sent_bytes, per_count=_MBIT_PER_BYTE),
+    "goodput_mbit_per_s": Series(
+        "goodput", "Mbit/s", _flows("received_bytes"), per_count=_MBIT_PER_BYTE
+    ),
+    "queue_packets": Series("queue", "packets", _queues("backlog_packets"), of_flows=False),
+    "drops_per_s": Series(
+        "drops", "packets/s", _queues("dropped_packets"), per_count=1.0, of_flows=False
+    ),
+    "retransmissions_per_s": Series(
+        "retransmitted", "segments/s", _flows("retransmitted_segs"), per_count=1.0
+    ),
+}
+"""The series that there are, besides the state that algorithms export."""

@@ -1,0 +1,69 @@
+"""How fair flows are to each other on a short scale: Jain's index in interval after interval.
+
+Only flows count that always have data to send, that are on in all of the interval, and of which
+there are samples. An interval with fewer than two of them, or in which nothing arrived, tells
+nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from dumbbell.plan.settings import Settings
+from dumbbell.quantities.counters import Values
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView
+from dumbbell.theory import formulas
+from dumbbell.units import Duration
+
+
+class ShortTerm(Settings):
+    """What a short scale is."""
+
+    table: ClassVar[str] = "short_term"
+
+    interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["5s"])
+    """Time over which fairness is judged; rounded up to a multiple of the record's interval."""
+
+
+@of_flows(
+    "short-term fairness (Jain)", best=Best.HIGHEST, several=True, settings=ShortTerm, index=True
+)
+def jain_short(view: FlowsView) -> float | None:
+    """Jain's index of the goodputs in short intervals; their mean."""
+    found = view.once(_indices)
+    return float(found.mean()) if found.size else None
+
+
+@of_flows(
+    "worst short-term fairness (Jain)",
+    best=Best.HIGHEST,
+    several=True,
+    settings=ShortTerm,
+    index=True,
+)
+def jain_short_min(view: FlowsView) -> float | None:
+    """Jain's index of the goodputs in short intervals; that of the least fair one."""
+    found = view.once(_indices)
+    return float(found.min()) if found.size else None
+
+
+def _indices(view: FlowsView) -> Values:
+    """Return Jain's index in each interval of the window that tells something."""
+    times = view.instants(int(view.run.settings(ShortTerm).interval))
+    greedy = [(flow, counters) for flow, counters in view.counters if flow.is_greedy]
+    grown = [np.diff(counters.along("received_bytes", times)) for _, counters in greedy]
+    found = []
+    for number, (start_ns, end_ns) in enumerate(itertools.pairwise(times)):
+        goodputs = [
+            float(each[number])
+            for (flow, _), each in zip(greedy, grown, strict=True)
+            if flow.life.start_ns <= start_ns and flow.life.end_ns >= end_ns
+        ]
+        if len(goodputs) > 1 and any(goodputs):
+            found.append(formulas.jain(goodputs))
+    return np.array(found)

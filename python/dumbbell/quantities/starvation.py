@@ -1,0 +1,104 @@
+"""How long flows starve: time in which one has next to nothing of its fair share.
+
+A flow starves in an interval in which its goodput is below a share of what an equal division of all
+goodput among the flows that are on would give it. Only flows count that always have data to send
+and of which there are samples; a flow alone does not starve.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from dumbbell.plan.settings import Settings
+from dumbbell.quantities.counters import Times
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView
+from dumbbell.units import NS_PER_S, Duration
+
+Flags = npt.NDArray[np.bool_]
+
+
+class Starvation(Settings):
+    """When a flow starves."""
+
+    table: ClassVar[str] = "starvation"
+
+    share: float = Field(0.01, gt=0, lt=1)
+    """Of its fair share; with less than this it starves."""
+
+    interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["1s"])
+    """Time over which that is judged; rounded up to a multiple of the record's interval."""
+
+    collapse: Duration = Field(5_000_000_000, gt=0, validate_default=False, examples=["5s"])
+    """Who starves for as long without a break has collapsed."""
+
+
+@of_flows("starved", "s", best=Best.LOWEST, settings=Starvation)
+def starved_s(view: FlowsView) -> float | None:
+    """Time in which a flow had next to nothing of its fair share; the flows' sum."""
+    found = view.once(_starving)
+    return None if found is None else float(found[0].sum()) * found[1]
+
+
+@of_flows("longest starvation", "s", best=Best.LOWEST, settings=Starvation)
+def starved_longest_s(view: FlowsView) -> float | None:
+    """Longest time without a break in which a flow had next to nothing of its fair share."""
+    found = view.once(_longest_s)
+    return None if found is None else max(found)
+
+
+@of_flows("collapsed", best=Best.LOWEST, settings=Starvation, yes_or_no=True)
+def collapsed(view: FlowsView) -> float | None:
+    """1 if a flow starved for long without a break, else 0."""
+    found = collapsed_flows(view)
+    return None if found is None else float(found > 0)
+
+
+@of_flows("flows that collapsed", best=Best.LOWEST, several=True, settings=Starvation)
+def collapsed_flows(view: FlowsView) -> float | None:
+    """How many flows starved for long without a break."""
+    found = view.once(_longest_s)
+    least_s = int(view.run.settings(Starvation).collapse) / NS_PER_S
+    return None if found is None else float(sum(each >= least_s for each in found))
+
+
+def _longest_s(view: FlowsView) -> list[float] | None:
+    """Return for how long each flow starved without a break."""
+    found = view.once(_starving)
+    return None if found is None else [_longest(flags) * found[1] for flags in found[0]]
+
+
+def _longest(flags: Flags) -> int:
+    """Return the length of the longest run of true values."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(np.int8), [0]))))
+    return int(max(edges[1::2] - edges[::2], default=0))
+
+
+def _starving(view: FlowsView) -> tuple[Flags, float] | None:
+    """Return in which intervals each flow starves, and the length of these in seconds.
+
+    The flags have the shape (flows, intervals). None where no flow can starve, or where samples
+    are lacking.
+    """
+    times = view.instants(int(view.run.settings(Starvation).interval))
+    greedy = [(flow, counters) for flow, counters in view.everyone.counters if flow.is_greedy]
+    wanted = [number for number, (flow, _) in enumerate(greedy) if flow in view.flows]
+    if times.size < 2 or not wanted:
+        return None
+    is_on = np.array([_is_on(flow, times) for flow, _ in greedy])
+    grown = np.array([np.diff(counters.along("received_bytes", times)) for _, counters in greedy])
+    sharing = is_on.sum(axis=0)
+    fair = (grown * is_on).sum(axis=0) / np.maximum(sharing, 1)
+    least = view.run.settings(Starvation).share * fair
+    flags = is_on & (sharing > 1) & (grown < least)
+    return flags[wanted], float(times[1] - times[0]) / NS_PER_S
+
+
+def _is_on(flow: Flow, times: Times) -> Flags:
+    """Tell of each interval whether a flow is on in all of it."""
+    return (times[:-1] >= flow.life.start_ns) & (times[1:] <= flow.life.end_ns)

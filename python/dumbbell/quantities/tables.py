@@ -1,0 +1,84 @@
+"""Quantities of all runs of a test as a table, and their averages over repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import polars as pl
+
+from dumbbell import statistics
+from dumbbell.plan import grid
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.tests import Test
+from dumbbell.quantities.kept import Values
+
+
+def frame(
+    test: Test, results: Iterable[tuple[PlannedRun, Values]], columns: Sequence[str]
+) -> pl.DataFrame:
+    """Gather quantities of a test's runs into a table: one row per run.
+
+    The columns are the axes as texts, their numbers (such as ``rtt_ms``), ``repetition``, and the
+    quantities by their references.
+    """
+    rows = [
+        {**run.axes, "repetition": run.repetition, **{name: values[name] for name in columns}}
+        for run, values in results
+    ]
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        **dict.fromkeys(test.axes, pl.String),
+        "repetition": pl.Int64,
+        **dict.fromkeys(columns, pl.Float64),
+    }
+    return pl.DataFrame(rows, schema=schema).with_columns(_numbers(test))
+
+
+def number_columns(test: Test) -> dict[str, str]:
+    """Return axis -> its numeric column, such as ``rtt_ms``, for the axes that are quantities."""
+    found = {axis: grid.numeric_column(axis, values) for axis, values in test.axes.items()}
+    return {axis: column for axis, column in found.items() if column is not None}
+
+
+def _numbers(test: Test) -> Iterator[pl.Expr]:
+    """Yield the numeric columns of the axes whose values are quantities."""
+    for axis, column in number_columns(test).items():
+        read = {
+            value: float(number[1])
+            for value in test.axes[axis]
+            if (number := grid.number_of(value))
+        }
+        yield pl.col(axis).replace_strict(read, return_dtype=pl.Float64).alias(column)
+
+
+def aggregate(
+    runs: pl.DataFrame, by: Sequence[str], column: str, *, share: bool = False
+) -> pl.DataFrame:
+    """Average a quantity over repetitions.
+
+    Returns one row per combination of the columns `by`, in the order of their first rows, with
+    ``mean``, ``median``, ``se`` (standard error), ``low`` and ``high`` (95 % interval, Student's
+    t), ``n`` (runs with a value) and ``runs``. Without values mean and median are null; with fewer
+    than two, so are se, low and high. What is a `share` lies between 0 and 1, and so does its
+    interval: what reaches beyond holds no value that it can have.
+    """
+    value = pl.col(column)
+    averaged = runs.group_by(by, maintain_order=True).agg(
+        mean=value.mean(),
+        median=value.median(),
+        se=value.std() / value.count().sqrt(),
+        n=value.count().cast(pl.Int64),
+        runs=pl.len().cast(pl.Int64),
+    )
+    counts = averaged["n"].unique().to_list()
+    quantiles = {n: statistics.t_quantile(n - 1) for n in counts if n > 1}
+    reach = pl.col("se") * pl.col("n").replace_strict(
+        quantiles, default=None, return_dtype=pl.Float64
+    )
+    found = averaged.with_columns(low=pl.col("mean") - reach, high=pl.col("mean") + reach)
+    if not share:
+        return found
+    # A share that rounding or the testbed's clock took beyond its ends stays in its interval.
+    lowest, highest = pl.min_horizontal("mean", 0.0), pl.max_horizontal("mean", 1.0)
+    return found.with_columns(
+        pl.col("low").clip(lower_bound=lowest), pl.col("high").clip(upper_bound=highest)
+    )

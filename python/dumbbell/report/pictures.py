@@ -1,0 +1,41 @@
+"""Figures on pages: pictures that scripts make interactive."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from dumbbell.figures.figure import Figure, TextTable
+from dumbbell.report.scripts import assignment
+
+_SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
+_NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with the size of its picture, and the ways to the runs behind it."""
+
+    figure: Figure
+    number: str
+    width: int
+    height: int
+    tables: list[TextTable]
+    runs: list[tuple[str, str]]
+
+    @classmethod
+    def of(cls, figure: Figure, svg: bytes, runs: list[tuple[str, str]]) -> Self:
+        """Describe a figure that is drawn as SVG."""
+        size = _SIZE.match(svg)
+        width, height = (int(size[1]), int(size[2])) if size else (1000, 500)
+        number = _NUMBER.match(figure.spec.title)
+        name = number[0] if number else figure.spec.name
+        return cls(figure, name, width, height, list(figure.tables), runs)
+
+
+def script(name: str, chart: Mapping[str, Any]) -> str:
+    """Return the script that hands a chart to the page that shows it."""
+    return assignment(f"dumbbellFigures[{json.dumps(name)}]", chart)

@@ -1,0 +1,107 @@
+"""How many claims hold in each reading of what a paper leaves open, as one page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from dumbbell import markdown
+from dumbbell.claims import readings
+from dumbbell.claims.evidence import Verdict
+from dumbbell.claims.judging import by_verdict
+from dumbbell.claims.readings import Reading
+from dumbbell.labels import listing
+from dumbbell.results import Results
+
+MARKS: Final = {
+    Verdict.REPRODUCED: "✓",
+    Verdict.MET: "✓",
+    Verdict.NOT_REPRODUCED: "✗",
+    Verdict.FAILED: "✗",
+    Verdict.UNDECIDED: "?",
+}
+COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
+
+
+def page(results: Results, axis: str, found: Sequence[Reading]) -> str:
+    """Return the page: the readings by how many claims hold, and each claim in each of them."""
+    order = readings.ranked(found)
+    return "\n".join(
+        (
+            _about(results, axis, order),
+            markdown.table(("", axis, *COLUMNS), _ranks(order, found)),
+            "## In no reading\n",
+            _never(found),
+            "## Claim by claim\n",
+            "✓ reproduced, ✗ not reproduced, ? undecided; numbers are those of the table above.\n",
+            _matrix(order),
+        )
+    )
+
+
+def _ranks(order: Sequence[Reading], found: Sequence[Reading]) -> Iterator[Sequence[str]]:
+    for number, reading in enumerate(order, 1):
+        yield (str(number), name(reading), *row(reading, found))
+
+
+def name(reading: Reading) -> str:
+    """Name a reading; the one that the claims name is set apart."""
+    said = markdown.prose(reading.value)
+    return f"**{said}**" if reading.is_main else said
+
+
+def row(reading: Reading, found: Sequence[Reading]) -> tuple[str, ...]:
+    """Return how many claims hold, and which others than in the reading that the claims name."""
+    counts = by_verdict(reading.claims)
+    gained, lost = readings.gained(reading, [each for each in found if each.is_main])
+    fails = counts.get(Verdict.NOT_REPRODUCED, 0) + counts.get(Verdict.FAILED, 0)
+    return (
+        str(len(reading.held)),
+        str(fails),
+        str(counts.get(Verdict.UNDECIDED, 0)),
+        ", ".join(gained),
+        ", ".join(lost),
+    )
+
+
+def _about(results: Results, axis: str, order: Sequence[Reading]) -> str:
+    study = results.study
+    best = [each.value for each in order if len(each.held) == len(order[0].held)]
+    total = len(order[0].claims)
+    return (
+        f"# {markdown.literal(study.header.title)}: readings\n\n"
+        f"How many of the {total} claims hold if what the paper leaves open is read otherwise: "
+        f"each is judged at every value of the axis `{axis}` by the runs of "
+        f"`dumbbell run {study.name}`. Claims that need no runs, or do not depend on the axis, "
+        "count in each. The reading in bold is the one that the study's verdicts rest on. Gained "
+        "and lost are the claims that hold in a reading but not in that one, and the reverse. "
+        f"`dumbbell claims {study.name} --over {axis} --markdown FILE` writes this page.\n\n"
+        f"Most hold, {len(order[0].held)} of {total}, in {markdown.prose(listing(best))}.\n"
+    )
+
+
+def never(found: Sequence[Reading]) -> list[str]:
+    """Return the claims that hold in no reading."""
+    held = frozenset[str]().union(*(each.held for each in found))
+    return [each.claim.id for each in found[0].claims if each.claim.id not in held]
+
+
+def _never(found: Sequence[Reading]) -> str:
+    lines = []
+    wanted = set(never(found))
+    for claim, verdicts in readings.by_claim(found):
+        if claim.id in wanted:
+            open_in = [value for value, each in verdicts.items() if not each.verdict.is_bad]
+            said = f"; undecided in {markdown.prose(listing(open_in))}" if open_in else ""
+            lines.append(f"- **{claim.id}** {markdown.prose(claim.text)}{said}\n")
+    return "".join(lines) or "Each claim holds in some reading.\n"
+
+
+def _matrix(order: Sequence[Reading]) -> str:
+    heads = ("claim", *(str(number) for number, _ in enumerate(order, 1)))
+    return markdown.table(heads, _rows(order))
+
+
+def _rows(order: Sequence[Reading]) -> Iterator[Sequence[str]]:
+    for claim, verdicts in readings.by_claim(order):
+        yield (claim.id, *(MARKS[each.verdict] for each in verdicts.values()))

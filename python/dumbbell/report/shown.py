@@ -1,0 +1,35 @@
+"""Numbers as tables show them, which still know what they were before they were rounded."""
+
+from __future__ import annotations
+
+from dumbbell import labels
+
+
+class Shown(str):
+    """A number in words, or a mean with both ends of its interval.
+
+    Attributes
+    ----------
+    values
+        The number, or mean, low and high, in the unit that is shown; None where there is none.
+    """
+
+    __slots__ = ("values",)
+
+    values: tuple[float | None, ...]
+
+    def __new__(cls, text: str, *values: float | None) -> Shown:
+        """Keep numbers beside what is shown of them."""
+        shown = super().__new__(cls, text)
+        shown.values = values
+        return shown
+
+
+def number(value: float | None, digits: int = 3) -> Shown:
+    """Show a value with some significant digits; a dash if there is none."""
+    return Shown(labels.number(value, digits), value)
+
+
+def with_interval(mean: float | None, low: float | None, high: float | None) -> Shown:
+    """Show a mean with its interval."""
+    return Shown(labels.with_interval(mean, low, high), mean, low, high)

@@ -1,0 +1,52 @@
+"""What the page of a study rests on, as a digest: a page with the same one need not be drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from dumbbell.documents import fingerprint
+from dumbbell.quantities import kept
+from dumbbell.results import Results
+
+_CODE: Final = ("report", "figures", "claims", "labels.py", "results.py", "compare.py")
+_STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')
+_HEAD_CHARACTERS: Final = 2000
+
+
+def of(results: Results) -> str:
+    """Return the digest of all that the page shows: the study, its runs, and the code."""
+    digest = hashlib.sha256(_code().encode())
+    digest.update(results.engine.identity.encode())
+    digest.update(fingerprint(results.study.model_dump(mode="json")).encode())
+    for test in results.study.tests:
+        for listed in results.runs(test.name):
+            digest.update(f"{listed.run.resolved.key} {listed.state} {listed.plan}\n".encode())
+    return digest.hexdigest()
+
+
+def read(page: Path) -> str | None:
+    """Return the digest that a page carries; None: there is no such page."""
+    try:
+        with page.open(encoding="utf-8") as file:
+            found = _STAMP.search(file.read(_HEAD_CHARACTERS))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return found[1] if found else None
+
+
+@cache
+def _code() -> str:
+    """Return the digest of the code that draws pages."""
+    digest = hashlib.sha256(kept.code().encode())
+    root = Path(str(files("dumbbell")))
+    for place in _CODE:
+        path = root / place
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and file.suffix != ".pyc":
+                digest.update(file.read_bytes())
+    return digest.hexdigest()

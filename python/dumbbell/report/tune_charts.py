@@ -1,0 +1,128 @@
+"""What a search looks like: its course, the front, and what each parameter does."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures import style
+from dumbbell.figures.data import inline
+from dumbbell.figures.style import FAINT, FLOW_COLOURS
+from dumbbell.tune.search import weighted
+from dumbbell.tune.tuning import Tuned
+
+_WIDTH: Final = 620
+_SMALL: Final = 280
+_HEIGHT: Final = 220
+
+
+def course(tuned: Tuned) -> alt.LayerChart:
+    """Draw what each candidate was worth, and the best so far."""
+    runs, tried = tuned.search.runs, tuned.course.tried
+    first = weighted(runs.objectives, tried[0].first)
+    rows, best = [], -math.inf
+    for each in tried:
+        gain = math.exp(weighted(runs.objectives, each.first) - first)
+        best = max(best, gain if not each.dropped else best)
+        kept = "given up" if each.dropped else "all repetitions"
+        values = tuned.search.space.words(each.candidate)
+        rows.append({"number": each.place, "gain": gain, "best": best, "what": kept, "is": values})
+    data = inline(pl.DataFrame(rows))
+    x = alt.X("number:Q", title="candidate, in the order of the search")
+    y = alt.Y("gain:Q", title="times the default", scale=alt.Scale(zero=False))
+    colour = alt.Color(
+        "what:N",
+        title=None,
+        scale=alt.Scale(domain=["all repetitions", "given up"], range=[FLOW_COLOURS[0], FAINT]),
+    )
+    tooltip = [alt.Tooltip("is:N", title="parameters"), alt.Tooltip("gain:Q", format=".4")]
+    points = alt.Chart(data).mark_point(size=28, filled=True, opacity=0.7)
+    lines = alt.Chart(data).mark_line(interpolate="step-after", color=FLOW_COLOURS[1])
+    chart = alt.layer(
+        points.encode(x=x, y=y, color=colour, tooltip=tooltip),
+        lines.encode(x=x, y=alt.Y("best:Q", title="times the default")),
+    ).properties(width=_WIDTH, height=_HEIGHT)
+    configured: alt.LayerChart = chart.configure(**style.config())
+    return configured
+
+
+def effects(tuned: Tuned) -> alt.ConcatChart | None:
+    """Draw what each parameter does around the winner; None: nothing was looked at."""
+    if not tuned.effects:
+        return None
+    plots = []
+    for dimension in tuned.search.space.dimensions:
+        rows = [
+            {
+                "value": each.value,
+                "mean": each.loss.value,
+                "low": each.loss.low if each.loss.has_interval else each.loss.value,
+                "high": each.loss.high if each.loss.has_interval else each.loss.value,
+                "what": "winner" if each.is_winner else "other",
+            }
+            for each in tuned.effects
+            if each.parameter == dimension.name
+        ]
+        unit = dimension.parameter.unit
+        title = dimension.name + (f" ({unit})" if unit != "1" else "")
+        scale = alt.Scale(type="symlog" if dimension.is_log else "linear", zero=False)
+        x = alt.X("value:Q", title=title, scale=scale)
+        y = alt.Y("mean:Q", title="times the winner", scale=alt.Scale(zero=False))
+        base = alt.Chart(inline(pl.DataFrame(rows))).encode(x=x)
+        colour = alt.Color(
+            "what:N",
+            legend=None,
+            scale=alt.Scale(domain=["winner", "other"], range=[FLOW_COLOURS[1], FLOW_COLOURS[0]]),
+        )
+        plots.append(
+            alt.layer(
+                base.mark_line(color=FAINT, strokeWidth=1).encode(y=y),
+                base.mark_rule(strokeWidth=2).encode(
+                    y=alt.Y("low:Q", title="times the winner"), y2="high:Q", color=colour
+                ),
+                base.mark_point(filled=True, size=70, opacity=1).encode(y=y, color=colour),
+            ).properties(width=_SMALL, height=_HEIGHT)
+        )
+    chart: alt.ConcatChart = alt.concat(*plots, columns=2, spacing=24).configure(**style.config())
+    return chart
+
+
+def front(tuned: Tuned) -> alt.LayerChart | None:
+    """Draw the first two objectives of a front against each other; None: there is none."""
+    objectives = tuned.search.runs.objectives
+    if not tuned.search.front or len(objectives) < 2:
+        return None
+    ahead = {each.place for each in tuned.course.front}
+    start = tuned.course.tried[0].mean
+    rows = [
+        {
+            "one": math.exp(each.mean[0] - start[0]),
+            "other": math.exp(each.mean[1] - start[1]),
+            "what": "front" if each.place in ahead else "exceeded",
+            "is": tuned.search.space.words(each.candidate),
+        }
+        for each in tuned.course.tried
+    ]
+    colour = alt.Color(
+        "what:N",
+        title=None,
+        scale=alt.Scale(domain=["front", "exceeded"], range=[FLOW_COLOURS[1], FAINT]),
+    )
+    scale = alt.Scale(zero=False)
+    points = (
+        alt.Chart(inline(pl.DataFrame(rows)))
+        .mark_point(filled=True, size=50)
+        .encode(
+            x=alt.X("one:Q", title=f"{objectives[0].name}, times the default", scale=scale),
+            y=alt.Y("other:Q", title=f"{objectives[1].name}, times the default", scale=scale),
+            color=colour,
+            tooltip=[alt.Tooltip("is:N", title="parameters")],
+        )
+    )
+    chart: alt.LayerChart = (
+        alt.layer(points).properties(width=_WIDTH, height=_HEIGHT).configure(**style.config())
+    )
+    return chart

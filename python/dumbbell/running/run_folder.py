@@ -1,0 +1,243 @@
+"""The files of one finished run: what it is, and how it is kept here.
+
+``run.json`` says what the run is: scenario, summary, and for each table the digest of what it
+holds. It is the same wherever the run was made. The tables themselves are Parquet files, whose
+bytes are those of the Polars that wrote them; ``files.json`` has the digests of these bytes. So
+damage is found without reading a table, and two runs are compared by their `run.json` alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.contract.scenario import Scenario
+from dumbbell.contract.summary import Summary
+from dumbbell.errors import DamagedResult, InputError
+from dumbbell.running.engine import NONE_U32, Output
+from dumbbell.running.packs import PackedFile, PackedResult
+from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
+
+RUN_FILE: Final = "run.json"
+FILES_FILE: Final = "files.json"
+_SUFFIX: Final = ".parquet"
+_OF_US: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""What keeps this process from reading any file says nothing of one result."""
+
+
+Folder = Path | PackedResult
+"""Where the files of a run lie."""
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a table of a run holds: how many rows, and the digest of its content."""
+
+    rows: int
+    sha256: str
+
+
+class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `run.json` says.
+
+    Attributes
+    ----------
+    key, engine, scenario
+        As of a `ResolvedScenario`.
+    schema
+        Version of the schema of the tables.
+    summary
+        What the run came to.
+    tables
+        The tables that have rows, by their names.
+    digest
+        SHA-256 of all this.
+    """
+
+    key: str
+    engine: str
+    schema: int
+    scenario: Scenario
+    summary: Summary
+    tables: Mapping[str, Table]
+    digest: str
+
+
+_TYPED: Final = msgspec.json.Decoder(RunFile).decode
+"""Made here because of threads; see `contract.reading`."""
+
+
+def encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file of a run; `run.json` comes last."""
+    tables, files = {}, {}
+    for name, table in sorted(output.tables.items()):
+        if table.height:
+            whole = table.rechunk()
+            content = _parquet(whole)
+            tables[name] = {"rows": whole.height, "sha256": content_digest(whole)}
+            files[name + _SUFFIX] = {"bytes": len(content), "sha256": _sha256(content)}
+            yield name + _SUFFIX, content
+    run: dict[str, Any] = {
+        "key": scenario.key,
+        "engine": scenario.engine,
+        "schema": catalogue.schema().version,
+        "scenario": json.loads(scenario.json),
+        "summary": msgspec.to_builtins(output.summary),
+        "tables": tables,
+    }
+    run["digest"] = _digest(run)
+    yield FILES_FILE, _as_file({"run": run["digest"], "files": files})
+    yield RUN_FILE, _as_file(run)
+
+
+def table_files(folder: Folder, run: RunFile) -> dict[str, Path | PackedFile]:
+    """Return the files of a run's tables by the tables' names; `run` is its `run.json`."""
+    return {name: folder / (name + _SUFFIX) for name in run.tables}
+
+
+def described(folder: Folder, *, is_wanted: bool = False) -> RunFile:
+    """Return `run.json` after comparing it with its digest; raises DamagedResult.
+
+    One that is wanted under its key must be what today has this key, whoever wrote it: the hash of
+    its scenario with all that this brings, of engine and schema. Without, results of other versions
+    are read, too, whose keys nobody can compute any more.
+    """
+    with _reading(folder):
+        content, run = _read(folder, RUN_FILE)
+        if run["digest"] != _digest(run):
+            raise damaged(folder, f"{RUN_FILE} does not match its digest")
+        if run["key"] != folder.name:
+            raise damaged(folder, "it does not match its name")
+        typed = _TYPED(content)
+        if is_wanted and run["key"] != _key(run):
+            raise damaged(folder, "its key is not that of what it holds")
+        return typed
+
+
+def _key(run: Mapping[str, Any]) -> str | None:
+    """Return the key of what was run; None if that is nothing that could be run today."""
+    if run["schema"] != catalogue.schema().version:
+        return None
+    try:
+        return ResolvedScenario.of(run["scenario"], run["engine"]).key
+    except InputError:
+        return None
+
+
+def verified(folder: Folder, *, contents: bool = False, is_wanted: bool = False) -> RunFile:
+    """Return `run.json` after comparing all files with their digests; raises DamagedResult.
+
+    Every bit of the files counts. With `contents`, the tables are read, too, and what they hold is
+    compared with what the run was found to be when it was made. As to `is_wanted`, see `described`.
+    """
+    run = described(folder, is_wanted=is_wanted)
+    with _reading(folder):
+        _, kept = _read(folder, FILES_FILE)
+        files = table_files(folder, run)
+        if kept["run"] != run.digest or sorted(kept["files"]) != sorted(
+            file.name for file in files.values()
+        ):
+            raise damaged(folder, f"{FILES_FILE} is not of this run")
+        for name, file in files.items():
+            content = file.read_bytes()
+            if kept["files"][file.name] != {"bytes": len(content), "sha256": _sha256(content)}:
+                raise damaged(folder, f"{file.name} does not match its digest")
+            if contents and _contents(content) != run.tables[name]:
+                raise damaged(folder, f"{file.name} does not hold what the run left")
+    return run
+
+
+@contextmanager
+def _reading(folder: Folder) -> Iterator[None]:
+    """Count a result as damaged whatever keeps it from being read."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _OF_US:
+            raise
+        raise damaged(folder, str(error)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise damaged(folder, str(error)) from None
+
+
+def content_digest(table: pl.DataFrame) -> str:
+    """Return the SHA-256 of what a table holds, whichever Polars holds it.
+
+    It covers, column after column, a line of JSON with name, type and, of an enumeration, the names
+    of its codes, and then the values as the engine hands them on: little-endian, codes for
+    names, 4294967295 for null.
+    """
+    digest = hashlib.sha256()
+    for column in table:
+        codes = column.dtype.categories.to_list() if isinstance(column.dtype, pl.Enum) else None
+        values = _values(column)
+        head = json.dumps([column.name, values.dtype.str, codes], ensure_ascii=False)
+        digest.update(f"{head}\n".encode())
+        digest.update(values.data)
+    return digest.hexdigest()
+
+
+def damaged(folder: Folder, why: str) -> DamagedResult:
+    """Return the error that a result cannot be used."""
+    return DamagedResult(f"{folder}: damaged result ({why}); run it again to replace it")
+
+
+def _values(column: pl.Series) -> np.ndarray[Any, Any]:
+    if isinstance(column.dtype, pl.Enum):
+        return np.ascontiguousarray(column.to_physical().to_numpy(), dtype="|u1")
+    if column.dtype == pl.UInt32 and column.null_count():
+        column = column.fill_null(NONE_U32)
+    values = column.to_numpy()
+    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
+
+
+def _contents(content: bytes) -> Table:
+    codes = catalogue.schema().codes.items()
+    try:
+        table = pl.read_parquet(io.BytesIO(content))
+        # One Polars does not always know the enumerations of another.
+        table = table.with_columns(
+            pl.col(name).cast(pl.Enum(names)) for name, names in codes if name in table.columns
+        )
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(error) from None
+    return Table(table.height, content_digest(table))
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    """Encode a table of one chunk; the bytes depend on what it holds and on Polars only."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd", compression_level=3, row_group_size=1 << 18)
+    return buffer.getvalue()
+
+
+def _read(folder: Folder, name: str) -> tuple[bytes, dict[str, Any]]:
+    """Return one of the two descriptions, as bytes and read, if it is written as we write it."""
+    content = (folder / name).read_bytes()
+    found = json.loads(content)
+    if content != _as_file(found):
+        raise damaged(folder, f"{name} does not match its digest")
+    return content, dict(found)
+
+
+def _as_file(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, sort_keys=True, indent=1) + "\n").encode()
+
+
+def _digest(run: Mapping[str, Any]) -> str:
+    content = {name: value for name, value in run.items() if name != "digest"}
+    return _sha256(canonical_json(content).encode())
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,52 @@
+"""Parts of a campaign for machines that share nothing: each takes its shard, results are merged."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.errors import InputError
+from dumbbell.running.schedule import expected_packets
+from dumbbell.scenario.resolve import ResolvedScenario
+
+_SHARD: Final = re.compile(r"(?P<number>\d{1,6})/(?P<count>\d{1,6})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of some parts of about equal size, counted from 1."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read ``3/64``."""
+        match = _SHARD.fullmatch(text.strip())
+        number, count = (int(match["number"]), int(match["count"])) if match else (0, 0)
+        if not 1 <= number <= count:
+            raise InputError("not a shard", source="--shard", value=text, valid="1/64 to 64/64")
+        return cls(number, count)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    def of(self, runs: Sequence[ResolvedScenario]) -> list[ResolvedScenario]:
+        """Return the runs of this shard, in their order.
+
+        Largest first, each run goes to the shard that has least. That depends on nothing but the
+        runs, so whoever takes shards need not speak with each other.
+        """
+        size = {run.key: expected_packets(run.scenario) for run in runs}
+        largest_first = sorted(size, key=lambda key: (-size[key], key))
+        loads = [(0.0, number) for number in range(1, self.count + 1)]
+        mine = set()
+        for key in largest_first:
+            load, number = heapq.heappop(loads)
+            heapq.heappush(loads, (load + size[key], number))
+            if number == self.number:
+                mine.add(key)
+        return [run for run in runs if run.key in mine]

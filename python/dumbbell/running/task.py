@@ -1,0 +1,116 @@
+"""One run as it travels: what goes to whoever runs it, and what comes back.
+
+Both can be pickled, so a run can take place in any process that has the same Dumbbell, on this
+machine or on another. It needs no results folder: what comes back are the files of the result.
+"""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dumbbell import catalogue
+from dumbbell.contract.summary import Doubt
+from dumbbell.errors import Cancelled, DumbbellError, EngineError
+from dumbbell.running import run_folder, validity
+from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.engine import Engine
+from dumbbell.running.extent import NOTHING, Extent
+from dumbbell.scenario.resolve import ResolvedScenario
+
+
+class OtherBuild(DumbbellError):  # noqa: N818 - what was found, not what to do
+    """A worker would make other results than those that are asked for."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be run.
+
+    Attributes
+    ----------
+    scenario
+        The run; algorithms of a user's own travel in it as source.
+    engine
+        What runs it.
+    retries
+        How often it is repeated as long as it is invalid.
+    """
+
+    scenario: ResolvedScenario
+    engine: Engine
+    retries: int
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What became of a task.
+
+    Attributes
+    ----------
+    files
+        The files of its result by their names; None: it failed.
+    ran, held
+        How much was run, invalid attempts included, and how much the result holds.
+    seconds
+        How long it took.
+    invalid, doubts
+        Why nothing, or not everything, may rest on it.
+    error, trace
+        Why it failed, and where unless the error explains itself.
+    """
+
+    files: Mapping[str, bytes] | None
+    ran: Extent
+    held: Extent = NOTHING
+    seconds: float = 0.0
+    invalid: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    error: Exception | None = None
+    trace: str | None = None
+
+
+def bring(task: Task, cancel: CancelToken | None = None) -> Brought:
+    """Run a task. Whatever goes wrong in the run comes back; raises Cancelled and OtherBuild."""
+    if task.engine.identity != task.scenario.engine:
+        raise OtherBuild(
+            f"{socket.gethostname()} would run it on {task.engine.identity}, not on "
+            f"{task.scenario.engine}: install the same Dumbbell there"
+        )
+    began_s = time.monotonic()
+    ran = held = NOTHING
+    files: dict[str, bytes] = {}
+    try:
+        for output in validity.attempts(task.engine, task.scenario, cancel, task.retries):
+            files = dict(run_folder.encoded(task.scenario, output))
+            size_bytes = sum(map(len, files.values()))
+            held = Extent.of(task.scenario.scenario, output.summary, size_bytes)
+            ran += held
+            invalid, doubts = validity.reasons(output.summary), output.summary.doubts
+    except Cancelled:
+        raise
+    except Exception as error:  # the others go on, whatever went wrong here
+        return _failed(error, ran)
+    return Brought(files, ran, held, time.monotonic() - began_s, invalid, doubts)
+
+
+def _failed(error: Exception, ran: Extent) -> Brought:
+    explains_itself = isinstance(error, DumbbellError)
+    trace = None if explains_itself else "".join(traceback.format_exception(error))
+    error.__traceback__ = None  # it would keep the run in memory
+    try:
+        pickle.dumps(error)
+    except Exception:  # what it holds, nobody knows
+        error = EngineError(f"{type(error).__name__}: {error}")
+    return Brought(None, ran, error=error, trace=trace)
+
+
+def build() -> str:
+    """Say what results of this process are."""
+    return f"{catalogue.ENGINE_VERSION}, tables {catalogue.schema().version}"

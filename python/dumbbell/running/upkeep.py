@@ -1,0 +1,115 @@
+"""What a results folder needs from time to time: checked, packed, sorted out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.errors import DamagedResult, MissingResult
+from dumbbell.running import staging
+from dumbbell.running.packs import PackedResult
+from dumbbell.running.store import Store
+
+Told = Callable[[int], None]
+"""Hears how many results have been looked at."""
+
+
+def check(store: Store, on_result: Told, *, contents: bool = False) -> list[str]:
+    """Verify every result, and return what is wrong with those that are damaged."""
+    damaged = []
+    for number, key in enumerate(store.keys(), start=1):
+        try:
+            store.verify(key, contents=contents, is_wanted=False)
+        except MissingResult:
+            pass  # another process is replacing it
+        except DamagedResult as error:
+            damaged.append(str(error))
+        on_result(number)
+    return damaged
+
+
+@dataclass
+class Packed:
+    """What packing came to: how many results are in `file`, and which are `damaged`."""
+
+    file: Path | None
+    results: int
+    damaged: list[str]
+
+
+def pack(store: Store, on_result: Told) -> Packed:
+    """Put all results that have folders of their own into a file; nothing else may run here.
+
+    A folder is removed when the pack is on the disk and holds every byte of it. Damaged results
+    stay where they are.
+    """
+    damaged: list[str] = []
+    taken: list[str] = []
+
+    def intact() -> Iterator[tuple[str, dict[str, bytes]]]:
+        for key in store.loose():
+            try:
+                store.verify(key, is_wanted=False)
+            except DamagedResult as error:
+                damaged.append(str(error))
+                continue
+            taken.append(key)
+            on_result(len(taken))
+            yield key, store.files(key)
+
+    with store.errors("write"):
+        file = store.packs.write(intact())
+    if file is None:
+        return Packed(None, 0, damaged)
+    for key in taken:
+        if PackedResult(file, key).files() == store.files(key):
+            store.remove(key)
+    for folder in store.root.glob("runs/??/"):
+        with suppress(OSError):  # not empty
+            folder.rmdir()
+    return Packed(file, len(taken), damaged)
+
+
+@dataclass(frozen=True)
+class Useless:
+    """A result that may go, and why."""
+
+    key: str
+    why: str
+    size_bytes: int
+
+
+def useless(store: Store, engine: str, asked: Collection[str] | None) -> Iterator[Useless]:
+    """Yield what may go: damaged results, and those of an earlier version of the simulator.
+
+    With `asked` also what is not among these keys.
+    """
+    kind = engine.partition(" ")[0]
+    for key in store.loose():
+        why = None
+        try:
+            found = store.described(key, is_wanted=False)
+        except MissingResult:
+            continue
+        except DamagedResult:
+            why = "damaged"
+        else:
+            if found.engine != engine and found.engine.partition(" ")[0] == kind:
+                why = f"of {found.engine}"
+            elif asked is not None and key not in asked:
+                why = "not asked for"
+        if why is not None:
+            yield Useless(key, why, store.size_bytes(key))
+
+
+def prune(store: Store, found: Collection[Useless]) -> None:
+    """Remove results, what was measured of them, and what writers that died have left."""
+    for each in found:
+        store.remove(each.key)
+    store.clean()
+    with store.errors("write"):
+        for file in store.root.glob("quantities/??/*.json"):
+            if not staging.is_staging(file) and not store.has(file.stem):
+                file.unlink(missing_ok=True)

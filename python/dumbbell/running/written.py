@@ -1,0 +1,50 @@
+"""The tables of a run as files of a user's own, CSV or Parquet, one for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+from dumbbell.running.result import Run
+
+SUFFIXES: Final = (".csv", ".parquet")
+
+
+def check(name: Path) -> None:
+    """Refuse a name from which none can be made for the files."""
+    valid = "NAME.csv or NAME.parquet, for NAME-flows.csv, NAME-queues.csv and so on"
+    if name.suffix not in SUFFIXES:
+        raise InputError("neither CSV nor Parquet", source="--tables", value=str(name), valid=valid)
+    if not name.parent.is_dir():
+        raise InputError("no such folder", source="--tables", value=str(name.parent))
+    for table in catalogue.schema().tables:
+        file = path(name, table)
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise InputError("cannot be written", source="--tables", value=str(file))
+
+
+def path(name: Path, table: str) -> Path:
+    """Return the file of a table: ``run-flows.csv`` of ``run.csv``."""
+    return name.with_name(f"{name.stem}-{table}{name.suffix}")
+
+
+def tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables of a run that have rows, by name, as people read them."""
+    for name in catalogue.schema().tables:
+        frame = run.modes if name == "modes" else run.scan(name).collect()
+        if not frame.is_empty():
+            yield name, frame
+
+
+def write(frame: pl.DataFrame, file: Path) -> None:
+    """Write a table in the format that the file's name says."""
+    if file.suffix == ".csv":
+        frame.write_csv(file)
+    else:
+        frame.write_parquet(file)

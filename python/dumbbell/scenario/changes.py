@@ -1,0 +1,91 @@
+"""Changes to a scenario file on the command line: ``network.rtt=80ms``."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dumbbell.errors import InputError
+
+OPTION: Final = "--set"
+_EXAMPLE: Final = "network.rtt=80ms, flow.0.algorithm=cubic"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A key of the file, as errors name it, and its value."""
+
+    key: str
+    value: Any
+
+    @classmethod
+    def parse(cls, text: str) -> Change:
+        """Read ``KEY=VALUE``; the value is one of TOML, or else a text."""
+        key, equals, value = text.partition("=")
+        if not equals or not all(key.strip().split(".")):
+            raise InputError("not a key and a value", source=OPTION, value=text, valid=_EXAMPLE)
+        return cls(key.strip(), _value(value.strip()))
+
+    def apply(self, table: dict[str, Any]) -> None:
+        """Change a table; tables that are missing on the way are made."""
+        *parents, last = self.key.split(".")
+        place: Any = table
+        for depth, part in enumerate(parents):
+            place = self._inner(place, part, ".".join(parents[: depth + 1]))
+        if isinstance(place, list):
+            place[self._position(place, last)] = self.value
+        else:
+            place[last] = self.value
+
+    def _inner(self, place: Any, part: str, key: str) -> Any:
+        if isinstance(place, list):
+            inner = place[self._position(place, part)]
+        else:
+            inner = place.setdefault(part, {})
+        if not isinstance(inner, dict | list):
+            raise InputError(
+                "has no keys in the file",
+                source=OPTION,
+                key=key,
+                value=inner,
+                valid=f"{key}={{ ... }}, a table as a whole",
+            )
+        return inner
+
+    def _position(self, place: Sequence[Any], part: str) -> int:
+        if not part.isdecimal() or int(part) >= len(place):
+            raise InputError(
+                "there is no such entry",
+                source=OPTION,
+                key=self.key,
+                value=part,
+                valid=f"0 to {len(place) - 1}" if place else "none: the array is empty",
+            )
+        return int(part)
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return text
+
+
+def changed(table: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """Return the table of a scenario file with changes, in their order."""
+    found = copy.deepcopy(dict(table))
+    for change in changes:
+        change.apply(found)
+    return found
+
+
+def blamed(error: InputError, changes: Sequence[Change]) -> InputError:
+    """Name the option instead of the file where a change is what is wrong."""
+    keys = [change.key for change in changes]
+    key = error.key or ""
+    is_ours = any(key == ours or key.startswith(f"{ours}.") for ours in keys)
+    others = [blamed(other, changes) for other in error.others]
+    return replace(error, source=OPTION if is_ours else error.source, others=others)

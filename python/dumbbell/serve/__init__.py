@@ -1,0 +1,1 @@
+"""A results folder as pages that a browser reads live: what `dumbbell serve` shows."""

@@ -1,0 +1,172 @@
+"""The web application: which page stands at which address, and what every answer carries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dumbbell.errors import DumbbellError, InputError
+from dumbbell.serve.site import Site
+
+_HEADERS: Final = {
+    # Nothing comes from elsewhere; charts bring styles of their own.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".pdf": "application/pdf",
+}
+_PORT: Final = re.compile(r":[0-9]+$")
+
+
+def application(site: Site, hosts: frozenset[str] | None = None) -> ASGIApp:
+    """Return the application; requests that name another host than one of `hosts` are refused.
+
+    Without that a page of anybody's could read this one by a name that it has made ours. None:
+    any name will do.
+    """
+    answers = _Answers(site)
+    routes = [
+        Route("/", answers.overview),
+        Route("/index.html", answers.overview),
+        Route("/live.json", answers.live),
+        Route("/runs.html", answers.runs),
+        Route("/runs.json", answers.found),
+        Route("/overlay/{named}/", answers.overlay),
+        Route("/overlay/{named}/figures/{file}", answers.figure),
+        Route("/overlay/{named}/data/{file}", answers.numbers),
+        Route("/difference/{named}/", answers.difference),
+        Route("/assets/{name}", answers.asset),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={
+            HTTPException: answers.refused,
+            DumbbellError: answers.failed,
+            Exception: answers.broken,
+        },
+    )
+    return _Guarded(app, hosts)
+
+
+class _Guarded:
+    """Refuses requests under foreign names, and gives every answer its headers."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        await self._chosen(scope)(scope, receive, answer)
+
+    def _chosen(self, scope: Scope) -> ASGIApp:
+        if scope["type"] != "http" or self._hosts is None:
+            return self._app
+        host = Headers(scope=scope).get("host", "")
+        name = _PORT.sub("", host)
+        if name in self._hosts:
+            return self._app
+        said = f"This server is not called {name}: {', '.join(sorted(self._hosts))}\n"
+        return Response(said, HTTPStatus.MISDIRECTED_REQUEST, media_type="text/plain")
+
+
+class _Answers:
+    """What is answered at each address, by threads: they may take a while."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def overview(self, _: Request) -> Response:
+        return HTMLResponse(self._site.overview())
+
+    def live(self, _: Request) -> Response:
+        return JSONResponse(self._site.live())
+
+    def runs(self, _: Request) -> Response:
+        return HTMLResponse(self._site.runs())
+
+    def found(self, _: Request) -> Response:
+        return JSONResponse(self._site.found())
+
+    def overlay(self, request: Request) -> Response:
+        return HTMLResponse(self._site.overlay(_named(request)))
+
+    def difference(self, request: Request) -> Response:
+        return HTMLResponse(self._site.difference(_named(request)))
+
+    def figure(self, request: Request) -> Response:
+        name, dot, kind = request.path_params["file"].rpartition(".")
+        for drawn in self._site.figures(_named(request)):
+            if drawn.picture.figure.spec.name == name and dot + kind in _TYPES:
+                return Response(drawn.file(dot + kind), media_type=_TYPES[dot + kind])
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+
+    def numbers(self, request: Request) -> Response:
+        for drawn in self._site.figures(_named(request)):
+            if f"{drawn.picture.figure.spec.name}.csv" == request.path_params["file"]:
+                return Response(drawn.numbers(), media_type="text/csv")
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+
+    def asset(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        text = self._site.asset(name)
+        if text is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        return Response(text, media_type=_TYPES[f".{name.rpartition('.')[2]}"])
+
+    def refused(self, request: Request, error: Exception) -> Response:
+        """Say that there is no such page, or no such way to ask for it."""
+        assert isinstance(error, HTTPException)
+        status = HTTPStatus(error.status_code)
+        said = {
+            HTTPStatus.NOT_FOUND: "There is no such page.",
+            HTTPStatus.METHOD_NOT_ALLOWED: "These pages can only be read.",
+        }
+        return self._error(request, status, said.get(status, error.detail))
+
+    def failed(self, request: Request, error: Exception) -> Response:
+        """Say what is wrong with what was asked for, or with what the folder holds."""
+        is_input = isinstance(error, InputError)
+        status = HTTPStatus.NOT_FOUND if is_input else HTTPStatus.INTERNAL_SERVER_ERROR
+        return self._error(request, status, str(error))
+
+    def broken(self, request: Request, error: Exception) -> Response:
+        """Say that something is wrong with Dumbbell."""
+        said = f"This is a bug in Dumbbell: {type(error).__name__}: {error}"
+        return self._error(request, HTTPStatus.INTERNAL_SERVER_ERROR, said)
+
+    def _error(self, request: Request, status: HTTPStatus, message: str) -> Response:
+        if request.url.path.endswith(".json"):
+            return JSONResponse({"error": message}, status)
+        return HTMLResponse(self._site.error(status.phrase, message, request.url.path), status)
+
+
+def _named(request: Request) -> list[str]:
+    """Return the runs that an address names."""
+    return str(request.path_params["named"]).split("-")

@@ -1,0 +1,106 @@
+"""How two runs differ: what they are, and what they come to, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from dumbbell.labels import number
+from dumbbell.quantities import taking, titles
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import Quantity
+from dumbbell.quantities.subjects import Absent, Flow
+from dumbbell.report import columns, run_totals
+from dumbbell.running.result import Run
+from dumbbell.serve.picked import Pick
+
+_OF_FLOWS: Final = ("goodput_mbit_per_s", "rtt_mean_ms", "retransmitted_share", "timeouts")
+_FLOWS_MAX: Final = 12
+_DIGITS: Final = 4
+_NONE: Final = "–"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the comparison: what it is of, both runs' values, and the difference in words."""
+
+    what: str
+    first: str
+    second: str
+    difference: str = ""
+    relative: str = ""
+
+
+def scenarios(first: Pick, second: Pick) -> Iterator[Row]:
+    """Yield what was run, and whether it is the same."""
+    for head, one in first.stored.cells.items():
+        other = second.stored.cells[head]
+        yield Row(head, _cell(one), _cell(other), "" if one == other else "differs")
+
+
+def _cell(value: object) -> str:
+    return _NONE if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def totals(first: Run, second: Run) -> Iterator[Row]:
+    """Yield the quantities of whole runs by which algorithms are compared."""
+    for name in (*columns.KEY, *columns.FURTHER):
+        yield _row(titles.title(name, {}), name, name, first, second)
+
+
+def flows(first: Run, second: Run) -> Iterator[Row]:
+    """Yield what the flows achieved, one after the other in both runs, as far as there is room."""
+    pairs = list(zip_longest(_sampled(first), _sampled(second)))[:_FLOWS_MAX]
+    for one, other in pairs:
+        names = dict.fromkeys(flow.label for flow in (one, other) if flow is not None)
+        for quantity in _OF_FLOWS:
+            asked = [
+                None if flow is None else f"{quantity}[{flow.number}]@run" for flow in (one, other)
+            ]
+            what = f"{' / '.join(names)}: {titles.title(quantity, {})}"
+            yield _row(what, asked[0], asked[1], first, second)
+
+
+def _sampled(run: Run) -> Sequence[Flow]:
+    return [flow for flow in run_totals.view_of(run).flows if flow.is_sampled]
+
+
+def _row(what: str, one: str | None, other: str | None, first: Run, second: Run) -> Row:
+    found = taking.described(one or other or "")
+    unit = f" ({found.shown_unit})" if found.shown_unit else ""
+    left, right = (_value(first, one), _value(second, other))
+    return Row(
+        f"{what}{unit}",
+        _shown(left, found),
+        _shown(right, found),
+        *_difference(left, right, found),
+    )
+
+
+def _shown(value: float | None, quantity: Quantity) -> str:
+    return number(None if value is None else value * quantity.shown_scale, _DIGITS)
+
+
+def _value(run: Run, name: str | None) -> float | None:
+    """Return a quantity; None where the run has nothing of the kind."""
+    if name is None:
+        return None
+    try:
+        return taking.take(run_totals.view_of(run), parse(name))
+    except Absent:
+        return None
+
+
+def _difference(first: float | None, second: float | None, quantity: Quantity) -> tuple[str, str]:
+    """Return the second less the first, and by how many per cent of the first that is."""
+    if first is None or second is None:
+        return _NONE, _NONE
+    less = second - first
+    share = f"{_signed(100 * less / abs(first), 3)} %" if first else _NONE
+    return _signed(less * quantity.shown_scale), share
+
+
+def _signed(value: float, digits: int = _DIGITS) -> str:
+    return f"+{number(value, digits)}" if value > 0 else number(value, digits)

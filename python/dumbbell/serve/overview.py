@@ -1,0 +1,109 @@
+"""What the overview tells: how far the studies of a folder are, and the command that ran last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from dumbbell import labels
+from dumbbell.inventory import Inventory
+from dumbbell.plans import Plan
+from dumbbell.report import run_pages
+from dumbbell.results import Results
+from dumbbell.running import campaigns, engines, failures
+from dumbbell.running.campaigns import Command
+
+_REASONS: Final = 5
+"""Failures of a study that are told with their reasons."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a plan of a study is; `failures` says why runs failed."""
+
+    planned: int
+    done: int
+    invalid: int
+    failures: tuple[str, ...]
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether any of its runs was tried."""
+        return bool(self.done or self.invalid or self.failures)
+
+
+def content(inventory: Inventory, unknown: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return what the overview shows, as plain data.
+
+    `unknown` are the names of studies that the inventory cannot read, and why.
+    """
+    studies = [row for each in inventory.results() for row in _rows(each, inventory)]
+    latest = campaigns.latest(inventory.store)
+    return {
+        "folder": str(inventory.store.root),
+        "runs": sum(1 for _ in inventory.store.keys()),  # noqa: SIM118 - no mapping
+        "studies": studies,
+        "latest": None if latest is None else _command(latest),
+        "unknown": [f"{name}: {why}" for name, why in unknown.items()],
+    }
+
+
+def _rows(results: Results, inventory: Inventory) -> list[Mapping[str, Any]]:
+    """Return a row for each plan of a study by one engine of which runs were tried.
+
+    If there is none, by the simulator, it is that of the first plan.
+    """
+    told = {plan: _progress(results, plan, inventory) for plan in results.keys}
+    begun = {plan: found for plan, found in told.items() if found.is_begun}
+    if not begun and not results.engine.real_time:
+        begun = dict(list(told.items())[:1])
+    return [_row(results, plan, found) for plan, found in begun.items()]
+
+
+def _progress(results: Results, plan: Plan, inventory: Inventory) -> Progress:
+    keys = results.keys[plan]
+    there = {key for key in keys if results.store.has(key)}
+    invalid = inventory.invalid(there) if results.engine.real_time else set()
+    failed = failures.failures(results.store, sorted(keys - there))
+    return Progress(len(keys), len(there - invalid), len(invalid), tuple(map(str, failed.values())))
+
+
+def _row(results: Results, plan: Plan, found: Progress) -> Mapping[str, Any]:
+    header = results.study.header
+    command = header.command or f"dumbbell run {results.study.name}"
+    return {
+        "name": results.study.name,
+        "title": header.title,
+        "command": f"{command}{engines.option(results.engine)}{run_pages.options(plan)}",
+        "engine": results.engine.identity,
+        "planned": found.planned,
+        "done": found.done,
+        "invalid": found.invalid,
+        "failed": len(found.failures),
+        "why": found.failures[:_REASONS],
+    }
+
+
+def _command(command: Command) -> Mapping[str, Any]:
+    """Return what the command that was begun last has done, as far as it has said so."""
+    heard_s = datetime.now(UTC).timestamp() - command.started.timestamp() - command.wall_s
+    per_minute = 60 * command.runs / command.wall_s if command.wall_s > 0 else None
+    peak = command.peak_memory_bytes
+    return {
+        "study": command.study,
+        "engine": command.engine,
+        "started": f"{command.started.astimezone():%Y-%m-%d %H:%M:%S}",
+        "facts": [
+            ["runs", f"{command.runs:,}{', quick' if command.quick else ''}"],
+            ["failed", f"{command.failed:,}"],
+            ["at the same time", f"{command.jobs:,}"],
+            ["wall time", labels.duration(command.wall_s)],
+            ["runs per minute", labels.number(per_minute)],
+            ["simulated", labels.hours(command.simulated_s)],
+            ["packets", labels.amount(command.packets)],
+            ["peak memory", "–" if peak is None else labels.amount(peak, "B")],
+            ["last heard of", f"{labels.duration(max(0.0, heard_s))} ago"],
+        ],
+    }

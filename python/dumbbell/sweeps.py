@@ -1,0 +1,212 @@
+"""Sweeps: algorithms over all combinations of several values of a path, as an experiment."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell import catalogue, experiments
+from dumbbell.compare import SETTLING, Mix, Setting, scenario_table
+from dumbbell.errors import InputError, placed
+from dumbbell.labels import label_of, listing
+from dumbbell.plan import grid
+from dumbbell.units import (
+    format_bytes,
+    format_rate,
+    format_time,
+    parse_bytes,
+    parse_integer,
+    parse_rate,
+    parse_time,
+)
+
+VALUES_MAX: Final = 1000
+"""Of an axis."""
+
+SHOWN: Final = {
+    "goodput_mbit_per_s": "Goodput",
+    "rtt_mean_ms@run": "Round-trip time",
+    "retransmitted_share@late": "Retransmitted",
+    "jain": "Fairness",
+}
+"""What figures of a sweep show."""
+
+_RANGE: Final = re.compile(r"(?P<low>.+?)\.\.(?P<high>[^*+]+)(?P<sign>[*+])(?P<step>.+)")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key of the path with the values that a sweep gives it."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def axis(name: str, text: str) -> Axis:
+    """Read ``10ms,40ms``, ``10ms..160ms*2`` (each twice the one before), ``10ms..50ms+10ms``."""
+    values = [value for part in text.split(",") for value in _values(name, part.strip())]
+    if not values:
+        raise InputError("no value", source=f"--{name}", value=text)
+    return Axis(name, tuple(dict.fromkeys(values)))
+
+
+def is_sweep(text: str) -> bool:
+    """Tell whether an option has more than one value."""
+    return "," in text or ".." in text
+
+
+def _values(name: str, part: str) -> list[str]:
+    match = _RANGE.fullmatch(part)
+    if match is None:
+        if ".." in part:
+            raise InputError(
+                "not a range", source=f"--{name}", value=part, valid="10ms..160ms*2 or 10..50+10"
+            )
+        return [part] if part else []
+    read, show = _READERS[name]
+    grows = match["sign"] == "*"
+    with placed(source=f"--{name}"):
+        low, high = Fraction(read(match["low"])), Fraction(read(match["high"]))
+        step = _exact(match["step"]) if grows else Fraction(read(match["step"]))
+    if step <= int(grows) or low > high or (grows and low <= 0):
+        raise InputError("a range without an end", source=f"--{name}", value=part)
+    found = []
+    while low <= high:
+        found.append(show(low))
+        low = low * step if grows else low + step
+        if len(found) > VALUES_MAX:
+            raise InputError(f"more than {VALUES_MAX} values", source=f"--{name}", value=part)
+    return found
+
+
+def _bdp(text: str) -> Fraction:
+    if not text.endswith("bdp"):
+        raise InputError("not a share of the BDP", source="--buffer", value=text, valid="0.5bdp")
+    return _exact(text.removesuffix("bdp"))
+
+
+def _exact(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise InputError("not a number", value=text, valid="2, or 1e-3") from None
+
+
+def _number(value: Fraction) -> str:
+    return f"{float(value):.6g}"
+
+
+_READERS: Final[Mapping[str, tuple[Callable[[str], Any], Callable[[Fraction], str]]]] = {
+    "rate": (parse_rate, lambda value: format_rate(round(value))),
+    "rtt": (parse_time, lambda value: format_time(round(value))),
+    "buffer": (_bdp, lambda value: f"{_number(value)}bdp"),
+    "loss": (_exact, _number),
+    "flows": (parse_integer, lambda value: str(round(value))),
+    "requests": (parse_bytes, lambda value: format_bytes(round(value))),
+}
+
+
+def sweep(
+    algorithms: Sequence[str],
+    axes: Sequence[Axis],
+    *,
+    duration: str,
+    stack: str,
+    runs: int,
+) -> dict[str, Any]:
+    """Return the study of algorithms over all combinations of the axes' values."""
+    known = {each.name: each.values for each in axes}
+    swept = [each for each in axes if len(each.values) > 1]
+    first = {each.name: each.values[0] for each in axes}
+    setting = Setting(first["rate"], first["rtt"], first["buffer"], first["loss"], duration, stack)
+    setting.check()
+    table = _templated(setting, int(first["flows"]))
+    who = listing([label_of(catalogue.called(name)) for name in algorithms])
+    over = listing([each.name for each in swept]) or "one path"
+    test = {
+        "name": "sweep",
+        "title": "All combinations",
+        "runs": runs,
+        "folder": str(Path.cwd()),
+        "axes": {"algorithm": list(algorithms), **{k: list(v) for k, v in known.items()}},
+        "measure": {"settle": SETTLING},
+        "scenario": table,
+    }
+    command = ["compare", *algorithms]
+    for each in axes:
+        command += [f"--{each.name}", ",".join(each.values)]
+    command += ["--duration", duration, "--stack", stack, "--runs", str(runs)]
+    return {
+        **experiments.head(
+            "sweep",
+            [test],
+            command=command,
+            title=f"{who} over {over}",
+            summary=", ".join(map(_said, axes)),
+        ),
+        "figure": list(_figures(swept, several=known["flows"] != ("1",))),
+    }
+
+
+def _said(axis: Axis) -> str:
+    if len(axis.values) == 1:
+        return f"{axis.name} {axis.values[0]}"
+    return f"{axis.name} {axis.values[0]} to {axis.values[-1]} ({len(axis.values)} values)"
+
+
+def _templated(setting: Setting, flows: int) -> dict[str, Any]:
+    """Return the scenario of `compare` with its axes left open."""
+    table = scenario_table(setting, Mix((("reno", flows),)))
+    table["network"] |= {"rate": "{rate}", "rtt": "{rtt}", "queue": "{buffer}"}
+    table["network"]["loss"] = [{"place": "receiver", "probability": "{loss}"}]
+    (flow,) = table["flow"]
+    flow |= {"algorithm": "{algorithm}", "count": "{flows}", "label": "flow"}
+    return table
+
+
+def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
+    """Yield lines against an axis, heat maps over pairs of axes."""
+    pairs = list(itertools.combinations(swept, 2))
+    for number, (quantity, title) in enumerate(SHOWN.items(), start=1):
+        if quantity == "jain" and not several:
+            continue
+        common = {"section": "sweep", "test": "sweep"}
+        for pair in pairs:
+            x, y = pair
+            yield {
+                "name": f"map{number}-{x.name}-{y.name}",
+                "title": f"{title} over {x.name} and {y.name}",
+                "kind": "heatmap",
+                "x": x.name,
+                "y": y.name,
+                "quantity": quantity,
+                "facet": "algorithm",
+                **common,
+            }
+        if len(swept) == 1:
+            (x,) = swept
+            column = grid.numeric_column(x.name, x.values)
+            shape = _map(x.name, quantity) if column is None else _line(x.name, column, quantity)
+            yield {
+                "name": f"line{number}-{x.name}",
+                "title": f"{title} against {x.name}",
+                **shape,
+                **common,
+            }
+
+
+def _line(axis_name: str, column: str, quantity: str) -> dict[str, Any]:
+    return {
+        "kind": "points",
+        "x": {"field": column, "title": f"{axis_name} ({column.rpartition('_')[2]})"},
+        "y": {"field": quantity},
+    }
+
+
+def _map(axis_name: str, quantity: str) -> dict[str, Any]:
+    return {"kind": "heatmap", "x": axis_name, "y": "algorithm", "quantity": quantity}

@@ -1,0 +1,102 @@
+"""Who proposes what to try next: Optuna where it is installed, else a Sobol design.
+
+Both begin with the same Sobol points, which cover the ranges evenly. All are seeded, and what is
+proposed depends on nothing but the seed and what was told, so that a search can be repeated.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from scipy.stats import qmc  # type: ignore[import-untyped]
+
+if TYPE_CHECKING:
+    import optuna
+
+Shares = tuple[float, ...]
+"""Where a point lies between the ends of each dimension, 0 to 1."""
+
+START_PER_DIMENSION: Final = 8
+"""Points of the Sobol design before anything is learnt."""
+
+
+class Proposer(Protocol):
+    """Proposes points, and is told what became of them."""
+
+    name: str
+
+    def ask(self, count: int) -> list[Shares]:
+        """Return so many points to try next."""
+        ...
+
+    def tell(self, values: Sequence[Sequence[float]]) -> None:
+        """Learn the objectives of the points that were asked for last, more being better."""
+        ...
+
+
+def proposer(dimensions: int, objectives: int, seed: int) -> Proposer:
+    """Return the best proposer that is installed."""
+    if find_spec("optuna") is None:
+        return Sobol(dimensions, seed)
+    return Learning(dimensions, objectives, seed)
+
+
+class Sobol:
+    """Points that cover the ranges evenly, whatever becomes of them (Sobol 1967, scrambled)."""
+
+    name = "Sobol design (Optuna is not installed)"
+
+    def __init__(self, dimensions: int, seed: int) -> None:
+        self._design = qmc.Sobol(dimensions, rng=seed)
+
+    def ask(self, count: int) -> list[Shares]:
+        """Return the next points."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of numbers that are no power of two
+            return [tuple(map(float, point)) for point in self._design.random(count)]
+
+    def tell(self, values: Sequence[Sequence[float]]) -> None:
+        """Learn nothing."""
+
+
+class Learning:
+    """Optuna's tree-structured Parzen estimator (Bergstra et al. 2011), after a Sobol start."""
+
+    name = "Sobol start, then Optuna's TPE"
+
+    def __init__(self, dimensions: int, objectives: int, seed: int) -> None:
+        import optuna  # noqa: PLC0415 - takes long, and need not be there
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._names = [str(number) for number in range(dimensions)]
+        self._design = Sobol(dimensions, seed)
+        self._start = START_PER_DIMENSION * dimensions
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # both options are called experimental
+            sampler = optuna.samplers.TPESampler(
+                seed=seed,
+                multivariate=True,
+                constant_liar=True,
+                n_startup_trials=self._start,
+            )
+        self._study = optuna.create_study(sampler=sampler, directions=["maximize"] * objectives)
+        self._asked: list[optuna.Trial] = []
+
+    def ask(self, count: int) -> list[Shares]:
+        """Return points of the start, and then what is likely to be better than most."""
+        for point in self._design.ask(min(count, self._start)):
+            self._study.enqueue_trial(dict(zip(self._names, point, strict=True)))
+        self._start -= min(count, self._start)
+        self._asked = [self._study.ask() for _ in range(count)]
+        return [self._point(trial) for trial in self._asked]
+
+    def _point(self, trial: Any) -> Shares:
+        return tuple(trial.suggest_float(name, 0.0, 1.0) for name in self._names)
+
+    def tell(self, values: Sequence[Sequence[float]]) -> None:
+        """Learn."""
+        for trial, found in zip(self._asked, values, strict=True):
+            self._study.tell(trial, list(found))

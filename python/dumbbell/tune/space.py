@@ -1,0 +1,139 @@
+"""The parameters that are searched, with the ranges that the algorithm's file declares."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.catalogue import Algorithm, Parameter
+from dumbbell.errors import InputError
+from dumbbell.units import parse_integer
+
+_LINEAR_UP_TO: Final = 10
+"""Ranges whose ends lie this factor apart, or more, are searched evenly in logarithms."""
+
+_CHOICE: Final = re.compile(r"(?P<name>\w+)(?:=(?P<low>[^.]*)\.\.(?P<high>.*))?")
+
+Candidate = tuple[int, ...]
+"""Values of the parameters that are searched, in the order of the dimensions."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A parameter that is searched, and between which values."""
+
+    parameter: Parameter
+    low: int
+    high: int
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+        return self.parameter.name
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it is searched evenly in logarithms; 0 counts as 1 there."""
+        return self.high >= _LINEAR_UP_TO * max(1, self.low) and self.high > _LINEAR_UP_TO
+
+    def value(self, share: float) -> int:
+        """Return the valid value at a share, 0 to 1, of the way from `low` to `high`."""
+        if self.is_log:
+            zero = self.low == 0
+            start, end = math.log(self.low + zero), math.log(self.high + zero)
+            wanted = math.exp(start + share * (end - start)) - zero
+        else:
+            wanted = self.low + share * (self.high - self.low)
+        steps = round((wanted - self.low) / self.parameter.step)
+        most = (self.high - self.low) // self.parameter.step
+        return self.low + min(steps, most) * self.parameter.step
+
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        unit = f" ({self.parameter.unit})" if self.parameter.unit != "1" else ""
+        return f"{self.low} to {self.high}{unit}"
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is searched of an algorithm."""
+
+    algorithm: Algorithm
+    dimensions: tuple[Dimension, ...]
+
+    @property
+    def initial(self) -> Candidate:
+        """The values without any preset."""
+        return tuple(each.parameter.initial for each in self.dimensions)
+
+    def candidate(self, shares: Sequence[float]) -> Candidate:
+        """Return the values at shares, 0 to 1, of the dimensions."""
+        return tuple(each.value(share) for each, share in zip(self.dimensions, shares, strict=True))
+
+    def values(self, candidate: Candidate) -> dict[str, int]:
+        """Return the values by the names of the parameters."""
+        return {each.name: value for each, value in zip(self.dimensions, candidate, strict=True)}
+
+    def words(self, candidate: Candidate) -> str:
+        """Say the values."""
+        return ", ".join(f"{name} = {value}" for name, value in self.values(candidate).items())
+
+
+def space(algorithm: Algorithm, choices: Sequence[str] = ()) -> Space:
+    """Return what is searched: ``kp``, ``kd=100..8000``.
+
+    By default these are the parameters in which presets of the algorithm differ from its initial
+    values, and all of them if none does.
+    """
+    if not algorithm.parameters:
+        raise InputError("has no parameters to tune", key="algorithm", value=algorithm.name)
+    if not choices:
+        chosen = [each for each in algorithm.parameters if each.name in _preset_by(algorithm)]
+        found = [_whole(each) for each in chosen or algorithm.parameters]
+    else:
+        found = [_dimension(algorithm, choice) for choice in choices]
+    names = [each.name for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError("twice", source="--parameter", value=name)
+    return Space(algorithm, tuple(each for each in found if each.low < each.high))
+
+
+def _preset_by(algorithm: Algorithm) -> set[str]:
+    return {
+        name
+        for preset in algorithm.presets
+        for name, value in preset.values.items()
+        if value != algorithm.parameter(name).initial
+    }
+
+
+def _whole(parameter: Parameter) -> Dimension:
+    return Dimension(parameter, parameter.low, parameter.high)
+
+
+def _dimension(algorithm: Algorithm, choice: str) -> Dimension:
+    match = _CHOICE.fullmatch(choice)
+    if match is None:
+        raise InputError(
+            "not a parameter", source="--parameter", value=choice, valid="kp, or kp=1..8"
+        )
+    try:
+        parameter = algorithm.parameter(match["name"])
+        if match["low"] is None:
+            return _whole(parameter)
+        low, high = parse_integer(match["low"]), parse_integer(match["high"])
+    except InputError as error:
+        raise error.at(source="--parameter") from None
+    for value in (low, high):
+        try:
+            algorithm.check_parameter(parameter.name, value)
+        except InputError as error:
+            raise error.at(source="--parameter") from None
+    if low >= high:
+        raise InputError("an empty range", source="--parameter", value=choice, valid="kp=1..8")
+    return Dimension(parameter, low, high)

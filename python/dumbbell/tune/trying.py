@@ -1,0 +1,135 @@
+"""Runs of candidates on paths, each at most once, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dumbbell.catalogue import Own
+from dumbbell.errors import DumbbellError
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.quantities import taking
+from dumbbell.running import engines, executor, validity
+from dumbbell.running.choices import RETRIES
+from dumbbell.running.engine import Engine
+from dumbbell.running.executor import Progress
+from dumbbell.running.pools import Pool
+from dumbbell.running.store import Store
+from dumbbell.tune.objectives import Objective
+from dumbbell.tune.paths import NetworkPath
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """Who runs on paths: an algorithm by its name or preset, with some parameters set otherwise."""
+
+    choice: str
+    parameters: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def values(self) -> dict[str, int]:
+        """Its parameters by name."""
+        return dict(self.parameters)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: who, where, and which repetition."""
+
+    entrant: Entrant
+    path: NetworkPath
+    repetition: int
+
+    @property
+    def pair(self) -> tuple[str, int]:
+        """What it has in common with runs of others: the path and all random numbers."""
+        return self.path.name, self.repetition
+
+    @property
+    def identity(self) -> tuple[Entrant, str, int]:
+        """What tells it from others."""
+        return self.entrant, self.path.name, self.repetition
+
+
+@dataclass
+class Runs:
+    """What was run, and what it is worth by each objective.
+
+    Attributes
+    ----------
+    objectives
+        What is wanted.
+    store, engine, jobs, own
+        Where results are kept, what runs them, how many at the same time, and whose algorithms.
+    quantities
+        Further quantities to be told of each run.
+    on_progress
+        Hears of each run that has come to its end.
+    """
+
+    objectives: tuple[Objective, ...]
+    store: Store
+    engine: Engine
+    jobs: int | Pool | None
+    own: Own
+    quantities: tuple[str, ...] = ()
+    on_progress: Callable[[Progress], None] | None = None
+    count: int = 0
+    invalid: list[str] = field(default_factory=list)
+    _values: dict[tuple[Entrant, str, int], Mapping[str, float | None]] = field(
+        default_factory=dict, repr=False
+    )
+
+    def make(self, trials: Iterable[Trial]) -> None:
+        """Make those that are not there yet."""
+        missing = {each.identity: each for each in trials if each.identity not in self._values}
+        planned = {identity: self._planned(each) for identity, each in missing.items()}
+        outcome = executor.execute(
+            [run.resolved for run in planned.values()],
+            self.store,
+            self.engine,
+            engines.workers(self.engine, self.jobs),
+            self.on_progress,
+            retries=RETRIES,
+        )
+        if outcome.failed:
+            failed, error = outcome.failed[0]
+            raise DumbbellError(
+                f"{len(outcome.failed)} runs failed; the first is {failed}: {error}"
+            )
+        self.count += len(planned)
+        self.invalid += [validity.described(*each) for each in outcome.invalid]
+        found = taking.of_runs(list(planned.values()), self._references, self.store)
+        by_key = {run.resolved.key: values for run, values in found}
+        for identity, run in planned.items():
+            if run.resolved.key in by_key:
+                self._values[identity] = by_key[run.resolved.key]
+
+    def _planned(self, trial: Trial) -> PlannedRun:
+        entrant = trial.entrant
+        return trial.path.planned(
+            entrant.choice, entrant.values, trial.repetition, self.own, self.engine.identity
+        )
+
+    @property
+    def _references(self) -> list[str]:
+        terms = (term.reference for each in self.objectives for term in each.terms)
+        return list(dict.fromkeys([*terms, *self.quantities]))
+
+    def worth(self, trials: Sequence[Trial]) -> dict[tuple[str, int], tuple[float, ...]]:
+        """Return the objectives of runs by what pairs them; invalid runs are left out."""
+        return {
+            each.pair: tuple(one.of(self._values[each.identity]) for one in self.objectives)
+            for each in trials
+            if each.identity in self._values
+        }
+
+    def values(self, trials: Sequence[Trial], quantity: str) -> list[float]:
+        """Return a quantity of runs, where it has a value."""
+        found = (self._values.get(each.identity, {}).get(quantity) for each in trials)
+        return [value for value in found if value is not None]
+
+
+def all_of(entrant: Entrant, paths: Sequence[NetworkPath], repetitions: range) -> list[Trial]:
+    """Return the runs of someone on all paths, one repetition after the other."""
+    return [Trial(entrant, path, repetition) for repetition in repetitions for path in paths]

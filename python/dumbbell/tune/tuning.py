@@ -1,0 +1,288 @@
+"""``dumbbell tune`` as a whole: what is asked for, and what comes of it."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell import catalogue
+from dumbbell.catalogue import Algorithm
+from dumbbell.compare import Setting
+from dumbbell.errors import InputError
+from dumbbell.running import engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.executor import Interrupted, Progress
+from dumbbell.running.pools import Pool
+from dumbbell.running.store import Store
+from dumbbell.tune import judging, objectives, paths, proposing, space
+from dumbbell.tune.judging import Effect, Line
+from dumbbell.tune.paths import NetworkPath, Traffic
+from dumbbell.tune.search import Course, Search
+from dumbbell.tune.trying import Runs
+
+CANDIDATES_PER_DIMENSION: Final = 24
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be tuned, where and for what.
+
+    Attributes
+    ----------
+    algorithm
+        Its name, or its C file.
+    parameters
+        What is searched: ``kp``, ``kd=100..8000``; none: what the presets set, else everything.
+    rates, rtts, buffers
+        The paths: all combinations.
+    loss, duration, stack
+        As of scenarios; the same on all paths.
+    scenarios, held_out
+        Folders of scenario files instead of these, and of those to judge on.
+    traffic
+        What is on the paths.
+    objectives
+        What is wanted; several without weights give a front.
+    repetitions
+        Runs of a path at most.
+    candidates
+        How many candidates are tried; None: 24 for each parameter.
+    seed
+        Where the proposals come from.
+    """
+
+    algorithm: str
+    parameters: tuple[str, ...] = ()
+    rates: tuple[str, ...] = ()
+    rtts: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ("1bdp",)
+    loss: str = "0"
+    duration: str = "60s"
+    stack: str = "linux-6"
+    scenarios: Path | None = None
+    held_out: Path | None = None
+    traffic: Traffic = field(default_factory=Traffic)
+    objectives: tuple[str, ...] = ("goodput",)
+    repetitions: int = 5
+    candidates: int | None = None
+    seed: int = 0
+
+    def settings(self) -> list[Setting]:
+        """Return the paths that options describe."""
+        return [
+            Setting(rate, rtt, buffer, self.loss, self.duration, self.stack)
+            for rate, rtt, buffer in itertools.product(self.rates, self.rtts, self.buffers)
+        ]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search has found.
+
+    Attributes
+    ----------
+    request
+        What was asked for.
+    search
+        The search, with its course.
+    held_out
+        The paths on which `lines` judges.
+    lines
+        The winner, the defaults and the presets on these; none if the search was interrupted.
+    effects
+        What each parameter does around the winner.
+    confirmed
+        As `lines`, on the kernel; none: not asked for.
+    proposer
+        Who proposed.
+    """
+
+    request: Request
+    search: Search
+    held_out: Sequence[NetworkPath]
+    lines: tuple[Line, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    confirmed: tuple[Line, ...] = ()
+    proposer: str = ""
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm."""
+        return self.search.space.algorithm
+
+    @property
+    def course(self) -> Course:
+        """How the search went."""
+        return self.search.course
+
+    @property
+    def winner(self) -> dict[str, int]:
+        """The best parameters."""
+        assert self.course.best is not None, "nothing was searched"
+        return self.search.space.values(self.course.best.candidate)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        tried = [
+            {
+                "parameters": self.search.space.values(each.candidate),
+                "objectives": list(each.mean),
+                "repetitions": each.repetitions,
+                "dropped": each.dropped,
+            }
+            for each in self.course.tried
+        ]
+        return {
+            "algorithm": self.algorithm.name,
+            "objectives": [each.name for each in self.search.runs.objectives],
+            "paths": [path.name for path in self.search.paths],
+            "held_out": [path.name for path in self.held_out],
+            "winner": self.winner,
+            "front": [self.search.space.values(each.candidate) for each in self.course.front]
+            if self.search.front
+            else [],
+            "lines": [each.as_dict() for each in self.lines],
+            "confirmed": [each.as_dict() for each in self.confirmed],
+            "effects": [each.as_dict() for each in self.effects],
+            "tried": tried,
+            "runs": self.search.runs.count,
+            "interrupted": self.course.interrupted,
+        }
+
+
+def tune(
+    request: Request,
+    *,
+    results: Store | str | Path = "results",
+    jobs: int | Pool | None = None,
+    confirm: EngineName | None = None,
+    on_batch: Callable[[Course], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Tuned:
+    """Search parameters, and judge the best on paths and random numbers that were not searched.
+
+    Every run goes through the results folder, so that the same search again, or one that was
+    interrupted, makes only what is not there. Ctrl-C ends the search with what it has found.
+    """
+    own: dict[str, Algorithm] = {}
+    choice = catalogue.named(request.algorithm, Path(), own)
+    algorithm, preset = catalogue.split_preset(choice, own=own)
+    if preset is not None:
+        raise InputError(
+            "tuning begins at the initial values",
+            key="algorithm",
+            value=choice,
+            valid=algorithm.name,
+        )
+    searched = space.space(algorithm, request.parameters)
+    found, held_out = _paths(request)
+    store = results if isinstance(results, Store) else Store(results)
+    runs = Runs(
+        _objectives(request),
+        store,
+        engines.named(EngineName.SIMULATOR),
+        jobs,
+        own,
+        judging.SHOWN,
+        on_progress,
+    )
+    search = Search(
+        searched,
+        found,
+        choice,
+        runs,
+        request.repetitions,
+        request.candidates or CANDIDATES_PER_DIMENSION * len(searched.dimensions),
+        front=_is_front(request),
+    )
+    count = len(runs.objectives) if search.front else 1
+    proposer = proposing.proposer(len(searched.dimensions), count, request.seed)
+    try:
+        for course in search.go(proposer):
+            if on_batch is not None:
+                on_batch(course)
+    except Interrupted:
+        if search.course.best is None:
+            raise
+        search.course.interrupted = True
+        return Tuned(request, search, held_out, proposer=proposer.name)
+    return Tuned(
+        request,
+        search,
+        held_out,
+        tuple(judging.lines(search, held_out, request.repetitions)),
+        tuple(judging.effects(search)),
+        _confirmed(search, held_out, confirm),
+        proposer.name,
+    )
+
+
+def _objectives(request: Request) -> tuple[objectives.Objective, ...]:
+    offered = request.traffic.offered
+    if request.scenarios is not None:
+        offered.append("several flows")
+    found = tuple(objectives.objective(text, offered) for text in request.objectives)
+    if not found:
+        raise InputError("nothing is wanted", source="--objective", valid="goodput")
+    return found
+
+
+def _is_front(request: Request) -> bool:
+    weighted = ["*" in text for text in request.objectives]
+    if len(weighted) > 1 and any(weighted) and not all(weighted):
+        raise InputError(
+            "some objectives have weights and some have none",
+            source="--objective",
+            value=" ".join(request.objectives),
+            valid="weights for all, as goodput*2, or for none, which gives a front",
+        )
+    return len(weighted) > 1 and not any(weighted)
+
+
+def _paths(request: Request) -> tuple[list[NetworkPath], list[NetworkPath]]:
+    """Return the paths to search on and those to judge on."""
+    if request.scenarios is None:
+        if request.held_out is not None:
+            raise InputError(
+                "goes with scenario files", source="--held-out", valid="with --scenarios"
+            )
+        for name, values in (("--rate", request.rates), ("--rtt", request.rtts)):
+            if not values:
+                raise InputError("no path", source=name, valid="a path, or --scenarios DIR")
+        settings = request.settings()
+        searched = paths.described(settings, request.traffic)
+        return searched, paths.described(paths.around(settings), request.traffic)
+    if request.rates or request.rtts:
+        raise InputError("paths are in the files", source="--scenarios", valid="no --rate, --rtt")
+    searched = paths.from_folder(request.scenarios, request.algorithm)
+    if request.held_out is None:
+        return searched, searched
+    return searched, paths.from_folder(request.held_out, request.algorithm)
+
+
+def _confirmed(
+    search: Search, held_out: Sequence[NetworkPath], confirm: EngineName | None
+) -> tuple[Line, ...]:
+    """Judge winner and defaults on the kernel."""
+    if confirm is None:
+        return ()
+    kernel = engines.runnable(engines.named(confirm))
+    runs = replace(search.runs, engine=kernel, jobs=None, count=0, invalid=[], _values={})
+    return tuple(judging.confirmed(search, held_out, min(3, search.repetitions), runs))
+
+
+def preset_file(tuned: Tuned) -> str:
+    """Return the winner as a preset file."""
+    names = ", ".join(path.name for path in tuned.search.paths)
+    wanted = ", ".join(each.name for each in tuned.search.runs.objectives)
+    source = f"dumbbell tune: {wanted} on {names}"
+    quoted = source.replace("\\", "\\\\").replace('"', '\\"')
+    lines = [f'algorithm = "{tuned.algorithm.name}"', f'source = "{quoted}"', "", "[parameters]"]
+    lines += [f"{name} = {value}" for name, value in tuned.winner.items()]
+    text = "\n".join(lines) + "\n"
+    tomllib.loads(text)
+    return text

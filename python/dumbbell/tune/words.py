@@ -1,0 +1,63 @@
+"""What a search has found, in words and cells of tables."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dumbbell.estimates import Estimate
+from dumbbell.labels import number, with_interval
+from dumbbell.quantities.taking import described
+from dumbbell.tune.judging import SHOWN, Line
+from dumbbell.tune.tuning import Tuned
+
+SETTLED: Final = 1.02
+"""A gain below this is no reason to change anything."""
+
+
+def columns(tuned: Tuned) -> list[str]:
+    """Return the headings of the table of lines."""
+    objectives = [f"{each.name}, times the default" for each in tuned.search.runs.objectives]
+    shown = [described(name) for name in SHOWN]
+    quantities = [f"{each.title} ({each.shown_unit})" for each in shown]
+    return ["parameters", *objectives, *quantities]
+
+
+def cells(line: Line) -> list[str]:
+    """Return the cells of a line."""
+    gains = [factor(each) for each in line.gain]
+    scales = {name: described(name).shown_scale for name in SHOWN}
+    means = [
+        number(line.means[name] * scales[name]) if name in line.means else "–" for name in SHOWN
+    ]
+    return [line.name, *gains, *means]
+
+
+def factor(estimate: Estimate) -> str:
+    """Render a factor with its interval."""
+    if not estimate.has_interval:
+        return number(estimate.value)
+    return with_interval(estimate.value, estimate.low, estimate.high)
+
+
+def conclusion(tuned: Tuned) -> str:
+    """Say in a sentence whether tuning was worth it, on the paths that were not searched."""
+    best = tuned.course.best
+    assert best is not None, "nothing was searched"
+    winner = tuned.search.space.words(best.candidate)
+    if tuned.course.interrupted:
+        return f"Interrupted; the best so far is {winner}, not judged on other paths yet."
+    if tuned.search.front:
+        return (
+            f"{len(tuned.course.front)} of {len(tuned.course.tried)} candidates are on the front."
+        )
+    line = next(each for each in tuned.lines if each.name == "tuned")
+    gain = line.gain[0]
+    where = "with random numbers that were not searched"
+    if tuned.held_out is not tuned.search.paths:
+        where = f"on paths and {where}"
+    if gain.low > 1:
+        small = ", a gain that hardly matters" if gain.value < SETTLED else ""
+        return f"{winner}: {factor(gain)} times the default {where}{small}."
+    if gain.high < 1:
+        return f"The default is better {where}: {winner} has {factor(gain)} times as much there."
+    return f"The default is as good {where}: {winner} has {factor(gain)} times as much there."

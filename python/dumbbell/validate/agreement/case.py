@@ -1,0 +1,102 @@
+"""A scenario that runs in the simulator and on the real kernel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from dumbbell.catalogue import Algorithm
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.units import NS_PER_S
+
+STACK: Final = "linux-6"
+"""The stack profile that models the kernel of the testbed."""
+
+_PACKET_BITS: Final = 12_000
+
+
+class Case(ABC):
+    """A scenario for both engines.
+
+    Attributes
+    ----------
+    algorithms
+        Those of its flows.
+    seconds
+        Length of the run.
+    """
+
+    algorithms: tuple[Algorithm, ...]
+    seconds: int
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What runs where; unique."""
+
+    @property
+    @abstractmethod
+    def loses_alike(self) -> bool:
+        """Whether both engines lose the same packets at random where their seeds are equal."""
+
+    @abstractmethod
+    def network(self, hold_ns: int) -> dict[str, Any]:
+        """Return the table of the network."""
+
+    @abstractmethod
+    def flow(self, number: int) -> dict[str, Any]:
+        """Return what the table of a flow, from 0, has beside its algorithm."""
+
+    @property
+    def flows(self) -> str:
+        """Its algorithms in words."""
+        return " + ".join(algorithm.name for algorithm in self.algorithms)
+
+    def table(self, hold_ns: int = 0) -> dict[str, Any]:
+        """Return the scenario as its file would say it.
+
+        Packets are held up to `hold_ns` longer in their senders; see `hosts`.
+        """
+        return {
+            "title": self.name,
+            "duration": f"{self.seconds}s",
+            "stack": STACK,
+            "network": self.network(hold_ns),
+            "flow": list(self._flows()),
+            "record": {"interval": "20ms", "events": ["congestion", "timeout"]},
+        }
+
+    def _flows(self) -> Iterator[dict[str, Any]]:
+        for number, algorithm in enumerate(self.algorithms):
+            yield {
+                "algorithm": algorithm.name,
+                "label": f"flow {number + 1}",
+                **_switches(algorithm),
+                **self.flow(number),
+            }
+
+    def resolve(self, repetition: int, hold_ns: int = 0) -> ResolvedScenario:
+        """Return what an engine runs; a repetition has the same seed in both."""
+        own = {each.name: each for each in self.algorithms if each.is_own}
+        table = {**self.table(hold_ns), "seed": repetition}
+        return Scenario.parse(table, self.name, own).resolve()
+
+
+def edge_jitter(rate_mbit: float, hold_ns: int) -> str:
+    """Return a packet's time at the bottleneck, so that flows do not march in step, and a hold."""
+    service_ns = round(1000 * _PACKET_BITS / rate_mbit)
+    return f"{min(service_ns, NS_PER_S // 1000) + hold_ns}ns"
+
+
+def between(times_s: Sequence[float]) -> dict[str, str]:
+    """Return the table of a time drawn between two."""
+    return dict(zip(("from", "to"), (f"{each:g}s" for each in times_s), strict=True))
+
+
+def _switches(algorithm: Algorithm) -> dict[str, Any]:
+    """Return what an algorithm needs of its stack."""
+    # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so paced
+    # hosts leave segmentation to their devices, as all do outside of laboratories.
+    return {"switches": {"tso": True}} if "pacing" in algorithm.flags else {}
