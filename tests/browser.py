@@ -66,20 +66,23 @@ class Browser:
                 found = said["exceptionDetails"]
                 self.complaints.append(found.get("exception", found).get("description", str(found)))
             case "Runtime.consoleAPICalled" if said["type"] in ("error", "assert"):
-                self.complaints.append(str([each.get("value") for each in said["args"]]))
+                self.complaints.append(
+                    str([each.get("value", each.get("description")) for each in said["args"]])
+                )
             case "Log.entryAdded" if said["entry"]["level"] == "error":
                 self.complaints.append(f"{said['entry']['text']} {said['entry'].get('url', '')}")
         return message
 
-    def open(self, page: Path, fragment: str = "", width: int = 1280) -> None:
-        """Open a page from disk, and forget what others complained of."""
+    def open(self, page: Path | str, fragment: str = "", width: int = 1280) -> None:
+        """Open a page from disk or at an address, and forget what others complained of."""
         metrics = {"width": width, "height": _HEIGHT, "deviceScaleFactor": 1, "mobile": False}
         self.send("Emulation.setDeviceMetricsOverride", **metrics)
         # Another fragment of the same page would not load it again.
         self.send("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank'")
         self.complaints.clear()
-        self.send("Page.navigate", url=f"{page.as_uri()}{fragment}")
+        address = page if isinstance(page, str) else page.as_uri()
+        self.send("Page.navigate", url=f"{address}{fragment}")
         self.wait("location.href !== 'about:blank' && document.readyState === 'complete'")
 
     def evaluate(self, expression: str) -> Any:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import small_study
 from dumbbell.results import Results
+
+settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)
+"""The same examples every time, on however slow a machine."""
+settings.register_profile("fuzz", deadline=None, max_examples=1_000, print_blob=True)
+"""Others every time (`make fuzz`)."""
+settings.load_profile("fixed")
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +36,17 @@ def small_folder(small: Results) -> Path:
 def pytest_configure() -> None:
     """Let Ctrl-C be heard: a shell ignores it for what it starts in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what is found out of algorithms from the user's own cache folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables be as wide as in a pipe: workers of pytest-xdist have the width of a terminal."""
+    monkeypatch.delenv("COLUMNS", raising=False)

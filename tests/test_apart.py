@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core, catalogue, compare
+from dumbbell import _core, apart, catalogue
 from dumbbell.cli import commands
+from dumbbell.compare import compare
 from dumbbell.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.own import behaviour, probe, starting
-from dumbbell.running import apart
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import execute
@@ -26,6 +26,7 @@ from dumbbell.running.failures import failures
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from samples import plain
 
 GROWS = "conn->cwnd_segs / params->increase"
 NO_RESULT = "conn->cwnd_segs / (params->increase - params->increase * (acked > 0))"
@@ -69,14 +70,16 @@ def assert_told(message: str, name: str = "wrong") -> None:
 def test_a_division_by_zero_fails_the_comparison_with_its_reason(folder: Path) -> None:
     write("wrong", GROWS, NO_RESULT)
     with pytest.raises(DumbbellError) as caught:
-        compare.compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1)
+        compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1)
     message = str(caught.value)
-    assert message.startswith("2 runs failed; the first is compare (flows = wrong:1), repetition ")
+    assert message.startswith(
+        "2 runs failed; the first is compare (algorithm = wrong), repetition "
+    )
     assert_told(message)
     # The others are there.
     assert len(list(Store(folder / "results").keys())) == 2
     write("wrong")
-    assert compare.compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1).means.height > 0
+    assert compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1).means.height > 0
 
 
 @traps
@@ -130,8 +133,8 @@ def test_a_run_apart_is_the_same_to_the_byte() -> None:
 
 def test_captures_come_back_too() -> None:
     write("right")
-    data = {**scenario("right").data}
-    data["record"] = {**data["record"], "capture": True}
+    data = plain(scenario("right"))
+    data["record"]["capture"] = True
     run = ResolvedScenario.of(data)
     found = SimulatorEngine().run(run).captures
     here = _core.simulate(run.json).captures
@@ -152,7 +155,7 @@ def test_what_the_core_refuses_is_refused_as_ever() -> None:
 
 def test_what_an_algorithm_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
     write("talks", REDUCES, f'{REDUCES}\n\t__builtin_puts("reduced");')
-    assert SimulatorEngine().run(scenario("talks")).summary["packets"] > 0
+    assert SimulatorEngine().run(scenario("talks")).summary.packets > 0
     assert "reduced" not in capfd.readouterr().out
 
 
@@ -220,7 +223,7 @@ def test_a_file_is_called_as_the_command_finds_it(
 
 ENDLESS = """
 import sys
-from dumbbell.running import apart
+from dumbbell import apart
 print("begins", flush=True)
 apart.simulate(sys.stdin.read())
 """

@@ -8,12 +8,12 @@ import pytest
 
 import small_study
 from dumbbell.errors import EngineError
+from dumbbell.plan.expanding import scenarios
 from dumbbell.running import campaigns
 from dumbbell.running.campaigns import Effort, Logbook
 from dumbbell.running.executor import execute
 from dumbbell.running.extent import Extent
 from dumbbell.running.store import Store
-from dumbbell.study.model import scenarios
 from samples import QuickEngine, seeds
 
 
@@ -101,7 +101,7 @@ def test_only_what_is_there_intact_and_valid_is_held(tmp_path: Path) -> None:
     keys = [run.key for run in runs]
     held = campaigns.held(store, keys)
     assert held.runs == len(list(store.keys())) < len(keys)
-    packets = [store.get(key).summary["packets"] for key in list(store.keys())]
+    packets = [store.get(key).summary.packets for key in list(store.keys())]
     assert held.packets == sum(packets) > 10_000
     assert held.simulated_s == 6.0 * held.runs
     next(store.root.rglob("run.json")).write_text("{}")

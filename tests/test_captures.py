@@ -8,17 +8,19 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 
+from accepted import assert_accepted
 from dumbbell.api import simulate
+from dumbbell.contract.summary import FlowSummary, Summary
 from dumbbell.errors import InputError
 from dumbbell.running import captures
-from resolved_schema import assert_contract
 from samples import resolved, scenario
 
 SCENARIO: Final = """
@@ -97,13 +99,13 @@ class Seen:
 class Captured:
     """A captured run."""
 
-    flows: list[Mapping[str, Any]]
+    flows: Sequence[FlowSummary]
     sender: Seen
     receiver: Seen
 
     @property
-    def tcp(self) -> Iterator[Mapping[str, Any]]:
-        return (flow for flow in self.flows if flow["algorithm"] is not None)
+    def tcp(self) -> Iterator[FlowSummary]:
+        return (flow for flow in self.flows if flow.algorithm is not None)
 
 
 def tshark(file: Path, *arguments: str) -> str:
@@ -154,7 +156,8 @@ def analyser() -> None:
 
 @pytest.fixture(scope="module")
 def captured(folder: Path, analyser: None) -> Captured:  # noqa: ARG001 - must be there
-    flows = json.loads((folder / "all.json").read_text())["summary"]["flows"]
+    told = json.loads((folder / "all.json").read_text())["summary"]
+    flows = msgspec.convert(told, Summary).flows
     files = (folder / f"all-{side}.pcapng" for side in captures.SIDES)
     return Captured(flows, *(dissect(file, len(flows)) for file in files))
 
@@ -172,22 +175,22 @@ def test_every_packet_is_there_with_its_payload(captured: Captured) -> None:
 
     for number, flow in enumerate(captured.flows):
         sent, received = captured.sender.data[number], captured.receiver.data[number]
-        assert len(sent) == flow["sent_segs"]
-        assert payload(sent) == flow["sent_bytes"]
-        assert len(received) == flow["received_packets"]
-        if flow["algorithm"] is None:
-            assert payload(received) == flow["received_bytes"]
+        assert len(sent) == flow.sent_segs
+        assert payload(sent) == flow.sent_bytes
+        assert len(received) == flow.received_packets
+        if flow.algorithm is None:
+            assert payload(received) == flow.received_bytes
             assert not captured.sender.acks[number]
 
 
 def test_wireshark_finds_the_retransmissions_that_were_counted(captured: Captured) -> None:
     for flow in captured.tcp:
-        seen, number = captured.sender, flow["flow"]
-        assert seen.count(number, "tcp.analysis.retransmission") == flow["retransmitted_segs"]
+        seen, number = captured.sender, flow.flow
+        assert seen.count(number, "tcp.analysis.retransmission") == flow.retransmitted_segs
         # All of them are plain or fast retransmissions.
         assert seen.count(number, "tcp.analysis.spurious_retransmission") == 0
         assert seen.count(number, "tcp.analysis.out_of_order") == 0
-    assert sum(flow["retransmitted_segs"] for flow in captured.tcp) > 20
+    assert sum(flow.retransmitted_segs for flow in captured.tcp) > 20
 
 
 @pytest.mark.usefixtures("analyser")
@@ -209,9 +212,9 @@ def test_retransmissions_of_any_kind_are_recognised(
     run = simulate(scenario(spec).resolve(capture=True))
     assert run.captures is not None
     (tmp_path / "a.pcapng").write_bytes(run.captures[0])
-    seen, [flow] = dissect(tmp_path / "a.pcapng", 1), run.summary["flows"]
-    assert seen.count(0, "tcp.analysis.retransmission") == flow["retransmitted_segs"] > 5
-    assert ("network.loss" not in changes) or flow["timeouts"] > 0
+    seen, [flow] = dissect(tmp_path / "a.pcapng", 1), run.summary.flows
+    assert seen.count(0, "tcp.analysis.retransmission") == flow.retransmitted_segs > 5
+    assert ("network.loss" not in changes) or flow.timeouts > 0
 
 
 @pytest.mark.usefixtures("analyser")
@@ -228,28 +231,28 @@ def test_a_segment_of_one_byte_that_is_sent_again_passes_for_a_keep_alive(tmp_pa
     assert len(alive) > 3
     assert {each["tcp.len"] for each in alive} == {"1"}
     resent = len(alive) + seen.count(0, "tcp.analysis.retransmission")
-    assert resent == run.summary["flows"][0]["retransmitted_segs"]
+    assert resent == run.summary.flows[0].retransmitted_segs
 
 
 def test_wireshark_misses_nothing_that_a_sender_sees(captured: Captured) -> None:
     for flow in captured.tcp:
         for finding in ("lost_segment", "ack_lost_segment", "window_full"):
-            assert captured.sender.count(flow["flow"], f"tcp.analysis.{finding}") == 0
+            assert captured.sender.count(flow.flow, f"tcp.analysis.{finding}") == 0
 
 
 def test_wireshark_measures_the_shortest_round_trip(captured: Captured) -> None:
     for flow in captured.tcp:
-        packets = captured.sender.acks[flow["flow"]]
+        packets = captured.sender.acks[flow.flow]
         shortest_s = min(
             float(each["tcp.analysis.ack_rtt"]) for each in packets if each["tcp.analysis.ack_rtt"]
         )
-        assert shortest_s * 1e6 == pytest.approx(flow["rtt_min_us"], rel=0.01)
+        assert shortest_s * 1e6 == pytest.approx(flow.rtt_min_us, rel=0.01)
 
 
 def test_marks_are_seen_echoed_and_answered(captured: Captured) -> None:
     for number, flow in enumerate(captured.flows):
         marked = [each for each in captured.receiver.data[number] if each["ip.dsfield.ecn"] == "3"]
-        assert len(marked) == flow["marked_packets"]
+        assert len(marked) == flow.marked_packets
         assert all(each["ip.dsfield.ecn"] != "3" for each in captured.sender.data[number])
         echoes = sum(each["tcp.flags.ece"] == "1" for each in captured.sender.acks[number])
         answers = sum(each["tcp.flags.cwr"] == "1" for each in captured.sender.data[number])
@@ -257,7 +260,7 @@ def test_marks_are_seen_echoed_and_answered(captured: Captured) -> None:
         if number == 0:
             assert len(marked) > 20
             assert echoes >= answers > 5
-            assert capable == flow["sent_segs"] - flow["retransmitted_segs"]
+            assert capable == flow.sent_segs - flow.retransmitted_segs
         else:
             assert (echoes, answers, capable) == (0, 0, 0)
 
@@ -268,7 +271,7 @@ def test_sack_blocks_are_where_something_is_missing(captured: Captured) -> None:
     for flow in captured.tcp:
         highest = 0
         reported = 0
-        for packet in captured.receiver.both[flow["flow"]]:
+        for packet in captured.receiver.both[flow.flow]:
             if packet["ip.src"].split(".")[1] == "0":
                 end = int(packet["tcp.seq"]) + int(packet["tcp.len"])
                 highest = max(highest, end)
@@ -281,7 +284,7 @@ def test_sack_blocks_are_where_something_is_missing(captured: Captured) -> None:
             assert bool(above) == (highest > ack)
             reported += bool(above)
         # A probe of the tail is sent again where no hole can be seen.
-        assert (reported > 0) == (flow["retransmitted_segs"] > flow["tail_probes"])
+        assert (reported > 0) == (flow.retransmitted_segs > (flow.tail_probes or 0))
         reports += reported
     assert reports > 100
 
@@ -291,7 +294,7 @@ def test_clocks_go_on_and_answers_answer_what_was_sent(captured: Captured) -> No
     for flow in captured.tcp:
         sent: set[int] = set()
         latest = {"0": 0, "128": 0}
-        for packet in captured.sender.both[flow["flow"]]:
+        for packet in captured.sender.both[flow.flow]:
             value = int(packet["tcp.options.timestamp.tsval"])
             echo = int(packet["tcp.options.timestamp.tsecr"])
             side = packet["ip.src"].split(".")[1]
@@ -316,7 +319,7 @@ def test_messages_end_with_a_push(captured: Captured) -> None:
 def test_captures_are_there_only_where_they_are_asked_for() -> None:
     short = scenario({"duration": "1s"})
     plain, kept = short.resolve(), short.resolve(capture=True)
-    assert_contract(kept.data)
+    assert_accepted(kept)
     assert plain.key != kept.key
     assert simulate(plain).captures is None
     found = simulate(kept).captures
@@ -340,7 +343,7 @@ def test_the_expected_size_is_seldom_too_small() -> None:
         },
     ):
         kept = scenario(changes).resolve(capture=True)
-        expected = captures.expected_bytes(kept.data)
+        expected = captures.expected_bytes(kept.scenario)
         found = simulate(kept).captures
         assert found is not None
         assert 0.4 * expected < sum(map(len, found)) < 1.2 * expected + 2000
@@ -348,8 +351,8 @@ def test_the_expected_size_is_seldom_too_small() -> None:
 
 def test_too_much_is_refused() -> None:
     with pytest.raises(InputError, match="too many packets to capture: up to"):
-        captures.check_size(resolved({"network.rate": "10gbit", "duration": "600s"}).data)
+        captures.check_size(resolved({"network.rate": "10gbit", "duration": "600s"}).scenario)
     captures.check_size(
-        resolved({"network.rate": "10gbit", "duration": "600s", "flow.0.bytes": "10mb"}).data
+        resolved({"network.rate": "10gbit", "duration": "600s", "flow.0.bytes": "10mb"}).scenario
     )
-    assert not math.isinf(captures.expected_bytes(resolved().data))
+    assert not math.isinf(captures.expected_bytes(resolved().scenario))

@@ -46,6 +46,7 @@ def check(
     return run
 
 
+@pytest.mark.testbed
 def test_the_template_passes_all_that_can_be_checked_here(check: Check) -> None:
     code, rows = check(whole=True)
     verdicts = {name: row["verdict"] for name, row in rows.items()}
@@ -89,6 +90,7 @@ def test_sequences_are_short_enough_to_be_read(check: Check) -> None:
     assert 2 <= len(rows["windows"]["details"].splitlines()) <= 10
 
 
+@pytest.mark.testbed
 def test_an_algorithm_that_stops_the_process_stops_only_its_row(
     check: Check,
 ) -> None:
@@ -98,6 +100,7 @@ def test_an_algorithm_that_stops_the_process_stops_only_its_row(
     assert rows["everything"]["verdict"] == "not checked"
 
 
+@pytest.mark.testbed
 def test_a_window_that_never_grows_is_a_warning(check: Check) -> None:
     code, rows = check("if (!cc_may_grow(conn))", "if (conn->cwnd_segs >= 10)", whole=True)
     assert rows["fills a link"]["verdict"] == "warning", rows

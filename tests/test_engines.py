@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import small_study
 from dumbbell import _core, api, catalogue, errors
-from dumbbell.analysis import metrics
-from dumbbell.claims.verdicts import Verdict
 from dumbbell.cli import commands, progress
 from dumbbell.compare import compare
+from dumbbell.contract.summary import TestbedSummary
 from dumbbell.errors import DumbbellError, InputError
-from dumbbell.figures import chart_compare, drawing
-from dumbbell.report import site
-from dumbbell.results import Plan, Results, remember
+from dumbbell.plan.expanding import scenarios
+from dumbbell.plans import Plan, remember
+from dumbbell.quantities import taking
+from dumbbell.report import compare_chart, site
+from dumbbell.results import Results
 from dumbbell.running import engines, machine, testbed, validity
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, SimulatorEngine
@@ -29,29 +31,29 @@ from dumbbell.running.extent import Extent
 from dumbbell.running.machine import Machine
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.study.model import scenarios
 from samples import QuickEngine, output, resolved, scenario, seeds
 
-TOLD = {
-    "kernel": "6.18.44",
-    "not_offered": ["tso_segs_max"],
-    "delivered_packets": 10,
-    "lateness_mean_ns": 4_000,
-    "held_permille": 1,
-    "held_max_ns": 400_000,
-    "lateness_p99_ns": 60_000,
-    "lateness_max_ns": 310_000,
-    "emulator_busy_permille": 250,
-    "traffic_busy_permille": 125,
-    "traffic_held_permille": 2,
-    "traffic_held_max_ns": 1_300_000,
-    "waiting_p99_ns": 20_000,
-    "starved_permille": 0,
-    "window_limited_permille": 0,
-    "stolen_permille": 3,
-    "local_drops": 7,
-    "datagrams_sent_permille": 998,
-}
+TOLD = TestbedSummary(
+    kernel="6.18.44",
+    invalid=(),
+    not_offered=("tso_segs_max",),
+    delivered_packets=10,
+    lateness_mean_ns=4_000,
+    held_permille=1,
+    held_max_ns=400_000,
+    lateness_p99_ns=60_000,
+    lateness_max_ns=310_000,
+    emulator_busy_permille=250,
+    traffic_busy_permille=125,
+    traffic_held_permille=2,
+    traffic_held_max_ns=1_300_000,
+    waiting_p99_ns=20_000,
+    starved_permille=0,
+    window_limited_permille=0,
+    stolen_permille=3,
+    local_drops=7,
+    datagrams_sent_permille=998,
+)
 
 
 class FakeTestbed:
@@ -66,13 +68,13 @@ class FakeTestbed:
         self.ran: list[int] = []
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        seed = scenario.data["seed"]
+        seed = scenario.scenario.seed
         self.ran.append(seed)
         spared = self.only is not None and seed not in self.only
         late = self.ran.count(seed) <= self.faults and not spared
         found = self.simulated(scenario, cancel)
-        told = {**TOLD, "invalid": ["packets came 2 ms late"] if late else []}
-        return Output({**found.summary, "testbed": told}, found.tables)
+        told = replace(TOLD, invalid=("packets came 2 ms late",) if late else ())
+        return Output(replace(found.summary, testbed=told), found.tables)
 
     def simulated(self, scenario: ResolvedScenario, cancel: CancelToken | None) -> Output:
         return SimulatorEngine().run(scenario, cancel)
@@ -116,8 +118,8 @@ def test_both_engines_live_in_one_store(tmp_path: Path) -> None:
     outcome = execute(runs, store, QuickTestbed())
     assert (len(outcome.done), len(outcome.reused)) == (3, 0)
     assert len(list(store.keys())) == 6
-    assert store.verify(outcome.done[0].key)["engine"] == "testbed 1, Linux 1.0"
-    assert store.verify(runs[0].key)["engine"] == catalogue.ENGINE_VERSION
+    assert store.verify(outcome.done[0].key).engine == "testbed 1, Linux 1.0"
+    assert store.verify(runs[0].key).engine == catalogue.ENGINE_VERSION
     assert len(execute(runs, store, QuickEngine()).reused) == 3
 
 
@@ -129,7 +131,7 @@ def test_an_invalid_run_is_repeated_until_it_is_valid(
     outcome = execute(seeds(1), store, engine)
     assert (len(outcome.done), outcome.invalid) == (1, [])
     assert engine.ran == [0] * runs
-    assert store.get(outcome.done[0].key).summary["testbed"]["invalid"] == []
+    assert store.get(outcome.done[0].key).summary.testbed == TOLD
 
 
 def test_one_that_stays_invalid_is_kept_named_and_tried_again(tmp_path: Path) -> None:
@@ -172,10 +174,10 @@ def test_a_notebook_repeats_too() -> None:
     engine = FakeTestbed(faults=1)
     run = api.simulate(wanted, engine=engine)
     assert len(engine.ran) == 2
-    assert run.summary["testbed"]["invalid"] == []
+    assert run.summary.testbed == TOLD
     assert run.key == wanted.on(engine.identity).key
     late = api.simulate(wanted, engine=FakeTestbed(faults=1), retries=0)
-    assert late.summary["testbed"]["invalid"]
+    assert validity.reasons(late.summary)
 
 
 def test_an_unknown_engine_is_an_input_error() -> None:
@@ -203,10 +205,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Results, Resul
     study = small_study.write(folder / "study")
     store = small_study.run(study, folder / "results", quick=True)
     planned = scenarios(study.runs(quick=True, where={"test": "fairness"}))
-    engine = FakeTestbed(faults=9, only=[planned[0].data["seed"]])
+    engine = FakeTestbed(faults=9, only=[planned[0].scenario.seed])
     outcome = execute(planned, store, engine)
     assert (len(outcome.invalid), len(outcome.done)) == (1, len(planned) - 1)
-    remember(store, study, Plan(quick=True))
+    remember(store, study.name, Plan(quick=True))
     return folder, Results(study, store), Results(study, store, engine=engine)
 
 
@@ -222,9 +224,9 @@ def test_results_are_those_of_one_engine(both: tuple[Path, Results, Results]) ->
 
 def test_claims_do_not_rest_on_invalid_runs(both: tuple[Path, Results, Results]) -> None:
     _, simulated, measured = both
-    assert simulated.claims()[0].verdict is Verdict.REPRODUCED
+    assert "needs at least 2 runs of 4 grid points" in simulated.claims()[0].detail
     # The grid point of the invalid run has no other run.
-    assert measured.claims()[0].verdict is Verdict.NOT_DECIDABLE
+    assert "1 of 4 grid points have not been run" in measured.claims()[0].detail
 
 
 def test_a_history_does_not_show_an_invalid_run(both: tuple[Path, Results, Results]) -> None:
@@ -257,43 +259,40 @@ def test_a_report_tells_engine_and_invalid_runs(
 
 def test_a_figure_tells_engine_and_invalid_runs(both: tuple[Path, Results, Results]) -> None:
     _, simulated, measured = both
-    spec = drawing.find(measured.study, "fig1")
-    notes = drawing.render(measured, spec).notes
+    (spec,) = (each for each in measured.study.figures if each.name == "fig1")
+    notes = spec.draw(measured).notes
     assert "Run by the testbed 1, Linux 1.0." in notes
     assert "1 invalid run is left out." in notes
-    assert not any("Run by" in note for note in drawing.render(simulated, spec).notes)
+    assert not any("Run by" in note for note in spec.draw(simulated).notes)
 
 
-def test_metrics_leave_invalid_runs_out(tmp_path: Path) -> None:
+def test_quantities_leave_invalid_runs_out(tmp_path: Path) -> None:
     study, store = small_study.write(tmp_path / "study"), Store(tmp_path / "results")
     planned = [
         run.on(FakeTestbed().identity) for run in study.runs(quick=True, where={"test": "fairness"})
     ]
-    engine = FakeTestbed(faults=1, only=[planned[0].resolved.data["seed"]])
+    engine = FakeTestbed(faults=1, only=[planned[0].resolved.scenario.seed])
     execute(scenarios(planned), store, engine, retries=0)
-    assert len(list(metrics.finished(planned, store))) == len(planned) - 1
+    assert len(list(taking.of_runs(planned, ["utilisation"], store))) == len(planned) - 1
     execute(scenarios(planned), store, engine, retries=0)
-    assert len(list(metrics.finished(planned, store))) == len(planned)
+    assert len(list(taking.of_runs(planned, ["utilisation"], store))) == len(planned)
 
 
 PATH: dict[str, Any] = {"rate": "10mbit", "rtt": "20ms", "duration": "2s", "runs": 2}
 
 
 def test_a_comparison_leaves_invalid_runs_out_and_names_them(tmp_path: Path) -> None:
-    started: list[int] = []
     late = compare(
         ["reno", "cubic"],
         **PATH,
         results=tmp_path,
-        engine=FakeTestbed(faults=9, only=[_first_seed(tmp_path / "none")]),
-        on_start=lambda runs: started.append(len(runs)),
+        engine=FakeTestbed(faults=9, only=[0]),
     )
-    assert started == [4]
     assert len(late.invalid) == 2
     assert late.means["n"].unique().to_list() == [1]
     assert late.as_dict()["engine"] == "testbed 1, Linux 1.0"
     assert len(late.as_dict()["invalid"]) == 2
-    title = chart_compare.draw(late).to_dict()["title"]
+    title = compare_chart.draw(late).to_dict()["title"]
     assert title["subtitle"][1:] == [
         "Run by the testbed 1, Linux 1.0.",
         "2 invalid runs are left out.",
@@ -303,23 +302,6 @@ def test_a_comparison_leaves_invalid_runs_out_and_names_them(tmp_path: Path) -> 
 def test_a_comparison_without_a_valid_run_says_why(tmp_path: Path) -> None:
     with pytest.raises(DumbbellError, match=r"no run is valid.*packets came 2 ms late"):
         compare(["reno"], **PATH, results=tmp_path, engine=FakeTestbed(faults=9))
-
-
-class _Stop(Exception):  # noqa: N818 - no error
-    pass
-
-
-def _first_seed(tmp_path: Path) -> int:
-    """Return the seed of the first run of a comparison on this path."""
-    seen: list[ResolvedScenario] = []
-
-    def stop(runs: Sequence[ResolvedScenario]) -> None:
-        seen.extend(runs)
-        raise _Stop
-
-    with pytest.raises(_Stop):
-        compare(["reno"], **PATH, results=tmp_path, engine=FakeTestbed(), on_start=stop)
-    return int(seen[0].data["seed"])
 
 
 # --- The command ----------------------------------------------------------------------
@@ -401,13 +383,14 @@ def test_a_study_on_the_testbed_says_how_long_and_what_is_invalid(dumbbell: Comm
     assert "dumbbell report study --engine testbed" in err
     code, out, _ = dumbbell("claims", "study", "--engine", "testbed", "--json")
     assert json.loads(out)["engine"] == "testbed 1, Linux 1.0"
-    assert json.loads(out)["verdicts"]["not decidable"] < 3
+    assert json.loads(out)["quick"] is True
+    assert json.loads(out)["claims"][0]["checks"][0]["findings"]
     _, _, err = dumbbell("claims", "study")
     assert "holds no run of study by this engine" in err
 
 
-def test_a_comparison_with_invalid_runs_is_exit_code_1(dumbbell: Command, tmp_path: Path) -> None:
-    dumbbell.testbed(FakeTestbed(faults=9, only=[_first_seed(tmp_path / "none")]))
+def test_a_comparison_with_invalid_runs_is_exit_code_1(dumbbell: Command) -> None:
+    dumbbell.testbed(FakeTestbed(faults=9, only=[0]))
     options = [f"--{name}={value}" for name, value in PATH.items()]
     code, out, err = dumbbell("compare", "reno", *options, "--engine", "testbed", "--json")
     assert code == 1

@@ -40,7 +40,7 @@ def campaign() -> dict[str, tuple[ResolvedScenario, Place]]:
                 for repetition in range(5):
                     axes = {"variant": variant, "rtt": rtt, "loss": loss}
                     key = f"{variant} {rtt} {loss} {repetition}"
-                    run = ResolvedScenario(template.data, template.json, "", key)
+                    run = ResolvedScenario(template.json, template.identities, "", key)
                     found[key] = (run, Place("responsiveness", axes, repetition))
     return found
 
@@ -189,7 +189,7 @@ def lossy(probability: Any) -> list[dict[str, Any]]:
     ],
 )
 def test_losses_make_runs_smaller(changes: dict[str, Any], low: float, high: float) -> None:
-    assert low < schedule.expected_packets(resolved(changes).data) < high
+    assert low < schedule.expected_packets(resolved(changes).scenario) < high
 
 
 def test_the_order_is_of_repetitions_then_sizes_and_what_is_stored_comes_first() -> None:
@@ -210,7 +210,7 @@ def test_a_large_campaign_is_estimated_quickly() -> None:
     template = resolved()
     runs, places = [], {}
     for number in range(6000):
-        run = ResolvedScenario(template.data, template.json, "", f"{number}")
+        run = ResolvedScenario(template.json, template.identities, "", f"{number}")
         runs.append(run)
         places[run.key] = Place("t", {"a": f"{number % 60}", "b": f"{number % 100}"}, 0)
     estimate = Estimate(runs, places)

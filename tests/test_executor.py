@@ -8,7 +8,9 @@ import os
 import signal
 import threading
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from dumbbell.errors import EngineError, StoreError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.executor import Interrupted, Progress, execute
+from dumbbell.running.run_folder import RUN_FILE
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import QuickEngine, output, resolved, seeds
@@ -61,8 +64,8 @@ class FailingEngine(QuickEngine):
     """Fails for every third seed."""
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        if scenario.data["seed"] % 3 == 0:
-            raise EngineError(f"seed {scenario.data['seed']}")
+        if scenario.scenario.seed % 3 == 0:
+            raise EngineError(f"seed {scenario.scenario.seed}")
         return super().run(scenario, cancel)
 
 
@@ -82,9 +85,11 @@ def test_a_failed_run_does_not_stop_the_others(tmp_path: Path) -> None:
 def test_a_full_disk_stops_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, store = QuickEngine(), Store(tmp_path)
     write_bytes = Path.write_bytes
+    written: list[str] = []
 
     def limited(path: Path, content: bytes) -> int:
-        if len(engine.seeds) > 3:
+        written.append(path.name)
+        if written.count(RUN_FILE) > 3:
             raise OSError(errno.ENOSPC, "No space left on device")
         return write_bytes(path, content)
 
@@ -138,7 +143,39 @@ def test_ctrl_c_stops_running_simulations_and_keeps_what_is_finished(tmp_path: P
         execute(runs, store, SimulatorEngine(), jobs=2)
     assert caught.value.exit_code == 130
     assert list(store.keys()) == [short.key]
-    assert [thread for thread in threading.enumerate() if thread.name.startswith("run")] == []
+    for thread in threading.enumerate():
+        if thread.name.startswith("run"):
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+
+
+class StoppedStore(Store):
+    """Is interrupted while it writes."""
+
+    def install(self, key: str, files: Mapping[str, bytes]) -> None:
+        """Write half of it."""
+        (first, *_) = files
+        super().install(key, StoppingFiles(files, first))
+
+
+class StoppingFiles(dict[str, bytes]):
+    """Files of a result; after the first of them somebody presses Ctrl-C."""
+
+    def __init__(self, files: Mapping[str, bytes], first: str) -> None:
+        super().__init__(files)
+        self._first = first
+
+    def items(self) -> Any:
+        yield self._first, self[self._first]
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_result_is_written_leaves_nothing_of_it(tmp_path: Path) -> None:
+    run = resolved({"duration": "10ms"})
+    with pytest.raises(Interrupted, match="0 of 1 runs are kept"):
+        execute([run], StoppedStore(tmp_path), SimulatorEngine())
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "format.json"]
+    assert execute([run], Store(tmp_path), SimulatorEngine()).done == [run]
 
 
 def test_jobs_do_not_change_a_byte(tmp_path: Path) -> None:

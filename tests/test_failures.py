@@ -14,7 +14,7 @@ from dumbbell.running.engine import Output
 from dumbbell.running.executor import Progress, execute
 from dumbbell.running.failures import failures
 from dumbbell.running.places import Place
-from dumbbell.running.store import Store
+from dumbbell.running.store import FORMAT, Store
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import QuickEngine, seeds
 
@@ -27,7 +27,7 @@ class UnluckyEngine(QuickEngine):
         self.unlucky = unlucky
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        seed = scenario.data["seed"]
+        seed = scenario.scenario.seed
         if seed in self.unlucky:
             if seed % 2:
                 raise MemoryError
@@ -85,7 +85,7 @@ def test_a_failure_of_the_first_run_makes_the_folder(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     (run,) = seeds(1)
     execute([run], store, UnluckyEngine(0))
-    assert json.loads((tmp_path / "results/format.json").read_text()) == {"format": 1}
+    assert json.loads((tmp_path / "results/format.json").read_text()) == {"format": FORMAT}
     assert set(failures(Store(tmp_path / "results"), [run.key])) == {run.key}
 
 
@@ -108,7 +108,7 @@ def test_progress_tells_the_fate_of_each(tmp_path: Path, jobs: int) -> None:
     execute(runs[:2], store, QuickEngine())
     steps: list[Progress] = []
     execute(runs, store, UnluckyEngine(4), jobs, steps.append)
-    fates = {step.latest.data["seed"]: step.fate.value for step in steps}
+    fates = {step.latest.scenario.seed: step.fate.value for step in steps}
     assert fates == {0: "reused", 1: "reused", 2: "done", 3: "done", 4: "failed", 5: "done"}
     assert all((step.seconds > 0) == (step.fate.value == "done") for step in steps)
     last = steps[-1]

@@ -1,302 +1,492 @@
-"""Bars, scatters, boxes and rows: their numbers, and what they say of what is missing."""
+"""Every kind of figure, from tables written down here: what is drawn where, and what it says."""
 
 from __future__ import annotations
 
-import io
+import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
-import small_study
-from dumbbell.analysis import metrics
-from dumbbell.analysis.goodput_samples import samples_mbit
-from dumbbell.analysis.window import Sampled
 from dumbbell.errors import InputError
-from dumbbell.figures import chart_axes, chart_groups, drawing
-from dumbbell.figures.figure import Figure
-from dumbbell.results import Results
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
-from dumbbell.study.figure_spec import (
-    BarsFigure,
-    BoxesFigure,
-    Coordinate,
-    FigureSpec,
-    PointsFigure,
-    RowsFigure,
-    ScatterFigure,
-    Selection,
-)
-from dumbbell.study.model import Study, scenarios
+from dumbbell.figures import axes
+from dumbbell.figures.kinds.bars import BarsFigure
+from dumbbell.figures.kinds.boxes import BoxesFigure
+from dumbbell.figures.kinds.histories import HistoriesFigure
+from dumbbell.figures.kinds.points import PointsFigure
+from dumbbell.figures.kinds.rows import RowsFigure
+from dumbbell.figures.kinds.scatter import ScatterFigure
+from dumbbell.figures.spec import BaseFigure, Coordinate
+from dumbbell.quantities.names import What
+from dumbbell.quantities.tables import aggregate
+from dumbbell.validation import validate
+from figure_tables import COMMON, Tables, data_with, datasets, drawn, svg
 
-COMMON: dict[str, Any] = {
-    "name": "f",
-    "title": "Fig. 9. F",
-    "section": "fairness",
-    "test": "fairness",
+AXES = {
+    "algorithm": ["reno", "cubic", "htcp", "bic", "scalable", "highspeed", "fast", "yeah"],
+    "rtt": ["16ms", "22ms", "42ms"],
 }
-GROUPS: dict[str, Any] = {"groups": "rtt", "groups_title": "RTT"}
-RATE = {"rate": "10mbit"}
-
-
-def bars(**keys: Any) -> BarsFigure:
-    y = {"field": "goodput_mbit", "title": "goodput (Mbit/s)", "low": 0}
-    return BarsFigure.model_validate({**COMMON, **GROUPS, "kind": "bars", "y": y, **keys})
-
-
-def scatter(**keys: Any) -> ScatterFigure:
-    y = {"field": "jain", "title": "Jain"}
-    return ScatterFigure.model_validate({**COMMON, **GROUPS, "kind": "scatter", "y": y, **keys})
+TIMES = Tables(
+    AXES,
+    [
+        {"algorithm": name, "rtt": rtt, "jain": 0.5 + 0.05 * place + 0.01 * run, "share": 0.1 * run}
+        for place, name in enumerate(AXES["algorithm"])
+        for rtt in AXES["rtt"][1:]
+        for run in range(3)
+    ],
+)
 
 
 def points(**keys: Any) -> PointsFigure:
-    x, y = {"field": "rtt_ms", "title": "RTT"}, {"field": "jain", "title": "Jain"}
-    return PointsFigure.model_validate({**COMMON, "kind": "points", "x": x, "y": y, **keys})
+    x, y = {"field": "rtt_ms"}, {"field": "jain"}
+    return validate(PointsFigure, {**COMMON, "kind": "points", "x": x, "y": y, **keys})
 
 
-def boxes(**keys: Any) -> BoxesFigure:
-    y = {"field": "goodput_mbit", "title": "goodput (Mbit/s)"}
-    return BoxesFigure.model_validate({**COMMON, "kind": "boxes", "y": y, **keys})
+def bars(**keys: Any) -> BarsFigure:
+    y = {"field": "jain"}
+    return validate(BarsFigure, {**COMMON, "kind": "bars", "groups": "rtt", "y": y, **keys})
+
+
+def scatter(**keys: Any) -> ScatterFigure:
+    y = {"field": "jain"}
+    return validate(ScatterFigure, {**COMMON, "kind": "scatter", "groups": "rtt", "y": y, **keys})
 
 
 def rows(**keys: Any) -> RowsFigure:
-    x = {"field": "utilisation", "title": "utilisation"}
-    return RowsFigure.model_validate(
-        {**COMMON, "kind": "rows", "rows": "algorithm", "x": x, **keys}
+    x = {"field": "jain"}
+    return validate(RowsFigure, {**COMMON, "kind": "rows", "rows": "algorithm", "x": x, **keys})
+
+
+def boxes(**keys: Any) -> BoxesFigure:
+    y = {"field": "goodput_mbit_per_s[1]@late"}
+    return validate(BoxesFigure, {**COMMON, "kind": "boxes", "y": y, **keys})
+
+
+def panel_keys() -> dict[str, Any]:
+    return {"title": "p", "test": "t", "where": {"algorithm": "reno"}}
+
+
+def histories(**keys: Any) -> HistoriesFigure:
+    keys = {"panel": [panel_keys()], **keys}
+    own = {name: COMMON[name] for name in ("name", "title", "section")}
+    return validate(HistoriesFigure, {**own, "kind": "histories", **keys})
+
+
+MEANS: list[Callable[..., BaseFigure]] = [points, bars, scatter, rows]
+
+
+def labels(text: str, role: str) -> list[str]:
+    """Return what the marks of a kind say to who does not see them."""
+    found = re.findall(r'aria-label="([^"]*)" role="[^"]*" aria-roledescription="(\w+)"', text)
+    return [label for label, kind in found if kind == role]
+
+
+def test_points_stand_where_they_were_measured() -> None:
+    figure = drawn(TIMES, points())
+    marks = data_with(figure, "hollow")
+    assert set(marks["x"]) == {22, 42}
+    assert marks.height == 2 * len(AXES["algorithm"])
+    axis = svg(figure)
+    places = re.findall(r'rtt \(ms\) (\d+):[^>]*"point" transform="translate\(([\d.]+),', axis)
+    assert len(places) == marks.height
+    # The axis begins at 0: pixels are as the values, whatever the series.
+    per_ms = float(places[0][1]) / float(places[0][0])
+    assert all(float(x) == pytest.approx(per_ms * float(rtt)) for rtt, x in places)
+    told = labels(axis, "point")
+    assert len(told) == marks.height
+    assert {label.split(", ")[1].partition(":")[0] for label in told} == {
+        "rtt (ms) 22",
+        "rtt (ms) 42",
+    }
+    assert (
+        "Standard TCP, rtt (ms) 22: fairness (Jain) 0.51 (95 % interval 0.485 to 0.535), 3 runs"
+        in (told)
     )
 
 
-ALL = [
-    bars(where=RATE),
-    scatter(where=RATE),
-    boxes(where={"rtt": "20ms", **RATE}),
-    rows(where=RATE, facet="rtt"),
-]
-
-
-def datasets(figure: Figure) -> list[pl.DataFrame]:
-    """Return the data inside a chart."""
-    return [pl.read_csv(io.StringIO(text)) for text in figure.chart.to_dict()["datasets"].values()]
-
-
-def data_with(figure: Figure, column: str) -> pl.DataFrame:
-    return next(frame for frame in datasets(figure) if column in frame.columns)
-
-
-def svg(figure: Figure) -> str:
-    return drawing.rendered(figure.chart.to_dict(), ".svg").decode()
-
-
-@pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.kind)
-def test_every_kind_is_drawn_with_its_numbers(small: Results, spec: FigureSpec) -> None:
-    figure = drawing.render(small, spec)
-    text = svg(figure)
-    for words in ("Fig. 9. F", "Standard TCP", "HS-TCP", "2 runs per point"):
-        assert words in text, words
-    assert figure.tables
+@pytest.mark.parametrize("spec", MEANS)
+def test_intervals_are_those_of_student(spec: Callable[..., BaseFigure]) -> None:
+    figure = drawn(TIMES, spec(where={"rtt": "22ms"}))
+    expected = aggregate(TIMES.table("t", ["jain"]), ["algorithm", "rtt"], "jain")[0]
+    shown = data_with(figure, "low", "high", "mean").sort("mean")
+    assert shown["mean"][0] == pytest.approx(expected["mean"].item())
+    assert shown["low"][0] == pytest.approx(expected["low"].item(), rel=1e-5)
+    assert shown["high"][0] == pytest.approx(expected["high"].item(), rel=1e-5)
+    assert figure.notes[0] == "Mean and 95 % interval of 3 runs per point."
     assert figure.frame is not None
-    assert figure.frame.height
+    assert {"mean", "low", "high", "n", "runs"} <= set(figure.frame.columns)
+    assert set(figure.frame["quantity"]) == {"jain"}
+    assert all("mean and 95 % interval" in table.caption for table in figure.tables)
+    assert "0.510 ± 0.025" in str(figure.tables)
+
+
+@pytest.mark.parametrize("spec", [*MEANS, boxes])
+def test_without_runs_only_axes_are_drawn(spec: Callable[..., BaseFigure]) -> None:
+    for keys in ({}, {"facet": "rtt"}):
+        figure = drawn(Tables(AXES), spec(**keys))
+        assert figure.notes == ("Not run yet: the test t.",)
+        assert figure.tables == ()
+        assert figure.frame is None
+    partly = drawn(Tables(AXES), spec(where={"rtt": "16ms"}))
+    assert partly.notes == ("Not run yet: these points of the test t.",)
+
+
+@pytest.mark.parametrize("spec", MEANS)
+def test_what_is_missing_is_said(spec: Callable[..., BaseFigure]) -> None:
+    assert "Not run yet: rtt 16 ms." in drawn(TIMES, spec()).notes
 
 
 @pytest.mark.parametrize("spec", [bars, scatter, points])
-def test_a_line_to_compare_with_is_within_the_plot(
-    small: Results, spec: Callable[..., FigureSpec]
-) -> None:
+def test_a_line_to_compare_with_is_within_the_plot(spec: Callable[..., BaseFigure]) -> None:
     def top(found: Any) -> float:
         if isinstance(found, dict):
             domains = [found["y"]["scale"]["domain"][1]] if "scale" in found.get("y", {}) else []
             return max([*domains, *map(top, found.values())], default=0)
         return max(map(top, found), default=0) if isinstance(found, list) else 0
 
-    bare, lined = (
-        drawing.render(small, spec(where=RATE, **keys)) for keys in ({}, {"reference": 77})
-    )
+    bare, lined = (drawn(TIMES, spec(**keys)) for keys in ({}, {"reference": 77}))
     assert top(bare.chart.to_dict()) < 77 < top(lined.chart.to_dict())
 
 
-@pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.kind)
-def test_without_runs_only_axes_are_drawn(tmp_path: Path, spec: FigureSpec) -> None:
-    study = small_study.write(tmp_path / "study")
-    figure = drawing.render(Results(study, Store(tmp_path / "results")), spec)
-    assert figure.notes == ("Not run yet: the test fairness.",)
-    assert figure.tables == ()
-    assert "Fig. 9. F" in svg(figure)
+@pytest.mark.parametrize("spec", MEANS)
+def test_one_series_and_one_place_are_enough(spec: Callable[..., BaseFigure]) -> None:
+    only = Tables(
+        {"algorithm": ["reno"], "rtt": ["22ms"]},
+        [{"algorithm": "reno", "rtt": "22ms", "jain": 0.5}],
+    )
+    figure = drawn(only, spec())
+    assert figure.notes == ("One run per point.",)
+    shown = data_with(figure, "low", "mean")
+    assert shown["low"].to_list() == [None]
+    assert figure.tables[0].rows[0].cells == ("0.5",)
 
 
-@pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.kind)
-def test_what_is_missing_is_said(tmp_path: Path, spec: FigureSpec) -> None:
-    study = small_study.write(tmp_path / "study")
-    where: Selection = {"algorithm": "reno", "rtt": "20ms"}
-    store = small_study.run(study, tmp_path / "results", where=where)
-    notes = drawing.render(Results(study, store), spec).notes
-    assert any("Not run yet: algorithm HS-TCP" in note for note in notes)
+@pytest.mark.parametrize("spec", MEANS)
+def test_titles_are_by_default_those_of_the_quantities(spec: Callable[..., BaseFigure]) -> None:
+    field = "goodput_mbit_per_s[1]@late"
+    table = Tables(AXES, [{"algorithm": "reno", "rtt": "22ms", field: 7.0}])
+    axis = {"x": {"field": field}} if spec is rows else {"y": {"field": field}}
+    text = svg(drawn(table, spec(**axis)))
+    assert "goodput of flow 1 in the second half of the window (Mbit/s)" in text
+    named = {key: {**value, "title": "my own (Mbit/s)"} for key, value in axis.items()}
+    assert "my own (Mbit/s)" in svg(drawn(table, spec(**named)))
 
 
-def test_bars_show_the_means(small: Results) -> None:
-    figure = drawing.render(small, bars(where=RATE))
-    runs = small.table("fairness").filter(pl.col("rate") == "10mbit")
-    expected = metrics.aggregate(runs, ["rtt", "algorithm"], "goodput_mbit")
-    drawn = data_with(figure, "bottom").sort("group", "label")
-    assert drawn["bottom"].to_list() == [0] * 4
-    assert sorted(drawn["top"]) == pytest.approx(sorted(expected["mean"]), rel=1e-5)
+def test_intervals_that_are_cut_are_said_to_go_on() -> None:
+    wide = [{"algorithm": "reno", "rtt": "22ms", "jain": value} for value in (0.2, 0.8)]
+    figure = drawn(Tables(AXES, wide), points(y={"field": "jain", "low": 0, "high": 1}))
+    assert "Intervals that reach the frame go on beyond it." in figure.notes
+    (told,) = labels(svg(figure), "point")
+    assert "95 % interval −3.31 to 4.31" in told
+    narrow = drawn(TIMES, points(y={"field": "jain", "low": 0, "high": 1}))
+    assert not any("Intervals" in note for note in narrow.notes)
 
 
-def test_parts_are_stacked_on_each_other(small: Results) -> None:
-    part = [{"field": f"goodput_mbit_{n}", "label": f"flow {n}"} for n in (1, 2)]
-    figure = drawing.render(small, bars(where=RATE, part=part))
-    drawn = data_with(figure, "bottom")
-    for _, stack in drawn.group_by("group", "label"):
-        lower, upper = stack.sort("bottom").to_dicts()
-        assert (lower["part"], upper["part"]) == ("flow 1", "flow 2")
-        assert upper["bottom"] == pytest.approx(lower["top"], rel=1e-4)
+LOSSES = {"algorithm": ["reno", "fast"], "loss": ["0", "1e-4", "1e-2"]}
+
+
+def test_zero_has_a_place_on_a_log_axis() -> None:
+    axis = Coordinate(field="x", title="x", scale="log", zero=1e-8)
+    span = axes.extent(axis, [pl.Series([0.0, 1e-5, 1e-2])])
+    assert (span.low, span.high) == (1e-8, 1e-2)
+    table = Tables(LOSSES, [{"algorithm": "reno", "loss": x, "jain": 1} for x in LOSSES["loss"]])
+    x = {"field": "loss_value", "scale": "log", "zero": 1e-5}
+    figure = drawn(table, points(x=x))
+    marks = data_with(figure, "hollow").sort("x")
+    assert marks["x"].to_list() == [1e-5, 1e-4, 1e-2]
+    assert marks["measured_x"].to_list() == [0, 1e-4, 1e-2]
+    assert "loss 0:" in " ".join(labels(svg(figure), "point"))
+    assert ">0<" in svg(figure)
+    assert [row.x for row in figure.tables[0].rows] == ["0", "1e-4", "0.01"]
+
+
+def test_zero_on_a_log_axis_stands_hollow_on_its_edge_and_no_line_leads_there() -> None:
+    values = {"1e-4": (0.0, 0.0), "1e-2": (2e-4, 3e-4)}
+    table = Tables(
+        LOSSES,
+        [
+            {"algorithm": "reno", "loss": loss, "jain": value}
+            for loss, both in values.items()
+            for value in both
+        ],
+    )
+    figure = drawn(table, points(x={"field": "loss_value"}, y={"field": "jain", "scale": "log"}))
+    marks = data_with(figure, "hollow").sort("x")
+    assert marks["hollow"].to_list() == [True, False]
+    assert marks["y"].to_list() == [1e-4, 2.5e-4]
+    assert marks["line"].to_list() == [None, 2.5e-4]
+    assert marks["low"].to_list() == [None, 1e-4]
+    assert "Hollow on the lower edge: 0." in figure.notes
+
+
+def test_means_of_some_runs_are_hollow_and_of_none_absent() -> None:
+    values = {"16ms": (9.0, 9.0), "22ms": (9.0, None), "42ms": (None, None)}
+    table = Tables(
+        AXES,
+        [
+            {"algorithm": "reno", "rtt": rtt, "jain": value}
+            for rtt, both in values.items()
+            for value in both
+        ],
+    )
+    spec = points(missing="did not converge", where={"algorithm": "reno"})
+    figure = drawn(table, spec)
+    marks = data_with(figure, "hollow").sort("x")
+    assert marks["hollow"].to_list() == [False, True, True]
+    assert marks["counted"].to_list() == ["2", "1 of 2", "0 of 2"]
+    assert marks["y"].to_list() == [9, 9, None]
+    assert any("did not converge" in note for note in figure.notes)
+    assert len(labels(svg(figure), "point")) == 2
+    grouped = drawn(table, bars(missing="did not converge", where={"algorithm": "reno"}))
+    said = "Of Standard TCP (22 ms) and Standard TCP (42 ms), not all runs have a value"
+    assert any(note.startswith(said) for note in grouped.notes)
+
+
+@pytest.mark.parametrize("spec", MEANS)
+def test_nothing_is_drawn_where_a_log_axis_has_no_place(spec: Callable[..., BaseFigure]) -> None:
+    values = {"16ms": (0.0, 0.0), "22ms": (0.0, 3.0), "42ms": (2.0, 3.0)}
+    table = Tables(
+        AXES,
+        [
+            {"algorithm": "reno", "rtt": rtt, "jain": value, "share": value}
+            for rtt, both in values.items()
+            for value in both
+        ],
+    )
+    axis = {"field": "jain", "scale": "log"}
+    keys: dict[str, Any] = {"x": axis, "facet": "rtt"} if spec is rows else {"y": axis}
+    text = svg(drawn(table, spec(**keys)))
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    if spec is bars:
+        second = {"marks": {"field": "share", "scale": "log"}}
+        figure = drawn(table, spec(**keys, **second))
+        assert "NaN" not in svg(figure)
+        assert "Nothing is drawn where the mean is 0: 16 ms." in figure.notes
+        assert len(labels(svg(figure), "bar")) == len(labels(svg(figure), "point")) == 2
+
+
+def test_axes_hold_every_value_and_some_of_the_intervals() -> None:
+    axis = Coordinate(field="y", title="y", low=0)
+    span = axes.extent(
+        axis, [pl.Series([1.0, 2.0])], [pl.Series([-30.0, 1.0]), pl.Series([3.0, 40.0])]
+    )
+    assert span.low == 0
+    assert 2 < span.high < 4
+    asked = Coordinate(field="y", title="y", low=0, high=1)
+    assert axes.extent(asked, [pl.Series([1.7])]).high > 1.7
+    assert axes.extent(asked, [pl.Series([0.7])], [pl.Series([40.0])]).high == 1
+
+
+PARTS = [
+    {
+        "algorithm": "reno",
+        "rtt": rtt,
+        "goodput_mbit_per_s[1]": 3.0,
+        "goodput_mbit_per_s[2]": 4.0 + n,
+    }
+    for rtt in ("22ms", "42ms")
+    for n in (0, 1)
+]
+PART = [{"field": f"goodput_mbit_per_s[{n}]", "label": f"flow {n}"} for n in (1, 2)]
+
+
+def test_parts_are_stacked_on_each_other_with_their_intervals() -> None:
+    y = {"field": "goodput_mbit_per_s"}
+    figure = drawn(Tables(AXES, PARTS), bars(y=y, part=PART))
+    shown = data_with(figure, "bottom").filter(pl.col("group") == "22 ms").sort("bottom")
+    assert shown["part"].to_list() == ["flow 1", "flow 2"]
+    assert shown["bottom"].to_list() == [0, 3]
+    assert shown["top"].to_list() == [3, 7.5]
+    assert (shown["low"][1] + shown["high"][1]) / 2 == pytest.approx(7.5)
     assert figure.frame is not None
-    assert set(figure.frame["metric"]) == {"goodput_mbit_1", "goodput_mbit_2"}
-    assert "flow 2" in svg(figure)
+    assert set(figure.frame["quantity"]) == {part["field"] for part in PART}
+    assert "Bars, from the bottom: flow 1, flow 2." in figure.notes
     assert [table.title for table in figure.tables] == ["flow 1", "flow 2"]
+    told = labels(svg(figure), "bar")
+    where = "Standard TCP, rtt 22 ms, flow 2"
+    said = f"{where}: goodput (Mbit/s) 4.5 (95 % interval −1.85 to 10.9), 2 runs"
+    assert said in told
 
 
-def test_a_second_metric_has_an_axis_of_its_own(small: Results) -> None:
-    marks = {"field": "jain", "title": "Jain's index"}
-    figure = drawing.render(small, bars(where=RATE, marks=marks))
-    assert "Bars: goodput (Mbit/s); points: Jain's index." in figure.notes
-    assert "Jain's index" in svg(figure)
+def test_parts_stand_beside_each_other_on_a_log_axis() -> None:
+    tail = ("latency_p99_ms[rpc]", "latency_p999_ms[rpc]")
+    table = Tables(AXES, [{"algorithm": "reno", "rtt": "22ms", tail[0]: 3.0, tail[1]: 500.0}])
+    part = [{"field": tail[0], "label": "p99"}, {"field": tail[1], "label": "p99.9"}]
+    y = {"field": tail[0], "scale": "log", "title": "latency (ms)"}
+    figure = drawn(table, bars(y=y, part=part, beside=True))
+    shown = data_with(figure, "bottom").sort("top")
+    assert shown["bottom"].to_list() == [1, 1]
+    assert shown["top"].to_list() == [3, 500]
+    assert shown["slot"].n_unique() == 2
+    assert "Bars, from the left: p99, p99.9." in figure.notes
+    places = re.findall(r'aria-roledescription="bar" d="M([\d.]+),[\d.]+h([\d.]+)', svg(figure))
+    assert len(places) == 2
+    (left, width), (right, _) = sorted((float(x), float(w)) for x, w in places)
+    assert left + width <= right
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"part": PART, "y": {"field": "jain", "scale": "log"}}, r"y\.scale.*log scale"),
+        ({"beside": True}, "beside.*no parts"),
+        ({"part": [PART[0], PART[0]]}, "part.*labels that differ"),
+        ({"marks": {"field": "jain"}}, r"marks\.field.*the bars show it"),
+    ],
+)
+def test_bars_that_cannot_be_drawn_are_refused(keys: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        bars(**keys)
+
+
+def test_a_second_quantity_has_an_axis_of_its_own() -> None:
+    figure = drawn(TIMES, bars(marks={"field": "share", "title": "a share"}))
+    assert "Bars: fairness (Jain); points: a share." in figure.notes
+    assert "a share" in svg(figure)
     layers = figure.chart.to_dict()["hconcat"][0]
     assert layers["resolve"]["scale"]["y"] == "independent"
     assert [table.caption for table in figure.tables] == [
-        "goodput (Mbit/s), mean ± standard error",
-        "Jain's index, mean ± standard error",
+        "fairness (Jain), mean and 95 % interval",
+        "a share, mean and 95 % interval",
     ]
 
 
-def test_runs_without_a_value_are_named(small: Results) -> None:
-    y = {"field": "convergence_samples_s", "title": "t (s)"}
-    figure = drawing.render(small, bars(where=RATE, y=y, missing="nothing to see"))
-    without = [note for note in figure.notes if "not all runs have a value" in note]
-    lacking = small.table("fairness").filter(pl.col("rate") == "10mbit")
-    assert bool(without) == bool(lacking["convergence_samples_s"].null_count())
-
-
-def test_scatters_tell_an_axis_by_shapes(small: Results) -> None:
-    figure = drawing.render(small, scatter(shapes="rate"))
-    means = data_with(figure, "mean")
-    assert set(means["shape"]) == {"5 Mbit/s", "10 Mbit/s"}
-    assert means.height == 8
-    dots = next(f for f in datasets(figure) if "value" in f.columns)
-    assert dots.height == small.table("fairness").height
-    assert "Small dots are single runs." in figure.notes
-
-
-def test_boxes_pool_the_samples_of_all_runs(small: Results) -> None:
-    where = {"algorithm": "reno", "rtt": "20ms", **RATE}
-    figure = drawing.render(small, boxes(where=where))
-    pooled = np.concatenate(
+def test_scatters_tell_an_axis_by_shapes() -> None:
+    second = {**AXES, "second": ["same", "reno"]}
+    table = Tables(
+        second,
         [
-            samples_mbit(Sampled(small.store.get(run.resolved.key), run.measure), run.samples)
-            for run, _ in small.finished("fairness")
-            if run.axes["algorithm"] == "reno"
-            and run.axes["rtt"] == "20ms"
-            and run.axes["rate"] == "10mbit"
-        ]
+            {"algorithm": "cubic", "rtt": "22ms", "second": other, "jain": 0.6 + 0.1 * run}
+            for other in second["second"]
+            for run in range(2)
+        ],
     )
-    box = data_with(figure, "q50").to_dicts()[0]
-    assert box["runs"] == 2
-    assert box["samples"] == pooled.size > 10
-    for name, share in (("min", 0), ("q25", 0.25), ("q50", 0.5), ("q75", 0.75), ("max", 1)):
-        assert box[name] == pytest.approx(np.quantile(pooled, share), rel=1e-5)
+    figure = drawn(table, scatter(shapes="second"))
+    means = data_with(figure, "mean")
+    assert set(means["part"]) == {"same", "Standard TCP"}
+    assert means["slot"].n_unique() == 2
+    dots = next(f for f in datasets(figure) if "value" in f.columns)
+    assert dots.height == 4
+    assert "Small dots are single runs." in figure.notes
+    assert figure.frame is not None
+    assert "second" in figure.frame.columns
 
 
-def test_boxes_of_something_else_are_refused(small: Results) -> None:
-    with pytest.raises(InputError, match="goodput_mbit"):
-        drawing.render(small, boxes(y={"field": "jain", "title": "Jain"}))
-
-
-def test_rows_show_what_was_stated(small: Results) -> None:
+def test_rows_show_what_was_stated() -> None:
     stated = [
-        {"where": {"rtt": "20ms"}, "low": 0.9, "label": "said: 0.9"},
-        {"where": {"rtt": "40ms"}, "low": 0.3, "high": 1.5, "label": "said: 0.3 to 1.5"},
+        {"where": {"rtt": "22ms"}, "low": 0.9, "label": "said: 0.9"},
+        {"where": {"rtt": "42ms"}, "low": 0.3, "high": 1.5, "label": "said: 0.3 to 1.5"},
     ]
-    figure = drawing.render(small, rows(where=RATE, facet="rtt", stated=stated))
-    assert [table.title for table in figure.tables] == ["20 ms", "40 ms"]
-    assert "said: 0.9" in figure.tables[0].caption
+    figure = drawn(TIMES, rows(facet="rtt", stated=stated))
+    assert [table.title for table in figure.tables] == ["16 ms", "22 ms", "42 ms"]
+    assert "said: 0.9" in figure.tables[1].caption
     told = [frame for frame in datasets(figure) if "from" in frame.columns]
     assert sorted((row["from"], row["to"]) for f in told for row in f.to_dicts()) == [
         (0.3, 1.5),
         (0.9, 0.9),
     ]
-    text = svg(figure)
-    assert "said: 0.3 to 1.5" in text
+    assert 'aria-label="said: 0.3 to 1.5"' in svg(figure)
 
 
-def test_what_is_stated_of_a_point_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    figures = (
-        small_study.FIGURES
-        + """
-[[figure]]
-name = "fig4"
-title = "Rows"
-section = "fairness"
-kind = "rows"
-test = "fairness"
-rows = "algorithm"
-facet = "rtt"
-x = { field = "utilisation", title = "utilisation" }
-stated = [{ where = { rtt = "21ms" }, low = 1, label = "x" }]
-"""
-    )
-    (tmp_path / "figures.toml").write_text(figures)
-    (tmp_path / "study.toml").write_text(small_study.STUDY)
-    with pytest.raises(InputError, match=r"stated\.0.*21ms"):
-        Study.load(tmp_path)
+def test_boxes_of_something_else_are_refused() -> None:
+    with pytest.raises(InputError, match=r"y\.field.*goodput_mbit_per_s"):
+        boxes(y={"field": "jain"})
 
 
-@pytest.mark.parametrize(
-    ("packets", "split"), [("100 packets", False), ("2,340,000 packets", True)]
-)
+@pytest.mark.parametrize(("packets", "split"), [("100p", False), ("2340000p", True)])
 def test_names_of_groups_have_lines_where_they_would_not_fit(packets: str, split: bool) -> None:
-    chart = chart_groups.empty(bars(), [packets] * 8)
-    assert ("labelExpr" in chart.to_dict()["encoding"]["x"]["axis"]) == split
+    queues = [packets, *(f"{packets[:-1]}{n}p" for n in range(1, 8))]
+    figure = drawn(Tables({"algorithm": ["reno"], "queue": queues}), bars(groups="queue"))
+    axis = str(figure.chart.to_dict())
+    assert ("labelExpr" in axis) == split
 
 
-def test_zero_has_a_place_on_a_log_axis() -> None:
-    axis = Coordinate(field="x", title="x", scale="log", zero=1e-8)
-    span = chart_axes.extent(axis, [pl.Series([0.0, 1e-5, 1e-2])])
-    assert (span.low, span.high) == (1e-8, 1e-2)
-    places = pl.DataFrame({"x": [0.0, 1e-5]}).select(x=chart_axes.placed(axis, pl.col("x")))
-    assert places["x"].to_list() == [1e-8, 1e-5]
-    linear = Coordinate(field="x", title="x", zero=1e-8)
-    assert pl.DataFrame({"x": [0.0]}).select(x=chart_axes.placed(linear, pl.col("x"))).item() == 0
+def uses(spec: BaseFigure) -> set[tuple[str, What, Any]]:
+    """Return what a figure refers to; of a selection its first axis with its value."""
+    assert all(use.test == "t" for use in spec.uses() if use.what not in (What.TEST, What.SERIES))
+    return {
+        (
+            use.key,
+            use.what,
+            next(iter(use.name.items())) if isinstance(use.name, dict) else use.name,
+        )
+        for use in spec.uses()
+    }
 
 
-def test_zero_is_drawn_and_labelled_on_a_log_axis(tmp_path: Path) -> None:
-    text = small_study.STUDY.replace(
-        'axes = { algorithm = ["reno", "highspeed"], rtt = ["20ms"] }',
-        'axes = { algorithm = ["reno"], loss = ["0", "1e-3"] }',
-    ).replace(
-        'network = { rate = "5mbit", rtt = "{rtt}", queue = "1bdp" }',
-        'network = { rate = "5mbit", rtt = "20ms", queue = "1bdp", '
-        'loss = [{ place = "receiver", probability = "{loss}" }] }',
+def test_every_kind_says_what_it_refers_to() -> None:
+    common = {("test", What.TEST, "t"), ("where", What.SELECTION, ("rtt", "22ms"))}
+
+    where = {"where": {"rtt": "22ms"}, "facet": "rtt"}
+    facet = {("facet", What.AXIS, "rtt")}
+    overlay = [{"theory": "sawtooth_utilisation", "label": "l", "where": {"algorithm": "reno"}}]
+    assert uses(points(**where, series="algorithm", overlay=overlay)) == common | facet | {
+        ("x.field", What.COLUMN, "rtt_ms"),
+        ("y.field", What.COLUMN, "jain"),
+        ("series", What.AXIS, "algorithm"),
+        ("overlay.0.theory", What.CURVE, "sawtooth_utilisation"),
+        ("overlay.0.where", What.SELECTION, ("algorithm", "reno")),
+    }
+    grouped = {("groups", What.AXIS, "rtt"), ("series", What.AXIS, "algorithm")}
+    marks = {"field": "share"}
+    assert uses(bars(**where, part=PART, marks=marks)) == common | facet | grouped | {
+        ("y.field", What.COLUMN, "jain"),
+        ("part.0.field", What.COLUMN, PART[0]["field"]),
+        ("part.1.field", What.COLUMN, PART[1]["field"]),
+        ("marks.field", What.COLUMN, "share"),
+    }
+    assert uses(scatter(**where, shapes="second")) == common | facet | grouped | {
+        ("y.field", What.COLUMN, "jain"),
+        ("shapes", What.AXIS, "second"),
+    }
+    stated = [{"where": {"rtt": "22ms"}, "low": 1, "label": "l"}]
+    assert uses(rows(**where, stated=stated)) == common | facet | {
+        ("rows", What.AXIS, "algorithm"),
+        ("x.field", What.COLUMN, "jain"),
+        ("stated.0.where", What.SELECTION, ("rtt", "22ms")),
+    }
+    assert uses(boxes(**where)) == common | facet | {
+        ("series", What.AXIS, "algorithm"),
+        ("y.field", What.COLUMN, "goodput_mbit_per_s[1]@late"),
+    }
+    assert uses(histories(quantities=["rtt_ms", {"quantity": "state:alpha", "title": "α"}])) == {
+        ("panel.0.test", What.TEST, "t"),
+        ("panel.0.where", What.SELECTION, ("algorithm", "reno")),
+        ("quantities.0", What.SERIES, "rtt_ms"),
+        ("quantities.1", What.SERIES, "state:alpha"),
+    }
+    panel = {**panel_keys(), "most": "starved_longest_s"}
+    assert ("panel.0.most", What.QUANTITY, "starved_longest_s") in uses(histories(panel=[panel]))
+
+
+def test_every_kind_says_which_runs_are_behind_it() -> None:
+    for spec in (points, bars, scatter, rows, boxes):
+        (behind,) = spec(where={"rtt": "22ms"}).behind()
+        assert (behind.test, behind.where, behind.repetition) == ("t", {"rtt": "22ms"}, None)
+    (run,) = histories().behind()
+    assert (run.words, run.test, run.repetition) == ("p", "t", 0)
+    (runs,) = histories(panel=[{**panel_keys(), "most": "jain"}]).behind()
+    assert (runs.where, runs.repetition) == ({"algorithm": "reno"}, None)
+
+
+def test_a_panel_picks_its_run_in_one_way() -> None:
+    with pytest.raises(InputError, match=r"most.*repetition"):
+        histories(panel=[{**panel_keys(), "most": "jain", "repetition": 0}])
+
+
+def test_many_series_are_drawn() -> None:
+    names = [f"own{number}" for number in range(30)]
+    table = Tables(
+        {"algorithm": names, "rtt": ["22ms", "42ms"]},
+        [
+            {"algorithm": name, "rtt": rtt, "jain": 0.01 * place + 0.1 * run}
+            for place, name in enumerate(names)
+            for rtt in ("22ms", "42ms")
+            for run in range(2)
+        ],
     )
-    (tmp_path / "loss.toml").write_text(text)
-    lossy = Study.load(tmp_path / "loss.toml")
-    store = Store(tmp_path / "results")
-    execute(scenarios(lossy.runs(tests=["lossy"])), store, SimulatorEngine(), jobs=1)
-    spec = PointsFigure.model_validate(
-        {
-            **COMMON,
-            "kind": "points",
-            "test": "lossy",
-            "x": {"field": "loss_value", "title": "loss", "scale": "log", "zero": 1e-5},
-            "y": {"field": "goodput_mbit", "title": "goodput"},
-        }
-    )
-    figure = drawing.render(Results(lossy, store), spec)
-    marks = data_with(figure, "hollow")
-    assert sorted(marks["x"]) == [1e-5, 1e-3]
-    assert sorted(marks["true_x"]) == [0, 1e-3]
-    assert ">0<" in svg(figure)
-    assert figure.tables[0].rows[0].x == "0"
+    for spec in MEANS:
+        figure = drawn(table, spec())
+        assert data_with(figure, "mean").height == 60 if spec is not rows else 30

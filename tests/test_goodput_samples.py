@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from dumbbell.analysis import goodput_samples, testbed_10g
-from dumbbell.analysis.run_metrics import run_metrics
-from dumbbell.analysis.window import Sampled
-from dumbbell.study.model import PlannedRun, Samples
-from test_metrics import PAYLOAD_BYTES, FlowTrace, constant, measured, planned, played
-
-MBIT_PER_SEG = PAYLOAD_BYTES * 8e-6
-RULES = Samples()
-
-
-def stepping(*rates: float) -> FlowTrace:
-    """Send at each of these rates in turn, a second each, counted from the flow's start."""
-    return FlowTrace(lambda time_s: rates[(int(np.ceil(time_s)) - 1) % len(rates)])
+from dumbbell.quantities import goodput_samples
+from dumbbell.quantities.goodput_samples import Samples
+from dumbbell.theory import testbed_10g
+from played import (
+    HALF_SAMPLED,
+    MBIT_PER_SEG,
+    FlowTrace,
+    Taken,
+    constant,
+    measured,
+    planned,
+    played,
+    stepping,
+)
 
 
 def test_quantiles_are_of_the_samples_of_one_second() -> None:
@@ -28,33 +27,39 @@ def test_quantiles_are_of_the_samples_of_one_second() -> None:
     samples = [100, 200, 300, 400] * 25
     expected = np.quantile(samples[1:], [0, 0.25, 0.5, 0.75, 1]) * MBIT_PER_SEG
     names = ("min", "q25", "q50", "q75", "max")
-    assert [found[f"goodput_{name}_mbit"] for name in names] == pytest.approx(list(expected))
-    assert found["goodput_iqr_mbit"] == pytest.approx(expected[3] - expected[1])
+    taken = [found[f"goodput_sample_{name}_mbit_per_s"] for name in names]
+    assert taken == pytest.approx(list(expected))
+    assert found["goodput_sample_iqr_mbit_per_s"] == pytest.approx(expected[3] - expected[1])
 
 
 def test_samples_are_of_all_flows_together() -> None:
     found = measured(planned(interval="1s"), constant(300), constant(200))
-    assert found["goodput_min_mbit"] == pytest.approx(500 * MBIT_PER_SEG)
-    assert found["goodput_max_mbit"] == pytest.approx(500 * MBIT_PER_SEG)
-    assert found["goodput_apart_mbit"] == pytest.approx(100 * MBIT_PER_SEG)
+    assert found["goodput_sample_min_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
+    assert found["goodput_sample_max_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
+    assert found["goodput_apart_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
 
 
 def test_the_interval_is_the_study_s() -> None:
+    rules = Samples.model_validate({"interval": "2s"})
     plan = planned(flows=1, interval="500ms")
-    coarse = replace(plan, samples=Samples.model_validate({"interval": "2s"}))
+    coarse = planned(flows=1, interval="500ms", settings=[rules])
     run = played(plan, [stepping(100, 300)])
-    of_two = goodput_samples.samples_mbit(Sampled(run, plan.measure), coarse.samples)
-    assert of_two == pytest.approx(np.full(of_two.size, 200 * MBIT_PER_SEG))
-    assert run_metrics(run, coarse)["goodput_iqr_mbit"] == pytest.approx(0)
-    assert run_metrics(run, plan)["goodput_iqr_mbit"] == pytest.approx(200 * MBIT_PER_SEG)
+    of_two = Taken(run, coarse)
+    everything = of_two.view.of_flows(None, None)
+    assert everything is not None
+    samples = goodput_samples.samples_mbit_per_s(everything)
+    assert samples == pytest.approx(np.full(samples.size, 200 * MBIT_PER_SEG))
+    assert of_two["goodput_sample_iqr_mbit_per_s"] == pytest.approx(0)
+    of_one = Taken(run, plan)
+    assert of_one["goodput_sample_iqr_mbit_per_s"] == pytest.approx(200 * MBIT_PER_SEG)
 
 
 @pytest.mark.parametrize("interval", ["300ms", "2s"])
 def test_samples_that_do_not_fit_the_interval_have_no_quantiles(interval: str) -> None:
     found = measured(planned(start_s=20, interval=interval), constant(300), constant(300))
-    assert found["goodput_q50_mbit"] is None
+    assert found["goodput_sample_q50_mbit_per_s"] is None
     assert found["convergence_samples_s"] is None
-    assert found["spread_mbit"] is None
+    assert found["spread_mbit_per_s"] is None
 
 
 def test_a_constant_rate_converges_after_16_samples() -> None:
@@ -68,8 +73,8 @@ def test_the_spread_of_a_constant_rate_is_what_the_average_still_lacks() -> None
     found = measured(planned(start_s=20, interval="1s"), constant(300), constant(300))
     lacking = [0.9**n for n in range(16, 81)]
     rate = 300 * MBIT_PER_SEG
-    assert found["spread_mbit"] == pytest.approx(rate * sum(lacking) / 80)
-    assert found["spread_after_mbit"] == pytest.approx(rate * sum(lacking) / len(lacking))
+    assert found["spread_mbit_per_s"] == pytest.approx(rate * sum(lacking) / 80)
+    assert found["spread_after_mbit_per_s"] == pytest.approx(rate * sum(lacking) / len(lacking))
 
 
 def test_a_start_between_samples_counts_from_there() -> None:
@@ -82,13 +87,13 @@ def test_only_the_late_flow_is_judged() -> None:
     late = measured(planned(start_s=20, interval="1s"), swinging, steady)
     assert late["convergence_samples_s"] == 16
     early = measured(planned(start_s=20, interval="1s"), steady, swinging)
-    assert early["spread_mbit"] is not None
-    assert late["spread_mbit"] is not None
-    assert early["spread_mbit"] > late["spread_mbit"]
+    assert early["spread_mbit_per_s"] is not None
+    assert late["spread_mbit_per_s"] is not None
+    assert early["spread_mbit_per_s"] > late["spread_mbit_per_s"]
 
 
 def test_the_moving_average_is_the_paper_s() -> None:
-    found = goodput_samples.short_term_mbit(np.array([10.0, 0.0, 20.0]), 0.1)
+    found = goodput_samples.short_term(np.array([10.0, 0.0, 20.0]), 0.1)
     assert list(found) == pytest.approx([1.0, 0.9, 0.81 + 2.0])
 
 
@@ -97,7 +102,7 @@ def test_flows_that_start_together_have_no_convergence() -> None:
     assert found["convergence_samples_s"] is None
     alone = measured(planned(flows=1, interval="1s"), constant(300))
     assert alone["convergence_samples_s"] is None
-    assert alone["goodput_apart_mbit"] is None
+    assert alone["goodput_apart_mbit_per_s"] is None
 
 
 def test_a_flow_that_gets_nothing_never_converges() -> None:
@@ -114,14 +119,22 @@ def test_a_rate_that_fades_never_reaches_its_average_again() -> None:
 
 
 def test_without_samples_there_are_no_quantiles() -> None:
-    assert goodput_samples.quantiles_of(np.empty(0)) == dict.fromkeys(
-        ("min", "q25", "q50", "q75", "max")
-    )
+    found = measured(planned(interval="none"), constant(300), constant(300))
+    for name in ("min", "q25", "q50", "q75", "max", "iqr"):
+        assert found[f"goodput_sample_{name}_mbit_per_s"] is None
 
 
-def test_plans_carry_the_rules() -> None:
-    assert planned().samples == RULES
-    assert isinstance(planned(), PlannedRun)
+def test_the_weight_is_the_study_s() -> None:
+    """1 - 0.5^n reaches 0.8 at n = 3."""
+    rules = Samples.model_validate({"weight": 0.5})
+    plan = planned(start_s=20, interval="1s", settings=[rules])
+    assert measured(plan, constant(300), constant(300))["convergence_samples_s"] == 3
+
+
+def test_samples_with_a_flow_that_is_not_sampled_are_unknown() -> None:
+    found = measured(planned(flows=HALF_SAMPLED, interval="1s"), constant(300), constant(300))
+    assert found["goodput_sample_max_mbit_per_s"] == pytest.approx(300 * MBIT_PER_SEG)
+    assert found["goodput_sample_max_mbit_per_s[all]"] is None
 
 
 @pytest.mark.parametrize(
@@ -130,6 +143,10 @@ def test_plans_carry_the_rules() -> None:
         (testbed_10g.ethernet_goodput_gbit(), 14600 / 1538),
         (testbed_10g.loss_probability(15, 900), 15 / (900e10 / 12304)),
         (testbed_10g.rings_rtt_ms(4), 24.2),
+        (testbed_10g.outstanding_rtt_ms(80), 80 * 1538 * 8 / 1e7),
+        (testbed_10g.outstanding_rtt_ms(80, 1, 9000), 80 * 9038 * 8 / 1e6),
+        (testbed_10g.clamped_flows_held(100, 1.5, 0), 1.5e6 / 153_800),
+        (testbed_10g.clamped_flows_held(100, 0, 123.04), 1),
         (testbed_10g.planned_runs(6, 4, 2, 5, left_out=4), 220),
         (testbed_10g.ewma_samples(0.5, 0.5), 1),
     ],

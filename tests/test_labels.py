@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import math
 
-from dumbbell.figures.labels import label_of, listing, number, with_spread
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dumbbell.labels import label_of, listing, number, with_interval
 
 
 @pytest.mark.parametrize(
@@ -27,25 +31,61 @@ def test_axis_values_have_units(value: str, label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "spread", "text"),
+    ("mean", "half", "text"),
     [
         (230.6, 27.1, "231 ± 27"),
         (0.99841, 0.0017, "0.9984 ± 0.0017"),
-        (1, 0, "1.000 ± 0.000"),
-        (2.06e-6, 2.6e-7, "2.06e-06 ± 2.6e-07"),
+        (1, 0, "1 ± 0"),
+        (1, 4e-7, "1 ± 0"),
+        (9.49875, 1e-9, "9.499 ± 0"),
+        (1, 6e-7, "1.000000 ± 0.000001"),
+        (2.06e-6, 2.6e-7, "2.06e-6 ± 2.6e-7"),
         (0.0, 0.0, "0 ± 0"),
         (3.14159, None, "3.142"),
+        (-2.06, 0.5, "−2.06 ± 0.50"),
         (None, None, "–"),
     ],
 )
-def test_means_have_the_digits_that_their_spread_allows(
-    mean: float | None, spread: float | None, text: str
+def test_means_have_the_digits_that_their_interval_allows(
+    mean: float | None, half: float | None, text: str
 ) -> None:
-    assert with_spread(mean, spread) == text
+    ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
+    assert with_interval(mean, *ends) == text
 
 
-def test_numbers_and_lists() -> None:
-    assert [number(value) for value in (None, 0.1234, 123456.0, 0)] == ["–", "0.123", "123456", "0"]
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e6))
+def test_no_interval_is_a_row_of_zeros(mean: float, half: float) -> None:
+    shown = with_interval(mean, mean - half, mean + half)
+    width = shown.partition(" ± ")[2]
+    assert width == "0" or any(digit in "123456789∞" for digit in width) or "to" in shown
+
+
+def test_an_interval_that_is_not_symmetric_is_written_out() -> None:
+    assert with_interval(0.95, 0.8, 1.0) == "0.95 (0.8 to 1)"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.0123456, "0.0123"),
+        (0.000123456, "1.23e-4"),
+        (1e-8, "1e-8"),
+        (9413.7, "9414"),
+        (123456.0, "123456"),
+        (999999.7, "1000000"),
+        (12345678.0, "1.23e7"),
+        (-1.5, "−1.5"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (None, "–"),
+    ],
+)
+def test_numbers_keep_their_whole_digits(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+def test_lists_are_joined_as_in_a_sentence() -> None:
     assert [listing(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
         "",
         "a",

@@ -1,19 +1,23 @@
-"""Latencies of requests: nearest rank, enough samples, and families of flows."""
+"""Latencies of requests: nearest rank, enough samples, kinds of flows, groups and slow-down."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-import dumbbell
-from dumbbell.analysis.latency import families, nearest_rank, percentiles
-from dumbbell.analysis.run_metrics import run_metrics
+from dumbbell.contract.summary import FlowSummary, QueueSummary, Summary
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.windows import Window
+from dumbbell.quantities.counters import percentile
+from dumbbell.quantities.latencies import kinds, latencies
+from dumbbell.quantities.view import RunView
 from dumbbell.running.engine import Output
 from dumbbell.running.result import Run
-from dumbbell.study.model import Convergence, Measure, PlannedRun
-from samples import resolved
+from played import Taken
+from samples import blank, resolved
 
 MS = 10**6
 S = 10**9
@@ -38,23 +42,7 @@ S = 10**9
     ],
 )
 def test_percentiles_are_by_nearest_rank(count: int, per_mille: int, expected: int | None) -> None:
-    assert nearest_rank(range(1, count + 1), per_mille) == expected
-
-
-def test_percentiles_do_not_depend_on_the_order() -> None:
-    values = pl.Series([ms * MS for ms in range(100, 0, -1)], dtype=pl.UInt64)
-    assert percentiles(values) == {
-        "mean_ms": 50.5,
-        "p50_ms": 50,
-        "p90_ms": 90,
-        "p99_ms": None,
-        "p999_ms": None,
-        "max_ms": 100,
-    }
-
-
-def test_nothing_has_no_latency() -> None:
-    assert set(percentiles(pl.Series(dtype=pl.UInt64)).values()) == {None}
+    assert percentile(np.arange(1.0, count + 1), per_mille) == expected
 
 
 def rpc(size: str, **others: Any) -> dict[str, Any]:
@@ -63,51 +51,87 @@ def rpc(size: str, **others: Any) -> dict[str, Any]:
 
 FLOWS = [
     {"algorithm": "reno", "label": "bulk"},
-    rpc("10kb", label="small", count=2, start="20s"),
-    rpc("1mb", label="large"),
+    rpc("10kb", label="small", count=2, start="20s", group="asking"),
+    rpc("1mb", label="large", group="asking"),
     {"algorithm": "reno", "label": "file", "bytes": "1mb", "count": 2},
     {"transport": "udp", "rate": "1mbit"},
 ]
 
+Request = tuple[int, int, int] | tuple[int, int, int, int]
+"""Flow, issue and latency in ns, and bytes."""
 
-def played(requests: list[tuple[int, int, int]], **changes: Any) -> Run:
-    """Make the result of a run of 60 s in which flows had requests: flow, issue and latency."""
+
+def played(requests: list[Request], **changes: Any) -> Run:
+    """Make the result of a run of 60 s in which flows had requests."""
     scenario = resolved({"flow": FLOWS, **changes})
     rows = pl.DataFrame(
         {
-            "time_ns": pl.Series([at for _, at, _ in requests], dtype=pl.UInt64),
-            "flow": pl.Series([flow for flow, _, _ in requests], dtype=pl.UInt32),
+            "time_ns": pl.Series([each[1] for each in requests], dtype=pl.UInt64),
+            "flow": pl.Series([each[0] for each in requests], dtype=pl.UInt32),
             "number": pl.Series(range(len(requests)), dtype=pl.UInt64),
-            "bytes": pl.Series([1000] * len(requests), dtype=pl.UInt64),
-            "latency_ns": pl.Series([took for _, _, took in requests], dtype=pl.UInt64),
+            "bytes": pl.Series([(*each, 1000)[3] for each in requests], dtype=pl.UInt64),
+            "latency_ns": pl.Series([each[2] for each in requests], dtype=pl.UInt64),
         }
     )
-    times = [s * S for s in range(1, 61)]
+    times = pl.Series([s * S for s in range(1, 61)], dtype=pl.UInt64)
+    counted = ("departed_bytes", "departed_packets", "dropped_packets", "marked_packets")
     queues = pl.DataFrame(
         {
-            "time_ns": pl.Series(times, dtype=pl.UInt64),
+            "time_ns": times,
             "queue": pl.Series([0] * 60, dtype=pl.UInt32),
-            "departed_bytes": times,
-            "dropped_packets": times,
+            **dict.fromkeys((*counted, "backlog_packets", "backlog_bytes"), times),
         }
     )
-    told = {"rtt_mean_us": None, "timeouts": 0}
-    queue = dict.fromkeys(
-        ("waiting_bytes_mean", "backlog_packets_max", "dropped_packets", "marked_packets"), 0
+    flows = tuple(
+        blank(FlowSummary, end_ns=60 * S, start_ns=flow.start_ns)
+        for flow in scenario.scenario.flows
     )
-    summary = {"duration_ns": 60 * S, "flows": [told] * 7, "queues": [queue] * 2}
+    summary = blank(Summary, duration_ns=60 * S, flows=flows, queues=(blank(QueueSummary),) * 2)
     return Run.of(scenario, Output(summary, {"requests": rows, "queues": queues}))
 
 
-def test_equal_flows_with_an_end_are_a_family() -> None:
-    assert families(resolved({"flow": FLOWS}).data) == [[1, 2], [3], [4, 5]]
-    unnamed = [rpc("10kb"), rpc("1mb"), rpc("10kb")]
-    assert families(resolved({"flow": unnamed}).data) == [[0, 2], [1]]
+def taken(requests: list[Request], **changes: Any) -> Taken:
+    """Return the quantities of such a run; the window is from 20 s, when the last flow starts."""
+    scenario = resolved({"flow": FLOWS, **changes})
+    early = Window.model_validate({"from": "0s", "to": "20s"})
+    plan = PlannedRun("t", {}, 0, scenario, {"main": Window(), "early": early})
+    return Taken(played(requests, **changes), plan)
 
 
-def test_latencies_of_each_family() -> None:
-    small = [(1 + n % 2, 20 * S + n * S, (n + 1) * MS) for n in range(20)]
-    found = dumbbell.latencies(played([*small, (3, S, 50 * MS), (5, S, 9 * S)])).to_dicts()
+def test_percentiles_do_not_depend_on_the_order() -> None:
+    found = taken([(3, 30 * S, ms * MS) for ms in range(100, 0, -1)])
+    told = {
+        "mean": 50.5,
+        "p50": 50,
+        "p90": 90,
+        "p99": None,
+        "p999": None,
+        "max": 100,
+    }
+    assert {name: found[f"latency_{name}_ms[large]"] for name in told} == told
+
+
+def test_nothing_has_no_latency() -> None:
+    found = taken([])
+    for name in ("mean", "p50", "p90", "p99", "p999", "max"):
+        assert found[f"latency_{name}_ms"] is None
+    for name in ("mean", "p50", "p99"):
+        assert found[f"slowdown_{name}"] is None
+
+
+def kinds_of(**changes: Any) -> list[list[int]]:
+    view = RunView(played([], **changes), {"main": Window()}, {})
+    return [[n for flow in kind for n in flow.connections] for kind in kinds(view.flows)]
+
+
+def test_equal_flows_with_an_end_are_of_one_kind() -> None:
+    assert kinds_of() == [[1, 2], [3], [4, 5]]
+    assert kinds_of(flow=[rpc("10kb"), rpc("1mb"), rpc("10kb")]) == [[0, 2], [1]]
+
+
+def test_latencies_of_each_kind() -> None:
+    small: list[Request] = [(1 + n % 2, 20 * S + n * S, (n + 1) * MS) for n in range(20)]
+    found = latencies(played([*small, (3, S, 50 * MS), (5, S, 9 * S)])).to_dicts()
     assert [row["flows"] for row in found] == ["small", "large", "file"]
     assert found[0] == {
         "flows": "small",
@@ -115,35 +139,82 @@ def test_latencies_of_each_family() -> None:
         "count": 2,
         "finished": 20,
         "unfinished": None,
-        "per_s": 0.5,  # 20 in the 40 s from their start on
-        "goodput_mbit": pytest.approx(8 * 20_000 / 40 / 1e6),
-        "mean_ms": 10.5,
-        "p50_ms": 10,
-        "p90_ms": None,
-        "p99_ms": None,
-        "p999_ms": None,
-        "max_ms": 20,
+        "requests_per_s": 0.5,  # 20 in the 40 s from their start on
+        "requests_mbit_per_s": pytest.approx(8 * 20_000 / 40 / 1e6),
+        "latency_mean_ms": 10.5,
+        "latency_p50_ms": 10,
+        "latency_p90_ms": None,
+        "latency_p99_ms": None,
+        "latency_p999_ms": None,
+        "latency_max_ms": 20,
     }
-    assert (found[1]["finished"], found[1]["mean_ms"], found[1]["p50_ms"]) == (1, 50, None)
+    large = found[1]
+    assert (large["finished"], large["latency_mean_ms"], large["latency_p50_ms"]) == (1, 50, None)
     assert (found[2]["finished"], found[2]["unfinished"]) == (1, 1)
 
 
-def test_families_without_a_finished_request_are_told() -> None:
-    found = dumbbell.latencies(played([]))
+def test_kinds_without_a_finished_request_are_told() -> None:
+    found = latencies(played([]))
     assert found["finished"].to_list() == [0, 0, 0]
-    assert found["mean_ms"].to_list() == [None, None, None]
-    assert dumbbell.latencies(played([], flow=[FLOWS[0]])).is_empty()
+    assert found["latency_mean_ms"].to_list() == [None, None, None]
+    assert latencies(played([], flow=[FLOWS[0]])).is_empty()
 
 
-def test_metrics_are_of_what_began_and_ended_in_the_window() -> None:
-    """The window is from 20 s, when the last flow starts, to 60 s."""
-    inside = [(1, 20 * S + n, 5 * MS) for n in range(20)]
-    outside = [(1, 19 * S, 2 * S), (2, 59 * S, 2 * S)]
-    run = played([*inside, *outside])
-    plan = PlannedRun("t", {}, 0, resolved({"flow": FLOWS}), Measure(), Convergence())
-    found = run_metrics(run, plan)
-    assert found["requests_per_s_1"] == 0.5
-    assert found["latency_mean_ms_1"] == found["latency_p50_ms_1"] == found["latency_max_ms_1"] == 5
-    assert found["latency_p90_ms_1"] is None
-    assert found["requests_per_s_3"] == 0
-    assert found["latency_mean_ms_3"] is None
+def test_what_began_and_ended_in_the_window_counts() -> None:
+    inside: list[Request] = [(1, 20 * S + n, 5 * MS) for n in range(20)]
+    outside: list[Request] = [(1, 19 * S, 2 * S), (2, 59 * S, 2 * S)]
+    found = taken([*inside, *outside])
+    assert found["requests_per_s[small]"] == 0.5
+    assert found["requests_mbit_per_s[small]"] == pytest.approx(8 * 20_000 / 40 / 1e6)
+    for name in ("mean", "p50", "max"):
+        assert found[f"latency_{name}_ms[small]"] == 5
+    assert found["latency_p90_ms[small]"] is None
+    assert found["requests_per_s[file]"] == 0
+    assert found["latency_mean_ms[file]"] is None
+    assert found["requests_per_s[bulk]"] is None
+    assert found["requests_per_s@early"] == 0
+    assert found["latency_max_ms[small]@run"] == 2000  # The one that goes on beyond the end not.
+
+
+def test_percentiles_of_a_group_are_over_all_its_requests() -> None:
+    """50 fast requests of one flow and 50 slow ones of another: no mean of the flows' own."""
+    fast: list[Request] = [(1, 30 * S, ms * MS) for ms in range(1, 51)]
+    slow: list[Request] = [(3, 30 * S, (1000 + ms) * MS) for ms in range(50)]
+    found = taken([*fast, *slow])
+    assert found["latency_p50_ms[asking]"] == 50
+    assert found["latency_p90_ms[asking]"] == 1039
+    assert found["latency_mean_ms[asking]"] == pytest.approx((25.5 * 50 + 1024.5 * 50) / 100)
+    assert found["latency_p90_ms[small]"] is None
+    assert found["requests_per_s[asking]"] == 100 / 40
+
+
+def test_slow_down_is_latency_over_that_of_an_empty_path() -> None:
+    """1 MB are 691 packets of 1448 bytes with 52 and 38 bytes of headers each, at 100 Mbit/s."""
+    wire_bytes = 1_000_000 + 691 * (52 + 38)
+    ideal_ns = round(82 * MS + wire_bytes * 8 * 10)
+    network = {"rate": "100mbit", "rtt": "82ms", "queue": "1bdp", "overhead": "ethernet"}
+    requests: list[Request] = [
+        (3, 30 * S, ideal_ns, 1_000_000),
+        (3, 40 * S, 3 * ideal_ns, 1_000_000),
+    ]
+    found = taken(requests, network=network)
+    assert found["slowdown_mean[large]"] == pytest.approx(2)
+    assert found["slowdown_mean[file]"] is None
+    assert found["slowdown_p50[large]"] is None  # Ten samples do not lie beyond.
+    many: list[Request] = [(3, 30 * S, n * ideal_ns, 1_000_000) for n in range(1, 21)]
+    assert taken(many, network=network)["slowdown_p50"] == pytest.approx(10)
+
+
+def test_slow_down_is_that_of_the_flow_s_own_path() -> None:
+    """The second flow passes a link of 10 Mbit/s, the first one of 100 Mbit/s."""
+    links = [
+        {"from": "a", "to": "b", "rate": "100mbit", "delay": "10ms"},
+        {"from": "c", "to": "d", "rate": "10mbit", "delay": "5ms"},
+    ]
+    asking = {"algorithm": "reno", "workload": {"kind": "rpc", "bytes": "1448b"}}
+    flows = [{**asking, "from": "a", "to": "b"}, {**asking, "from": "c", "to": "d"}]
+    requests: list[Request] = [(0, S, 40 * MS, 1448), (1, S, 40 * MS, 1448)]
+    network = {"topology": "graph", "link": links}
+    found = taken(requests, flow=flows, network=network)
+    assert found["slowdown_mean[1]@run"] == pytest.approx(40 / (20 + 0.12))
+    assert found["slowdown_mean[2]@run"] == pytest.approx(40 / (10 + 1.2))

@@ -12,29 +12,47 @@ LAYERS = [
     [
         "errors",
         "units",
-        "quantities",
+        "estimates",
+        "statistics",
         "validation",
         "documents",
         "head_comments",
         "markdown",
+        "hypertext",
         "_core",
+        "apart",
+        "apart_child",
+        "own_algorithms",
+        "contract",
         "catalogue",
     ],
     ["scenario"],
     ["running"],
-    ["study"],
-    ["analysis"],
+    ["plan"],
+    ["labels"],
+    ["theory"],
+    ["quantities"],
     ["claims"],
-    ["results", "compare"],
     ["figures"],
+    ["study"],
+    ["plans"],
+    ["results"],
+    ["campaign"],
+    ["experiments"],
+    ["inventory"],
+    ["compare"],
+    ["sweeps"],
+    ["tune"],
+    ["advise"],
     ["report", "validate"],
-    ["own"],
+    ["serve"],
+    ["own", "phases"],
     ["api", "docs"],
     ["cli"],
 ]
 
-# A run draws itself, for notebooks; the charts are imported when it does.
-EXCEPTIONS = {("running/result.py", "figures")}
+# A run draws itself and tells its totals, for notebooks; what does it is imported then.
+EXCEPTIONS = {("running/result.py", "figures"), ("running/result.py", "report")}
 
 
 def _imports(file: Path) -> Iterator[str]:

@@ -10,9 +10,9 @@ import altair as alt
 import vl_convert
 
 from dumbbell import catalogue
-from dumbbell.figures import chart_style
-from dumbbell.figures.chart_looks import LOOKS
-from dumbbell.figures.chart_style import algorithm_label
+from dumbbell.figures import style
+from dumbbell.figures.looks import LOOKS
+from dumbbell.labels import algorithm_label
 
 Colour = tuple[float, float, float]
 
@@ -60,7 +60,7 @@ def test_every_algorithm_has_a_look_of_its_own() -> None:
     assert set(LOOKS) == set(catalogue.algorithms())
     assert len({look.label for look in LOOKS.values()}) == len(LOOKS)
     assert len({look.colour for look in LOOKS.values()}) == len(LOOKS)
-    assert list(chart_style.looks(LOOKS).values()) == list(LOOKS.values())
+    assert list(style.looks(LOOKS).values()) == list(LOOKS.values())
 
 
 def test_those_of_one_shape_have_colours_that_anybody_tells_apart() -> None:
@@ -85,12 +85,12 @@ def test_lines_stand_out_from_white_paper() -> None:
 
 def test_what_has_no_look_takes_nobodys() -> None:
     values = ["mine", "yeah", "other", "yeah@mani2012", "htcp"]
-    looks = chart_style.looks(values)
+    looks = style.looks(values)
     assert looks["yeah"] == LOOKS["yeah"]
     assert looks["htcp"] == LOOKS["htcp"]
     assert looks["yeah@mani2012"].label == "YeAH (yeah@mani2012)"
     assert len({look.colour for look in looks.values()}) == len(values)
-    many = chart_style.looks([f"own{number}" for number in range(20)])
+    many = style.looks([f"own{number}" for number in range(20)])
     assert len({(look.colour, look.shape) for look in many.values()}) == 20
     assert not {look.colour for look in many.values()} & {look.colour for look in LOOKS.values()}
 
@@ -98,6 +98,16 @@ def test_what_has_no_look_takes_nobodys() -> None:
 def test_names_are_those_of_the_literature() -> None:
     assert algorithm_label("illinois@mani2012") == "Illinois"
     assert algorithm_label("my_cc") == "my_cc"
+
+
+def test_gains_of_a_preset_belong_to_the_name() -> None:
+    assert algorithm_label("ccp@kumazoe2012-kp4") == "CCP(4)"
+    assert algorithm_label("ccpd@kumazoe2012-kp4-kd2000") == "CCPD(4,2000)"
+    assert algorithm_label("ccpd@kumazoe2012") == "CCPD"
+    assert algorithm_label("cubic@linux-2.6.26") == "CUBIC"
+    names = ["ccp@kumazoe2012-kp1", "ccp@kumazoe2012-kp4", "ccpd@kumazoe2012-kp2-kd1000"]
+    labels = [look.label for look in style.looks(names).values()]
+    assert labels == ["CCP(1)", "CCP(4)", "CCPD(2,1000)"]
 
 
 def test_shapes_are_drawn() -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from dumbbell.analysis.metrics import metric
-from dumbbell.claims import verdicts
-from dumbbell.claims.verdicts import Verdict
+import shipped
+from dumbbell.claims.evidence import Verdict
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.results import Results
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
-from dumbbell.study import grid
-from dumbbell.study.claim_spec import Measured
-from dumbbell.study.model import PlannedRun, Study
+from dumbbell.study.model import Study
+from samples import tcp
 
 STUDY = Study.load("mani2012")
 SEVEN = {"highspeed", "scalable", "bic", "htcp", "cubic", "illinois", "yeah"}
@@ -46,7 +47,7 @@ def test_covers_the_paper() -> None:
 
 def test_counts_of_runs() -> None:
     counted: dict[str, int] = {}
-    for run in STUDY.runs():
+    for run in shipped.runs(STUDY.name):
         counted[run.test] = counted.get(run.test, 0) + 1
     assert counted == {
         "histories": 8 * 2,
@@ -57,7 +58,7 @@ def test_counts_of_runs() -> None:
         "lockstep": 7 * 2,
         "ahead": 7 * 2 * 5,
     }
-    quick = [run.test for run in STUDY.runs(quick=True)]
+    quick = [run.test for run in shipped.runs(STUDY.name, quick=True)]
     assert {name: quick.count(name) for name in counted} == {
         "histories": 8,
         "flows": 9 * 3 * 2,
@@ -91,61 +92,51 @@ def one(test: str, **where: str) -> PlannedRun:
     ],
 )
 def test_readings_of_the_delay(test: str, where: dict[str, str], rtt_ms: int) -> None:
-    data = one(test, algorithm="scalable", **where).resolved.data
-    assert facts.base_rtt_ns(data, data["flows"][0]) == rtt_ms * 10**6
+    data = one(test, algorithm="scalable", **where).resolved.scenario
+    assert facts.base_rtt_ns(data, data.flows[0]) == rtt_ms * 10**6
 
 
 def test_flows_are_equal_and_can_be_told_apart() -> None:
-    data = one("flows", algorithm="bic", reading="one-way", flows="24").resolved.data
-    assert [flow["label"] for flow in data["flows"]] == [f"flow {n}" for n in range(1, 25)]
-    assert {flow["start_ns"] for flow in data["flows"]} == {0}
-    assert {facts.choice(flow) for flow in data["flows"]} == {"bic@mani2012"}
+    data = one("flows", algorithm="bic", reading="one-way", flows="24").resolved.scenario
+    assert [flow.label for flow in data.flows] == [f"flow {n}" for n in range(1, 25)]
+    assert {flow.start_ns for flow in data.flows} == {0}
+    assert {facts.choice(flow) for flow in data.flows} == {"bic@mani2012"}
 
 
 def test_cubic_is_that_of_its_time() -> None:
     """That is: without HyStart, in every flow."""
-    for run in STUDY.runs(runs=1):
+    for run in shipped.runs(STUDY.name):
         expected = {"hystart": 0} if run.axes["algorithm"].startswith("cubic") else {}
-        for flow in run.resolved.data["flows"]:
-            assert flow["transport"]["tcp"]["parameters"] == expected
+        for flow in run.resolved.scenario.flows:
+            assert tcp(flow).parameters == expected
 
 
 def test_standard_tcp_runs_for_ten_epochs() -> None:
     """Half of what path and queue hold, at a segment per round trip and flow, lost together."""
     for run in STUDY.runs(where={"test": "flows", "algorithm": "reno"}, runs=1):
-        data = run.resolved.data
-        rtt_s = facts.base_rtt_ns(data, data["flows"][0]) / 1e9
+        data = run.resolved.scenario
+        rtt_s = facts.base_rtt_ns(data, data.flows[0]) / 1e9
         held = 200e6 * rtt_s / 12_000 + 100
-        epoch_s = held / 2 / len(data["flows"]) * rtt_s
-        assert data["duration_ns"] / 1e9 >= 10 * epoch_s, run.axes
+        epoch_s = held / 2 / len(data.flows) * rtt_s
+        assert data.duration_ns / 1e9 >= 10 * epoch_s, run.axes
 
 
 def test_the_histories_are_runs_of_the_main_test() -> None:
     for run in STUDY.runs(where={"test": "histories"}):
-        same = one("flows", **run.axes).resolved.data
-        assert run.resolved.data["seed"] == same["seed"]
-        assert {**run.resolved.data, "record": None} == {**same, "record": None}
+        same = one("flows", **run.axes).resolved.scenario
+        assert run.resolved.scenario.seed == same.seed
+        assert msgspec.structs.replace(run.resolved.scenario, record=same.record) == same
 
 
 def test_the_steady_state_is_measured_in_runs_of_the_main_test() -> None:
-    main = {run.resolved.key for run in STUDY.runs(where={"test": "flows"})}
-    steady = STUDY.runs(where={"test": "steady"})
+    main = {run.resolved.key for run in shipped.runs(STUDY.name, "flows")}
+    steady = shipped.runs(STUDY.name, "steady")
     assert {run.resolved.key for run in steady} <= main
-    assert {run.measure.skip for run in steady} == {0.2}
+    assert {run.windows["main"].settle for run in steady} == {0.2}
 
 
 def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:
-    results = verdicts.evaluate(STUDY, Store(tmp_path))
-    decided = {result.claim.id for result in results if result.verdict != Verdict.NOT_DECIDABLE}
-    assert decided == {"M01", "M02", "M13", "M14", "M17"}
-    assert all(r.verdict == Verdict.REPRODUCED for r in results if r.claim.id in decided)
-
-
-def test_names_exist() -> None:
-    for stated in STUDY.claims:
-        for spec in stated.checks:
-            if isinstance(spec, Measured):
-                assert metric(spec.metric)
-                points = [point.axes for point in STUDY.points(spec.test)]
-                for where in spec.selections:
-                    assert any(grid.matches(point, where) for point in points)
+    results = Results(STUDY, Store(tmp_path)).claims()
+    decided = {result.claim.id for result in results if result.verdict is not Verdict.UNDECIDED}
+    assert decided == {"M01", "M02", "M13", "M14", "M15", "M17"}
+    assert all(r.verdict is Verdict.REPRODUCED for r in results if r.claim.id in decided)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import catalogue, compare
+from accepted import assert_accepted
+from dumbbell import catalogue
+from dumbbell.compare import compare
 from dumbbell.errors import InputError
 from dumbbell.own import starting
 from dumbbell.running.engine import SimulatorEngine
@@ -16,7 +18,7 @@ from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study
-from resolved_schema import assert_contract
+from samples import plain
 
 NETWORK = '[network]\nrate = "50mbit"\nrtt = "20ms"\nqueue = "1bdp"\n'
 
@@ -66,16 +68,16 @@ def test_names_that_cannot_be_are_refused_before_anything_is_written(
 
 def test_a_resolved_scenario_carries_the_source_and_calls_it_by_its_name(folder: Path) -> None:
     resolved = load(folder, "./my_cc.c", "my_cc.c@quick", "cubic").resolve()
-    assert_contract(resolved.data)
-    assert resolved.data["sources"] == {"my_cc": (folder / "my_cc.c").read_text()}
-    assert list(map(facts.choice, resolved.data["flows"])) == ["my_cc", "my_cc@quick", "cubic"]
-    labels = [flow["label"] for flow in resolved.data["flows"]]
+    assert_accepted(resolved)
+    assert resolved.scenario.sources == {"my_cc": (folder / "my_cc.c").read_text()}
+    assert list(map(facts.choice, resolved.scenario.flows)) == ["my_cc", "my_cc@quick", "cubic"]
+    labels = [flow.label for flow in resolved.scenario.flows]
     assert labels == ["my_cc 1", "my_cc 2", "cubic 1"]
     assert str(folder) not in resolved.json
 
 
 def test_scenarios_without_own_algorithms_carry_no_source(folder: Path) -> None:
-    assert "sources" not in load(folder, "reno").resolve().data
+    assert "sources" not in plain(load(folder, "reno").resolve())
 
 
 def test_a_stored_run_is_run_again_without_the_file(folder: Path) -> None:
@@ -85,7 +87,9 @@ def test_a_stored_run_is_run_again_without_the_file(folder: Path) -> None:
     store = Store(folder / "results")
     store.put(resolved, first)
     (folder / "my_cc.c").unlink()
-    stored = ResolvedScenario.of(json.loads(json.dumps(store.get(resolved.key).scenario)))
+    stored = ResolvedScenario.of(
+        json.loads(next(store.root.rglob("run.json")).read_text())["scenario"]
+    )
     assert stored.key == resolved.key
     assert engine.run(stored).summary == first.summary
 
@@ -106,7 +110,7 @@ def test_a_scenario_keeps_what_it_read(folder: Path) -> None:
     before = scenario.resolve()
     (folder / "my_cc.c").unlink()
     assert scenario.resolve() == before
-    assert scenario.model_copy(update={"seed": 2}).resolve().data["sources"]
+    assert scenario.model_copy(update={"seed": 2}).resolve().scenario.sources
 
 
 def test_paths_are_relative_to_the_file_that_names_them(
@@ -175,16 +179,16 @@ def test_studies_name_files_as_values_of_axes(folder: Path) -> None:
     study = Study.load(path)
     assert study.tests[0].axes == {"algorithm": ("my_cc@quick", "cubic")}
     own, built_in = study.runs()
-    assert facts.choice(own.resolved.data["flows"][0]) == "my_cc@quick"
-    assert list(own.resolved.data["sources"]) == ["my_cc"]
-    assert "sources" not in built_in.resolved.data
+    assert facts.choice(own.resolved.scenario.flows[0]) == "my_cc@quick"
+    assert list(own.resolved.scenario.sources) == ["my_cc"]
+    assert not built_in.resolved.scenario.sources
     assert study.runs(where={"algorithm": "my_cc"})[0].resolved == own.resolved
     assert study.runs(where={"algorithm": "./my_cc.c"})[0].resolved == own.resolved
 
 
 def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    found = compare.compare(
+    found = compare(
         ["./my_cc.c", "cubic"],
         rate="50mbit",
         rtt="20ms",
@@ -192,7 +196,13 @@ def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.Monke
         duration="2s",
         runs=1,
     )
-    assert [mix.name for mix in found.mixes] == ["my_cc:2", "cubic:2", "my_cc:1,cubic:1"]
+    assert found.means["line"].unique(maintain_order=True).to_list() == [
+        "my_cc × 2",
+        "cubic × 2",
+        "my_cc:1,cubic:1",
+        "my_cc × 1 in the mix",
+        "cubic × 1 in the mix",
+    ]
     assert found.means["algorithm"].drop_nulls().unique(maintain_order=True).to_list() == [
         "my_cc",
         "cubic",

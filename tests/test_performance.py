@@ -7,13 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from dumbbell.analysis import performance, theory
-from dumbbell.analysis.run_metrics import Metrics, run_metrics
-from dumbbell.running.engine import Output
-from dumbbell.running.result import Run
-from dumbbell.scenario.model import Scenario
-from dumbbell.study.model import Convergence, Measure, PlannedRun
-from test_metrics import FlowTrace, constant, measured, planned, played
+from dumbbell.theory import formulas
+from played import FlowTrace, Taken, constant, measured, planned, played, with_table
 
 LINK_SEGS_PER_S = 1000
 """What the bottleneck of these runs carries."""
@@ -33,7 +28,7 @@ def test_a_full_link_is_efficient_however_many_share_it() -> None:
 def test_what_was_sent_in_vain_is_not_efficient() -> None:
     """Throughput would call this link used by 120 %."""
     found = measured(planned(), constant(600, retransmitted=0.5), constant(600, retransmitted=0.5))
-    assert found["throughput_mbit"] == pytest.approx(1.2 * 12)
+    assert found["throughput_mbit_per_s"] == pytest.approx(1.2 * 12)
     assert found["efficiency"] == pytest.approx(0.6)
 
 
@@ -81,16 +76,9 @@ Row = tuple[float, str, int, int, int]
 """Time in s, kind, flow, cwnd and ssthresh."""
 
 
-def recovered(rows: Sequence[Row], recorded: Sequence[str]) -> Metrics:
-    """Return the metrics of a run of 100 s with these events, of which its last half counts."""
-    table = {
-        "duration": "100s",
-        "network": {"rate": "12mbit", "rtt": "100ms", "queue": "1bdp"},
-        "flow": [{"algorithm": "reno", "count": 2}],
-        "record": {"interval": "500ms", "events": list(recorded)},
-    }
-    plan = PlannedRun("test", {}, 0, Scenario.parse(table).resolve(), Measure(), Convergence())
-    run = played(plan, [constant(500), constant(500)])
+def recovered(rows: Sequence[Row], recorded: Sequence[str]) -> float | None:
+    """Return the cut per retransmission over the last half of a run of 100 s with these events."""
+    plan = planned(record={"interval": "500ms", "events": list(recorded)})
     time_s, kind, flow, cwnd, ssthresh = zip(*sorted(rows), strict=True)
     events = pl.DataFrame(
         {
@@ -101,8 +89,8 @@ def recovered(rows: Sequence[Row], recorded: Sequence[str]) -> Metrics:
             "ssthresh_segs": pl.Series(ssthresh, dtype=pl.UInt32),
         }
     )
-    tables = {"flows": run.flows, "queues": run.queues, "events": events}
-    return run_metrics(Run.of(plan.resolved, Output(run.summary, tables)), plan)
+    run = with_table(played(plan, [constant(500), constant(500)]), "events", events)
+    return Taken(run, plan)["cut_per_resent@late"]
 
 
 ALL = ("congestion", "retransmit", "timeout", "recovered")
@@ -116,13 +104,13 @@ HALVED: list[Row] = [
 
 def test_what_a_recovery_gave_up() -> None:
     """50 segments of window for two sent again; the other flow gives up 3 for 3."""
-    assert recovered(HALVED, ALL)["cut_per_resent"] == 25
+    assert recovered(HALVED, ALL) == 25
     other: list[Row] = [
         (60.05, "congestion", 1, 40, 40),
         *[(60.1 + at / 100, "retransmit", 1, 40, 40) for at in range(3)],
         (60.3, "recovered", 1, 37, 37),
     ]
-    assert recovered([*HALVED, *other], ALL)["cut_per_resent"] == pytest.approx(53 / 5)
+    assert recovered([*HALVED, *other], ALL) == pytest.approx(53 / 5)
 
 
 def test_only_whole_recoveries_of_the_last_half_count() -> None:
@@ -130,7 +118,7 @@ def test_only_whole_recoveries_of_the_last_half_count() -> None:
         (at - 50, kind, flow, 10 * cwnd, ssthresh) for at, kind, flow, cwnd, ssthresh in HALVED
     ]
     cut_off: list[Row] = [(99.9, "congestion", 0, 999, 1), (99.95, "retransmit", 0, 999, 1)]
-    assert recovered([*early, *HALVED, *cut_off], ALL)["cut_per_resent"] == 25
+    assert recovered([*early, *HALVED, *cut_off], ALL) == 25
 
 
 def test_a_timeout_is_no_recovery() -> None:
@@ -140,22 +128,24 @@ def test_a_timeout_is_no_recovery() -> None:
         (80.5, "timeout", 0, 60, 30),
         (81.0, "recovered", 0, 30, 30),
     ]
-    assert recovered([*HALVED, *timed_out], ALL)["cut_per_resent"] == 25
+    assert recovered([*HALVED, *timed_out], ALL) == 25
 
 
 def test_without_the_events_nothing_is_known_of_recoveries() -> None:
-    assert recovered(HALVED, ("congestion", "recovered"))["cut_per_resent"] is None
-    assert recovered([HALVED[0], HALVED[-1]], ALL)["cut_per_resent"] is None
+    assert recovered(HALVED, ("congestion", "recovered")) is None
+    assert recovered([HALVED[0], HALVED[-1]], ALL) is None
 
 
 def test_formulas_of_the_study() -> None:
     for flows in (1, 24):
-        assert performance.efficiency(180, 200, flows) == pytest.approx(0.9)
-    found = [performance.performance(0.9, 0.8, weight) for weight in (0.8, 0.5, 0.2)]
+        assert formulas.efficiency(180, 200, flows) == pytest.approx(0.9)
+    found = [formulas.performance(0.9, 0.8, weight) for weight in (0.8, 0.5, 0.2)]
     assert found == pytest.approx([0.88, 0.85, 0.82])
     # A queue of 8 ms at the rate of 1000 packets per 108 ms.
-    assert theory.yeah_backlog_packets(108, 100, 1000) == pytest.approx(8 * 1000 / 108)
+    assert formulas.yeah_backlog_packets(108, 100, 1000) == pytest.approx(8 * 1000 / 108)
     assert (
-        theory.evaluate("performance", {"efficiency": 0.4, "fairness": 0.6, "weight": 0.5}) == 0.5
+        formulas.evaluate("performance", {"efficiency": 0.4, "fairness": 0.6, "weight": 0.5}) == 0.5
     )
-    assert theory.evaluate("highspeed_increase", {"window": 83_000}) == pytest.approx(72, rel=0.02)
+    assert formulas.evaluate("highspeed_increase", {"window": 83_000}) == pytest.approx(
+        72, rel=0.02
+    )

@@ -14,13 +14,14 @@ import polars as pl
 import pytest
 
 import small_study
+from dumbbell.contract.summary import FlowSummary, Summary
 from dumbbell.errors import EngineError
 from dumbbell.report import run_data, run_pages, site
 from dumbbell.results import Results, State
 from dumbbell.running import failures
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from samples import resolved
+from samples import blank, resolved
 
 
 def unpacked(script: str) -> Any:
@@ -45,11 +46,12 @@ def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_run_is_listed_and_has_its_series(small: Results, folder: Path) -> None:
     rows = listed((folder / "runs/fairness.js").read_text())["rows"]
     assert len(rows) == 16
-    for row, (run, metrics) in zip(rows, small.finished("fairness"), strict=True):
+    shown = small.table("fairness", ["utilisation"])["utilisation"]
+    for row, run, utilisation in zip(rows, small.finished("fairness"), shown, strict=True):
         assert row[2] == run.resolved.key[:16]
-        shown = unpacked((folder / run_data.relative_path(run.resolved.key)).read_text())
-        assert shown["key"] == run.resolved.key
-        assert [panel["title"] for panel in shown["panels"]] == [
+        series = unpacked((folder / run_data.relative_path(run.resolved.key)).read_text())
+        assert series["key"] == run.resolved.key
+        assert [panel["title"] for panel in series["panels"]] == [
             "cwnd (segments)",
             "RTT (ms)",
             "throughput (Mbit/s)",
@@ -57,8 +59,6 @@ def test_every_run_is_listed_and_has_its_series(small: Results, folder: Path) ->
             "drops (packets/s)",
             "retransmitted (segments/s)",
         ]
-        utilisation = metrics["utilisation"]
-        assert utilisation is not None
         assert row[5][0] == pytest.approx(utilisation, rel=1e-4)
 
 
@@ -79,26 +79,33 @@ def test_a_figure_leads_to_its_runs(small: Results, folder: Path) -> None:
 
 
 def test_rates_add_up_to_what_was_sent(small: Results) -> None:
-    key = small.finished("fairness")[0][0].resolved.key
+    key = small.finished("fairness")[0].resolved.key
     run = small.store.get(key)
     panels = {panel["title"]: panel for panel in run_data.content(run)["panels"]}
-    flow_starts_s = [flow["start_ns"] / 1e9 for flow in run.scenario["flows"]]
+    flow_starts_s = [flow.start_ns / 1e9 for flow in run.scenario.flows]
     for title, column, told, starts_s in (
-        ("drops (packets/s)", "dropped_packets", run.summary["queues"][:1], [0.0]),
-        ("retransmitted (segments/s)", "retransmitted_segs", run.summary["flows"], flow_starts_s),
+        ("drops (packets/s)", "dropped_packets", run.summary.queues[:1], [0.0]),
+        (
+            "retransmitted (segments/s)",
+            "retransmitted_segs",
+            run.summary.flows,
+            flow_starts_s,
+        ),
     ):
         lines = panels[title]["lines"]
         counted = sum(
             float(np.sum(np.diff([start_s, *times]) * rates))
             for (_, times, rates), start_s in zip(lines, starts_s, strict=True)
         )
-        assert counted == pytest.approx(sum(each[column] for each in told), rel=0.001)
+        assert counted == pytest.approx(sum(getattr(each, column) for each in told), rel=0.001)
         assert counted > 0
 
 
 def made_up(flows: int, samples: int) -> Run:
     """Return a run with many samples that nothing has simulated; windows are random numbers."""
-    scenario = resolved({"duration": "900s", "flow.0.count": flows, "record.interval": "1s"}).data
+    scenario = resolved(
+        {"duration": "900s", "flow.0.count": flows, "record.interval": "1s"}
+    ).scenario
     random = np.random.default_rng(1)
     times = np.linspace(0, 900e9, samples).astype(np.uint64)
     zeros = np.zeros(flows * samples, dtype=np.uint64)
@@ -109,7 +116,9 @@ def made_up(flows: int, samples: int) -> Run:
             "flow": np.repeat(np.arange(flows, dtype=np.uint32), samples),
             "cwnd_segs": random.integers(1, 10**6, flows * samples).astype(np.uint32),
             "rtt_us": random.integers(1, 10**6, flows * samples).astype(np.uint32),
+            "sent_segs": counters // 1000,
             "sent_bytes": counters,
+            "received_bytes": counters,
             "retransmitted_segs": zeros,
         }
     )
@@ -121,22 +130,12 @@ def made_up(flows: int, samples: int) -> Run:
             "dropped_packets": np.arange(samples, dtype=np.uint64),
         }
     )
-    told = dict.fromkeys(
-        (
-            *("sent_segs", "duplicated_packets", "dropped_packets", "lost_packets"),
-            *("retransmitted_segs", "congestion_events", "timeouts"),
-        ),
-        1,
+    end_ns = 900 * 10**9
+    told = tuple(
+        blank(FlowSummary, sent_segs=1, received_bytes=n * 10**6, rtt_mean_us=1000, end_ns=end_ns)
+        for n in range(flows)
     )
-    summary = {
-        "duration_ns": 900 * 10**9,
-        "packets": 10**9,
-        "flows": [
-            {**told, "received_bytes": n * 10**6, "rtt_mean_us": 1000, "end_ns": 900 * 10**9}
-            for n in range(flows)
-        ],
-        "queues": [],
-    }
+    summary = blank(Summary, duration_ns=end_ns, packets=10**9, flows=told)
     return Run("f" * 64, scenario, summary, {"flows": table.lazy(), "queues": queues.lazy()})
 
 
@@ -196,7 +195,7 @@ def test_a_second_report_writes_no_series_again(small: Results, tmp_path: Path) 
 def test_a_damaged_result_is_named_everywhere(small: Results, tmp_path: Path) -> None:
     shutil.copytree(small.store.root, tmp_path / "results")
     store = Store(tmp_path / "results")
-    key = small.finished("fairness")[3][0].resolved.key
+    key = small.finished("fairness")[3].resolved.key
     file = store.root / "runs" / key[:2] / key / "flows.parquet"
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1

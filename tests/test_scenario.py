@@ -8,20 +8,23 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import jsonschema  # type: ignore[import-untyped]
+import msgspec
 import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell import catalogue, documents
+from accepted import assert_accepted
+from dumbbell import catalogue, validation
+from dumbbell.contract.scenario import Demand
+from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.docs import reference as docs
 from dumbbell.errors import InputError
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study
-from resolved_schema import assert_contract
-from samples import links, resolved, scenario, table
+from samples import plain, plain_links, resolved, scenario, table, tcp
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -29,7 +32,7 @@ EXAMPLES = sorted([*DOCS.glob("examples/*.toml"), *ROOT.glob("examples/*.toml")]
 
 
 def link_of(changes: dict[str, Any], name: str = "forward") -> dict[str, Any]:
-    return links(resolved(changes))[name]
+    return plain_links(resolved(changes))[name]
 
 
 PLAIN_LINK = {
@@ -41,7 +44,9 @@ PLAIN_LINK = {
     "duplicate": 0.0,
     "reorder": None,
     "jitter_ns": 0,
+    "exit_jitter_ns": 0,
     "batch_ns": 0,
+    "interface": False,
     "sampled": True,
 }
 
@@ -51,7 +56,7 @@ def fifo(packets: int) -> dict[str, Any]:
 
 
 def test_defaults() -> None:
-    assert resolved().data == {
+    assert plain(resolved()) == {
         "seed": 1,
         "duration_ns": 60_000_000_000,
         "links": [
@@ -124,20 +129,20 @@ def test_flows_are_expanded_and_named() -> None:
                 {"algorithm": "reno", "count": 2, "label": "old", "bytes": "10mb"},
             ]
         }
-    ).data
-    flows = data["flows"]
-    assert [flow["label"] for flow in flows] == ["htcp 1", "htcp 2", "htcp 3", "old 1", "old 2"]
-    tcps = [flow["transport"]["tcp"] for flow in flows]
-    assert [tcp["preset"] for tcp in tcps] == ["li2007", "li2007", None, None, None]
+    ).scenario
+    flows = data.flows
+    assert [flow.label for flow in flows] == ["htcp 1", "htcp 2", "htcp 3", "old 1", "old 2"]
+    tcps = [tcp(flow) for flow in flows]
+    assert [each.preset for each in tcps] == ["li2007", "li2007", None, None, None]
     rtts = [facts.base_rtt_ns(data, flow) // 10**6 for flow in flows]
     assert rtts == [82, 82, 162, 82, 82]
-    assert tcps[3]["demand"] == {"transfer": 10_000_000}
+    assert tcps[3].demand == Demand(transfer=10_000_000)
 
 
 def test_a_stop_at_the_end_is_no_stop() -> None:
     flows = [{"algorithm": "reno", "stop": "30s"}, {"algorithm": "reno", "stop": "60s"}]
-    resolved_flows = resolved({"flow": flows}).data["flows"]
-    assert [flow["stop_ns"] for flow in resolved_flows] == [30 * 10**9, None]
+    resolved_flows = resolved({"flow": flows}).scenario.flows
+    assert [flow.stop_ns for flow in resolved_flows] == [30 * 10**9, None]
 
 
 def test_loss_of_zero_is_no_loss() -> None:
@@ -148,8 +153,8 @@ def test_loss_of_zero_is_no_loss() -> None:
 def test_random_starts_come_from_the_seed() -> None:
     def starts(seed: int) -> list[int]:
         flow = {"algorithm": "reno", "count": 20, "start": {"from": "30s", "to": "50s"}}
-        data = resolved({"seed": seed, "flow": [flow]}).data
-        return [flow["start_ns"] for flow in data["flows"]]
+        data = resolved({"seed": seed, "flow": [flow]}).scenario
+        return [flow.start_ns for flow in data.flows]
 
     assert starts(1) == starts(1)
     assert len({*starts(1), *starts(2)}) == 40
@@ -163,22 +168,25 @@ def test_the_key_covers_what_determines_the_result(monkeypatch: pytest.MonkeyPat
     keys = [resolved().key, resolved({"seed": 2}).key]
     monkeypatch.setattr(catalogue, "ENGINE_VERSION", "another")
     keys.append(resolved().key)
-    algorithms = dict(catalogue.algorithms())
-    algorithms["reno"] = algorithms["reno"].model_copy(update={"source_hash": "changed"})
-    monkeypatch.setattr(catalogue, "algorithms", lambda: algorithms)
+    behaviour = {**catalogue.BEHAVIOUR, "algorithms": {"reno": 99}}
+    monkeypatch.setattr(catalogue, "BEHAVIOUR", behaviour)
     keys.append(resolved().key)
     assert len(set(keys)) == 4
 
 
-def test_the_key_does_not_cover_what_does_not() -> None:
+def test_the_key_does_not_cover_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolved({"title": "Something else"}) == resolved()
-    algorithms = {resolved(): "same"}
-    assert algorithms[resolved({"network.queue": "136p"})] == "same"
+    known = {resolved(): "same"}
+    assert known[resolved({"network.queue": "136p"})] == "same"
+    algorithms = dict(catalogue.algorithms())
+    algorithms["reno"] = algorithms["reno"].model_copy(update={"source_hash": "a comment more"})
+    monkeypatch.setattr(catalogue, "algorithms", lambda: algorithms)
+    assert known[resolved()] == "same"
 
 
 def test_resolved_json_is_canonical() -> None:
     found = resolved()
-    assert json.loads(found.json) == found.data
+    assert msgspec.json.decode(found.json, type=Contract) == found.scenario
     assert ResolvedScenario.of(json.loads(found.json)) == found
     assert found.json.startswith('{"duration_ns":60000000000,"flows":[{"forward":{"delay_ns":0')
 
@@ -408,7 +416,7 @@ def test_errors_in_tables_of_several_kinds_name_the_key_as_it_is_written(
     shape: Any, line: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        documents.validate(Drawing, {"shape": [shape]}, "f")
+        validation.validate(Drawing, {"shape": [shape]}, "f")
     assert str(caught.value) == line
 
 
@@ -463,7 +471,7 @@ def test_the_examples_are_valid(path: Path) -> None:
     schema = json.loads((DOCS / "scenario.schema.json").read_text())
     jsonschema.validate(tomllib.loads(path.read_text()), schema)
     found = Scenario.load(path)
-    assert_contract(found.resolve().data)
+    assert_accepted(found.resolve())
     assert Scenario.parse(found.model_dump()) == found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -11,46 +13,49 @@ from statistics import fmean, stdev
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from accepted import assert_accepted
+from dumbbell.contract.scenario import Flow
 from dumbbell.errors import InputError
-from dumbbell.scenario import draws
+from dumbbell.scenario import arrivals, draws
 from dumbbell.scenario.arrivals import draw_size, mean_size
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.model_sizes import AnySize, SizeSpec
-from resolved_schema import assert_contract
-from samples import BASE, table
+from samples import BASE, demand, table
 from wrong import assert_refused
 
 SHORT = {"algorithm": "cubic", "rate": 20, "size": "10kb"}
 
 
-def arriving(*entries: dict[str, Any], **changes: Any) -> list[dict[str, Any]]:
+def arriving(*entries: dict[str, Any], **changes: Any) -> Sequence[Flow]:
     data = table({"arrivals": [{**SHORT, **entry} for entry in entries], "flow": [], **changes})
     found = Scenario.parse(data, "a.toml").resolve()
-    assert_contract(found.data)
-    return list(found.data["flows"])
+    assert_accepted(found)
+    return found.scenario.flows
 
 
-def sizes(flows: list[dict[str, Any]]) -> list[int]:
-    return [flow["transport"]["tcp"]["demand"]["transfer"] for flow in flows]
+def sizes(flows: Sequence[Flow]) -> list[int]:
+    return [demand(flow).transfer or 0 for flow in flows]
 
 
 def test_arrivals_become_flows_without_samples() -> None:
     flows = arriving({"start": "10s", "stop": "50s"})
     # 800 in the mean; four standard deviations of a Poisson process are 113.
     assert 800 - 113 < len(flows) < 800 + 113
-    starts = [flow["start_ns"] for flow in flows]
+    starts = [flow.start_ns for flow in flows]
     assert starts == sorted(starts)
     assert starts[0] >= 10 * 10**9
     assert starts[-1] < 50 * 10**9
     assert set(sizes(flows)) == {10_000}
-    assert not any(flow["sampled"] for flow in flows)
-    assert [flow["label"] for flow in flows[:2]] == ["cubic arrival 1", "cubic arrival 2"]
+    assert not any(flow.sampled for flow in flows)
+    assert [flow.label for flow in flows[:2]] == ["cubic arrival 1", "cubic arrival 2"]
 
 
 def test_the_times_between_are_exponential() -> None:
-    starts = [flow["start_ns"] / 1e9 for flow in arriving({"rate": 100})]
+    starts = [flow.start_ns / 1e9 for flow in arriving({"rate": 100})]
     gaps = [later - earlier for earlier, later in pairwise(starts)]
     # Mean and deviation of an exponential are equal: within 5 % here, four standard errors.
     assert fmean(gaps) == pytest.approx(0.01, rel=0.05)
@@ -61,7 +66,7 @@ def test_the_draw_never_changes() -> None:
     """Results are stored under scenarios that contain it."""
     size = {"distribution": "lognormal", "mean": "100kb", "shape": 1}
     flows = arriving({"size": size})
-    assert [flow["start_ns"] for flow in flows[:3]] == DRAWN_STARTS
+    assert [flow.start_ns for flow in flows[:3]] == DRAWN_STARTS
     assert sizes(flows[:3]) == DRAWN_SIZES
 
 
@@ -71,13 +76,13 @@ DRAWN_SIZES = [115633, 94453, 22050]
 
 def test_seeds_and_processes_differ() -> None:
     def starts(**changes: Any) -> set[int]:
-        return {flow["start_ns"] for flow in arriving({}, **changes)}
+        return {flow.start_ns for flow in arriving({}, **changes)}
 
     assert starts() == starts()
     assert not starts() & starts(seed=2)
     both = arriving({}, {"label": "other"})
     ours, others = (
-        {flow["start_ns"] for flow in both if flow["label"].startswith(label)}
+        {flow.start_ns for flow in both if flow.label.startswith(label)}
         for label in ("cubic", "other")
     )
     assert ours == starts()
@@ -85,7 +90,7 @@ def test_seeds_and_processes_differ() -> None:
 
 
 def test_two_processes_of_one_algorithm_are_numbered_through() -> None:
-    labels = {flow["label"] for flow in arriving({}, {})}
+    labels = {flow.label for flow in arriving({}, {})}
     assert labels == {f"cubic arrival {n}" for n in range(1, len(labels) + 1)}
 
 
@@ -106,7 +111,7 @@ def test_a_load_counts_the_headers_that_there_are() -> None:
         entry = {"rate": None, "load": "30%", "size": "10kb", **more}
         flows = arriving(entry, stack=stack, duration="2s")
         # The times are drawn in units of the mean, so all of them scale with the rate.
-        return Fraction(1, flows[99]["start_ns"])
+        return Fraction(1, flows[99].start_ns)
 
     stack: Any = "linux-6"
     usual = per_s()
@@ -124,7 +129,7 @@ def test_a_load_counts_what_links_add() -> None:
 
     def first_ns(overhead: str) -> Any:
         entry = {"rate": None, "load": "30%"}
-        return arriving(entry, **{"network.overhead": overhead}, duration="2s")[99]["start_ns"]
+        return arriving(entry, **{"network.overhead": overhead}, duration="2s")[99].start_ns
 
     assert first_ns("ethernet") / first_ns("ip") == pytest.approx(1538 / 1500, rel=1e-6)
 
@@ -181,8 +186,9 @@ def test_sizes_as_measured(tmp_path: Path) -> None:
     data = table({"arrivals": [{**SHORT, "rate": 100, "size": size}]})
     scenario = Scenario.parse(data, str(tmp_path / "a.toml"))
     found = scenario.arrivals[0].size
+    assert found is not None
     assert mean_size(found) == 600 + 0.4 * 6000
-    drawn = sizes(list(scenario.resolve().data["flows"])[1:])
+    drawn = sizes(scenario.resolve().scenario.flows[1:])
     assert min(drawn) == 1000
     assert max(drawn) <= 11_000
     assert fmean(drawn) == pytest.approx(3000, rel=0.05)
@@ -212,6 +218,75 @@ def test_a_wrong_distribution_is_refused(tmp_path: Path, content: str, problem: 
     assert problem in caught.value.problem
 
 
+LISTED = {"algorithm": "reno", "label": "web"}
+
+
+def listed(folder: Path, content: str, **entry: Any) -> Scenario:
+    (folder / "web.txt").write_text(content)
+    data = table({"arrivals": [{**LISTED, "file": "web.txt", **entry}], "flow": []})
+    return Scenario.parse(data, str(folder / "a.toml"))
+
+
+def test_arrivals_as_a_file_says(tmp_path: Path) -> None:
+    content = "# time size\n0s 10kb\n\n12.5ms 1b  # the smallest\n12.5ms 1mib\n49s 3\n"
+    scenario = listed(tmp_path, content, start="10s")
+    found = scenario.resolve(seed=7)
+    assert_accepted(found)
+    flows = found.scenario.flows
+    expected = [10 * 10**9, 10_012_500_000, 10_012_500_000, 59 * 10**9]
+    assert [flow.start_ns for flow in flows] == expected
+    assert sizes(flows) == [10_000, 1, 2**20, 3]
+    assert [flow.label for flow in flows] == ["web 1", "web 2", "web 3", "web 4"]
+    assert not any(flow.sampled for flow in flows)
+    assert scenario.resolve(seed=8).scenario.flows == flows
+    assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
+
+
+def test_a_run_is_known_by_what_its_file_says(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    key = listed(tmp_path, "1s 10kb\n2s 3\n").resolve().key
+    assert listed(tmp_path / "other", "# the same\n1000ms 10000b\n\n2s 3\n").resolve().key == key
+    assert listed(tmp_path, "1s 10kb\n2s 4\n").resolve().key != key
+    assert listed(tmp_path, "1s 10kb\n2.1s 3\n").resolve().key != key
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5 * 10**9), st.integers(1, 10**9)), min_size=1, max_size=20)
+)
+def test_what_is_written_is_read(entries: list[tuple[int, int]]) -> None:
+    entries.sort(key=lambda entry: entry[0])
+    content = "".join(f"{start}ns {size}b\n" for start, size in entries)
+    with tempfile.TemporaryDirectory() as folder:
+        flows = listed(Path(folder), content).resolve().scenario.flows
+    assert [flow.start_ns for flow in flows] == [start for start, _ in entries]
+    assert sizes(flows) == [size for _, size in entries]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("1s\n", "not an arrival in line 1"),
+        ("1s 1kb 2kb\n", "not an arrival in line 1"),
+        ("# first\n1 1kb\n", "not an arrival in line 2"),
+        ("1s 1k\n", "not an arrival in line 1"),
+        ("-1s 1kb\n", "not an arrival in line 1"),
+        ("1s 0b\n", "nothing to send in line 1"),
+        ("2s 1kb\n1.9s 1kb\n", "earlier than the line before it in line 2"),
+        ("0s 1\n" * 100_001, "too many flows in line 100001"),
+        ("", "nothing arrives"),
+        ("59s 1kb\n60s 1kb\n", "its last flow starts at 60s, not before the end"),
+    ],
+)
+def test_a_wrong_list_of_arrivals_is_refused(tmp_path: Path, content: str, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        listed(tmp_path, content)
+    error = caught.value
+    assert error.key == "arrivals.0.file"
+    assert problem in error.problem
+    assert error.valid
+    assert str(error).startswith(f"{tmp_path}/a.toml: arrivals.0.file")
+
+
 GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]}
 
 
@@ -224,7 +299,18 @@ GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]
         ({"rate": 0}, "rate", "more than 0"),
         ({"rate": "1mbit"}, "rate", "a fraction has no unit"),
         ({"rate": None, "load": 2}, "load", "more than the whole"),
-        ({"rate": 1000}, "rate", "about 60000 flows arrive"),
+        ({"rate": 3500}, "rate", "about 210000 flows arrive"),
+        ({"rate": 1e9}, "rate", "about 60000000000 flows arrive"),
+        ({"size": None}, "size", "is missing"),
+        ({"file": "a.txt"}, "rate", "set twice, as rate and as file"),
+        ({"rate": None, "file": "a.txt"}, "size", "the file says what arrives"),
+        (
+            {"rate": None, "size": None, "stop": "9s", "file": "a.txt"},
+            "stop",
+            "the file says what arrives",
+        ),
+        ({"rate": None, "size": None, "file": "no.txt"}, "file", "cannot read it"),
+        ({"rate": None, "size": None, "file": "/dev/zero"}, "file", "not a regular file"),
         ({"rate": None, "load": 1, "size": 1}, "load", "flows arrive"),
         ({"size": 0}, "size", "more than 0"),
         ({"size": "x"}, "size", "not a size"),
@@ -253,6 +339,15 @@ def test_wrong_arrivals_are_refused(entry: dict[str, Any], key: str, problem: st
     found = {k: v for k, v in {**SHORT, **entry}.items() if v is not None}
     data = table({"arrivals": [found], "network.delay": "1ms"})
     assert_refused(data, f"arrivals.0.{key}", problem)
+
+
+def test_one_flow_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = len(arriving({"rate": 2}))
+    monkeypatch.setattr(arrivals, "ALL_FLOWS_MAX", there)
+    assert len(arriving({"rate": 2})) == there
+    monkeypatch.setattr(arrivals, "ALL_FLOWS_MAX", there - 1)
+    data = table({"arrivals": [{**SHORT, "rate": 2}]})
+    assert_refused(data, "arrivals.0.rate", "about 120 flows arrive")
 
 
 def test_a_load_needs_a_rate_to_refer_to() -> None:

@@ -6,26 +6,28 @@ from typing import Any
 
 import pytest
 
+from accepted import assert_accepted
+from dumbbell.contract.scenario import OnOff, StackChoice, Transport, Udp
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from resolved_schema import assert_contract
-from samples import flows, table
+from samples import flows, plain, table, tcp
 from wrong import assert_refused
 
 RPC = {"kind": "rpc", "bytes": "10kb"}
 ON_OFF = {"kind": "on-off", "on": "1s", "off": "2s"}
+PACED = {"kind": "app-limited", "rate": "5mbit"}
 
 
 def resolve(*entries: dict[str, Any], **changes: Any) -> ResolvedScenario:
     data = table({"flow": [{"algorithm": "reno", **entry} for entry in entries], **changes})
     found = Scenario.parse(data, "a.toml").resolve()
-    assert_contract(found.data)
+    assert_accepted(found)
     return found
 
 
 def tcp_of(entry: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    tcp: dict[str, Any] = resolve(entry, **changes).data["flows"][0]["transport"]["tcp"]
+    tcp: dict[str, Any] = plain(resolve(entry, **changes))["flows"][0]["transport"]["tcp"]
     return tcp
 
 
@@ -42,6 +44,16 @@ def tcp_of(entry: dict[str, Any], **changes: Any) -> dict[str, Any]:
             {"requests": {"bytes": 10_000, "pause_ns": 1_000_000}},
         ),
         ({"workload": ON_OFF}, {"on_off": {"on_ns": 10**9, "off_ns": 2 * 10**9, "random": False}}),
+        ({"workload": PACED}, {"app_limited": {"rate_bps": [[0, 5_000_000]]}}),
+        (
+            {
+                "workload": {
+                    **PACED,
+                    "rate": [{"at": "0s", "rate": "2mbit"}, {"at": "1s", "rate": "0bit"}],
+                }
+            },
+            {"app_limited": {"rate_bps": [[0, 2_000_000], [10**9, 0]]}},
+        ),
     ],
 )
 def test_what_a_flow_sends(entry: dict[str, Any], demand: Any) -> None:
@@ -55,14 +67,14 @@ def test_requests_at_the_same_time_are_several_flows() -> None:
 
 def test_udp_has_a_rate_and_smaller_headers() -> None:
     udp = {"algorithm": None, "transport": "udp", "rate": "200mbit"}
-    flow = resolve(udp, {}).data["flows"][0]
-    assert flow["label"] == "udp 1"
-    assert flow["header_bytes"] == 28
-    assert flow["transport"] == {"udp": {"rate_bps": 200_000_000, "on_off": None}}
+    flow = resolve(udp, {}).scenario.flows[0]
+    assert flow.label == "udp 1"
+    assert flow.header_bytes == 28
+    assert flow.transport == Transport(udp=Udp(rate_bps=200_000_000))
     assert facts.algorithm(flow) == facts.choice(flow) == "udp"
-    on_off = {"on_ns": 10**9, "off_ns": 2 * 10**9, "random": True}
-    flow = resolve({**udp, "workload": {**ON_OFF, "random": True}}).data["flows"][0]
-    assert flow["transport"]["udp"]["on_off"] == on_off
+    on_off = OnOff(on_ns=10**9, off_ns=2 * 10**9, random=True)
+    flow = resolve({**udp, "workload": {**ON_OFF, "random": True}}).scenario.flows[0]
+    assert flow.transport == Transport(udp=Udp(rate_bps=200_000_000, on_off=on_off))
 
 
 def test_headers_without_timestamps_are_shorter() -> None:
@@ -72,13 +84,13 @@ def test_headers_without_timestamps_are_shorter() -> None:
         {"stack": {"profile": "linux-3.16", "switches": {"timestamps": False}}},
         {"stack": "linux-3.16"},
     )
-    assert [flow["header_bytes"] for flow in found.data["flows"]] == [52, 40, 40, 52]
+    assert [flow.header_bytes for flow in found.scenario.flows] == [52, 40, 40, 52]
 
 
 def test_samples_may_be_left_out() -> None:
     flow: dict[str, Any] = {"algorithm": "reno", "count": 9_000, "sampled": False}
     found = Scenario.parse(table({"flow": [flow], "record.interval": "5ms"})).resolve()
-    assert not any(flow["sampled"] for flow in found.data["flows"])
+    assert not any(flow.sampled for flow in found.scenario.flows)
     del flow["sampled"]
     assert_refused(
         table({"flow": [flow], "record.interval": "5ms"}), "record.interval", "more than 20000000"
@@ -94,15 +106,15 @@ def test_a_flow_may_have_a_stack_of_its_own() -> None:
         {"stack": {"switches": {"quick_acks": 0}}, "switches": {"growth": "acks"}},
         stack={"profile": "linux-6", "switches": {"reordering_segs": 5}},
     )
-    stacks = [flow["transport"]["tcp"]["stack"] for flow in found.data["flows"]]
+    stacks = [tcp(flow).stack for flow in found.scenario.flows]
     assert stacks == [
-        {"profile": "linux-6", "switches": {"reordering_segs": 5}},
-        {"profile": "linux-2.6.6", "switches": {}},
-        {"profile": "linux-6", "switches": {"reordering_segs": 5, "growth": "bytes"}},
-        {"profile": "linux-2.6.6", "switches": {"quick_acks": 0}},
-        {"profile": "linux-6", "switches": {"quick_acks": 0, "growth": "acks"}},
+        StackChoice(profile="linux-6", switches={"reordering_segs": 5}),
+        StackChoice(profile="linux-2.6.6"),
+        StackChoice(profile="linux-6", switches={"reordering_segs": 5, "growth": "bytes"}),
+        StackChoice(profile="linux-2.6.6", switches={"quick_acks": 0}),
+        StackChoice(profile="linux-6", switches={"quick_acks": 0, "growth": "acks"}),
     ]
-    assert facts.stacks(found.data) == stacks
+    assert facts.stacks(found.scenario) == stacks
 
 
 def test_switches_that_need_each_other_may_be_set_together() -> None:
@@ -111,15 +123,14 @@ def test_switches_that_need_each_other_may_be_set_together() -> None:
         {"switches": {"sack": False}},
         stack={"profile": "linux-6", "switches": {"loss_detection": "new-reno"}},
     )
-    for flow in found.data["flows"]:
-        switches = flow["transport"]["tcp"]["stack"]["switches"]
-        assert switches == {"sack": False, "loss_detection": "new-reno"}
+    for flow in found.scenario.flows:
+        assert tcp(flow).stack.switches == {"sack": False, "loss_detection": "new-reno"}
 
 
 def test_facts_of_algorithms() -> None:
     found = resolve({"algorithm": "htcp@li2007"}, {"algorithm": "cubic"}, {"algorithm": "htcp"})
-    assert facts.algorithms(found.data) == ["cubic", "htcp"]
-    assert [facts.choice(flow) for flow in found.data["flows"]] == ["htcp@li2007", "cubic", "htcp"]
+    assert facts.algorithms(found.scenario) == ["cubic", "htcp"]
+    assert [facts.choice(flow) for flow in found.scenario.flows] == ["htcp@li2007", "cubic", "htcp"]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +147,53 @@ def test_facts_of_algorithms() -> None:
             {"algorithm": "reno", "workload": {**ON_OFF, "on": "0s"}},
             "workload.on",
             "more than 0",
+        ),
+        ({"algorithm": "reno", "workload": {"kind": "app-limited"}}, "workload.rate", "is missing"),
+        (
+            {"algorithm": "reno", "workload": {**PACED, "rate": "5"}},
+            "workload.rate",
+            "needs a unit",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**PACED, "rate": [{"at": "0s", "rate": "0bit"}]}},
+            "workload.rate",
+            "nothing ever departs",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**PACED, "rate": [{"at": "1s", "rate": "1bit"}]}},
+            "workload.rate.0.at",
+            "the first entry is for the beginning",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**PACED, "rate": "12tbit"}},
+            "workload.rate",
+            "a segment must take a nanosecond",
+        ),
+        (
+            {
+                "algorithm": "reno",
+                "workload": {
+                    **PACED,
+                    "rate": [{"at": "0s", "rate": "0bit"}, {"at": "1s", "rate": "12tbit"}],
+                },
+            },
+            "workload.rate.1.rate",
+            "a segment must take a nanosecond",
+        ),
+        (
+            {"algorithm": "reno", "workload": PACED, "bytes": "1mb"},
+            "bytes",
+            "the workload app-limited says how much is sent",
+        ),
+        (
+            {"algorithm": "reno", "workload": PACED, "parallel": 2},
+            "parallel",
+            "not divided among connections",
+        ),
+        (
+            {"transport": "udp", "rate": "1mbit", "workload": PACED},
+            "workload.kind",
+            "not for UDP",
         ),
         ({"algorithm": "reno", "switches": {"growht": 1}}, "switches.growht", "unknown switch"),
         ({"algorithm": "reno", "switches": {"growth": 1}}, "switches.growth", "invalid type"),

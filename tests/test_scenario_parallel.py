@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 
-from dumbbell.analysis.latency import latencies
-from dumbbell.analysis.run_metrics import run_metrics
-from dumbbell.figures import history
+from accepted import assert_accepted
+from dumbbell.contract.scenario import Transport
+from dumbbell.errors import InputError
+from dumbbell.quantities import series, taking
+from dumbbell.quantities.latencies import latencies
 from dumbbell.report import run_totals
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from dumbbell.study.model import Convergence, Measure, PlannedRun
-from resolved_schema import assert_contract
-from samples import flows, passed, resolved, table
+from samples import demand, flows, passed, resolved, table, tcp
 from wrong import assert_refused
 
 P_TCP: dict[str, Any] = {"algorithm": "reno", "label": "p-tcp", "parallel": 4}
@@ -33,14 +34,14 @@ def changed(*entries: dict[str, Any], **network: Any) -> dict[str, Any]:
 
 def run(*entries: dict[str, Any], **network: Any) -> Run:
     scenario = Scenario.parse(changed(*entries, **network), "a.toml").resolve()
-    assert_contract(scenario.data)
+    assert_accepted(scenario)
     return Run.of(scenario, SimulatorEngine().run(scenario))
 
 
-def measured(done: Run, scenario: dict[str, Any]) -> dict[str, float]:
-    plan = PlannedRun("test", {}, 0, Scenario.parse(scenario).resolve(), Measure(), Convergence())
-    found = run_metrics(done, plan)
-    return {name: value for name, value in found.items() if value is not None}
+def taken(done: Run, quantity: str) -> float:
+    value = taking.of_run(done, [quantity])[quantity]
+    assert value is not None
+    return value
 
 
 def test_connections_share_start_path_algorithm_and_bytes() -> None:
@@ -48,11 +49,17 @@ def test_connections_share_start_path_algorithm_and_bytes() -> None:
     found = flows(resolved({"flow": [late, {"algorithm": "cubic"}]}))
     assert list(found) == ["p-tcp 1/4", "p-tcp 2/4", "p-tcp 3/4", "p-tcp 4/4", "cubic 1"]
     *connections, _ = found.values()
-    sizes = [flow["transport"]["tcp"]["demand"]["transfer"] for flow in connections]
+    sizes = [demand(flow).transfer for flow in connections]
     assert sizes == [1003, 1000, 1000, 1000]
-    for flow in connections:
-        flow["transport"]["tcp"]["demand"] = flow["label"] = None
-    assert connections == [connections[0]] * 4
+    alike = [
+        msgspec.structs.replace(
+            flow,
+            label="",
+            transport=Transport(tcp=msgspec.structs.replace(tcp(flow), demand="endless")),
+        )
+        for flow in connections
+    ]
+    assert alike == [alike[0]] * 4
 
 
 def test_connections_have_one_host() -> None:
@@ -62,14 +69,14 @@ def test_connections_have_one_host() -> None:
 
 
 def test_a_single_connection_is_a_plain_flow() -> None:
-    assert resolved({"flow.0.parallel": 1}).data == resolved().data
+    assert resolved({"flow.0.parallel": 1}).scenario == resolved().scenario
 
 
 def test_several_flows_have_connections_each() -> None:
     found = resolved({"flow": [{**P_TCP, "count": 2, "parallel": 2}]})
     labels = ["p-tcp 1 1/2", "p-tcp 1 2/2", "p-tcp 2 1/2", "p-tcp 2 2/2"]
     assert list(flows(found)) == labels
-    assert facts.bundles(found.data["flows"]) == [[0, 1], [2, 3]]
+    assert facts.bundles(found.scenario.flows) == [[0, 1], [2, 3]]
     assert {facts.whole(label) for label in labels} == {"p-tcp 1", "p-tcp 2"}
     assert {facts.family(label) for label in labels} == {"p-tcp"}
 
@@ -78,7 +85,7 @@ def test_other_flows_start_when_they_did_without() -> None:
     late = {**PLAIN, "start": {"from": "1s", "to": "30s"}}
     alone = flows(resolved({"flow": [{**P_TCP, "parallel": 1}, late]}))
     beside = flows(resolved({"flow": [P_TCP, late]}))
-    assert alone["plain"]["start_ns"] == beside["plain"]["start_ns"]
+    assert alone["plain"].start_ns == beside["plain"].start_ns
 
 
 @pytest.mark.parametrize(
@@ -122,65 +129,64 @@ def test_the_connections_count_among_all_flows() -> None:
     assert_refused(table({"flow": entries}), "flow", "too many flows")
 
 
-def test_metrics_are_of_the_sum() -> None:
-    entries = (P_TCP, {**PLAIN, "start": "2s"})
-    done = run(*entries, edge_jitter="1ms")
-    found = measured(done, changed(*entries, edge_jitter="1ms"))
-    rates = [found[f"goodput_mbit_{n}"] for n in (1, 2)]
-    assert "goodput_mbit_3" not in found
-    assert found["goodput_mbit"] == pytest.approx(sum(rates))
-    assert found["share_1"] == pytest.approx(0.8, abs=0.08)
-    received = [flow["received_bytes"] for flow in done.summary["flows"]]
+def test_quantities_are_of_the_sum() -> None:
+    done = run(P_TCP, {**PLAIN, "start": "2s"}, edge_jitter="1ms")
+    rates = [taken(done, f"goodput_mbit_per_s[{n}]") for n in (1, 2)]
+    with pytest.raises(InputError, match="unknown flow or group"):
+        taken(done, "goodput_mbit_per_s[3]")
+    assert taken(done, "goodput_mbit_per_s") == pytest.approx(sum(rates))
+    assert taken(done, "goodput_mbit_per_s[p-tcp]") == rates[0]
+    assert taken(done, "share[1]") == pytest.approx(0.8, abs=0.08)
+    received = [flow.received_bytes for flow in done.summary.flows]
     last = done.flows.filter(pl.col("time_ns") == pl.col("time_ns").max())
     assert last["received_bytes"].to_list() == received
     # From the start of the second flow to the end.
     first = done.flows.filter(pl.col("time_ns") == 2_000_000_000, pl.col("flow") < 4)
     grown = sum(received[:4]) - int(first["received_bytes"].sum())
     assert rates[0] == pytest.approx(8 * grown / 18 / 1e6)
-    assert found["sync_1"] > found["sync_2"] > 0
-    assert found["cwnd_mean_1"] > 2 * found["cwnd_mean_2"]
-    assert found["ratio_12"] == pytest.approx(found["share_1"] / found["share_2"])
+    assert taken(done, "sync[1]") > taken(done, "sync[2]") > 0
+    assert taken(done, "cwnd_mean_segs[1]") > 2 * taken(done, "cwnd_mean_segs[2]")
+    shares = taken(done, "share[2]") / taken(done, "share[1]")
+    assert taken(done, "ratio_min_max") == pytest.approx(shares)
 
 
 def test_lines_of_figures_are_of_the_sum() -> None:
     done = run(P_TCP, PLAIN)
-    windows = history.series(done, "cwnd_segs")
+    windows = series.take(done, "cwnd_segs")
     assert windows["label"].unique(maintain_order=True).to_list() == ["p-tcp", "plain"]
     first_ns = done.flows["time_ns"][0]
     expected = done.flows.filter(pl.col("time_ns") == first_ns, pl.col("flow") < 4)["cwnd_segs"]
     assert windows.filter(pl.col("label") == "p-tcp")["value"][0] == expected.sum()
-    trips = history.series(done, "rtt_ms").filter(pl.col("label") == "p-tcp")
+    trips = series.take(done, "rtt_ms").filter(pl.col("label") == "p-tcp")
     assert max(trips["value"].to_list()) < 40
-    rates = history.series(done, "goodput_mbit").filter(pl.col("label") == "p-tcp")
+    rates = series.take(done, "goodput_mbit_per_s").filter(pl.col("label") == "p-tcp")
     assert rates["value"].mean() == pytest.approx(16, rel=0.15)
 
 
 def test_a_transfer_ends_with_its_last_connection() -> None:
     done = run({**P_TCP, "bytes": "2mb"}, {**PLAIN, "bytes": "100kb"})
-    taken = latencies(done)
-    assert taken["flows"].to_list() == ["p-tcp", "plain"]
-    assert taken["count"].to_list() == taken["finished"].to_list() == [1, 1]
-    assert taken["unfinished"].to_list() == [0, 0]
+    found = latencies(done)
+    assert found["flows"].to_list() == ["p-tcp", "plain"]
+    assert found["count"].to_list() == found["finished"].to_list() == [1, 1]
+    assert found["unfinished"].to_list() == [0, 0]
     own = done.requests.filter(pl.col("flow") < 4)
     assert own.height == 4
-    assert taken["max_ms"][0] == max(own["latency_ns"].to_list()) / 1e6
-    assert taken["goodput_mbit"][0] == pytest.approx(8 * 2 / 20)
+    assert found["latency_max_ms"][0] == max(own["latency_ns"].to_list()) / 1e6
+    assert found["requests_mbit_per_s"][0] == pytest.approx(8 * 2 / 20)
 
 
 def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> None:
-    done = run({**P_TCP, "bytes": "47mb"})
+    done = run({**P_TCP, "bytes": "47mb"}, edge_jitter="0s")
     finished = done.requests.height
-    taken = latencies(done)
+    found = latencies(done)
     assert 0 < finished < 4, "the scenario is to end between the connections"
-    assert (taken["finished"][0], taken["unfinished"][0]) == (0, 1)
+    assert (found["finished"][0], found["unfinished"][0]) == (0, 1)
 
 
-def test_a_transfer_has_one_latency_among_the_metrics() -> None:
-    entries = ({**P_TCP, "bytes": "2mb", "start": "1s"},)
-    found = measured(run(*entries), changed(*entries))
-    assert found["requests_per_s_1"] == pytest.approx(1 / 19, rel=0.02)
-    assert found["latency_max_ms_1"] > 800
-    assert "requests_per_s_2" not in found
+def test_a_transfer_has_one_latency_among_the_quantities() -> None:
+    done = run({**P_TCP, "bytes": "2mb", "start": "1s"})
+    assert taken(done, "requests_per_s") == pytest.approx(1 / 19, rel=0.02)
+    assert taken(done, "latency_max_ms[1]") > 800
 
 
 def test_the_totals_have_one_row() -> None:

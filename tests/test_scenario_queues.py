@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from resolved_schema import assert_contract
-from samples import links, resolved, table
+from accepted import assert_accepted
+from samples import plain_links, resolved, table
 from wrong import assert_refused, error_of
 
 MS = 10**6
@@ -15,8 +15,8 @@ MS = 10**6
 
 def queue_of(queue: Any, **changes: Any) -> dict[str, Any]:
     found = resolved({"network.queue": queue, **changes})
-    assert_contract(found.data)
-    queue_found: dict[str, Any] = links(found)["forward"]["queue"]
+    assert_accepted(found)
+    queue_found: dict[str, Any] = plain_links(found)["forward"]["queue"]
     return queue_found
 
 
@@ -101,9 +101,14 @@ def test_a_queue_may_be_unlimited() -> None:
             {"kind": "step", "threshold": {"packets": 65}},
         ),
         (
-            {"limit": "1mb", "discipline": "two-class"},
+            {"limit": "1mb", "discipline": "classes"},
             {"bytes": 10**6},
-            {"kind": "two-class", "threshold": None, "quantum_bytes": 1514},
+            {
+                "kind": "classes",
+                "by": {"ecn": {"capable": 0, "other": 1}},
+                "serve": {"round_robin": {"quantum_bytes": 1514, "weights": [1, 1]}},
+                "threshold": None,
+            },
         ),
     ],
     ids=lambda value: value.get("discipline") if isinstance(value, dict) else None,
@@ -139,7 +144,7 @@ def test_thresholds_are_sizes_like_limits() -> None:
 
 def test_every_place_takes_every_queue() -> None:
     codel = {"discipline": "codel"}
-    found = links(
+    found = plain_links(
         resolved(
             {
                 "network.queue": codel,

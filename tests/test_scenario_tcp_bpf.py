@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from accepted import assert_accepted
 from dumbbell.api import simulate
 from dumbbell.scenario.model import Scenario
-from resolved_schema import assert_contract
-from samples import table
+from samples import plain, table
 from wrong import assert_refused
 
 NOTHING = {
@@ -26,9 +26,9 @@ def scenario(settings: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def resolved(settings: dict[str, Any]) -> dict[str, Any]:
-    data = Scenario.parse(scenario(settings), "a.toml").resolve().data
-    assert_contract(data)
-    found: dict[str, Any] = data["flows"][0]["transport"]["tcp"]["tcp_bpf"]
+    whole = Scenario.parse(scenario(settings), "a.toml").resolve()
+    assert_accepted(whole)
+    found: dict[str, Any] = plain(whole)["flows"][0]["transport"]["tcp"]["tcp_bpf"]
     return found
 
 
@@ -52,9 +52,9 @@ def test_settings_are_resolved_to_base_units() -> None:
 
 def test_arriving_flows_are_steered_too() -> None:
     arrivals = {"algorithm": "cubic", "rate": 20, "size": "10kb", "tcp_bpf": {"send_buffer": "9kb"}}
-    data = Scenario.parse(table({"arrivals": [arrivals]}), "a.toml").resolve().data
-    assert_contract(data)
-    settings = data["flows"][-1]["transport"]["tcp"]["tcp_bpf"]
+    whole = Scenario.parse(table({"arrivals": [arrivals]}), "a.toml").resolve()
+    assert_accepted(whole)
+    settings = plain(whole)["flows"][-1]["transport"]["tcp"]["tcp_bpf"]
     assert settings == {**NOTHING, "send_buffer_bytes": 9_000}
 
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accepted import assert_accepted
+from dumbbell.contract.scenario import Limit, RateConfig
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from resolved_schema import assert_contract
-from samples import flows, links, passed, table
+from samples import flows, links, passed, plain, plain_links, table
 from wrong import assert_refused, error_of
 
 MS = 10**6
@@ -24,6 +25,7 @@ PARKING_LOT = {
     "rate": ["100mbit", "50mbit", "100mbit"],
     "delay": ["1ms", "2ms", "4ms"],
     "queue": "100p",
+    "edge_jitter": "0s",
 }
 DIAMOND = [
     {"from": "a", "to": "b", "rate": "100mbit", "delay": "5ms"},
@@ -39,21 +41,21 @@ def network(network: dict[str, Any], *entries: dict[str, Any]) -> dict[str, Any]
 
 
 def graph(*entries: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    return network({"topology": "graph", "link": DIAMOND, **changes}, *entries)
+    return network({"topology": "graph", "link": DIAMOND, "edge_jitter": "0s", **changes}, *entries)
 
 
 def resolve(data: dict[str, Any]) -> ResolvedScenario:
     found = Scenario.parse(data, "a.toml").resolve()
-    assert_contract(found.data)
+    assert_accepted(found)
     return found
 
 
 def rtt_ms(found: ResolvedScenario, label: str) -> float:
-    return facts.base_rtt_ns(found.data, flows(found)[label]) / MS
+    return facts.base_rtt_ns(found.scenario, flows(found)[label]) / MS
 
 
 def sampled(found: ResolvedScenario) -> list[str]:
-    return [name for name, link in links(found).items() if link["sampled"]]
+    return [name for name, link in links(found).items() if link.sampled]
 
 
 def test_the_topology_is_a_dumbbell_unless_it_says_otherwise() -> None:
@@ -63,7 +65,7 @@ def test_the_topology_is_a_dumbbell_unless_it_says_otherwise() -> None:
 def test_data_of_a_reverse_flow_passes_the_reverse_bottleneck() -> None:
     found = resolve(table({"network.edge_rate": "1gbit", "flow.0.direction": "reverse"}))
     assert passed(found, "reno 1") == ["edge 1", "reverse"]
-    assert passed(found, "reno 1", "reverse") == ["forward"]
+    assert passed(found, "reno 1", back=True) == ["forward"]
     assert rtt_ms(found, "reno 1") == 82
 
 
@@ -93,11 +95,9 @@ def test_a_parking_lot_has_a_link_for_each_hop_and_direction() -> None:
         *("hop 1 reverse", "hop 2 reverse", "hop 3 reverse"),
     ]
     assert sampled(found) == ["hop 1", "hop 2", "hop 3"]
-    assert [link["rate"]["constant"] // 10**6 for link in found.data["links"]] == [
-        *(100, 50, 100),
-        *(100, 50, 100),
-    ]
-    assert [link["delay"][0][1] // MS for link in found.data["links"]] == [1, 2, 4, 1, 2, 4]
+    rates = [RateConfig(constant=rate * 10**6) for rate in (100, 50, 100)]
+    assert [link.rate for link in found.scenario.links] == [*rates, *rates]
+    assert [link.delay[0][1] // MS for link in found.scenario.links] == [1, 2, 4, 1, 2, 4]
 
 
 def test_flows_pass_their_hops_and_acknowledgements_come_back_over_them() -> None:
@@ -111,10 +111,10 @@ def test_flows_pass_their_hops_and_acknowledgements_come_back_over_them() -> Non
         )
     )
     assert passed(found, "all") == ["hop 1", "hop 2", "hop 3"]
-    assert passed(found, "all", "reverse") == ["hop 3 reverse", "hop 2 reverse", "hop 1 reverse"]
-    assert passed(found, "two", "reverse") == ["hop 3 reverse", "hop 2 reverse"]
+    assert passed(found, "all", back=True) == ["hop 3 reverse", "hop 2 reverse", "hop 1 reverse"]
+    assert passed(found, "two", back=True) == ["hop 3 reverse", "hop 2 reverse"]
     assert passed(found, "back") == ["hop 2 reverse", "hop 1 reverse"]
-    assert passed(found, "back", "reverse") == ["hop 1", "hop 2"]
+    assert passed(found, "back", back=True) == ["hop 1", "hop 2"]
     # Without a network.rtt a flow takes what its hops take.
     assert [rtt_ms(found, label) for label in ("all", "two", "one", "back")] == [14, 12, 50, 6]
 
@@ -123,7 +123,7 @@ def test_a_parking_lot_takes_one_value_for_all_hops() -> None:
     queue = {"limit": "10ms", "discipline": "codel"}
     lot = {**PARKING_LOT, "rate": "12mbit", "delay": "1ms", "queue": queue, "rtt": "60ms"}
     found = resolve(network(lot))
-    assert {link["queue"]["limit"]["packets"] for link in found.data["links"][:3]} == {10}
+    assert {link.queue.limit for link in found.scenario.links[:3]} == {Limit(packets=10)}
     assert rtt_ms(found, "reno 1") == 60
     each = {**lot, "rate": ["12mbit"] * 3, "delay": ["1ms"] * 3, "queue": [queue] * 3}
     assert resolve(network(each)) == found
@@ -133,13 +133,10 @@ def test_a_hop_may_change_its_rate() -> None:
     steps = [{"at": "0s", "rate": "1mbit"}, {"at": "5s", "rate": "2mbit"}]
     bucket = {"rate": "1mbit", "burst": "9kb"}
     found = resolve(network({**PARKING_LOT, "rate": ["1mbit", steps, bucket]}))
-    assert [next(iter(link["rate"])) for link in found.data["links"][:3]] == [
-        "constant",
-        "steps",
-        "token_bucket",
-    ]
+    rates = [link["rate"] for link in plain(found)["links"][:3]]
+    assert [list(rate) for rate in rates] == [["constant"], ["steps"], ["token_bucket"]]
     same = resolve(network({**PARKING_LOT, "rate": steps}))
-    assert {next(iter(link["rate"])) for link in same.data["links"]} == {"steps"}
+    assert all(link.rate and link.rate.steps for link in same.scenario.links)
 
 
 def test_loss_at_one_hop_or_at_all() -> None:
@@ -148,7 +145,7 @@ def test_loss_at_one_hop_or_at_all() -> None:
         {"place": "reverse", "probability": 0.1},
     ]
     found = links(resolve(network({**PARKING_LOT, "loss": loss})))
-    lossy = [name for name, link in found.items() if link["loss"]]
+    lossy = [name for name, link in found.items() if link.loss]
     assert lossy == ["hop 2", "hop 1 reverse", "hop 2 reverse", "hop 3 reverse"]
 
 
@@ -197,10 +194,10 @@ def test_flows_in_a_graph_take_the_path_of_least_delay() -> None:
         )
     )
     assert passed(found, "least") == ["a>c"]
-    assert flows(found)["least"]["forward"]["delay_ns"] == 3 * MS
-    assert passed(found, "least", "reverse") == ["c>a"]
+    assert flows(found)["least"].forward.delay_ns == 3 * MS
+    assert passed(found, "least", back=True) == ["c>a"]
     assert passed(found, "named") == ["a>b", "b>d"]
-    assert passed(found, "named", "reverse") == ["d>b", "b>a"]
+    assert passed(found, "named", back=True) == ["d>b", "b>a"]
     assert passed(found, "back") == ["c>a"]
     assert [rtt_ms(found, label) for label in ("least", "named", "back")] == [10, 20, 10]
 
@@ -234,12 +231,14 @@ def test_the_way_back_over_a_link_may_differ() -> None:
         "loss": [{"probability": 0.1}],
     }
     there = {"a>b", "b>a"}
-    same = links(resolve(graph({"from": "a", "to": "b"}, link=[link])))
+    same = plain_links(resolve(graph({"from": "a", "to": "b"}, link=[link])))
     assert set(same) == there
     assert same["b>a"]["queue"] == same["a>b"]["queue"]
     assert (same["b>a"]["jitter_ns"], same["b>a"]["loss"]) == (0, [])
     reverse = {"rate": "1mbit", "delay": "7ms", "queue": {"discipline": "codel"}}
-    other = links(resolve(graph({"from": "a", "to": "b"}, link=[{**link, "reverse": reverse}])))
+    other = plain_links(
+        resolve(graph({"from": "a", "to": "b"}, link=[{**link, "reverse": reverse}]))
+    )
     assert other["b>a"]["rate"] == {"constant": 10**6}
     assert other["b>a"]["delay"] == [[0, 7 * MS]]
     assert other["b>a"]["queue"]["discipline"]["kind"] == "codel"
@@ -346,7 +345,7 @@ def test_a_path_that_only_delays_has_a_link_for_each_way() -> None:
     data["flow"] = [{**udp, "from": "a", "to": "c"}, {**udp, "from": "b", "to": "c"}]
     found = resolve(data)
     assert passed(found, "udp 1") == passed(found, "udp 2") == ["b>c"]
-    assert passed(found, "udp 1", "reverse") == ["b>a"]
+    assert passed(found, "udp 1", back=True) == ["b>a"]
     assert (rtt_ms(found, "udp 1"), rtt_ms(found, "udp 2")) == (12, 2)
 
 

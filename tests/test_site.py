@@ -17,10 +17,10 @@ import pytest
 import browser
 import small_study
 from browser import Browser
-from dumbbell import quantities
-from dumbbell.claims.verdicts import Verdict
+from dumbbell import labels
+from dumbbell.claims.evidence import Verdict
+from dumbbell.plan.expanding import scenarios
 from dumbbell.report import comparison, overview, site
-from dumbbell.report.comparison import KeyMetric
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place
 from dumbbell.results import Results
@@ -29,7 +29,7 @@ from dumbbell.running.campaigns import Command
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
-from dumbbell.study.model import Study, scenarios
+from dumbbell.study.model import Study
 
 
 class Page(HTMLParser):
@@ -143,7 +143,7 @@ def reported(small: Results) -> list[Reported]:
 
 
 def test_counts_add_up(small: Results) -> None:
-    for table in (overview.by_study(reported(small)), overview.by_kind(reported(small))):
+    for table in (overview.by_study(reported(small)), overview.by_statement(reported(small))):
         for row in (*table.rows, table.total):
             assert sum(count.number for count in row.counts) == row.total.number
         for position in range(len(Verdict)):
@@ -151,7 +151,7 @@ def test_counts_add_up(small: Results) -> None:
             assert sum(column) == table.total.counts[position].number
         assert table.total.total.number == 2 * 3
     addresses = [count.address for row in table.rows for count in row.counts]
-    assert addresses[1] == "claims.html#kind=N&verdict=not%20reproduced"
+    assert addresses[1] == "claims.html#statement=number&verdict=not%20reproduced"
 
 
 def test_the_first_page_counts_claims_and_runs(pages: dict[Path, Page], folder: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_study_says_what_it_took(small: Results, tmp_path: Path) -> None:
     assert held.runs == 16
     size = sum(file.stat().st_size for file in store.root.glob("runs/*/*/*"))
     # 16 runs of 12 s are 192 s; the commands' 18 million packets took 6 s.
-    left = ["16", "0.05 h", quantities.amount(held.packets), quantities.amount(size, "B")]
+    left = ["16", "0.05 h", labels.amount(held.packets), labels.amount(size, "B")]
     assert row == ["small", *left, "2", "18", "6 s", "3.00 M", "300 MB"]
 
 
@@ -235,12 +235,11 @@ RUNS = pl.DataFrame(
         "jain": [0.9, 0.7, 0.5, 0.9, 0.4, 0.1, None],
     }
 )
-JAIN = KeyMetric("jain", "fairness", "", "highest")
 
 
 def test_algorithms_are_compared_where_all_have_a_value() -> None:
     """By hand: c has no value; 3 ms is b's alone; the medians of a are 0.8 and 0.5."""
-    found = comparison.compared(RUNS, "algorithm", ["rtt"], JAIN, ["a", "b", "c"])
+    found = comparison.compared(RUNS, "algorithm", ["rtt"], "jain", ["a", "b", "c"])
     assert found is not None
     assert found.shared == 2
     assert found.cells["a"].median == pytest.approx(0.65)
@@ -250,13 +249,12 @@ def test_algorithms_are_compared_where_all_have_a_value() -> None:
     assert found.best is None
 
 
-def test_ranks_follow_the_metric_and_its_direction() -> None:
+def test_ranks_follow_the_quantity_and_its_direction() -> None:
     runs = RUNS.filter(pl.col("rtt") == "2ms")
-    high = comparison.compared(runs, "algorithm", ["rtt"], JAIN, ["a", "b"])
-    low = comparison.compared(
-        runs, "algorithm", ["rtt"], KeyMetric("jain", "", "", "lowest"), ["a", "b"]
-    )
-    alone = comparison.compared(runs.drop("rtt"), "algorithm", [], JAIN, ["a", "b"])
+    high = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
+    wrong = runs.rename({"jain": "share_max"})
+    low = comparison.compared(wrong, "algorithm", ["rtt"], "share_max", ["a", "b"])
+    alone = comparison.compared(runs.drop("rtt"), "algorithm", [], "jain", ["a", "b"])
     assert high is not None
     assert low is not None
     assert alone is not None
@@ -270,7 +268,7 @@ def test_without_a_shared_point_nothing_is_compared() -> None:
         (pl.col("algorithm") == "a") & (pl.col("rtt") == "2ms")
         | (pl.col("algorithm") == "b") & (pl.col("rtt") == "3ms")
     )
-    found = comparison.compared(runs, "algorithm", ["rtt"], JAIN, ["a", "b"])
+    found = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
     assert found is not None
     assert found.shared == 0
     assert found.cells["a"].median is None
@@ -282,7 +280,7 @@ def test_comparisons_name_what_they_rest_on(small: Results) -> None:
     assert (found.points, found.algorithms) == (4, ("reno", "highspeed"))
     assert found.conditions == {"rate": ["5mbit", "10mbit"], "rtt": ["20ms", "40ms"]}
     medians = (
-        small.table("fairness")
+        small.table("fairness", ["utilisation"])
         .filter(pl.col("algorithm") == "reno")
         .group_by("rate", "rtt")
         .agg(pl.col("utilisation").median())
@@ -298,13 +296,13 @@ def test_a_flow_alone_is_not_fair(small: Results, tmp_path: Path) -> None:
     planned = study.runs(where={"test": ["lossy"]})
     assert not execute(scenarios(planned), store, SimulatorEngine()).failed
     (found,) = comparison.of_study(Results(study, store))
-    assert [column.metric.name for column in found.columns] == [
+    assert [column.quantity.name for column in found.columns] == [
         "utilisation",
-        "loss_overhead",
+        "retransmitted_share",
         "rtt_inflation",
     ]
     (found,) = comparison.of_study(small)
-    assert "jain" in [column.metric.name for column in found.columns]
+    assert "jain" in [column.quantity.name for column in found.columns]
 
 
 def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:

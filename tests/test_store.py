@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import signal
@@ -18,7 +19,8 @@ import pytest
 
 from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
 from dumbbell.running import staging
-from dumbbell.running.store import Store
+from dumbbell.running.store import FORMAT, Store
+from dumbbell.scenario.resolve import canonical_json
 from samples import output, resolved, seeds
 
 LONG_AGO_S = 1_000_000_000
@@ -43,8 +45,8 @@ def test_a_result_comes_back_as_it_was_put(tmp_path: Path) -> None:
     store, key = filled(tmp_path / "results")
     run = store.get(key)
     assert run.key == key
-    assert run.scenario == resolved().data
-    assert run.summary == {"packets": 10, "seed": 1}
+    assert run.scenario == resolved().scenario
+    assert run.summary == output(resolved()).summary
     assert run.queues.equals(output(resolved()).tables["queues"])
     assert run.flows.columns == ["time_ns", "flow", "seed", "label", "algorithm"]
     assert run.events.is_empty()
@@ -61,7 +63,7 @@ def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
         Store(tmp_path / name).put(scenario, content)
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
     folder = f"runs/{scenario.key[:2]}/{scenario.key}"
-    names = ["run.json", "flows.parquet", "queues.parquet"]
+    names = ["run.json", "files.json", "flows.parquet", "queues.parquet"]
     assert set(files_of(tmp_path / "a")) == {"format.json", *(f"{folder}/{n}" for n in names)}
 
 
@@ -93,8 +95,20 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("harm", [truncate, flip, Path.unlink, lambda path: path.write_bytes(b"")])
-@pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "run.json"])
+def nest(path: Path) -> None:
+    path.write_text("[" * 5000 + "]" * 5000)
+
+
+def put_a_folder(path: Path) -> None:
+    path.unlink()
+    (path / "inside").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [truncate, flip, nest, put_a_folder, Path.unlink, lambda path: path.write_bytes(b"")],
+)
+@pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "files.json", "run.json"])
 def test_damage_is_found_and_replaced(
     tmp_path: Path, name: str, harm: Callable[[Path], object]
 ) -> None:
@@ -126,12 +140,63 @@ def test_a_changed_summary_is_damage_even_if_it_is_valid_json(tmp_path: Path) ->
         store.get(key)
 
 
+@pytest.mark.parametrize("what", ["files", "scenario", "summary", "key"])
+@pytest.mark.parametrize("value", [5, None, [], {"a": 5}])
+def test_a_description_of_another_shape_is_damage_even_if_its_digest_is_right(
+    tmp_path: Path, what: str, value: object
+) -> None:
+    store, key = filled(tmp_path)
+    path = next(tmp_path.rglob("run.json"))
+    content = {**json.loads(path.read_text()), what: value}
+    del content["digest"]
+    content["digest"] = hashlib.sha256(canonical_json(content).encode()).hexdigest()
+    path.write_text(json.dumps(content, sort_keys=True, indent=1) + "\n")
+    for read in (store.get, store.described):
+        with pytest.raises(DamagedResult):
+            read(key)
+
+
+@pytest.mark.parametrize("name", ["flows.parquet", "run.json"])
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES])
+def test_what_the_system_refuses_to_read_is_damage_and_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: int
+) -> None:
+    store, key = filled(tmp_path)
+    refused = next(tmp_path.rglob(name)).stat().st_ino
+    read_bytes = Path.read_bytes
+
+    def failing(path: Path) -> bytes:
+        if path.stat().st_ino == refused:
+            raise OSError(number, os.strerror(number), str(path))
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", failing)
+    with pytest.raises(DamagedResult, match=os.strerror(number)):
+        store.get(key)
+    store.put(resolved(), output(resolved()))
+    assert store.get(key).key == key
+
+
+def test_what_keeps_this_process_from_reading_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, key = filled(tmp_path)
+
+    def failing(path: Path) -> bytes:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", failing)
+    with pytest.raises(StoreError, match=os.strerror(errno.EMFILE)):
+        store.get(key)
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('{"format": 2}', "has format 2, this Dumbbell reads format 1"),
-        ('{"format": "1"}', "has format 1, this"),
+        ('{"format": 1}', f"has format 1, this Dumbbell reads format {FORMAT}"),
+        (f'{{"format": "{FORMAT}"}}', f"has format {FORMAT}, this"),
         ("[]", "does not say which format"),
+        ("[" * 5000, "does not say which format"),
         ("", "does not say which format"),
         ("{}", "does not say which format"),
     ],
@@ -155,11 +220,11 @@ def test_a_file_is_no_results_folder(tmp_path: Path) -> None:
         Store(tmp_path / "file")
 
 
-@pytest.mark.parametrize("kept", range(4))
+@pytest.mark.parametrize("kept", range(5))
 def test_a_full_disk_leaves_no_partial_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    """The disk is full after `kept` files; the fourth is never written."""
+    """The disk is full after `kept` files; the fifth is never written."""
     write_bytes = Path.write_bytes
     written: list[Path] = []
 
@@ -172,7 +237,7 @@ def test_a_full_disk_leaves_no_partial_result(
 
     store = Store(tmp_path)
     monkeypatch.setattr(Path, "write_bytes", limited)
-    if kept == 3:
+    if kept == 4:
         store.put(resolved(), output(resolved()))
         return
     with pytest.raises(StoreError, match="cannot write results: No space left") as caught:
@@ -278,7 +343,7 @@ def test_frames_are_read_when_they_are_asked_for(
         return collect(frame, *args, **kwargs)
 
     monkeypatch.setattr(pl.LazyFrame, "collect", counting)
-    assert run.summary["packets"] == 10
+    assert run.summary.packets == 10
     assert collected == []
     assert run.flows.height == 3
     assert run.flows is run.flows

@@ -14,7 +14,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,8 @@ from dumbbell.running import staging
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
+from dumbbell.running.run_folder import RunFile
+from dumbbell.running.store import FORMAT, Store
 from dumbbell.scenario.resolve import ResolvedScenario
 from nursery import Nursery
 from samples import QuickEngine, output, resolved, seeds
@@ -124,7 +124,7 @@ def test_another_process_may_remove_what_is_about_to_be_verified(
     execute(runs, store, engine)
     verify = Store.verify
 
-    def overtaken(self: Store, key: str) -> dict[str, Any]:
+    def overtaken(self: Store, key: str) -> RunFile:
         monkeypatch.undo()
         staging.discard(next(tmp_path.glob(f"runs/*/{key}")))
         return verify(self, key)
@@ -318,7 +318,7 @@ def test_a_store_that_can_only_be_read_is_used_but_not_written(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "run.json"])
+@pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "files.json", "run.json"])
 def test_a_flipped_bit_is_found(tmp_path: Path, name: str) -> None:
     store, engine = Store(tmp_path), QuickEngine()
     (scenario,) = seeds(1)
@@ -351,7 +351,7 @@ def test_a_flipped_bit_in_the_format_is_a_clear_error_or_harmless(tmp_path: Path
         flipped = bytearray(content)
         flipped[bit // 8] ^= 1 << bit % 8
         path.write_bytes(flipped)
-        if b'{"format": 1}' in flipped:  # the bit is in the end of the line
+        if b'{"format": %d}' % FORMAT in flipped:  # the bit is in the end of the line
             continue
         with pytest.raises(InputError, match=re.escape(str(tmp_path))):
             Store(tmp_path)
@@ -367,13 +367,13 @@ class OvertakenEngine(QuickEngine):
         self.root = root
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        if scenario.data["seed"] == 3:
-            staging.replace(self.root / "format.json", b'{"format": 2}')
+        if scenario.scenario.seed == 3:
+            staging.replace(self.root / "format.json", b'{"format": 0}')
         return super().run(scenario, cancel)
 
 
 def test_a_folder_that_becomes_one_of_another_format_stops_everything(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="has format 2, this Dumbbell reads format 1"):
+    with pytest.raises(StoreError, match=f"has format 0, this Dumbbell reads format {FORMAT}"):
         execute(seeds(10), Store(tmp_path), OvertakenEngine(tmp_path))
-    assert len(list(tmp_path.rglob("run.json"))) == 3
+    assert 1 <= len(list(tmp_path.rglob("run.json"))) <= 3
     assert not (tmp_path / "failures").exists()

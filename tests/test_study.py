@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import shipped
+from dumbbell.contract.scenario import Limit, RateConfig
 from dumbbell.errors import InputError
+from dumbbell.plan import grid
+from dumbbell.plan.expanding import scenarios
 from dumbbell.scenario import facts
-from dumbbell.study import grid
-from dumbbell.study.model import Study, scenarios
+from dumbbell.study.model import Study
 
 STUDY = """
 [study]
@@ -113,13 +116,13 @@ def test_runs_are_points_times_repetitions(tmp_path: Path) -> None:
 def test_axes_and_changes_reach_the_scenario(tmp_path: Path) -> None:
     study = load(tmp_path)
     run = study.runs(where={"algorithm": "reno", "rate": "100mbit", "queue": "1bdp"})[0]
-    data = run.resolved.data
-    forward, edge = data["links"][0], data["links"][2]
-    assert forward["rate"] == {"constant": 100_000_000}
-    assert forward["queue"]["limit"] == {"packets": 350}
-    assert (edge["name"], edge["jitter_ns"]) == ("edge 1", 120_000)
-    assert data["duration_ns"] == 300 * 10**9
-    assert [facts.algorithm(flow) for flow in data["flows"]] == ["reno", "reno"]
+    data = run.resolved.scenario
+    forward, edge = data.links[0], data.links[2]
+    assert forward.rate == RateConfig(constant=100_000_000)
+    assert forward.queue.limit == Limit(packets=350)
+    assert (edge.name, edge.exit_jitter_ns) == ("edge 1", 120_000)
+    assert data.duration_ns == 300 * 10**9
+    assert [facts.algorithm(flow) for flow in data.flows] == ["reno", "reno"]
     assert run.axes["queue"] == "1bdp"
 
 
@@ -133,7 +136,7 @@ def test_quick_keeps_a_part_with_the_same_code(tmp_path: Path) -> None:
     runs = [run for run in load(tmp_path).runs(quick=True) if run.test == "fairness"]
     assert len(runs) == 4
     assert {run.axes["rate"] for run in runs} == {"10mbit"}
-    assert {run.resolved.data["duration_ns"] for run in runs} == {55 * 10**9}
+    assert {run.resolved.scenario.duration_ns for run in runs} == {55 * 10**9}
 
 
 def test_repetitions_differ_and_are_reproducible(tmp_path: Path) -> None:
@@ -141,8 +144,8 @@ def test_repetitions_differ_and_are_reproducible(tmp_path: Path) -> None:
     where = {"algorithm": "htcp", "rate": "10mbit", "queue": "1bdp"}
     first, again = study.runs(where=where), study.runs(where=where)
     assert [run.resolved.key for run in first] == [run.resolved.key for run in again]
-    assert len({run.resolved.data["seed"] for run in first}) == 3
-    assert len({run.resolved.data["flows"][1]["start_ns"] for run in first}) == 3
+    assert len({run.resolved.scenario.seed for run in first}) == 3
+    assert len({run.resolved.scenario.flows[1].start_ns for run in first}) == 3
     other = study.runs(where=where, seed=1)
     assert not {run.resolved.key for run in first} & {run.resolved.key for run in other}
 
@@ -371,31 +374,32 @@ class TestLi2007:
 
     def test_every_run_resolves(self) -> None:
         for quick in (False, True):
-            runs = self.study.runs(quick=quick)
+            runs = shipped.runs(self.study.name, quick=quick)
             assert {run.test for run in runs} == {test.name for test in self.study.tests}
 
     def test_both_flows_run_for_ten_minutes_or_an_hour(self) -> None:
-        for run in self.study.runs():
+        for run in shipped.runs(self.study.name):
             if run.test in ("fairness", "rtt-fairness", "efficiency", "convergence"):
-                data = run.resolved.data
-                latest_ns = max(flow["start_ns"] for flow in data["flows"])
-                together_s = (data["duration_ns"] - latest_ns) / 1e9
+                data = run.resolved.scenario
+                latest_ns = max(flow.start_ns for flow in data.flows)
+                together_s = (data.duration_ns - latest_ns) / 1e9
                 reno = run.axes["algorithm"].startswith("reno")
                 hour = reno and run.test != "convergence"
                 assert together_s >= (3600 if hour else 600), str(run.axes)
 
     def test_jitter_is_two_packets_of_at_least_10_mbit(self) -> None:
-        for run in self.study.runs():
-            links = run.resolved.data["links"]
-            packet_ns = 12_000 * 10**9 // max(links[0]["rate"]["constant"], 10**7)
-            jitters = [link["jitter_ns"] for link in links if link["name"].startswith("edge")]
+        for run in shipped.runs(self.study.name):
+            links = run.resolved.scenario.links
+            assert links[0].rate is not None
+            packet_ns = 12_000 * 10**9 // max(links[0].rate.constant or 0, 10**7)
+            jitters = [link.exit_jitter_ns for link in links if link.name.startswith("edge")]
             assert set(jitters) == {2 * packet_ns}
 
     def test_full_study_fits_into_two_hours(self) -> None:
         """At 5 million packets/s on each of two cores, if every link is always full."""
         packets = sum(
-            (facts.bottleneck_rate_bps(scenario.data) or 0) * scenario.data["duration_ns"]
-            for scenario in scenarios(self.study.runs())
+            (facts.bottleneck_rate_bps(run.scenario) or 0) * run.scenario.duration_ns
+            for run in scenarios(shipped.runs(self.study.name))
         )
         assert packets / 12_000 / 1e9 < 2 * 3600 * 2 * 5e6
 

@@ -5,19 +5,33 @@ import math
 import polars as pl
 import pytest
 
-from dumbbell.analysis import fluid, responses, theory
 from dumbbell.errors import InputError
+from dumbbell.theory import curves, fluid, formulas, printed_2012, responses
 
 
 def test_bandwidth_delay_products_of_the_study() -> None:
-    assert theory.bdp_packets(100, 82) == pytest.approx(683, abs=0.5)
-    assert theory.bdp_packets(1000, 100) == pytest.approx(8333, abs=0.5)
+    assert formulas.bdp_packets(100, 82) == pytest.approx(683, abs=0.5)
+    assert formulas.bdp_packets(1000, 100) == pytest.approx(8333, abs=0.5)
+
+
+def test_a_window_is_sent_once_per_round_trip() -> None:
+    assert formulas.window_goodput_mbit(1000, 200) == pytest.approx(1000 * 1448 * 8 / 0.2 / 1e6)
+    assert formulas.window_goodput_mbit(1000, 20, 1460) == pytest.approx(584)
+
+
+def test_laws_as_printed_are_not_those_that_are_meant() -> None:
+    """Equations 2 to 4 of Kumazoe et al. 2012; with a share of a half CUBIC's is the same."""
+    assert printed_2012.printed_cubic_start(1000, 0.5) == pytest.approx(500)
+    assert printed_2012.printed_cubic_start(1000, 0.8) == pytest.approx(200)
+    assert printed_2012.printed_cubic_start(1000, 0.8, scale=2) == pytest.approx(200)
+    assert printed_2012.printed_compound_after_loss(800, 200, 0.5) == pytest.approx(800, abs=0.01)
+    assert printed_2012.printed_compound_after_loss(100, 900, 0.5) == pytest.approx(500.01)
 
 
 def test_standard_tcp_needs_800_s_to_refill_1_gbit_100_ms() -> None:
-    assert theory.refill_rtts(8000) == 8000
-    assert theory.refill_s(8000, 100) == 800
-    assert theory.refill_s(8333, 100) == pytest.approx(833, abs=0.5)
+    assert formulas.refill_rtts(8000) == 8000
+    assert formulas.refill_s(8000, 100) == 800
+    assert formulas.refill_s(8333, 100) == pytest.approx(833, abs=0.5)
 
 
 @pytest.mark.parametrize(
@@ -34,9 +48,9 @@ def test_standard_tcp_needs_800_s_to_refill_1_gbit_100_ms() -> None:
     ],
 )
 def test_sawtooth_utilisation(queue: float, aimd: tuple[float, ...], scalable: float) -> None:
-    found = [theory.sawtooth_utilisation(queue, kept) for kept in (0.5, 0.7, 0.8, 0.875)]
+    found = [formulas.sawtooth_utilisation(queue, kept) for kept in (0.5, 0.7, 0.8, 0.875)]
     assert found == pytest.approx(aimd, abs=6e-4)
-    assert theory.exponential_utilisation(queue) == pytest.approx(scalable, abs=6e-4)
+    assert formulas.exponential_utilisation(queue) == pytest.approx(scalable, abs=6e-4)
 
 
 @pytest.mark.parametrize(
@@ -117,36 +131,36 @@ def test_general_aimd_is_reno_at_one_half() -> None:
 
 
 def test_scalable_recovers_in_13_round_trips() -> None:
-    assert theory.recovery_rtts() == pytest.approx(13.4, abs=0.05)
+    assert formulas.recovery_rtts() == pytest.approx(13.4, abs=0.05)
 
 
 @pytest.mark.parametrize(("kept", "events"), [(0.5, 2.3), (0.7, 4.5), (0.8, 7.2), (0.875, 12)])
 def test_events_to_fairness(kept: float, events: float) -> None:
-    assert theory.events_to_fairness(kept) == pytest.approx(events, abs=0.06)
+    assert formulas.events_to_fairness(kept) == pytest.approx(events, abs=0.06)
 
 
 def test_ewma_floor_is_ln_5_windows() -> None:
-    assert theory.ewma_floor_s(1.0) == pytest.approx(math.log(5))
+    assert formulas.ewma_floor_s(1.0) == pytest.approx(math.log(5))
 
 
 def test_fast_equilibrium() -> None:
-    assert theory.fast_backlog_packets(2, 200) == 400
+    assert formulas.fast_backlog_packets(2, 200) == 400
     # 200 packets of 12 kbit per 24 ms of queueing are 100 Mbit/s.
-    assert theory.fast_throughput_mbit(200, 24) == pytest.approx(100)
+    assert formulas.fast_throughput_mbit(200, 24) == pytest.approx(100)
 
 
 def test_jain() -> None:
-    assert theory.jain_index(4, 1) == pytest.approx(0.735, abs=5e-4)
+    assert formulas.jain_index(4, 1) == pytest.approx(0.735, abs=5e-4)
 
 
 def test_shorten_leith_is_symmetric() -> None:
-    assert theory.shorten_leith_ratio(100, 100) == 1
-    assert theory.shorten_leith_ratio(200, 100) == pytest.approx(0.25)
-    assert theory.shorten_leith_ratio(100, 100, sync_1=1.0, sync_2=0.5) == 0.5
+    assert formulas.shorten_leith_ratio(100, 100) == 1
+    assert formulas.shorten_leith_ratio(200, 100) == pytest.approx(0.25)
+    assert formulas.shorten_leith_ratio(100, 100, sync_1=1.0, sync_2=0.5) == 0.5
 
 
 def test_scalable_keeps_any_ratio_under_joint_backoff() -> None:
-    assert theory.scalable_ratio_kept(0.3, 3375, 162, 0.2) == pytest.approx(1, abs=1e-9)
+    assert formulas.scalable_ratio_kept(0.3, 3375, 162, 0.2) == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +184,7 @@ def test_joint_backoff_gives_the_known_fairness(
     algorithm: str, rtt_ms: float, low: float, high: float
 ) -> None:
     """Bands: an independent model of the same kind, over unknown phases of flow 1."""
-    ratio = theory.synchronised_ratio(algorithm, 250, rtt_ms, 0.2)
+    ratio = formulas.synchronised_ratio(algorithm, 250, rtt_ms, 0.2)
     assert ratio is not None
     assert low <= ratio <= high
 
@@ -211,13 +225,13 @@ def test_two_equal_aimd_flows_converge_by_half_per_event() -> None:
 
 
 def test_evaluate_reports_wrong_names() -> None:
-    assert theory.evaluate("bdp_packets", {"rate_mbit": 12, "rtt_ms": 3}) == 3
+    assert formulas.evaluate("bdp_packets", {"rate_mbit": 12, "rtt_ms": 3}) == 3
     with pytest.raises(InputError, match="bdp_packets"):
-        theory.evaluate("bdp_packet", {})
+        formulas.evaluate("bdp_packet", {})
     with pytest.raises(InputError, match="rtt_ms"):
-        theory.evaluate("bdp_packets", {"rate_mbit": 1, "rtt_m": 1})
+        formulas.evaluate("bdp_packets", {"rate_mbit": 1, "rtt_m": 1})
     with pytest.raises(InputError, match="lacks arguments"):
-        theory.evaluate("bdp_packets", {"rate_mbit": 1})
+        formulas.evaluate("bdp_packets", {"rate_mbit": 1})
 
 
 def _runs() -> pl.DataFrame:
@@ -229,29 +243,29 @@ def _runs() -> pl.DataFrame:
             "rtt_ms": [162.0] * 3,
             "loss": ["1e-5", "1e-5", "1e-5"],
             "loss_value": [1e-5] * 3,
-            "sync_1": [0.4, 0.6, 1.0],
-            "sync_2": [1.0, 1.0, 1.0],
-            "rtt_mean_ms_1": [100.0, 100.0, None],
-            "rtt_mean_ms_2": [100.0, 100.0, None],
+            "sync[1]": [0.4, 0.6, 1.0],
+            "sync[2]": [1.0, 1.0, 1.0],
+            "rtt_mean_ms[1]@run": [100.0, 100.0, None],
+            "rtt_mean_ms[2]@run": [100.0, 100.0, None],
         }
     )
 
 
 def test_curves_average_over_the_runs_of_a_point() -> None:
-    found = theory.along("shorten_leith_ratio", _runs(), ["algorithm", "rate"])
+    found = curves.along("shorten_leith_ratio", _runs(), ["algorithm", "rate"])
     assert found.to_dicts() == [
         {"algorithm": "reno@li2007", "rate": "250mbit", "theory": pytest.approx(2.0)}
     ]
 
 
 def test_response_curve_is_a_rate() -> None:
-    found = theory.along("response_throughput", _runs(), ["algorithm", "loss"])
+    found = curves.along("response_throughput", _runs(), ["algorithm", "loss"])
     expected = responses.reno(1e-5) * 12_000 / 0.162 / 1e6
     assert found["theory"].to_list() == pytest.approx([expected])
 
 
 def test_response_curve_is_limited_by_the_link() -> None:
-    found = theory.along(
+    found = curves.along(
         "response_throughput", _runs().with_columns(loss_value=pl.lit(1e-9)), ["algorithm"]
     )
     assert found["theory"].to_list() == [250.0]
@@ -259,6 +273,6 @@ def test_response_curve_is_limited_by_the_link() -> None:
 
 def test_curves_name_what_they_lack() -> None:
     with pytest.raises(InputError, match="queue_bdp"):
-        theory.along("sawtooth_utilisation", _runs(), ["algorithm"])
+        curves.along("sawtooth_utilisation", _runs(), ["algorithm"])
     with pytest.raises(InputError, match="sawtooth_utilisation"):
-        theory.curve("sawtooth_utilization")
+        curves.curve("sawtooth_utilization")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 
 from dumbbell.errors import InputError
 from dumbbell.units import (
+    BYTE_UNITS,
+    RATE_UNITS,
+    TIME_UNITS,
     QueueSize,
     format_bytes,
     format_rate,
@@ -28,7 +32,7 @@ from dumbbell.units import (
     parse_time,
 )
 
-amounts = st.integers(min_value=0, max_value=2**62 - 1)
+amounts = st.integers(min_value=0, max_value=2**60)
 
 
 @given(amounts)
@@ -60,6 +64,9 @@ def test_a_queue_size_is_parsed_back(size: QueueSize) -> None:
         (parse_rate, "0.3kbit", 300),
         (parse_rate, " 10 Mbit ", 10**7),
         (parse_rate, "2.5e-1gbit", 250_000_000),
+        (parse_rate, "10G", 10**10),
+        (parse_rate, "1.5 M", 1_500_000),
+        (parse_edge_rate, "100K", 100_000),
         (parse_time, "81ms", 81_000_000),
         (parse_time, "0.1us", 100),
         (parse_time, "1.5m", 90 * 10**9),
@@ -121,6 +128,17 @@ def test_a_quantity_is_shown_as_people_write_it(amount: str, text: str) -> None:
         (parse_rate, "1/2mbit", "not a rate", None),
         (parse_rate, "0.5bit", "finer than 1 bit/s", None),
         (parse_rate, "1e99tbit", "too large", None),
+        (parse_rate, "10g", "unknown unit of a rate", "10gbit"),
+        (parse_rate, "10m", "unknown unit of a rate", "10mbit"),
+        (parse_rate, "10Mb", "unknown unit of a rate", "10mbit"),
+        (parse_rate, "10 MBps", "unknown unit of a rate", "10mbit"),
+        (parse_time, "10M", "M may be minutes or millions", "10m"),
+        (parse_time, "10K", "unknown unit of a time", None),
+        (parse_bytes, "64K", "K may be multiples of 1000 or of 1024", "64kb"),
+        (parse_bytes, "64k", "unknown unit of a size", "64kb"),
+        (parse_bytes, "1.5Mb", "Mb may be bits or bytes", "1.5mb"),
+        (parse_queue, "2M", "M may be multiples of 1000 or of 1024", "2mb"),
+        (parse_queue, "2Gb", "Gb may be bits or bytes", "2gb"),
         (parse_time, "81mbit", "unknown unit of a time", None),
         (parse_time, "0.0000000001s", "finer than 1 ns", None),
         (parse_time, "inf", "not a time", None),
@@ -151,6 +169,44 @@ def test_a_wrong_quantity_is_refused(
     assert problem in caught.value.problem
     assert caught.value.near == near
     assert caught.value.valid
+
+
+UNITS = {
+    parse_rate: RATE_UNITS,
+    parse_time: TIME_UNITS,
+    parse_bytes: BYTE_UNITS,
+    parse_queue: {**BYTE_UNITS, **TIME_UNITS, "p": 1, "packets": 1, "bdp": 1, "%bdp": 1},
+}
+CAPITALS = "^[KMGT]b?$"
+
+
+@given(st.sampled_from(list(UNITS)), st.integers(1, 999), st.data())
+def test_capitals_mean_what_small_letters_mean_or_are_refused(
+    parse: Callable[[Any], Any], amount: int, data: st.DataObject
+) -> None:
+    """One letter that may stand for several units, and bits for bytes, are never guessed."""
+    unit = data.draw(st.sampled_from(sorted(UNITS[parse])))
+    capitals = data.draw(st.lists(st.booleans(), min_size=len(unit), max_size=len(unit)))
+    written = "".join(
+        letter.upper() if capital else letter
+        for letter, capital in zip(unit, capitals, strict=True)
+    )
+    if re.match(CAPITALS, written) and parse is not parse_rate:
+        with pytest.raises(InputError, match="may be"):
+            parse(f"{amount}{written}")
+    else:
+        assert parse(f"{amount}{written}") == parse(f"{amount}{unit}")
+
+
+@given(st.integers(1, 999), st.sampled_from("KMGT"))
+def test_a_rate_of_one_capital_is_iperfs_and_of_one_small_letter_none(
+    amount: int, prefix: str
+) -> None:
+    assert parse_rate(f"{amount}{prefix}") == parse_rate(f"{amount}{prefix}bit")
+    small = f"{amount}{prefix.lower()}"
+    with pytest.raises(InputError) as caught:
+        parse_rate(small)
+    assert caught.value.near == f"{small}bit"
 
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.booleans()))

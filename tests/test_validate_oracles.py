@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dumbbell.analysis import responses
+from dumbbell.theory import responses
 from dumbbell.validate import oracles
 
 

@@ -1,0 +1,23 @@
+"""What a resolved scenario must be to be run: by the types of Python and by the engine itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from dumbbell import _core
+from dumbbell.scenario.resolve import ResolvedScenario
+
+
+def assert_accepted(resolved: ResolvedScenario) -> None:
+    """Check the form and that every reference leads somewhere, without running anything."""
+    scenario = resolved.scenario
+    for names in ([link.name for link in scenario.links], [flow.label for flow in scenario.flows]):
+        assert len(set(names)) == len(names)
+    assert all(flow.start_ns < scenario.duration_ns for flow in scenario.flows)
+    for loss in (loss for link in scenario.links for loss in link.loss):
+        assert all(drop.flow < len(scenario.flows) for drop in getattr(loss, "drops", ()))
+    token = _core.CancelToken()
+    token.cancel()
+    # What the engine cannot run it refuses before it looks at the token.
+    with pytest.raises(_core.Cancelled):
+        _core.simulate(resolved.json, token)

@@ -1,0 +1,52 @@
+"""The command, called as a shell would call it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.cli import commands
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Command = Callable[..., Said]
+
+
+def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return what runs the command in this process."""
+
+    def run(*arguments: str | Path) -> Said:
+        monkeypatch.setattr(sys, "argv", ["dumbbell", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            commands.main()
+        said = capsys.readouterr()
+        return Said(int(stopped.value.code or 0), said.out, said.err)
+
+    return run
+
+
+def assert_refused(said: Said) -> None:
+    """Check that bad input ended in one line and exit code 2."""
+    assert said.code == 2, said.err
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err

@@ -1,0 +1,102 @@
+"""A source of figures that holds tables written down in a test, instead of runs."""
+
+# ruff: noqa: ARG002 - a source is asked more than what one test needs
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from dumbbell.figures import drawing
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.spec import BaseFigure
+from dumbbell.plan import grid
+from dumbbell.plan.grid import Selection
+from dumbbell.plan.tests import Test
+from dumbbell.quantities import tables, titles
+from dumbbell.quantities.view import RunView
+from dumbbell.running import engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.engine import Engine
+from dumbbell.running.result import Run
+
+
+class Tables:
+    """One test, ``t``, whose quantities are given: a row per run with the values of its axes."""
+
+    def __init__(
+        self, axes: Mapping[str, Sequence[str]], rows: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        self._test = Test(name="t", title="T", axes={name: tuple(axes[name]) for name in axes})
+        names = dict.fromkeys(name for row in rows for name in row)
+        self.quantities = [name for name in names if name not in axes]
+        schema = {**dict.fromkeys(axes, pl.String), **dict.fromkeys(self.quantities, pl.Float64)}
+        numbers = tables.frame(self._test, (), ()).columns
+        frame = pl.DataFrame(rows, schema=schema)
+        self._frame = frame.with_columns(
+            pl.col(axis).replace_strict(_numbers(axes[axis]), return_dtype=pl.Float64).alias(column)
+            for axis, column in tables.number_columns(self._test).items()
+            if column in numbers
+        )
+
+    @property
+    def engine(self) -> Engine:
+        return engines.named(EngineName.SIMULATOR)
+
+    def test(self, name: str) -> Test:
+        assert name == "t"
+        return self._test
+
+    def table(self, test: str, columns: Sequence[str] = ()) -> pl.DataFrame:
+        lacking = [name for name in columns if name not in self._frame.columns]
+        empty = [pl.lit(None, pl.Float64).alias(name) for name in lacking]
+        known = [name for name in self._frame.columns if name not in self.quantities]
+        return self._frame.with_columns(empty).select(*known, *columns)
+
+    def title(self, test: str, column: str) -> str:
+        return titles.of_column(column, self._test, {})
+
+    def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
+        yield from ()
+
+    def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
+        return None
+
+    def quick(self, test: str) -> bool:
+        return False
+
+    def left_out(self, test: str) -> int:
+        return 0
+
+
+def _numbers(values: Sequence[str]) -> dict[str, float]:
+    return {value: float(found[1]) for value in values if (found := grid.number_of(value))}
+
+
+COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "t", "test": "t"}
+"""What every figure of the test needs."""
+
+
+def datasets(figure: Figure) -> list[pl.DataFrame]:
+    """Return the data inside a chart."""
+    return [pl.read_csv(io.StringIO(text)) for text in figure.chart.to_dict()["datasets"].values()]
+
+
+def data_with(figure: Figure, *columns: str) -> pl.DataFrame:
+    """Return the data inside a chart that has some columns."""
+    return next(frame for frame in datasets(figure) if set(columns) <= set(frame.columns))
+
+
+def svg(figure: Figure) -> str:
+    """Render a figure."""
+    return drawing.rendered(figure.chart.to_dict(), ".svg").decode()
+
+
+def drawn(source: Any, spec: BaseFigure) -> Figure:
+    """Draw a figure, and render it, so that what cannot be drawn fails."""
+    figure = spec.draw(source)
+    svg(figure)
+    return figure

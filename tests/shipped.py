@@ -1,0 +1,16 @@
+"""The runs of the studies that come with Dumbbell, planned once for all tests."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.study.model import Study
+
+
+@cache
+def runs(name: str, *tests: str, quick: bool = False) -> list[PlannedRun]:
+    """Return the runs of a study or of some of its tests."""
+    if tests:
+        return [run for run in runs(name, quick=quick) if run.test in tests]
+    return Study.load(name).runs(quick=quick)

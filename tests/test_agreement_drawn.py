@@ -1,0 +1,101 @@
+"""Scenarios drawn at random, on which engines are held to narrower bands."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from calling import caller
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.store import Store
+from dumbbell.statistics import mean
+from dumbbell.validate.agreement import judging, page
+from dumbbell.validate.agreement.collecting import Side
+from dumbbell.validate.agreement.drawn import DISCIPLINES, DrawnCase, draw
+from dumbbell.validate.agreement.judging import Agreement, Compared
+from dumbbell.validate.agreement.measures import DRAWN_MEASURES
+from dumbbell.validate.agreement.running import Found
+from dumbbell.validate.agreement.statistics import CONFIDENCE
+
+MANY = draw(200, 1)
+
+
+def test_a_seed_draws_the_same_again_and_another_one_others() -> None:
+    assert draw(20, 7) == draw(20, 7)
+    assert not {case.name for case in draw(20, 7)} & {case.name for case in draw(20, 8)}
+
+
+def test_what_is_drawn_spans_what_it_is_said_to() -> None:
+    assert {case.discipline for case in MANY} == set(DISCIPLINES)
+    assert {len(case.algorithms) for case in MANY} == {1, 2, 3}
+    rates, rtts = [case.rate_mbit for case in MANY], [case.rtt_ms for case in MANY]
+    assert 2 <= min(rates) < 4
+    assert 120 < max(rates) <= 250
+    assert 2 <= min(rtts) < 4
+    assert 100 < max(rtts) <= 200
+    assert all(case.packets >= 8 for case in MANY)
+    assert 0.3 < sum(case.loss > 0 for case in MANY) / len(MANY) < 0.5
+    assert any(any(case.requests) for case in MANY)
+
+
+@pytest.mark.parametrize("case", MANY[:60], ids=lambda case: case.name)
+def test_every_drawn_scenario_is_one(case: DrawnCase) -> None:
+    resolved = case.resolve(1)
+    assert resolved.scenario.duration_ns == case.seconds * 10**9
+    assert len(resolved.scenario.flows) == len(case.algorithms)
+
+
+def judged(count: int, off: float) -> Agreement:
+    """Return an agreement in which the goodputs of some scenarios are off."""
+    goodput = DRAWN_MEASURES[0]
+    exact, other = (mean([10.0, 10.0], CONFIDENCE), mean([10 + off, 10 + off], CONFIDENCE))
+    band = goodput.tolerance(10.0)
+    found = []
+    for number, case in enumerate(MANY[:20]):
+        value = other if number < count else exact
+        difference = dataclasses.replace(value, value=value.value - 10.0)
+        compared = Compared(goodput, exact, value, difference, -band, band)
+        found.append(judging.Judged(case, (compared,), (3, 10), None))  # type: ignore[arg-type]
+    return Agreement(("kernel", "simulator"), tuple(found), DRAWN_MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("count", "outcome", "passed"), [(0, "met", True), (2, "met", True), (3, "missed", False)]
+)
+def test_a_goal_is_a_share_of_scenarios(count: int, outcome: str, passed: bool) -> None:
+    found = judged(count, 0.5)
+    goodput = found.scores[0]
+    assert (goodput.outcome, found.passed) == (outcome, passed)
+    assert goodput.within == 20 - count
+
+
+def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
+    cases = [dataclasses.replace(case, seconds=3) for case in MANY[:4]]
+    store = Store(tmp_path)
+    kernel, simulator = (Side(name, SimulatorEngine(), 2) for name in ("kernel", "simulator"))
+    found = judging.measure(cases, kernel, simulator, store, measures=DRAWN_MEASURES)
+    assert "missed" not in {score.outcome for score in found.scores}
+    assert found.passed
+    text = page.page(Found(found, None, (), found, 1))
+    assert "4 scenarios drawn by the seed 1" in text
+    assert cases[0].name in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--draw-seed", "1"), "--draw-seed: draws nothing; valid: with --drawn N"),
+        (("--engine", "simulator", "--drawn", "3"), "--drawn: runs on the testbed only"),
+    ],
+)
+def test_wrong_options_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    problem: str,
+) -> None:
+    said = caller(monkeypatch, capsys)("validate", *arguments)
+    assert said.code == 2
+    assert problem in said.err

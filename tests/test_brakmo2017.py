@@ -1,0 +1,337 @@
+"""The study of Brakmo that comes with Dumbbell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import shipped
+from dumbbell.claims.evidence import Verdict
+from dumbbell.contract.scenario import Classes, Flow, Scenario
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.quantities.view import RunView
+from dumbbell.results import Results
+from dumbbell.running.store import Store
+from dumbbell.scenario import facts
+from dumbbell.study.model import Study
+from played import constant, played
+from samples import tcp
+
+STUDY = Study.load("brakmo2017")
+RACK = {"reno", "cubic", "dctcp", "nv", "bbr", "TCP-BPF", "bbr3"}
+WIDE = {
+    *("reno", "cubic", "bic", "highspeed", "htcp", "scalable"),
+    *("westwood", "yeah", "bbr", "bbr3"),
+}
+SCALED = 20
+"""How much slower the testbed's rack is."""
+
+
+def one(test: str, **where: str) -> PlannedRun:
+    found = STUDY.runs(where={"test": test, **where}, runs=1)
+    assert len(found) == 1
+    return found[0]
+
+
+def scenario(test: str, **where: str) -> Scenario:
+    return one(test, **where).resolved.scenario
+
+
+def families(test: str) -> set[str]:
+    return {value.partition("@")[0] for value in STUDY.test(test).axes["algorithm"]}
+
+
+def lives_s(run: Scenario) -> list[tuple[float, float]]:
+    return [
+        (round(flow.start_ns / 1e9, 1), round((flow.stop_ns or run.duration_ns) / 1e9, 1))
+        for flow in run.flows
+    ]
+
+
+def bottleneck_packets(run: Scenario) -> float:
+    """Return how many full frames the bottleneck holds beside the one that is being sent."""
+    limit = run.links[facts.bottleneck(run) or 0].queue.limit
+    assert limit is not None
+    return limit.packets if limit.packets is not None else (limit.bytes or 0) / 1538
+
+
+def bdp_packets(run: Scenario) -> float:
+    rate = facts.mean_rate_bps(run.links[0], 0, run.duration_ns)
+    assert rate is not None
+    return rate * facts.base_rtt_ns(run, run.flows[0]) / 1e9 / (8 * 1538)
+
+
+def clamps(run: Scenario) -> list[int | None]:
+    programs = [tcp(flow).tcp_bpf for flow in run.flows]
+    return [None if program is None else program.cwnd_clamp_segs for program in programs]
+
+
+def test_covers_the_paper() -> None:
+    for test in ("rack", "rack-sizes", "scaled-rack", "scaled-sizes", "open-sizes"):
+        assert families(test) == RACK
+    for test in ("rack-pairs", "rack-triples", "scaled-pairs", "scaled-triples"):
+        assert families(test) == RACK - {"cubic", "TCP-BPF"}
+    assert families("wide") == WIDE
+    assert families("wide-triples") == {"bbr", "bic", "reno", "yeah", "bbr3"}
+    assert families("wide-sizes") == {"cubic", "bbr", "bic", "yeah", "bbr3"}
+    names = [figure.name for figure in STUDY.figures]
+    panels = {1: "ab", 2: "ab", 3: "ab", 4: "ab", 5: "ab", 6: "abcd", 7: "abc", 8: "abcd", 9: "ab"}
+    panels |= {10: "ab", 11: "ab", 12: "", 13: "abcd", 14: "", 15: "abcde", 16: "ab", 17: "ab"}
+    assert [name for name in names if name.startswith("fig")] == [
+        f"fig{number}{letter}" for number, letters in panels.items() for letter in letters or [""]
+    ]
+    assert [claim.id for claim in STUDY.claims] == [f"B{n:02}" for n in range(1, 53)]
+
+
+def test_tests_are_in_the_order_of_the_paper() -> None:
+    names = [test.name for test in STUDY.tests]
+    firsts = [
+        names.index(name)
+        for name in ("rack", "wide", "access", "open-buffer", "clamp-load", "scaled-rack")
+    ]
+    assert firsts == sorted(firsts)
+
+
+def test_counts_of_runs() -> None:
+    assert Counter(run.test for run in shipped.runs(STUDY.name)) == {
+        "window": 4 * 6 * 3,
+        "rack": 7 * 2 * 10,
+        "rack-pairs": 5 * 3 * 10,
+        "rack-triples": 5 * 3 * 10,
+        "rack-sizes": 7 * 5 * 5,
+        "wide": 10 * 2 * 20,
+        "wide-collapse": (2 * 4 + 2) * 20,
+        "wide-triples": 5 * 2 * 10,
+        "wide-sizes": 5 * 5 * 3,
+        "access": 6 * 2 * 2 * 5 * 10,
+        "open-buffer": 5 * 4 * 3 * 3,
+        "open-mark": 3 * 4 * 2 * 3,
+        "open-nv": (1 + 2) * 4 * 3 * 3,
+        "open-sizes": 7 * 4 * 3,
+        "open-wide": 4 * 4 * 5,
+        "open-dctcp": 3 * 2 * 3,
+        "open-wide-sizes": 2 * 2 * 4 * 2,
+        "clamp-load": 2 * 8 * 2 * 3,
+        "buffer-load": 3 * 5 * 6 * 5,
+        "dctcp-start": 8 * 10,
+        "scaled-rack": 7 * 2 * 3,
+        "scaled-pairs": 5 * 2 * 3,
+        "scaled-triples": 5 * 2 * 3,
+        "scaled-sizes": 7 * 3 * 3,
+        "scaled-wide": 7 * 2 * 3,
+        "scaled-wide-triples": 5 * 2 * 3,
+        "scaled-wide-sizes": 5 * 3 * 2,
+        "short-access": 3 * 2 * 2 * 4 * 2,
+    }
+
+
+def test_tests_share_the_runs_that_they_have_in_common() -> None:
+    """The runs of collapses are those of Fig. 9 where the buffer is the same."""
+    wide = {run.resolved.key for run in shipped.runs(STUDY.name, "wide")}
+    collapse = [
+        run for run in shipped.runs(STUDY.name, "wide-collapse") if run.axes["buffer"] == "1.5mb"
+    ]
+    assert {run.resolved.key for run in collapse} <= wide
+
+
+def test_two_flows_and_three_live_as_the_paper_says() -> None:
+    for test in ("rack", "scaled-rack", "wide", "scaled-wide"):
+        assert lives_s(scenario(test, algorithm="cubic", flows="2")) == [(0, 60), (22, 42)]
+        three = lives_s(scenario(test, algorithm="cubic", flows="3"))
+        assert three == [(0, 60), (12, 52), (26, 46)]
+    for test in ("rack-pairs", "scaled-pairs"):
+        run = scenario(test, algorithm="bbr", order="CUBIC first", bpf="no")
+        assert lives_s(run) == [(0, 60), (22, 42)]
+    for test in ("rack-triples", "scaled-triples"):
+        run = scenario(test, algorithm="bbr", order="CUBIC first", bpf="no")
+        assert lives_s(run) == [(0, 60), (12, 52), (26, 46)]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_windows_are_as_long_as_they_say(quick: bool) -> None:
+    """In every run of the tests that judge by them, on samples of a tenth of a second."""
+    tests = ("rack", "rack-pairs", "scaled-pairs", "wide")
+    for run in {
+        (run.test, run.axes.get("flows")): run
+        for run in shipped.runs(STUDY.name, *tests, quick=quick)
+    }.values():
+        data = run.resolved.scenario
+        view = RunView(played(run, [constant(100)] * len(data.flows)), run.windows, run.settings)
+        last_s = lives_s(data)[-1]
+        lengths_s = {"joined": last_s[1] - last_s[0], "together": last_s[1] - last_s[0] - 2}
+        if run.test.endswith("-pairs"):
+            lengths_s |= {"before10": 9, "after10": last_s[1] - last_s[0] - 12}
+        else:
+            lengths_s |= {"early": 5, "end": 5, "soon": 5, "alone": lives_s(data)[1][0] - 2}
+        for name, length_s in lengths_s.items():
+            span = view.span(name)
+            assert span is not None, (run.axes, name)
+            assert span.seconds == pytest.approx(length_s, abs=0.21), (run.axes, name)
+
+
+def test_cubic_is_first_or_last() -> None:
+    for test in ("rack-pairs", "rack-triples", "wide-triples"):
+        for order in ("CUBIC first", "CUBIC last"):
+            bpf = {} if test == "wide-triples" else {"bpf": "no"}
+            run = scenario(test, algorithm="reno", order=order, **bpf)
+            names = [tcp(flow).algorithm for flow in run.flows]
+            first, others = ("cubic", "reno") if order == "CUBIC first" else ("reno", "cubic")
+            assert names == [first, *[others] * (len(names) - 1)]
+            assert [flow.group == "cubic" for flow in run.flows] == [n == "cubic" for n in names]
+
+
+def test_tcp_bpf_is_cubic_with_a_clamp_and_short_buffers() -> None:
+    for run in shipped.runs(STUDY.name, "rack", "rack-sizes", "open-sizes", "scaled-rack"):
+        for flow in run.resolved.scenario.flows:
+            own = tcp(flow)
+            if run.axes["algorithm"] != "TCP-BPF":
+                assert own.tcp_bpf is None
+                continue
+            assert (own.algorithm, own.preset) == ("cubic", "brakmo2017")
+            program = own.tcp_bpf
+            assert program is not None
+            assert program.cwnd_clamp_segs == 100
+            assert (program.send_buffer_bytes, program.receive_buffer_bytes) == (150_000, 150_000)
+
+
+def test_tcp_bpf_for_all_flows_leaves_their_algorithms() -> None:
+    for test, count in (("rack-pairs", 2), ("rack-triples", 3), ("scaled-triples", 3)):
+        run = scenario(test, algorithm="bbr", order="CUBIC first", bpf="yes")
+        assert clamps(run) == [100] * count
+        assert {tcp(flow).algorithm for flow in run.flows} == {"cubic", "bbr"}
+        plain = scenario(test, algorithm="bbr", order="CUBIC first", bpf="no")
+        assert clamps(plain) == [None] * count
+
+
+def test_every_algorithm_is_that_of_the_paper() -> None:
+    """BBRv3 is ours, and has no preset of 2017."""
+    for run in shipped.runs(STUDY.name):
+        for flow in run.resolved.scenario.flows:
+            own = tcp(flow)
+            assert own.preset == (None if own.algorithm == "bbr3" else "brakmo2017"), run.axes
+            assert own.stack.profile == "linux-4.14"
+
+
+def test_the_round_trip_of_the_rack_is_that_of_the_wire_and_of_the_hosts() -> None:
+    def rtt_us(test: str, **where: str) -> float:
+        run = scenario(test, **where)
+        return facts.base_rtt_ns(run, run.flows[0]) / 1000
+
+    assert rtt_us("rack", algorithm="nv", flows="2") == 50
+    assert rtt_us("window", hosts="0us", window="80p") == 20
+    assert rtt_us("window", hosts="15us", window="80p") == 80
+    assert rtt_us("wide", algorithm="bbr", flows="2") == 10_050
+    assert rtt_us("scaled-rack", algorithm="nv", flows="2") == SCALED * 50
+
+
+def test_the_scaled_rack_is_the_rack_in_packets() -> None:
+    for name in sorted(RACK):
+        large = scenario("rack", algorithm=name, flows="2")
+        small = scenario("scaled-rack", algorithm=name, flows="2")
+        assert bdp_packets(small) == pytest.approx(bdp_packets(large))
+        assert bottleneck_packets(small) == bottleneck_packets(large)
+        assert small.links[0].queue == large.links[0].queue
+        assert clamps(small) == clamps(large)
+        assert lives_s(small) == lives_s(large)
+
+
+def test_what_is_scaled_at_10_ms_is_a_twentieth_of_it() -> None:
+    large, small = (scenario(test, algorithm="bbr", flows="3") for test in ("wide", "scaled-wide"))
+    assert facts.base_rtt_ns(small, small.flows[0]) == facts.base_rtt_ns(large, large.flows[0])
+    assert bdp_packets(small) == pytest.approx(bdp_packets(large) / SCALED)
+    assert bottleneck_packets(small) == pytest.approx(bottleneck_packets(large) / SCALED, rel=0.03)
+    large = scenario("wide-sizes", algorithm="bbr", requests="3")
+    small = scenario("scaled-wide-sizes", algorithm="bbr", requests="3")
+    for before, after in zip(large.flows, small.flows, strict=True):
+        assert before.label == after.label
+        assert asked_bytes(before) == SCALED * asked_bytes(after)
+
+
+def asked_bytes(flow: Flow) -> int:
+    demand = tcp(flow).demand
+    if isinstance(demand, str) or demand.requests is None:
+        return 0
+    return demand.requests.bytes
+
+
+def test_nv_is_told_the_base_rtt_of_the_paper() -> None:
+    """It is above the round trip of the path, and of NV alone with its window."""
+    for test, base_us in (("rack", None), ("scaled-rack", 80 * SCALED)):
+        for flows in ("2", "3"):
+            run = scenario(test, algorithm="nv", flows=flows)
+            given = {tcp(flow).parameters.get("base_rtt") for flow in run.flows}
+            assert given == {base_us}
+    for test in ("scaled-pairs", "scaled-triples"):
+        run = scenario(test, algorithm="nv", order="CUBIC first", bpf="no")
+        others = [tcp(flow) for flow in run.flows if flow.group == "other"]
+        assert {own.parameters.get("base_rtt") for own in others} == {80 * SCALED}
+
+
+def test_nv_has_a_queue_of_its_own_beside_others() -> None:
+    for test in ("rack-pairs", "rack-triples", "scaled-pairs", "scaled-triples"):
+        for run in STUDY.runs(where={"test": test, "algorithm": "nv"}, runs=1):
+            data = run.resolved.scenario
+            own = classes(data)
+            for flow, number in zip(data.flows, own, strict=True):
+                assert (number == own[0]) == (flow.group == data.flows[0].group)
+    shared = scenario("open-nv", point="B14", base="80", hosts="7.5us", nv="shared queue")
+    assert classes_by_ecn(shared)
+    assert not classes_by_ecn(
+        scenario("open-nv", point="B14", base="80", hosts="7.5us", nv="own queue")
+    )
+
+
+def classes_by_ecn(run: Scenario) -> bool:
+    discipline = run.links[0].queue.discipline
+    assert isinstance(discipline, Classes)
+    return discipline.by.ecn is not None
+
+
+def classes(run: Scenario) -> tuple[int, ...]:
+    """Return the class of each flow."""
+    discipline = run.links[0].queue.discipline
+    assert isinstance(discipline, Classes)
+    assert discipline.by.flows is not None
+    return discipline.by.flows
+
+
+def test_hosts_send_streams_and_requests_of_their_own() -> None:
+    rack = scenario("rack-sizes", algorithm="TCP-BPF", requests="3")
+    groups = Counter(flow.group for flow in rack.flows)
+    assert groups == {"stream": 3, "rpc10kb": 3, "rpc1mb": 9}
+    wide = scenario("wide-sizes", algorithm="cubic", requests="16")
+    groups = Counter(flow.group for flow in wide.flows)
+    assert groups == {"stream": 3, "rpc1mb": 3, "rpc8mb": 48}
+    for run in (rack, wide):
+        firsts = [flow.forward.hops[0].link for flow in run.flows]
+        assert len(set(firsts)) == 3
+        assert set(Counter(firsts).values()) == {len(firsts) // 3}
+
+
+def test_buffers_at_40_ms_are_those_of_the_paper() -> None:
+    """16 packets are half of the BDP, 32 are the BDP and so on, to 8 BDP."""
+    for queue, packets in (("0.5bdp", 16), ("1bdp", 33), ("2bdp", 66), ("8bdp", 266)):
+        for flows, count in (("1 per host", 3), ("3 per host", 9)):
+            run = scenario("access", algorithm="bbr", rate="10mbit", flows=flows, queue=queue)
+            assert bottleneck_packets(run) == packets
+            assert len(run.flows) == count
+            short = scenario(
+                "short-access", algorithm="bbr", rate="10mbit", flows=flows, queue=queue
+            )
+            assert short.links[0] == run.links[0]
+
+
+def test_enough_requests_for_the_percentiles_that_are_judged() -> None:
+    """10,000 for 99.9 %, in as long as the algorithms that are said to be fast have."""
+    for name, duration_s in (("nv", 22), ("TCP-BPF", 22), ("cubic", 42), ("bbr", 122)):
+        run = scenario("rack-sizes", algorithm=name, requests="2")
+        assert run.duration_ns == duration_s * 10**9
+
+
+def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:
+    results = Results(STUDY, Store(tmp_path)).claims()
+    decided = {result.claim.id for result in results if result.verdict is not Verdict.UNDECIDED}
+    assert decided == {"B13", "B47"}
+    assert all(r.verdict is Verdict.REPRODUCED for r in results if r.claim.id in decided)

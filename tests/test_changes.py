@@ -1,0 +1,85 @@
+"""``--set KEY=VALUE``: any key of a scenario file, and errors that name the option and the key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dumbbell.errors import InputError
+from dumbbell.scenario import changes
+from dumbbell.scenario.changes import Change
+from dumbbell.scenario.model import Scenario
+from samples import table
+
+KEYS = st.lists(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("network.rtt=80ms", "80ms"),
+        ("network.rtt = 80ms", "80ms"),
+        ("flow.0.count=3", 3),
+        ("record.algorithm_state=true", True),
+        ('stack={ profile = "linux-6" }', {"profile": "linux-6"}),
+        ('title="a = b"', "a = b"),
+        ("title=a = b", "a = b"),
+        ("title=", ""),
+    ],
+)
+def test_values_are_those_of_toml_or_texts(text: str, value: Any) -> None:
+    assert Change.parse(text).value == value
+
+
+@given(KEYS, st.integers(0, 10**9))
+def test_what_is_set_is_there_and_nothing_else_changes(keys: list[str], value: int) -> None:
+    before = {"other": {"a": [1, 2]}}
+    path = ".".join(["new", *keys])
+    found: Any = changes.changed(before, [Change.parse(f"{path}={value}")])
+    assert found.pop("other") == before["other"]
+    for key in ["new", *keys]:
+        assert list(found) == [key]
+        found = found[key]
+    assert found == value
+    assert before == {"other": {"a": [1, 2]}}
+
+
+def test_entries_count_from_0_and_the_last_change_wins() -> None:
+    asked = [Change.parse(f"flow.0.algorithm={name}") for name in ("cubic", "htcp")]
+    found = Scenario.parse(changes.changed(table(), asked), "a.toml")
+    assert [flow.algorithm for flow in found.flow] == ["htcp"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("network.rtt", "not a key and a value"),
+        ("=80ms", "not a key and a value"),
+        ("network..rtt=80ms", "not a key and a value"),
+        ("flow.1.count=2", "no such entry"),
+        ("flow.x.count=2", "no such entry"),
+        ("network.rtt.low=1ms", "has no keys"),
+    ],
+)
+def test_what_cannot_be_set_is_refused(text: str, wanted: str) -> None:
+    with pytest.raises(InputError, match=wanted) as refused:
+        changes.changed(table(), [Change.parse(text)])
+    assert refused.value.source == "--set"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [("network.rtt=80", "network.rtt"), ("network.rttt=80ms", "network.rttt")],
+)
+def test_an_error_of_the_schema_names_the_option_only_where_that_is_wrong(
+    text: str, key: str
+) -> None:
+    asked = [Change.parse(text)]
+    with pytest.raises(InputError) as refused:
+        Scenario.parse(changes.changed(table({"duration": "x"}), asked), "a.toml")
+    error = changes.blamed(refused.value, asked)
+    sources = {each.key: each.source for each in (error, *error.others)}
+    assert sources == {"duration": "a.toml", key: "--set"}

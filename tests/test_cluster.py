@@ -1,0 +1,155 @@
+"""Campaigns on Dask: the bytes of one machine, whatever happens to workers and schedulers."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import distributed
+import pytest
+
+import small_study
+from calling import assert_refused, caller
+from dumbbell.errors import InputError
+from dumbbell.running import cluster
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import PoolLost, Progress, execute
+from dumbbell.running.store import Store
+from dumbbell.running.task import OtherBuild
+from dumbbell.scenario.resolve import ResolvedScenario
+from samples import resolved
+
+SOON_S = 30
+
+
+@contextmanager
+def started(*arguments: str, python_path: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Start a part of a cluster; it ends with the block."""
+    environment = dict(os.environ)
+    if python_path is not None:
+        environment["PYTHONPATH"] = python_path
+    command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def address_of(scheduler: subprocess.Popen[str]) -> str:
+    """Wait until a scheduler says where it is."""
+    assert scheduler.stderr is not None
+    for line in scheduler.stderr:
+        if found := re.search(r"Scheduler at:\s+(tcp://\S+)", line):
+            return found[1]
+    raise AssertionError("no scheduler")
+
+
+SCHEDULER = ("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+WORKER = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+
+
+def runs(count: int, duration: str = "2s") -> list[ResolvedScenario]:
+    return [resolved({"duration": duration, "seed": seed}) for seed in range(count)]
+
+
+def contents(root: Path) -> dict[Path, bytes]:
+    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_lost_worker_costs_nothing_but_time(tmp_path: Path) -> None:
+    wanted = runs(30)
+    execute(wanted, Store(tmp_path / "here"), SimulatorEngine(), 2)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as workers,
+        distributed.Client(workers) as client,
+    ):
+        pids = list(client.run(os.getpid).values())
+
+        def follow(state: Progress) -> None:
+            if state.finished == 5:
+                os.kill(pids[0], signal.SIGKILL)
+
+        with cluster.connected(workers.scheduler_address) as pool:
+            assert pool.jobs == 2
+            outcome = execute(wanted, Store(tmp_path / "there"), SimulatorEngine(), pool, follow)
+        deadline = time.monotonic() + SOON_S
+        while len(client.nthreads()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert pids[0] not in client.run(os.getpid).values()
+    assert (len(outcome.done), outcome.failed) == (30, [])
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+
+
+def test_a_lost_scheduler_ends_it_and_another_goes_on(tmp_path: Path) -> None:
+    wanted, store = runs(20), Store(tmp_path)
+    with started(*SCHEDULER) as scheduler:
+        address = address_of(scheduler)
+        with started("worker", address, *WORKER):
+
+            def follow(state: Progress) -> None:
+                if state.finished == 3:
+                    scheduler.kill()
+
+            with pytest.raises(PoolLost), cluster.connected(address) as pool:
+                execute(wanted, store, SimulatorEngine(), pool, follow)
+    kept = len(list(store.keys()))
+    assert 3 <= kept < 20
+    with cluster.connected("local:1") as pool:
+        outcome = execute(wanted, store, SimulatorEngine(), pool)
+    assert (len(outcome.reused), len(outcome.done)) == (kept, 20 - kept)
+
+
+def test_workers_of_another_build_are_refused_by_name(tmp_path: Path) -> None:
+    package = tmp_path / "dumbbell" / "running"
+    package.mkdir(parents=True)
+    (package / "task.py").write_text("def build():\n    return 'simulator 0, tables 1'\n")
+    with started(*SCHEDULER) as scheduler:
+        address = address_of(scheduler)
+        with (
+            started("worker", address, *WORKER, "--name", "old", python_path=str(tmp_path)),
+            pytest.raises(OtherBuild, match=r"tcp://\S+ has simulator 0, tables 1; here it is"),
+            cluster.connected(address),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("address", ["", "local", "local:0", "127.0.0.1:8786", "http://a:1"])
+def test_what_is_no_cluster_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="not a Dask cluster"), cluster.connected(address):
+        pass
+
+
+def test_a_scheduler_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_WAIT_S", 1)
+    with (
+        pytest.raises(InputError, match="no scheduler answers"),
+        cluster.connected("tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_the_command_takes_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small_study.write(tmp_path / "studies" / "small")
+    dumbbell = caller(monkeypatch, capsys)
+    command = ("run", "small", "--quick")
+    assert dumbbell(*command, "--results", "here").code == 0
+    assert dumbbell(*command, "--results", "there", "--dask", "local:2").code == 0
+    here, there = (contents(tmp_path / name / "runs") for name in ("here", "there"))
+    assert here == there
+    assert "4 run" not in dumbbell(*command, "--results", "there", "--dask", "local:1").err
+    said = dumbbell(*command, "--dask", "local:1", "--jobs", "3")
+    assert_refused(said)
+    assert "--jobs: 3: says how many runs go on here" in said.err

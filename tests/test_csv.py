@@ -1,0 +1,139 @@
+"""--csv: the tables of the command for spreadsheets, with the numbers that JSON has."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+import small_study
+from calling import Command, assert_refused, caller
+from dumbbell.report.run_totals import Totals
+from dumbbell.report.shown import number, with_interval
+
+SCENARIO = """
+title = "Two flows"
+duration = "3s"
+[network]
+rate = "10mbit"
+rtt = "20ms"
+queue = "1bdp"
+[[flow]]
+algorithm = "reno"
+label = 'one, "two"'
+[[flow]]
+transport = "udp"
+rate = "1mbit"
+"""
+COMPARE = ("compare", "reno", "cubic", "--rtt", "10ms", "--duration", "2s", "--runs", "2")
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), strict=True))
+
+
+@pytest.mark.parametrize("what", ["studies", "algorithms", "figures", "stacks"])
+def test_lists_have_the_columns_of_their_tables(dumbbell: Command, what: str) -> None:
+    listed, entries = rows(dumbbell("list", what, "--csv").out), dumbbell("list", what, "--json")
+    assert len(listed) == len(entries.json)
+    for row, entry in zip(listed, entries.json, strict=True):
+        known = {key: "" if entry[key] is None else str(entry[key]) for key in row}
+        assert row == known
+    heads = dumbbell("list", what).out.split("\n", 1)[0]
+    assert all(head in heads for head in listed[0])
+
+
+def test_totals_of_a_run_are_unrounded(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    said = dumbbell("simulate", "two.toml", "--csv")
+    first, second = rows(said.out)
+    assert first["flow"] == 'one, "two"'
+    summary = dumbbell("simulate", "two.toml", "--json").json["summary"]
+    received = summary["flows"][0]["received_bytes"]
+    assert float(first["goodput (Mbit/s)"]) == pytest.approx(received * 8 / 3e6, rel=1e-12)
+    assert first["timeouts"] == str(summary["flows"][0]["timeouts"])
+    assert second["timeouts"] == ""
+    assert [run["seed"] for run in rows(dumbbell("list", "runs", "--csv").out)] == ["1"]
+
+
+def test_means_of_runs_have_their_intervals(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    row = rows(dumbbell("simulate", "two.toml", "--runs", "2", "--csv").out)[0]
+    goodput = [float(row[f"goodput (Mbit/s){end}"]) for end in (" low", "", " high")]
+    assert goodput == sorted(goodput)
+
+
+def test_comparisons_are_those_of_json(dumbbell: Command) -> None:
+    found = rows(dumbbell(*COMPARE, "--rate", "10mbit", "--csv").out)
+    lines = dumbbell(*COMPARE, "--rate", "10mbit", "--json").json["lines"]
+    assert [row["flows"] for row in found] == [line["flows"] for line in lines]
+    for row, line in zip(found, lines, strict=True):
+        goodput = line["quantities"]["goodput_mbit_per_s"]
+        assert float(row["goodput (Mbit/s)"]) == goodput["mean"]
+        assert float(row["goodput (Mbit/s) low"]) == goodput["low"]
+
+
+def test_sweeps_name_the_best_at_each_point(dumbbell: Command) -> None:
+    found = rows(dumbbell(*COMPARE, "--rate", "5mbit,10mbit", "--csv").out)
+    assert [row["rate"] for row in found] == ["5mbit", "10mbit"]
+    best = [key for key in found[0] if key.endswith(": best")]
+    assert best
+    assert {row[key] for row in found for key in best} <= {"reno", "cubic"}
+
+
+def test_verdicts_stand_alone(dumbbell: Command, tmp_path: Path) -> None:
+    small_study.write(study := tmp_path / "study")
+    said = dumbbell("claims", study, "--csv")
+    claims = dumbbell("claims", study, "--json").json["claims"]
+    assert [(row["claim"], row["verdict"]) for row in rows(said.out)] == [
+        (claim["id"], claim["verdict"]) for claim in claims
+    ]
+    assert "3 undecided" in said.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("list", "stacks"),
+        ("claims", "mani2012"),
+        (*COMPARE, "--rate", "10mbit"),
+        ("simulate", "two.toml"),
+    ],
+)
+def test_one_form_at_a_time(dumbbell: Command, command: tuple[str, ...]) -> None:
+    said = dumbbell(*command, "--json", "--csv")
+    assert_refused(said)
+    assert "--csv" in said.err
+
+
+def test_what_is_no_table_of_flows_is_refused(dumbbell: Command) -> None:
+    said = dumbbell("simulate", "two.toml", "--csv", "--perturb", "3")
+    assert_refused(said)
+    assert "--perturb" in said.err
+
+
+def test_cells_without_a_value_keep_their_columns() -> None:
+    totals = Totals(
+        ("flows", "goodput", "delay"),
+        (
+            ("a", with_interval(2.0, 1.0, 3.0), ""),
+            ("b", number(None), with_interval(1, None, None)),
+        ),
+        intervals=True,
+    )
+    heads, cells = totals.flat()
+    assert heads == [
+        "flows",
+        *(f"{name}{end}" for name in ("goodput", "delay") for end in ("", " low", " high")),
+    ]
+    assert cells == [["a", 2.0, 1.0, 3.0, "", None, None], ["b", None, None, None, 1, None, None]]

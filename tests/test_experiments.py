@@ -1,0 +1,363 @@
+"""``simulate`` and ``compare`` keep and show what they run; ``list runs`` and ``open`` find it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+import browser
+from calling import Command, caller
+from dumbbell import api, experiments
+from dumbbell.report import site
+from dumbbell.running.store import Store
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Study
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+SCENARIO = """
+title = "Two of {these} against each other"
+duration = "4s"
+seed = 7
+[network]
+rate = "10mbit"
+rtt = "20ms"
+queue = "0.5bdp"
+[[flow]]
+algorithm = "htcp@li2007"
+[[flow]]
+algorithm = "cubic"
+label = "a {b}"
+start = "1s"
+"""
+
+PATH = ("--rate", "10mbit", "--rtt", "20ms", "--duration", "4s", "--runs", "3")
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.toml").write_text(SCENARIO)
+    return caller(monkeypatch, capsys)
+
+
+def only_experiment() -> str:
+    (name,) = experiments.names(Path("results"))
+    return name
+
+
+def test_a_scenario_is_run_once_and_is_what_it_would_be_alone(dumbbell: Command) -> None:
+    first = dumbbell("simulate", "two.toml")
+    assert "1 run, 0 reused, 0 failed" in first.err
+    again = dumbbell("simulate", "two.toml")
+    assert "0 run, 1 reused" in again.err
+    assert again.out == first.out
+    (key,) = Store("results").keys()
+    assert key == Scenario.load("two.toml").resolve().key
+    assert f"See it: dumbbell open {only_experiment()}" in again.err
+
+
+def test_repetitions_begin_with_the_seed_and_share_what_is_there(dumbbell: Command) -> None:
+    dumbbell("simulate", "two.toml")
+    said = dumbbell("simulate", "two.toml", "--runs", "3")
+    assert "2 run, 1 reused" in said.err
+    assert "mean of 3 runs" in said.out
+    told = dumbbell("simulate", "two.toml", "--runs", "3", "--json").json["runs"]
+    seeds = [run["scenario"]["seed"] for run in told]
+    assert seeds[0] == 7
+    assert len(set(seeds)) == 3
+    one = dumbbell("simulate", "two.toml", "--seed", str(seeds[1]), "--json")
+    assert "1 reused" in one.err
+    assert one.json["scenario"] == told[1]["scenario"]
+    assert only_experiment()
+
+
+def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
+    dumbbell("simulate", "two.toml")
+    options = ("--set", "network.rtt=40ms", "--set", "flow.1.algorithm=reno", "--duration", "2s")
+    told = dumbbell("simulate", "two.toml", *options, "--json").json["scenario"]
+    assert told["duration_ns"] == 2 * 10**9
+    assert [flow["transport"]["tcp"]["algorithm"] for flow in told["flows"]] == ["htcp", "reno"]
+    names = experiments.names(Path("results"))
+    assert len(names) == 2
+    commands = {experiments.load(name, Path("results")).header.command for name in names}
+    assert commands == {
+        "dumbbell simulate two.toml",
+        "dumbbell simulate two.toml --set network.rtt=40ms --set flow.1.algorithm=reno "
+        "--duration 2s",
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--set", "network.rttt=40ms"], '--set: network.rttt = "40ms": unknown key'),
+        (["--set", "network.rtt=40"], "--set: network.rtt = 40: "),
+        (["--set", "rtt"], '--set: "rtt": not a key and a value'),
+        (["--duration", "4"], '--duration: "4": '),
+        (["--runs", "2", "--pcap", "p"], '--pcap: "p": is of one run'),
+        (["--runs", "2", "--trace", "p.parquet"], '--trace: "p.parquet": is of one run'),
+    ],
+)
+def test_what_cannot_be_is_refused_and_leaves_nothing(
+    dumbbell: Command, options: list[str], wanted: str
+) -> None:
+    said = dumbbell("simulate", "two.toml", *options)
+    assert said.code == 2
+    assert said.err.startswith(f"error: {wanted}")
+    assert not Path("results").exists()
+
+
+def test_files_are_relative_to_the_scenario(dumbbell: Command) -> None:
+    said = dumbbell("simulate", EXAMPLES / "radio.toml", "--duration", "11s")
+    assert said.code == 0
+
+
+def test_captured_runs_are_kept_without_their_packets(dumbbell: Command) -> None:
+    said = dumbbell("simulate", "two.toml", "--pcap", "name")
+    assert Path("name-sender.pcapng").stat().st_size > 10_000
+    assert "1 reused" in said.err
+    alone = api.simulate("two.toml")
+    kept = Store("results").get(alone.key)
+    assert kept.summary == alone.summary
+    assert kept.flows.equals(alone.flows)
+
+
+def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(SCENARIO.replace('"4s"', '"2000s"'))
+    command = [sys.executable, "-m", "dumbbell.cli", "simulate", "long.toml", "--runs", "400"]
+    process = subprocess.Popen(
+        [*command, "--jobs", "1"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    end_s = time.monotonic() + 60
+    while not list(tmp_path.glob("results/runs/??/*/run.json")):
+        assert process.poll() is None
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command continues" in said
+    finished = len(list(tmp_path.glob("results/runs/??/*/run.json")))
+    assert 1 <= finished < 400
+    again = subprocess.run(
+        [*command[:-1], "1"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "0 run, 1 reused" in again.stderr
+
+
+def test_an_experiment_that_cannot_run_does_not_stay(dumbbell: Command) -> None:
+    said = dumbbell("compare", "reno", *PATH[:-2], "--buffer", "1bdp", "--stack", "linux-6.")
+    assert said.code == 2
+    assert not Path("results/experiments").exists()
+
+
+def test_runs_are_listed_and_the_newest_comes_first(dumbbell: Command) -> None:
+    assert "holds no runs" in dumbbell("list", "runs").err
+    dumbbell("compare", "reno", *PATH)
+    dumbbell("simulate", "two.toml", "--results", "results")
+    listed = dumbbell("list", "runs", "--json").json
+    assert len(listed) == 4
+    newest = listed[0]
+    assert newest["study"].startswith("two-")
+    assert (newest["test"], newest["algorithms"]) == ("run", "htcp@li2007, cubic")
+    assert (newest["rate"], newest["rtt (ms)"], newest["seed"]) == ("10mbit", "20", "7")
+    assert {run["study"].partition("-")[0] for run in listed[1:]} == {"compare"}
+    shown = dumbbell("list", "runs")
+    assert newest["run"] in shown.out
+    assert "dumbbell open RUN" in shown.err
+
+
+def page_of(address: str) -> Path:
+    return Path(unquote(urlparse(address.strip()).path))
+
+
+def test_open_draws_a_page_once(dumbbell: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    dumbbell("simulate", "two.toml")
+    first = dumbbell("open")
+    assert page_of(first.out).is_file()
+    write = site.write
+    monkeypatch.setattr(site, "write", None)
+    name = only_experiment()
+    (key,) = Store("results").keys()
+    assert dumbbell("open", name, "--print").out == first.out
+    run = dumbbell("open", key[:9]).out
+    assert page_of(run) == page_of(first.out).parent / "run.html"
+    assert run.strip().endswith(f"#run/{key[:16]}")
+    monkeypatch.setattr(site, "write", write)
+    dumbbell("simulate", "two.toml", "--runs", "2")
+    before = page_of(first.out).read_text()
+    assert dumbbell("open", name).out == first.out
+    assert page_of(first.out).read_text() != before
+
+
+def test_open_opens_a_browser_only_where_somebody_looks(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    dumbbell("simulate", "two.toml")
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setenv("DISPLAY", ":0")
+    dumbbell("open")
+    assert opened == []
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    dumbbell("open", "--print")
+    assert opened == []
+
+
+def test_open_says_what_there_is(dumbbell: Command) -> None:
+    said = dumbbell("open")
+    assert said.code == 2
+    assert "holds no runs" in said.err
+    dumbbell("simulate", "two.toml")
+    said = dumbbell("open", "two-00000000")
+    assert said.code == 2
+    assert only_experiment() in said.err
+    dumbbell("simulate", "two.toml", "--runs", "40")
+    said = dumbbell("open", "")
+    assert said.code == 2
+    assert "40 runs begin like this" in said.err
+
+
+def test_experiments_are_in_the_site_of_all_studies(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Study, "names", list)
+    dumbbell("simulate", "two.toml", "--results", "elsewhere")
+    said = dumbbell("report", "--all", "--results", "elsewhere")
+    assert said.code == 0
+    (name,) = experiments.names(Path("elsewhere"))
+    index = Path("report/index.html").read_text()
+    assert "Own experiments" in index
+    assert f'href="studies/{name}/index.html"' in index
+    assert "not among the studies" not in said.err
+    assert dumbbell("open", name, "--results", "elsewhere").code == 0
+
+
+def test_experiments_are_merged(dumbbell: Command) -> None:
+    dumbbell("simulate", "two.toml", "--results", "part")
+    dumbbell("merge", "part")
+    assert only_experiment() == experiments.names(Path("part"))[0]
+    said = dumbbell("simulate", "two.toml")
+    assert "1 reused" in said.err
+    assert [run["test"] for run in dumbbell("list", "runs", "--json").json] == ["run"]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the pages of a simulation and of a comparison."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "two.toml").write_text(SCENARIO)
+    for arguments in (
+        ["simulate", "two.toml", "--runs", "2", "--report", "simulated"],
+        ["compare", "reno", "cubic", *PATH, "--flows", "reno:1,bbr:1", "--report", "compared"],
+    ):
+        command = [sys.executable, "-m", "dumbbell.cli", *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        assert f"Page: {arguments[-1]}/index.html" in done.stderr
+    return folder
+
+
+def test_pages_have_tables_downloads_and_commands(pages: Path) -> None:
+    simulated = (pages / "simulated/index.html").read_text()
+    assert "dumbbell simulate two.toml --seed 7 --pcap packets" in simulated
+    assert "mean of 2 runs" in simulated
+    compared = (pages / "compared/index.html").read_text()
+    assert "reno × 1 in the mix" in compared
+    assert "±" in compared
+    assert "--flows reno:1,bbr:1" in compared
+    for folder, names in (
+        ("simulated", ("over-time", "delays")),
+        ("compared", ("trade-off", "over-time", "delays")),
+    ):
+        for name in names:
+            for suffix, start in ((".svg", b"<svg"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
+                file = pages / folder / "figures" / f"{name}{suffix}"
+                assert file.read_bytes().startswith(start)
+            assert (pages / folder / "data" / f"{name}.csv").stat().st_size > 100
+
+
+def test_every_link_leads_somewhere(pages: Path) -> None:
+    for page in (pages / "simulated/index.html", pages / "compared/index.html"):
+        for address in re.findall(r'(?:href|src)="([^"#]+)', page.read_text()):
+            assert (page.parent / address).is_file(), address
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    if browser.CHROMIUM is None:
+        pytest.skip("chromium is missing")
+    with browser.browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+TOP = "document.querySelector('.chart').getBoundingClientRect()"
+
+
+@pytest.mark.parametrize("name", ["simulated", "compared"])
+def test_the_first_screen_shows_the_figure(pages: Path, tab: browser.Browser, name: str) -> None:
+    tab.open(pages / name / "index.html", width=1400)
+    assert tab.evaluate(f"{TOP}.top") < 200
+    tab.wait("document.querySelector('.chart svg') !== null")
+    assert tab.evaluate(f"{TOP}.bottom") < 900
+    tab.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    tab.wait("document.querySelectorAll('.chart > img').length === 0")
+    assert tab.complaints == []
+
+
+@pytest.mark.parametrize("name", ["simulated", "compared"])
+def test_a_phone_shows_figures_that_can_be_read(
+    pages: Path, tab: browser.Browser, name: str
+) -> None:
+    tab.open(pages / name / "index.html", width=390)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    assert tab.evaluate("document.querySelector('.chart img').width") >= 600
+    assert tab.complaints == []
+
+
+def test_from_a_page_to_a_run(pages: Path, tab: browser.Browser) -> None:
+    tab.open(pages / "compared/index.html")
+    tab.evaluate("document.querySelector('.files a[href^=runs]').click()")
+    tab.wait("location.pathname.endsWith('runs/compare.html')")
+    tab.wait("document.querySelectorAll('#runs tbody tr').length === 9")
+    tab.evaluate("document.querySelector('#runs tbody a').click()")
+    tab.wait("document.querySelectorAll('.panel').length > 3")
+    assert tab.complaints == []
+
+
+def test_seeds_can_be_shared_by_all_grid_points(tmp_path: Path) -> None:
+    text = """
+[study]
+name = "shared"
+title = "Shared"
+authors = ["A"]
+year = 2026
+[[test]]
+name = "one"
+title = "One"
+runs = 3
+seeds = "shared"
+axes = { rtt = ["10ms", "20ms"] }
+[test.scenario]
+duration = "1s"
+network = { rate = "5mbit", rtt = "{rtt}", queue = "1bdp" }
+flow = [{ algorithm = "reno" }]
+"""
+    (tmp_path / "study.toml").write_text(text)
+    study = Study.load(tmp_path)
+    for seed in (0, 5):
+        runs = study.runs(seed=seed)
+        seeds = [run.resolved.scenario.seed for run in runs]
+        assert seeds[:3] == seeds[3:]
+        assert seeds[0] == seed
+        assert len(set(seeds)) == 3

@@ -1,0 +1,40 @@
+"""A hundred thousand short flows in one scenario: all of them are told of, within 1 GiB."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+FLOWS = 100_000
+MEMORY_MAX_BYTES = 2**30
+
+SCENARIO = """
+duration = "51s"
+network = { rate = "1gbit", rtt = "20ms", queue = "1bdp" }
+arrivals = [{ algorithm = "cubic", file = "web.txt", label = "web" }]
+"""
+
+MEASURED = """
+import json, resource, sys
+import dumbbell
+run = dumbbell.simulate(sys.argv[1])
+done = sum(flow.acked_bytes == 10_000 for flow in run.summary.flows)
+latency_ms = dumbbell.take(run, "latency_p99_ms[web]@run")["latency_p99_ms[web]@run"]
+# In kB on Linux.
+peak_bytes = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([len(run.summary.flows), done, latency_ms, peak_bytes]))
+"""
+
+
+def test_a_hundred_thousand_flows_are_run_within_a_gibibyte(tmp_path: Path) -> None:
+    (tmp_path / "web.txt").write_text("".join(f"{n / 2}ms 10kb\n" for n in range(FLOWS)))
+    (tmp_path / "many.toml").write_text(SCENARIO)
+    command = [sys.executable, "-c", MEASURED, str(tmp_path / "many.toml")]
+    output = subprocess.run(command, check=True, capture_output=True, text=True)
+    flows, done, latency_ms, peak_bytes = json.loads(output.stdout)
+    assert (flows, done) == (FLOWS, FLOWS)
+    # One after the other every half a millisecond: seven segments in one round trip.
+    assert 20 < latency_ms < 25
+    assert peak_bytes < MEMORY_MAX_BYTES, f"{peak_bytes / 2**20:.0f} MiB"

@@ -1,0 +1,177 @@
+"""Figures of runs over each other, of delays, and of one quantity against another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dumbbell import experiments
+from dumbbell.compare import Comparison, compare
+from dumbbell.figures import drawing
+from dumbbell.figures.figure import Figure
+from dumbbell.plan.expanding import scenarios
+from dumbbell.plans import Plan
+from dumbbell.quantities import histograms, occasions
+from dumbbell.quantities.view import RunView
+from dumbbell.results import Results
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import execute
+from dumbbell.running.store import Store
+from dumbbell.scenario import facts
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    return compare(
+        ["reno", "cubic"],
+        rate="10mbit",
+        rtt="20ms",
+        duration="6s",
+        runs=3,
+        results=tmp_path_factory.mktemp("overlays") / "results",
+        jobs=2,
+    )
+
+
+def drawn(results: Results, name: str) -> Figure:
+    figure = results.study.figure(name).draw(results)
+    assert drawing.rendered(figure.chart.to_dict(), ".svg").startswith(b"<svg")
+    return figure
+
+
+def test_a_trade_off_has_the_means_and_intervals_of_the_table(compared: Comparison) -> None:
+    frame = drawn(compared.results, "trade-off").frame
+    assert frame is not None
+    for algorithm in ("reno", "cubic"):
+        row = frame.filter(pl.col("series") == algorithm).row(0, named=True)
+        for axis, quantity in (("x", "rtt_mean_ms@run"), ("y", "goodput_mbit_per_s")):
+            told = compared.means.filter(
+                (pl.col("algorithm") == algorithm) & (pl.col("quantity") == quantity)
+            ).row(0, named=True)
+            ends = [row[axis], row[f"{axis}_low"], row[f"{axis}_high"]]
+            assert ends == pytest.approx([told["mean"], told["low"], told["high"]])
+        assert row["n"] == 3
+
+
+def test_a_trade_off_says_where_the_best_would_be(compared: Comparison) -> None:
+    assert "Better is up and to the left." in drawn(compared.results, "trade-off").notes
+
+
+def test_an_overlay_has_all_flows_of_all_runs(compared: Comparison) -> None:
+    figure = drawn(compared.results, "over-time")
+    assert figure.frame is not None
+    lines = figure.frame.select("quantity", "of", "flow", "run").unique()
+    counted = dict(lines.group_by("quantity").len().iter_rows())
+    # Two algorithms, three runs, of two flows or one queue each.
+    assert counted == {
+        "goodput (Mbit/s)": 12,
+        "cwnd (segments)": 12,
+        "RTT (ms)": 12,
+        "queue (packets)": 6,
+    }
+    assert "Strong: first runs; pale: the same again, 2 times." in figure.notes
+
+
+def test_percentiles_are_those_of_the_samples(compared: Comparison) -> None:
+    frame = drawn(compared.results, "delays").frame
+    assert frame is not None
+    values = []
+    for axes, view in compared.results.views("compare", {"algorithm": "reno"}):
+        assert axes == {"algorithm": "reno"}
+        span = view.span("main")
+        assert span is not None
+        samples = view.run.flows.filter(pl.col("time_ns").is_between(span.start_ns, span.end_ns))
+        values.append((samples["rtt_us"].drop_nulls() / 1e3).to_numpy())
+    expected = np.quantile(np.concatenate(values), 0.5, method="inverted_cdf")
+    curve = frame.filter((pl.col("delay") == "rtt") & (pl.col("of") == "reno"))
+    at = curve.filter((pl.col("share") - 0.5).abs() < 0.003)["ms"]
+    low, *_, high = [*at, *at]
+    assert low <= expected <= high
+    assert curve["ms"].is_sorted()
+    assert curve["share"].is_sorted()
+
+
+def single(tmp_path: Path, **changes: Any) -> Results:
+    """Return the runs of one scenario as an experiment."""
+    scenario = {
+        "duration": "5s",
+        "network": {"rate": "10mbit", "rtt": "20ms", "queue": "0.5bdp"},
+        "flow": [{"algorithm": "reno", "count": 2}],
+        **changes,
+    }
+    store = Store(tmp_path / "results")
+    store.create()
+    content = experiments.of_scenario(scenario, tmp_path / "one.toml", [], ["simulate", "one.toml"])
+    study = experiments.save(content, store.root)
+    runs = study.runs(seed=3)
+    assert not execute(scenarios(runs), store, SimulatorEngine(), 1).failed
+    return Results(study, store, [Plan(seed=3)])
+
+
+def test_queueing_delays_are_those_of_all_packets_where_they_are_recorded(tmp_path: Path) -> None:
+    results = single(tmp_path, record={"delays": "1s"})
+    frame = drawn(results, "delays").frame
+    assert frame is not None
+    ((_, view),) = results.views("run", {})
+    span, queue = view.span("main"), facts.bottleneck(view.scenario)
+    assert span is not None
+    assert queue is not None
+    counted = histograms.waiting(view, span, queue)
+    assert counted is not None
+    curve = frame.filter(pl.col("delay") == "queueing")
+    assert curve["ms"].max() == counted.max_ms()
+    assert set(curve["of"]) == {"all flows"}
+
+
+def test_what_happened_is_counted_once(tmp_path: Path) -> None:
+    results = single(tmp_path)
+    ((_, view),) = results.views("run", {})
+    run = view.run
+    for spans in (1, 7, 1000):
+        found = occasions.take(run, spans)
+        times = dict(found.group_by("what").agg(pl.col("times").sum()).iter_rows())
+        assert times["lost"] == sum(queue.dropped_packets for queue in run.summary.queues)
+        assert times["reduced"] == sum(flow.congestion_events for flow in run.summary.flows)
+        assert all(count <= spans for count in found.group_by("label", "what").len()["len"])
+
+
+def test_marks_are_those_of_the_queue(tmp_path: Path) -> None:
+    queue = {"limit": "1bdp", "discipline": "step", "threshold": "5p"}
+    results = single(
+        tmp_path,
+        network={"rate": "10mbit", "rtt": "20ms", "queue": queue},
+        stack={"profile": "linux-6", "switches": {"ecn": "classic"}},
+    )
+    ((_, view),) = results.views("run", {})
+    found = occasions.take(view.run, 50).filter(pl.col("what") == "marked")
+    told = view.run.summary.queues[0].marked_packets
+    assert 0.9 * told <= found["times"].sum() <= told
+    assert told > 0
+    drawn(results, "over-time")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"record": {"interval": "none", "events": []}},
+        {"flow": [{"transport": "udp", "rate": "1mbit"}]},
+        {"flow": [{"algorithm": "reno", "count": 60}]},
+        {"flow": [{"algorithm": "reno", "parallel": 3}]},
+    ],
+)
+def test_anything_that_runs_can_be_drawn(tmp_path: Path, changes: dict[str, Any]) -> None:
+    results = single(tmp_path, **changes)
+    for figure in results.study.figures:
+        drawn(results, figure.name)
+    assert isinstance(next(iter(results.views("run", {})))[1], RunView)
+
+
+def test_what_has_not_run_is_drawn_empty(tmp_path: Path) -> None:
+    results = single(tmp_path)
+    empty = Results(results.study, Store(tmp_path / "nothing"))
+    for figure in results.study.figures:
+        assert "Not run yet" in " ".join(drawn(empty, figure.name).notes)

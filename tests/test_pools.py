@@ -1,0 +1,180 @@
+"""Runs in other processes: what an executor brings back is what threads of this one bring."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.errors import EngineError
+from dumbbell.own import starting
+from dumbbell.running import failures
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import Interrupted, PoolLost, execute
+from dumbbell.running.pools import ExecutorPool
+from dumbbell.running.store import Store
+from dumbbell.running.task import OtherBuild, Task, bring
+from samples import QuickEngine, resolved, seeds
+
+
+def contents(root: Path) -> dict[Path, bytes]:
+    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield executor
+
+
+def test_processes_bring_the_same_bytes(tmp_path: Path, processes: ProcessPoolExecutor) -> None:
+    runs = [resolved({"duration": "2s", "seed": seed}) for seed in range(8)]
+    own = starting.write("mine", folder=tmp_path)
+    runs.append(resolved({"duration": "1s", "flow.0.algorithm": str(own)}))
+    execute(runs, Store(tmp_path / "here"), SimulatorEngine(), 2)
+    pool = ExecutorPool(processes, 2)
+    outcome = execute(runs, Store(tmp_path / "there"), SimulatorEngine(), pool)
+    assert len(outcome.done) == len(runs)
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+    assert pool.running() == []
+    again = execute(runs, Store(tmp_path / "there"), SimulatorEngine(), pool)
+    assert len(again.reused) == len(runs)
+
+
+class Here(Executor):
+    """Does at once what it is given, in another thread each."""
+
+    def __init__(self) -> None:
+        self.given = 0
+        self.most = 0
+        self._open = 0
+        self._lock = threading.Lock()
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._lock:
+            self.given += 1
+            self._open += 1
+            self.most = max(self.most, self._open)
+        threading.Thread(target=self._work, args=(future, fn, args, kwargs)).start()
+        return future
+
+    def _work(self, future: Future[Any], fn: Any, args: Any, kwargs: Any) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self.worked(fn, args, kwargs)
+        except BaseException as error:
+            self._done()
+            future.set_exception(error)
+        else:
+            self._done()
+            future.set_result(result)
+
+    def _done(self) -> None:
+        with self._lock:
+            self._open -= 1
+
+    def worked(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+
+def test_tasks_are_handed_out_as_they_are_needed(tmp_path: Path) -> None:
+    executor = Here()
+    outcome = execute(seeds(40), Store(tmp_path), QuickEngine(), ExecutorPool(executor, 2))
+    assert (len(outcome.done), executor.given) == (40, 40)
+    assert executor.most <= 6
+
+
+class Losing(Here):
+    """Loses the worker of every third task."""
+
+    def worked(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        task: Task = args[0]
+        if task.scenario.scenario.seed % 3 == 0:
+            raise RuntimeError("the worker died three times")
+        return fn(*args, **kwargs)
+
+
+def test_a_lost_worker_costs_its_run_only(tmp_path: Path) -> None:
+    store, runs = Store(tmp_path), seeds(6)
+    outcome = execute(runs, store, QuickEngine(), ExecutorPool(Losing(), 2))
+    assert (len(outcome.done), len(outcome.failed)) == (4, 2)
+    found = failures.failures(store, [run.key for run in runs])
+    assert {failure.message for failure in found.values()} == {
+        "its worker ended: RuntimeError: the worker died three times"
+    }
+    assert len(execute(runs, store, QuickEngine(), ExecutorPool(Here(), 2)).done) == 2
+
+
+class Gone(Here):
+    """Is gone after three tasks."""
+
+    def worked(self, fn: Any, args: Any, kwargs: Any) -> Any:
+        if self.given > 3:
+            raise CancelledError("scheduler lost")
+        return fn(*args, **kwargs)
+
+
+def test_when_nobody_is_left_what_is_finished_is_kept(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(PoolLost, match=r"nobody is left.*scheduler lost.*same command continues"):
+        execute(seeds(10), store, QuickEngine(), ExecutorPool(Gone(), 1))
+    kept = len(list(store.keys()))
+    assert kept < 10
+    assert len(execute(seeds(10), store, QuickEngine()).done) == 10 - kept
+
+
+class OtherEngine(QuickEngine):
+    """Says elsewhere that it is another."""
+
+    @property
+    def identity(self) -> str:
+        return "quick" if threading.current_thread() is threading.main_thread() else "slow 7"
+
+
+def test_a_worker_of_another_build_is_refused(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(OtherBuild, match="would run it on slow 7, not on quick: install the same"):
+        execute(seeds(3), store, OtherEngine(), ExecutorPool(Here(), 1))
+    assert list(store.keys()) == []
+    assert not (tmp_path / "failures").exists()
+
+
+class OddError(Exception):
+    """Cannot be pickled."""
+
+    def __init__(self) -> None:
+        super().__init__("odd")
+        self.lock = threading.Lock()
+
+
+class OddEngine(QuickEngine):
+    def run(self, *_: Any) -> Any:
+        raise OddError
+
+
+def test_what_goes_wrong_travels_whatever_it_is() -> None:
+    (run,) = [run.on(OddEngine().identity) for run in seeds(1)]
+    brought = bring(Task(run, OddEngine(), 0))
+    assert isinstance(brought.error, EngineError)
+    assert str(brought.error) == "OddError: odd"
+    assert "in run" in (brought.trace or "")
+
+
+def test_ctrl_c_withdraws_what_has_not_begun(
+    tmp_path: Path, processes: ProcessPoolExecutor
+) -> None:
+    store = Store(tmp_path)
+    runs = [resolved({"duration": "60s", "seed": seed}) for seed in range(50)]
+    threading.Timer(0.7, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(Interrupted, match="of 50 runs are kept"):
+        execute(runs, store, SimulatorEngine(), ExecutorPool(processes, 2))
+    assert len(list(store.keys())) < 50

@@ -1,0 +1,94 @@
+"""Series over time: every byte is in them, and names that stand for nothing are refused."""
+
+from __future__ import annotations
+
+import itertools
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dumbbell.errors import InputError
+from dumbbell.quantities import series
+from dumbbell.quantities.series import thin
+from dumbbell.results import Results
+from dumbbell.running.result import Run
+
+WHERE = {"rate": "10mbit", "rtt": "20ms"}
+
+
+def run_of(small: Results, algorithm: str) -> Run:
+    run = small.run("fairness", {"algorithm": algorithm, **WHERE})
+    assert run is not None
+    return run
+
+
+def test_rates_keep_every_byte(small: Results) -> None:
+    run = run_of(small, "reno")
+    for flow, told in zip(run.scenario.flows, run.summary.flows, strict=True):
+        headers = told.sent_segs * flow.header_bytes
+        totals = {
+            "goodput_mbit_per_s": told.received_bytes,
+            "throughput_mbit_per_s": told.sent_bytes + headers,
+        }
+        for name, total in totals.items():
+            rates = series.take(run, name).filter(pl.col("label") == flow.label)
+            ends = [flow.start_ns / 1e9, *rates["time_s"]]
+            spans = [after - before for before, after in itertools.pairwise(ends)]
+            bits = sum(rate * span * 1e6 for rate, span in zip(rates["value"], spans, strict=True))
+            assert bits / 8 == pytest.approx(total, rel=1e-3)
+
+
+def test_throughput_is_at_most_the_rate_of_the_link(small: Results) -> None:
+    """IP packets are counted, as a link counts them."""
+    total = (
+        series.take(run_of(small, "reno"), "throughput_mbit_per_s", 4.0, 12.0, spans=8)
+        .group_by("time_s")
+        .agg(pl.col("value").sum())["value"]
+    )
+    assert total.max() == pytest.approx(10, rel=0.05)
+
+
+def test_any_variable_that_an_algorithm_exports_is_a_series(small: Results) -> None:
+    run = run_of(small, "highspeed")
+    assert series.take(run, "state:alpha")["value"].min() == 1
+    assert series.take(run, "state:kept")["value"].min() == pytest.approx(0.5, abs=0.01)
+    assert series.take(run_of(small, "reno"), "state:alpha").is_empty()
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("cwnd", "cwnd_segs"), ("goodput_mbit", "goodput_mbit_per_s"), ("state:alfa", "state:alpha")],
+)
+def test_a_name_of_no_series_is_refused(name: str, near: str) -> None:
+    with pytest.raises(InputError) as refused:
+        series.named(name)
+    assert refused.value.near == near
+
+
+def test_axes_say_title_and_unit() -> None:
+    assert series.named("rtt_ms").axis == "RTT (ms)"
+    assert series.named("state:alpha").axis == "alpha"
+
+
+def test_what_was_sent_again_is_found_in_samples_and_in_events(small: Results) -> None:
+    run = run_of(small, "highspeed")
+    assert "retransmit" not in run.scenario.record.events
+    found = series.resent(run)
+    told = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
+    assert dict(found.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == told
+    part = series.resent(run, 4.0, 6.0)
+    assert part["time_s"].is_between(4, 6).all()
+    assert 0 < part["segs"].sum() < found["segs"].sum()
+
+
+@given(st.lists(st.integers(0, 1000), min_size=2, max_size=400), st.integers(1, 20))
+def test_thinning_keeps_ends_and_extremes(values: list[int], buckets: int) -> None:
+    frame = pl.DataFrame({"x": [float(x) for x in range(len(values))], "y": values})
+    kept = thin(frame, "x", "y", buckets)
+    assert kept["x"].is_sorted()
+    assert kept["y"].min() == min(values)
+    assert kept["y"].max() == max(values)
+    assert (kept["x"][0], kept["x"][-1]) == (frame["x"][0], frame["x"][-1])
+    assert kept.height <= max(len(values) if len(values) <= 3 * buckets else 0, 3 * buckets + 1)

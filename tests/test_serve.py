@@ -1,0 +1,490 @@
+"""Served pages: they tell what the folder holds, run and change nothing, and refuse politely."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import browser
+from browser import Browser
+from dumbbell import apart
+from dumbbell.cli import stored
+from dumbbell.errors import InputError
+from dumbbell.labels import number
+from dumbbell.quantities import taking
+from dumbbell.results import Results
+from dumbbell.running import campaigns, failures
+from dumbbell.running.campaigns import Command
+from dumbbell.running.store import Store
+from dumbbell.serve.app import application
+from dumbbell.serve.listening import Listener
+from dumbbell.serve.site import Site
+
+HOST = "http://127.0.0.1:8765"
+OWN = "void nobody_runs_this(void) {}\n"
+
+
+@pytest.fixture(scope="module")
+def folder(small_folder: Path, small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a results folder of its own, with the small study among its experiments."""
+    root = tmp_path_factory.mktemp("served") / "<results>"
+    shutil.copytree(small.store.root, root)
+    shutil.copytree(small_folder / "study", root / "experiments/small")
+    command = {
+        "study": "small",
+        "engine": "simulator <1>",
+        "quick": False,
+        "jobs": 2,
+        "started": "2026-01-02T03:04:05Z",
+        "wall_s": 120.0,
+        "runs": 16,
+    }
+    (root / campaigns.FOLDER).mkdir(exist_ok=True)
+    file = root / campaigns.FOLDER / "small-1.json"
+    file.write_text(Command.model_validate(command).model_dump_json())
+    return root
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[TestClient]:
+    app = application(Site(Store(folder)), frozenset({"127.0.0.1"}))
+    with TestClient(app, base_url=HOST, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[TestClient]:
+    with served(folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def keys(small: Results) -> list[str]:
+    return [run.resolved.key for run in small.finished("fairness")]
+
+
+def contents(root: Path) -> dict[str, tuple[int, int]]:
+    return {
+        str(file.relative_to(root)): (file.stat().st_size, file.stat().st_mtime_ns)
+        for file in root.rglob("*")
+    }
+
+
+# --- The overview --------------------------------------------------------------------
+
+
+def test_the_overview_tells_how_far_studies_are(client: TestClient, folder: Path) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert escape(str(folder)) in page.text
+    assert str(folder) not in page.text
+    found = client.get("/live.json").json()
+    assert found["runs"] == 16
+    (study,) = found["studies"]
+    assert (study["name"], study["planned"], study["done"]) == ("small", 18, 16)
+    assert (study["failed"], study["invalid"], study["why"]) == (0, 0, [])
+    assert found["latest"]["study"] == "small"
+    assert ["runs per minute", "8"] in found["latest"]["facts"]
+    assert found["unknown"] == []
+
+
+def test_the_overview_follows_what_happens(folder: Path, small: Results, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    shutil.copytree(folder, root)
+    with served(root) as client:
+        assert client.get("/live.json").json()["studies"][0]["done"] == 16
+        gone = small.finished("fairness")[0].resolved
+        shutil.rmtree(Store(root).folder(gone.key))
+        failures.record(Store(root), gone, None, RuntimeError("no <luck>"))
+        (study,) = client.get("/live.json").json()["studies"]
+        assert (study["done"], study["failed"]) == (15, 1)
+        assert "no <luck>" in study["why"][0]
+        assert len(client.get("/runs.json").json()["rows"]) == 15
+        # A study whose file is gone is named, and its runs stay.
+        shutil.rmtree(root / "experiments/small")
+        found = client.get("/live.json").json()
+        assert (found["studies"], found["runs"]) == ([], 15)
+        assert [each.partition(":")[0] for each in found["unknown"]] == ["small"]
+        assert client.get("/runs.json").json()["rows"][0]["axes"] == []
+
+
+def test_an_empty_folder_has_pages(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        assert client.get("/").status_code == client.get("/runs.html").status_code == 200
+        found = client.get("/live.json").json()
+        assert (found["runs"], found["studies"], found["latest"]) == (0, [], None)
+        assert client.get("/runs.json").json() == {"columns": [], "rows": []}
+
+
+# --- Runs ----------------------------------------------------------------------------
+
+
+def test_runs_are_those_of_the_list(client: TestClient, folder: Path) -> None:
+    assert client.get("/runs.html").status_code == 200
+    found = client.get("/runs.json").json()
+    told = list(stored.runs(folder))
+    assert found["columns"] == list(told[0])
+    assert len(found["rows"]) == len(told) == 16
+    for row, cells in zip(found["rows"], told, strict=True):
+        shown = dict(zip(found["columns"], row["cells"], strict=True))
+        assert shown["run"] == cells["run"]
+        assert (shown["study"], shown["test"]) == ("small", "fairness")
+        axes = dict(row["axes"])
+        assert list(axes) == ["algorithm", "rate", "rtt"]
+        assert shown["algorithms"] == axes["algorithm"]
+        order = dict(zip(found["columns"], row["order"], strict=True))
+        assert order["rate"] == pytest.approx(float(axes["rate"].removesuffix("mbit")) * 1e6)
+
+
+# --- Over each other, and apart ------------------------------------------------------
+
+
+def test_runs_lie_over_each_other(client: TestClient, keys: list[str]) -> None:
+    picked = [keys[0], keys[5], keys[12]]
+    address = f"/overlay/{'-'.join(key[:12] for key in picked)}/"
+    page = client.get(address)
+    assert page.status_code == 200
+    for letter, key in zip("ABC", picked, strict=True):
+        assert f"({key[:12]})" in page.text
+        assert f"{letter}: " in page.text
+    for file in re.findall(r'(?:href|src)="((?:figures|data)/[^"]+)', page.text):
+        answer = client.get(address + file)
+        assert answer.status_code == 200, file
+        assert answer.content, file
+    drawn = client.get(f"{address}figures/over-time.js").text
+    for axis in ("goodput (Mbit/s)", "cwnd (segments)", "RTT (ms)", "queue (packets)"):
+        assert axis in drawn
+    numbers = client.get(f"{address}data/delays.csv").text
+    assert all(f"({letter})" in numbers for letter in "ABC")
+    # The same without a slash, and a run by itself.
+    assert client.get(address.removesuffix("/")).status_code == 200
+    assert client.get(f"/overlay/{keys[0]}/").status_code == 200
+
+
+def test_two_runs_differ_by_what_their_quantities_say(
+    client: TestClient, keys: list[str], small: Results
+) -> None:
+    page = client.get(f"/difference/{keys[0]}-{keys[-1]}/")
+    assert page.status_code == 200
+    rows = {
+        cells[0]: cells[1:]
+        for row in re.findall(r"<tr>(<th scope=\"row\">.*?)</tr>", page.text)
+        for cells in [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+    }
+    assert rows["algorithms"] == ["reno", "highspeed", "differs"]
+    assert rows["engine"][-1] == ""
+    first, second = (small.store.get(key) for key in (keys[0], keys[-1]))
+    name = "goodput_mbit_per_s"
+    one, other = (taking.of_run(run, [name])[name] for run in (first, second))
+    assert one is not None
+    assert other is not None
+    (told,) = [cells for what, cells in rows.items() if what == "goodput (Mbit/s)"]
+    assert told[:2] == [number(one, 4), number(other, 4)]
+    assert told[2].removeprefix("+") == number(other - one, 4)
+    assert any(what.startswith("flow 2: ") for what in rows)
+    turned = client.get(f"/difference/{keys[-1]}-{keys[0]}/").text
+    assert number(one - other, 4) in turned
+
+
+# --- What is refused -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/nowhere", 404, "There is no such page."),
+        ("/overlay/", 404, "There is no such page."),
+        ("/overlay/0000000000000000/", 404, "no run's key begins like this"),
+        ("/overlay/<script>alert(1)</script>/", 404, ""),
+        ("/overlay/<b>/", 404, "not the beginning of a run's key"),
+        ("/overlay/abc/", 404, "not the beginning of a run's key"),
+        ("/overlay/--/", 404, "not the beginning of a run's key"),
+        ("/overlay/{0}-{1}-{2}-{3}-{4}/", 404, "5 runs are too many to show"),
+        ("/overlay/{0}/figures/other.svg", 404, "There is no such page."),
+        ("/overlay/{0}/figures/over-time.exe", 404, "There is no such page."),
+        ("/overlay/{0}/data/other.csv", 404, "There is no such page."),
+        ("/difference/{0}/", 404, "a difference is one of two runs"),
+        ("/difference/{0}-{0}/", 404, "a difference is one of two runs"),
+        ("/difference/{0}-{1}-{2}/", 404, "a difference is one of two runs"),
+        ("/assets/nothing.css", 404, "There is no such page."),
+        ("/assets/base.html.j2", 404, "There is no such page."),
+        ("/assets/..%2f..%2fsite.py", 404, "There is no such page."),
+    ],
+)
+def test_what_is_not_there_is_said(
+    client: TestClient, keys: list[str], path: str, status: int, said: str
+) -> None:
+    answer = client.get(path.format(*keys))
+    assert answer.status_code == status
+    assert said in unescape(answer.text)
+    assert "<script>alert" not in answer.text
+    assert "<b>" not in answer.text
+    assert 'href="/runs.html"' in answer.text
+
+
+def test_pages_can_only_be_read(client: TestClient) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        answer = client.request(method, "/runs.html")
+        assert answer.status_code == 405
+        assert "can only be read" in answer.text
+
+
+def test_nobody_else_speaks_for_this_machine(client: TestClient) -> None:
+    for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", ""):
+        answer = client.get("/live.json", headers={"Host": host})
+        assert answer.status_code == 421, host
+        assert "small" not in answer.text
+
+
+def test_a_damaged_run_is_said_to_be(folder: Path, keys: list[str], tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    shutil.copytree(folder, root)
+    (Store(root).folder(keys[0]) / "flows.parquet").write_bytes(b"nothing")
+    (Store(root).folder(keys[1]) / "run.json").write_bytes(b"{")
+    with served(root) as client:
+        for key in keys[:2]:
+            answer = client.get(f"/overlay/{key}/")
+            assert answer.status_code == 404
+            assert "damaged" in answer.text
+            assert 'href="/runs.html"' in answer.text
+        assert len(client.get("/runs.json").json()["rows"]) == 15
+
+
+def test_plans_that_cannot_be_read_are_said_to_be(folder: Path, tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    shutil.copytree(folder, root)
+    (root / "studies/small.json").write_text("<b>")
+    with served(root) as client:
+        (said,) = client.get("/live.json").json()["unknown"]
+        assert "studies/small.json: this file does not say which runs were asked for" in said
+
+
+def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Site) -> str:
+        raise RuntimeError("<oh>")
+
+    monkeypatch.setattr(Site, "runs", broken)
+    with served(folder) as client:
+        answer = client.get("/runs.html")
+    assert answer.status_code == 500
+    assert "bug in Dumbbell: RuntimeError: &lt;oh&gt;" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+# --- What pages may do ---------------------------------------------------------------
+
+
+def test_nothing_comes_from_elsewhere(client: TestClient, keys: list[str]) -> None:
+    pair = f"{keys[0]}-{keys[9]}"
+    for path in ("/", "/runs.html", f"/overlay/{pair}/", f"/difference/{pair}/", "/nowhere"):
+        answer = client.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "<b>two</b>" not in answer.text
+        for address in re.findall(r'(?:href|src)="([^"#]*)', answer.text):
+            assert "//" not in address, address
+        for address in re.findall(r'(?:href|src)="(/[^"#]*)', answer.text):
+            assert client.get(address).status_code == 200, address
+
+
+def test_reading_writes_nothing(folder: Path, keys: list[str], tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    shutil.copytree(folder, root)
+    before = contents(root)
+    with served(root) as client:
+        pair = f"{keys[0]}-{keys[9]}"
+        for path in ("/", "/live.json", "/runs.json", f"/overlay/{pair}/", f"/difference/{pair}/"):
+            assert client.get(path).status_code == 200
+    assert contents(root) == before
+
+
+def test_reading_runs_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*_: Any, **__: Any) -> str:
+        raise AssertionError("it was compiled")
+
+    monkeypatch.setattr(apart, "ask", ask)
+    root = tmp_path / "results"
+    shutil.copytree(folder, root)
+    study = root / "experiments/small/study.toml"
+    lossy = 'algorithm = ["reno", "highspeed"], rtt = ["20ms"]'
+    text = study.read_text()
+    assert lossy in text
+    study.write_text(text.replace(lossy, 'algorithm = ["reno", "./mine.c"], rtt = ["20ms"]'))
+    (study.parent / "mine.c").write_text(OWN)
+    with served(root) as client:
+        (found,) = client.get("/live.json").json()["studies"]
+        assert (found["planned"], found["done"]) == (18, 16)
+        assert len(client.get("/runs.json").json()["rows"]) == 16
+
+
+# --- Listening -----------------------------------------------------------------------
+
+
+def test_only_this_machine_can_read_unless_asked() -> None:
+    with Listener.at("127.0.0.1", 0).socket as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=r"--port: .*cannot listen at 127\.0\.0\.1"):
+            Listener.at("127.0.0.1", port)
+    for host, is_private in (("localhost", True), ("127.0.0.1", True), ("0.0.0.0", False)):
+        found = Listener.at(host, 0)
+        with found.socket:
+            assert found.is_private is is_private
+            assert (found.names is None) is not is_private
+            assert re.fullmatch(r"http://[0-9.]+:[0-9]+/|http://\[::1\]:[0-9]+/", found.address)
+    with pytest.raises(InputError, match=r"--host: .*\.invalid"):
+        Listener.at("nowhere.invalid", 0)
+
+
+@contextmanager
+def started(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    command = [
+        sys.executable,
+        "-m",
+        "dumbbell.cli",
+        "serve",
+        "--results",
+        str(folder),
+        "--port",
+        "0",
+    ]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*command, *options], stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_ctrl_c_ends_it_at_once(folder: Path) -> None:
+    with started(folder) as process:
+        address = first_line(process)
+        port = int(address.rsplit(":", 1)[1].strip("/"))
+        with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
+            assert answer.status == 200
+        # A connection that is open, with a request that has begun, holds nothing up.
+        with socket.create_connection(("127.0.0.1", port)) as waiting:
+            waiting.sendall(b"GET / HTTP/1.1\r\n")
+            begun_s = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+    assert time.monotonic() - begun_s < 2
+    assert process.returncode == 130
+    assert said == "stopped by Ctrl-C\n"
+
+
+def test_others_are_warned_of(folder: Path) -> None:
+    with started(folder, "--host", "0.0.0.0") as process:
+        assert first_line(process).startswith("http://0.0.0.0:")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    warning, stopped = said.splitlines()
+    assert warning.startswith("Warning: whoever reaches this machine at 0.0.0.0 can read")
+    assert stopped == "stopped by Ctrl-C"
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with started(tmp_path / "nowhere") as process:
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "no such folder" in said
+
+
+# --- In a browser --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with started(folder) as process:
+        yield first_line(process)
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if browser.CHROMIUM is None:
+        pytest.skip("chromium is missing")
+    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
+    tab.open(address, width=1400)
+    tab.wait("document.querySelectorAll('#studies tbody tr').length === 1")
+    text = tab.text()
+    assert "16" in text
+    assert "A small study of <b>two</b> algorithms" in text
+    tab.evaluate("document.querySelector('#studies a').click()")
+    tab.wait("document.querySelectorAll('#runs tbody tr').length === 16")
+    assert tab.evaluate("document.querySelector('#words').value") == "study=small"
+    type_words(tab, "algorithm=highspeed rate=10mbit rtt=40ms")
+    tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
+    type_words(tab, "rate=10mbit high")
+    tab.wait("document.querySelectorAll('#runs tbody tr').length === 4")
+    for place in (0, 2):
+        tab.evaluate(f"document.querySelectorAll('#runs input')[{place}].click()")
+    tab.evaluate("document.querySelector('#over').click()")
+    tab.wait("location.pathname.startsWith('/overlay/')")
+    tab.wait("document.querySelectorAll('.chart svg').length >= 1")
+    tab.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    tab.wait("document.querySelectorAll('.chart svg').length === 2")
+    tab.evaluate("document.querySelector('header a').click()")
+    tab.wait("location.pathname.startsWith('/difference/')")
+    tab.wait("document.readyState === 'complete'")
+    assert "B − A" in tab.text()
+    assert tab.complaints == []
+
+
+def type_words(tab: Browser, words: str) -> None:
+    tab.evaluate(
+        f"(() => {{ const box = document.querySelector('#words'); box.value = '{words}';"
+        "box.dispatchEvent(new Event('input')); })()"
+    )
+
+
+def test_runs_are_sorted_by_what_they_mean(address: str, tab: Browser) -> None:
+    tab.open(f"{address}runs.html")
+    tab.wait("document.querySelectorAll('#runs tbody tr').length === 16")
+    column = "[...document.querySelectorAll('#runs tbody tr')].map(row => row.cells[5].textContent)"
+    heads = "[...document.querySelectorAll('#runs thead button')]"
+    press = f"{heads}.find(head => head.textContent === 'rate').click()"
+    tab.evaluate(press)
+    rising = tab.evaluate(column)
+    tab.evaluate(press)
+    assert tab.evaluate(column) == rising[::-1]
+    assert rising[0].startswith("5")
+    assert tab.evaluate("document.querySelector('#runs [aria-sort]').ariaSort") == "descending"
+    for place in range(4):
+        tab.evaluate(f"document.querySelectorAll('#runs input')[{place}].click()")
+    assert tab.evaluate("document.querySelectorAll('#runs input:disabled').length") == 12
+    assert tab.complaints == []
+
+
+@pytest.mark.parametrize("page", ["", "runs.html", "overlay/{0}-{1}/", "difference/{0}-{1}/"])
+def test_a_phone_shows_no_more_than_its_width(
+    address: str, tab: Browser, keys: list[str], page: str
+) -> None:
+    tab.open(address + page.format(keys[0][:12], keys[9][:12]), width=390)
+    tab.wait("document.querySelectorAll('table tbody tr').length > 0")
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    assert tab.complaints == []

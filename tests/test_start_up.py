@@ -1,0 +1,173 @@
+"""Starting: what says little imports little, and Ctrl-C is answered from the first moment on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from calling import caller
+from dumbbell.study import files
+
+HEAVY = {
+    *("altair", "jinja2", "msgspec", "numpy", "polars", "scipy", "vl_convert"),
+    *("dumbbell.figures", "dumbbell.report", "dumbbell.results", "dumbbell.scenario.model"),
+    *("dumbbell.study.model", "dumbbell.validate.checks"),
+}
+"""What takes more than a tenth of a second to import, alone or with what it imports."""
+
+IMPORTED = """
+import atexit, sys
+atexit.register(lambda: print("\\n".join(sys.modules), file=open("modules", "w")))
+sys.argv = ["dumbbell", *{arguments}]
+from dumbbell.cli.start import main
+main()
+"""
+
+
+def modules(folder: Path, code: str) -> set[str]:
+    """Return what a program has imported when it ends."""
+    subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, check=False)
+    return set((folder / "modules").read_text().split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--help"],
+        ["run", "--help"],
+        ["validate", "--help"],
+        ["list", "studies"],
+        ["list", "figures"],
+        ["list", "algorithms"],
+        ["list", "stacks"],
+        ["open", "--help"],
+        ["simulate", "--help"],
+        ["doctor"],
+        ["algorithms", "show", "reno"],
+        ["rnu"],
+        ["run"],
+        ["run", "li2007", "--jbs"],
+        ["run", "li2007", "--jobs", "0"],
+        ["report"],
+        ["compare", "reno"],
+    ],
+)
+def test_what_says_little_imports_little(tmp_path: Path, arguments: list[str]) -> None:
+    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
+    assert "dumbbell.cli.commands" in imported
+    assert not imported & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["list", "studies"], ["run"]])
+def test_help_and_studies_need_no_engine(tmp_path: Path, arguments: list[str]) -> None:
+    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
+    assert not imported & {"dumbbell._core", "dumbbell.catalogue", "dumbbell.validation"}
+
+
+def test_what_is_heavy_is_found_where_it_is_needed(tmp_path: Path) -> None:
+    """So that the names in `HEAVY` are those of what is there."""
+    arguments = ["report", "li2007"]
+    needed = HEAVY - {"dumbbell.validate.checks"}
+    assert needed <= modules(tmp_path, IMPORTED.format(arguments=arguments))
+
+
+def test_the_package_alone_imports_nothing(tmp_path: Path) -> None:
+    code = 'import sys, dumbbell; print("\\n".join(sys.modules), file=open("modules", "w"))'
+    imported = modules(tmp_path, code)
+    assert {name for name in imported if name.startswith("dumbbell.")} == set()
+    assert not imported & {*HEAVY, "pydantic", "rich", "typer"}
+
+
+def test_every_public_name_is_there_when_it_is_asked_for() -> None:
+    for name in dumbbell.__all__:
+        assert getattr(dumbbell, name).__name__ == name
+    assert set(dumbbell.__all__) <= set(dir(dumbbell))
+    with pytest.raises(AttributeError, match="no attribute 'simulat'"):
+        _ = dumbbell.simulat
+
+
+STOP = "import os, signal, weakref\nos.kill(os.getpid(), signal.SIGINT)\n"
+"""A module during whose import Ctrl-C is pressed."""
+
+SWALLOWED = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+except BaseException:
+    pass
+"""
+
+ANOTHER_ERROR = """
+import os, signal
+class Name:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000): pass
+class Owner:
+    name = Name()
+"""
+"""Python 3.11 makes a RuntimeError of what `__set_name__` raises."""
+
+NOTICED_ONLY = """
+import os, signal
+class Ending:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000): pass
+Ending()
+"""
+"""Nothing can be raised out of `__del__`: Python prints a traceback and goes on."""
+
+
+@pytest.mark.parametrize("module", ["polars", "typer", "pydantic"])
+@pytest.mark.parametrize("moment", [STOP, SWALLOWED, ANOTHER_ERROR, NOTICED_ONLY])
+def test_ctrl_c_while_modules_are_imported_is_one_line(
+    tmp_path: Path, module: str, moment: str
+) -> None:
+    (tmp_path / f"{module}.py").write_text(moment)
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    said = subprocess.run(
+        [sys.executable, "-m", "dumbbell.cli", "claims", "li2007"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (said.returncode, said.stdout, said.stderr) == (130, "", "stopped by Ctrl-C\n")
+
+
+def test_ctrl_c_before_anything_runs_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "find", interrupted)
+    for arguments in (["run", "li2007"], ["list", "studies"], ["report", "--all"]):
+        said = caller(monkeypatch, capsys)(*arguments)
+        assert (said.code, said.out, said.err) == (130, "", "stopped by Ctrl-C\n")
+
+
+def test_a_command_that_was_started_deaf_to_ctrl_c_stays_so(tmp_path: Path) -> None:
+    """As in a shell's background, or under nohup."""
+    (tmp_path / "tomllib.py").write_text(STOP)
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    said = subprocess.run(
+        [sys.executable, "-m", "dumbbell.cli", "doctor", "--help"],
+        env={**os.environ, "PYTHONPATH": path},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (said.returncode, said.stderr) == (0, "")

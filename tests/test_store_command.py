@@ -1,0 +1,169 @@
+"""The upkeep of results folders: checked, packed, measured, pruned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import small_study
+from calling import Command, assert_refused, caller
+from dumbbell.errors import StoreError
+from dumbbell.running import upkeep
+from dumbbell.running.executor import execute
+from dumbbell.running.store import Store
+from samples import QuickEngine, seeds
+
+
+@pytest.fixture
+def dumbbell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    small_study.write(tmp_path / "studies" / "small")
+    command = caller(monkeypatch, capsys)
+    assert command("run", "small", "--quick").code == 0
+    return command
+
+
+def folders() -> list[Path]:
+    return sorted(Path("results/runs").glob("??/*/"))
+
+
+def test_an_intact_folder_is_said_to_be(dumbbell: Command) -> None:
+    said = dumbbell("store", "check", "--contents")
+    assert (said.code, said.out) == (0, f"{len(folders())} results, 0 damaged\n")
+
+
+def test_damage_is_named(dumbbell: Command) -> None:
+    (folders()[0] / "run.json").write_text("{")
+    said = dumbbell("store", "check")
+    assert said.code == 1
+    assert said.out == f"{len(folders())} results, 1 damaged\n"
+    assert folders()[0].name in said.err
+
+
+def test_what_is_packed_is_read_as_before(dumbbell: Command) -> None:
+    before = dumbbell("claims", "small", "--json").json
+    runs = len(folders())
+    whole = {key: Store("results").files(key) for key in Store("results").keys()}  # noqa: SIM118
+    said = dumbbell("store", "pack")
+    assert said.out.startswith(f"{runs} results in results/packs/")
+    assert list(Path("results/runs").iterdir()) == []
+    assert {key: Store("results").files(key) for key in whole} == whole
+    assert dumbbell("claims", "small", "--json").json == before
+    assert dumbbell("store", "check", "--contents").out == f"{runs} results, 0 damaged\n"
+    assert f"{runs} reused" in dumbbell("run", "small", "--quick").err
+    assert dumbbell("store", "pack").out == "nothing to pack\n"
+    assert dumbbell("merge", "results", "--results", "other").code == 0
+    assert sorted(Store("other").loose()) == sorted(whole)
+
+
+def test_a_result_that_is_damaged_in_a_pack_is_run_again(tmp_path: Path) -> None:
+    store, runs, engine = Store(tmp_path), seeds(3), QuickEngine()
+    execute(runs, store, engine)
+    packed = upkeep.pack(store, lambda _: None)
+    assert (packed.results, packed.damaged) == (3, [])
+    assert packed.file is not None
+    content = packed.file.read_bytes()
+    frame = store.get(runs[0].key).scan("flows", named=False).collect()
+    place = content.index(b"PAR1")
+    packed.file.write_bytes(content[: place + 5] + b"\xff" + content[place + 6 :])
+    again = Store(tmp_path)
+    damaged = upkeep.check(again, lambda _: None)
+    assert len(damaged) == 1
+    outcome = execute(runs, again, engine)
+    assert (len(outcome.done), len(outcome.reused)) == (1, 2)
+    assert upkeep.check(again, lambda _: None) == []
+    assert upkeep.pack(again, lambda _: None).results == 1
+    assert upkeep.check(Store(tmp_path), lambda _: None) == []
+    assert Store(tmp_path).get(runs[0].key).scan("flows", named=False).collect().equals(frame)
+
+
+def test_a_damaged_result_is_not_packed(tmp_path: Path) -> None:
+    store, runs = Store(tmp_path), seeds(3)
+    execute(runs, store, QuickEngine())
+    folder = store.folder(runs[1].key)
+    (folder / "flows.parquet").write_bytes(b"")
+    packed = upkeep.pack(store, lambda _: None)
+    assert packed.results == 2
+    assert str(folder) in packed.damaged[0]
+    assert list(store.loose()) == [runs[1].key]
+
+
+def test_a_pack_that_is_no_pack_is_said(tmp_path: Path) -> None:
+    store, runs = Store(tmp_path), seeds(1)
+    execute(runs, store, QuickEngine())
+    packed = upkeep.pack(store, lambda _: None)
+    assert packed.file is not None
+    packed.file.write_bytes(b"nothing")
+    for use in (store.has, store.get, Store(tmp_path).has):
+        with pytest.raises(StoreError, match=f"not a database.*{packed.file.name}"):
+            use(runs[0].key)
+    with pytest.raises(StoreError):
+        list(Store(tmp_path).keys())
+
+
+def test_tables_of_a_pack_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    store, runs = Store(tmp_path), seeds(1)
+    execute(runs, store, QuickEngine())
+    upkeep.pack(store, lambda _: None)
+    run = store.get(runs[0].key)
+    assert isinstance(run.scan("queues"), pl.LazyFrame)
+    assert run.queues["backlog_packets"].to_list() == [0, 0, 0]
+    assert run.events.height == 0
+
+
+def test_the_size_is_told_by_study(dumbbell: Command) -> None:
+    said = dumbbell("store", "size").out
+    (line,) = [line for line in said.splitlines() if "small" in line]
+    assert f" {len(folders())} " in line
+    assert "of no study" in said
+
+
+def test_pruning_says_first_and_removes_then(dumbbell: Command) -> None:
+    runs = len(folders())
+    (folders()[0] / "run.json").write_text("{")
+    execute(seeds(2), Store("results"), QuickEngine())
+    said = dumbbell("store", "prune")
+    assert "1 results damaged" in said.out
+    assert "Nothing was removed" in said.err
+    assert len(folders()) == runs + 2
+    assert "not asked for" not in said.out
+    said = dumbbell("store", "prune", "--unasked", "--yes")
+    assert "2 results not asked for" in said.out
+    assert len(folders()) == runs - 1
+    assert dumbbell("store", "prune", "--unasked").out == "nothing to remove\n"
+
+
+def test_results_of_an_earlier_simulator_may_go(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    runs = [run.on("simulator 0") for run in seeds(2)]
+
+    class Earlier(QuickEngine):
+        @property
+        def identity(self) -> str:
+            return "simulator 0"
+
+    execute(runs, store, Earlier())
+    execute(seeds(1), store, QuickEngine())
+    execute([run.on("testbed 1, Linux 5") for run in seeds(1)], store, QuickEngine())
+    found = list(upkeep.useless(store, QuickEngine().identity, None))
+    assert {each.why for each in found} == {"of simulator 0"}
+    assert {each.key for each in found} == {run.key for run in runs}
+    upkeep.prune(store, found)
+    assert len(list(store.keys())) == 1
+
+
+def test_what_is_no_results_folder_is_refused(dumbbell: Command) -> None:
+    for command in ("check", "pack", "size", "prune"):
+        assert_refused(dumbbell("store", command, "--results", "studies"))
+
+
+def test_a_study_that_is_gone_is_named(dumbbell: Command) -> None:
+    Path("results/studies/gone.json").write_text(json.dumps([{}]))
+    said = dumbbell("store", "prune", "--unasked")
+    assert_refused(said)
+    assert "results/studies/gone.json" in said.err

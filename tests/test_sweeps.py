@@ -1,0 +1,140 @@
+"""``dumbbell compare`` over several paths: axes, the study that it becomes, its heat maps."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from calling import Command, caller
+from dumbbell import experiments, sweeps
+from dumbbell.campaign import Campaign
+from dumbbell.errors import InputError
+from dumbbell.results import Results
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.store import Store
+from dumbbell.sweeps import Axis, axis
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "values"),
+    [
+        ("rtt", "10ms,80ms", ("10ms", "80ms")),
+        ("rtt", "10ms..160ms*2", ("10ms", "20ms", "40ms", "80ms", "160ms")),
+        ("rtt", "10ms..50ms+15ms", ("10ms", "25ms", "40ms")),
+        ("rate", "1mbit..100mbit*10, 1gbit", ("1mbit", "10mbit", "100mbit", "1gbit")),
+        ("buffer", "0.25bdp..1bdp*2", ("0.25bdp", "0.5bdp", "1bdp")),
+        ("loss", "1e-5..1e-3*10", ("1e-05", "0.0001", "0.001")),
+        ("flows", "1..4*2", ("1", "2", "4")),
+        ("rtt", "10ms,10ms", ("10ms",)),
+    ],
+)
+def test_an_axis_is_a_list_or_a_range(name: str, text: str, values: tuple[str, ...]) -> None:
+    assert axis(name, text).values == values
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("rtt", "10ms..160ms", "not a range"),
+        ("rtt", "10ms..160ms*1", "without an end"),
+        ("rtt", "10ms..160ms+0ms", "without an end"),
+        ("rtt", "160ms..10ms*2", "without an end"),
+        ("rtt", "1ns..1h+1ns", "more than 1000 values"),
+        ("rtt", "x..10ms*2", '"x"'),
+        ("rtt", "10ms..20ms*x", '"x"'),
+        ("buffer", "10p..100p*2", "not a share of the BDP"),
+        ("loss", "a..b*2", '"a"'),
+        ("rtt", ",", "no value"),
+    ],
+)
+def test_a_wrong_axis_is_refused(name: str, text: str, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        axis(name, text)
+    assert problem in str(caught.value)
+    assert f"--{name}" in str(caught.value)
+
+
+def table(**axes: tuple[str, ...]) -> dict[str, object]:
+    one = {"rate": ("5mbit",), "rtt": ("10ms",), "buffer": ("1bdp",), "loss": ("0",)}
+    known = {**one, "flows": ("2",), **axes}
+    return sweeps.sweep(
+        ["reno", "cubic"],
+        [Axis(name, values) for name, values in known.items()],
+        duration="5s",
+        stack="linux-6",
+        runs=2,
+    )
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"rtt": ("10ms", "20ms")},
+        {"loss": ("0", "1e-3")},
+        {"flows": ("1", "2")},
+        {"rate": ("5mbit", "9mbit"), "rtt": ("10ms", "20ms"), "buffer": ("1bdp", "2bdp")},
+    ],
+)
+def test_every_sweep_is_a_study(tmp_path: Path, axes: dict[str, tuple[str, ...]]) -> None:
+    study = experiments.save(table(**axes), tmp_path)
+    points = 2
+    for values in axes.values():
+        points *= len(values)
+    assert len(study.runs()) == 2 * points
+    assert study.figures
+
+
+def results(tmp_path: Path, **axes: tuple[str, ...]) -> Results:
+    store = Store(tmp_path / "results")
+    store.create()
+    study = experiments.save(table(**axes), store.root)
+    campaign = Campaign(study, store, SimulatorEngine())
+    campaign.run(jobs=2)
+    return campaign.results()
+
+
+def test_a_heat_map_has_a_cell_for_each_point_and_marks_the_best(tmp_path: Path) -> None:
+    found = results(tmp_path, rate=("5mbit", "10mbit"), rtt=("10ms", "40ms"))
+    spec = found.study.figure("map1-rate-rtt")
+    figure = spec.draw(found)
+    assert figure.frame is not None
+    assert figure.frame.height == 8
+    runs = found.table("sweep", ["goodput_mbit_per_s"])
+    means = runs.group_by("algorithm", "rate", "rtt").agg(pl.col("goodput_mbit_per_s").mean())
+    best = means.group_by("rate", "rtt").agg(pl.col("goodput_mbit_per_s").max())
+    tables = figure.chart.to_dict()["datasets"].values()
+    cells = [row for table in tables for row in csv.DictReader(io.StringIO(table))]
+    marked = {(row["x"], row["y"]): float(row["mean"]) for row in cells if row["is_best"] == "true"}
+    for rate, rtt, goodput in best.iter_rows():
+        assert marked[rate, rtt] == pytest.approx(goodput)
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+def test_the_command_writes_pages_and_a_study_that_runs_on(dumbbell: Command) -> None:
+    path = ("--rate", "5mbit", "--rtt", "10ms,20ms", "--duration", "4s", "--runs", "1")
+    said = dumbbell("compare", "reno", "cubic", *path)
+    assert said.code == 0
+    assert "Goodput: best" in said.out
+    (folder,) = Path("results/experiments").iterdir()
+    assert f"See it: dumbbell open {folder.name}" in said.err
+    again = dumbbell("run", folder.name)
+    assert again.code == 0
+    assert "4 reused" in again.err
+    assert folder.name in dumbbell("list", "studies").out
+
+
+def test_a_wrong_algorithm_is_refused(dumbbell: Command) -> None:
+    said = dumbbell("compare", "nosuch", "--rate", "5mbit", "--rtt", "10ms,20ms")
+    assert said.code == 2
+    assert "unknown algorithm" in said.err

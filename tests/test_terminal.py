@@ -1,0 +1,74 @@
+"""What the command is like to use: its options, and its tables in narrow terminals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dumbbell as library
+from calling import Command, caller
+from dumbbell.figures.charts import Offline
+from dumbbell.scenario.model import Scenario
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "two-flows.toml"
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+def test_the_version_is_said(dumbbell: Command) -> None:
+    said = dumbbell("--version")
+    assert said.code == 0
+    assert said.out.startswith("dumbbell 0.")
+
+
+def test_help_has_a_short_option(dumbbell: Command) -> None:
+    assert dumbbell("-h").out == dumbbell("--help").out
+    assert "--rtt" in dumbbell("compare", "-h").out
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
+def test_tables_fit_and_nothing_is_cut_off(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch, columns: int, tmp_path: Path
+) -> None:
+    short = EXAMPLE.read_text().replace("120s", "21s")
+    (tmp_path / "short.toml").write_text(short)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    said = dumbbell("simulate", "short.toml")
+    assert max(map(len, said.out.splitlines())) <= columns
+    for word in ("retransmitted (%)", "congestion events", "timeouts", "max backlog (packets)"):
+        shown = word if columns < 200 else word.split()[0]
+        assert shown in said.out
+    assert "…" not in said.out
+
+
+def test_a_dry_run_runs_nothing(dumbbell: Command) -> None:
+    said = dumbbell("run", "mani2012", "--quick", "--dry-run")
+    assert said.code == 0
+    assert "runs, 0 of them are there" in said.out
+    assert "packets" in said.out
+    assert not Path("results/runs").exists() or not list(Path("results/runs").iterdir())
+
+
+def test_the_readmes_scenario_is_the_example() -> None:
+    readme = (EXAMPLE.parents[1] / "README.md").read_text()
+    table = EXAMPLE.read_text().split("\n", 1)[1]
+    assert f"```toml\n{table}```" in readme
+    Scenario.load(EXAMPLE).resolve()
+
+
+def test_charts_in_notebooks_need_no_network(tmp_path: Path) -> None:
+    short = tmp_path / "short.toml"
+    short.write_text(EXAMPLE.read_text().replace("120s", "21s"))
+    chart = library.simulate(short).chart("cwnd")
+    assert isinstance(chart, Offline)
+    bundle = chart._repr_mimebundle_()
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert "cdn" not in bundle["image/svg+xml"]
+    assert bundle["application/vnd.vegalite.v6+json"]["vconcat"]

@@ -1,0 +1,257 @@
+"""Who reads results or lists studies runs nothing of what lies there; docs/trust.md says so."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dumbbell import apart, catalogue, own_algorithms
+from dumbbell.cli import commands
+from dumbbell.contract.scenario import Scenario as Contract
+from dumbbell.errors import DamagedResult, InputError
+from dumbbell.own import starting
+from dumbbell.running import run_folder
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.executor import execute
+from dumbbell.running.store import Store
+from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+
+MARK = "ran"
+BOOM = """extern int system(const char *command);
+__attribute__((constructor)) static void boom(void) { if (system("touch MARK")) return; }
+"""
+
+STUDY = """
+[study]
+name = "evil"
+title = "Evil"
+authors = ["A"]
+year = 2026
+[[test]]
+name = "both"
+title = "Both"
+axes = { algorithm = ["./evil.c@quick", "./evil.c@none-such"] }
+[test.scenario]
+duration = "2s"
+record = { algorithm_state = true, interval = "100ms" }
+network = { rate = "50mbit", rtt = "20ms", queue = "1bdp" }
+flow = [{ algorithm = "{algorithm}", parameters = { whatever = 5 } }]
+[[figure]]
+name = "f"
+title = "F"
+section = "both"
+kind = "histories"
+quantities = ["cwnd_segs"]
+[[figure.panel]]
+title = "x"
+test = "both"
+where = { algorithm = "evil@quick" }
+[[claim]]
+id = "C01"
+text = "It has a state."
+source = "here"
+expectation = "more than 1"
+[[claim.check]]
+type = "band"
+test = "both"
+quantity = "state:whatever[evil]"
+low = 1
+[[claim]]
+id = "C02"
+text = "It has parameters."
+source = "here"
+expectation = "5"
+[[claim.check]]
+type = "parameters"
+[claim.check.presets]
+"studies/evil/evil.c" = { whatever = 5 }
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder, of which nothing is known from earlier tests."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(own_algorithms, "_seen", {})
+    return tmp_path
+
+
+def evil(folder: Path, name: str = "evil") -> str:
+    """Return a source that leaves a mark as soon as it is loaded."""
+    return BOOM.replace("MARK", str(folder / MARK)) + starting.text(name)
+
+
+def dumbbell(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["dumbbell", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        commands.main()
+    return int(stopped.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list", "studies"),
+        ("list", "figures"),
+        ("claims", "evil"),
+        ("report", "evil"),
+        ("claims", "evil", "--json"),
+    ],
+)
+def test_reading_a_study_of_others_runs_nothing_of_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    study = folder / "studies" / "evil"
+    study.mkdir(parents=True)
+    (study / "evil.c").write_text(evil(folder))
+    (study / "study.toml").write_text(STUDY)
+    monkeypatch.setattr(apart, "Child", None)  # no process could be started either
+    assert dumbbell(monkeypatch, *arguments) == 0
+    assert not (folder / MARK).exists()
+
+
+def test_loading_is_done_by_another_process_and_remembered(folder: Path) -> None:
+    (folder / "evil.c").write_text(evil(folder))
+    with own_algorithms.nothing_runs():
+        unknown = catalogue.read("./evil.c")
+    assert (unknown.is_described, unknown.info) == (False, ())
+    found = catalogue.read("./evil.c")
+    assert (folder / MARK).exists()
+    assert found.info == ("min_rtt_us", "reductions")
+    assert (found.source_hash, found.identity) == (unknown.source_hash, unknown.identity)
+    own_algorithms._seen.clear()
+    (folder / MARK).unlink()
+    with own_algorithms.nothing_runs():
+        assert catalogue.read("./evil.c") == found
+    assert not (folder / MARK).exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [("__builtin_trap();", "ended by SIG"), ("for (;;) ;", "has not ended after 3 s")],
+)
+def test_a_constructor_takes_nobody_down_but_its_own_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, body: str, told: str
+) -> None:
+    monkeypatch.setattr(own_algorithms, "PATIENCE_S", 3.0)
+    text = f"__attribute__((constructor)) static void boom(void) {{ {body} }}\n"
+    (folder / "boom.c").write_text(text + starting.text("boom"))
+    with pytest.raises(InputError, match="as soon as it is loaded") as caught:
+        catalogue.read("./boom.c")
+    assert told in str(caught.value)
+
+
+def test_a_name_that_is_built_in_is_refused_while_reading_too(folder: Path) -> None:
+    (folder / "cubic.c").write_text("")
+    with own_algorithms.nothing_runs(), pytest.raises(InputError, match="built in"):
+        catalogue.read("./cubic.c")
+
+
+def plain_run() -> ResolvedScenario:
+    network = {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"}
+    flow = [{"algorithm": "reno"}]
+    return Scenario.parse({"duration": "1s", "network": network, "flow": flow}).resolve()
+
+
+def rewritten(store: Store, run: ResolvedScenario, **changes: object) -> None:
+    """Change what a stored run says of itself, with digests that fit."""
+    folder = store.folder(run.key)
+    content = json.loads((folder / "run.json").read_text())
+    for key, value in changes.items():
+        content[key] = {**content[key], **value} if isinstance(value, dict) else value
+    content["digest"] = run_folder._digest(content)
+    (folder / "run.json").write_bytes(run_folder._as_file(content))
+    files = json.loads((folder / "files.json").read_text())
+    files["run"] = content["digest"]
+    (folder / "files.json").write_bytes(run_folder._as_file(files))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scenario": {"sources": {"reno": "@evil"}}},
+        {"scenario": {"sources": {"evil": "@evil"}}},
+        {"scenario": {"seed": 77}},
+        {"engine": "simulator 0"},
+        {"schema": 1},
+    ],
+)
+def test_a_stored_run_that_is_not_what_its_key_says_is_damaged_and_run_again(
+    folder: Path, changes: dict[str, object]
+) -> None:
+    store, run = Store(folder / "results"), plain_run()
+    execute([run], store, SimulatorEngine())
+    text = json.dumps(changes).replace('"@evil"', json.dumps(evil(folder)))
+    rewritten(store, run, **json.loads(text))
+    with pytest.raises(DamagedResult, match="its key is not that of what it holds"):
+        store.get(run.key)
+    outcome = execute([run], store, SimulatorEngine())
+    assert len(outcome.done) == 1
+    assert "damaged result" in outcome.warnings[0]
+    assert store.get(run.key).scenario == run.scenario
+    assert not (folder / MARK).exists()
+
+
+def test_what_a_stored_source_exports_is_never_found_out_by_running_it(folder: Path) -> None:
+    data = json.loads(plain_run().json)
+    data["flows"][0]["transport"]["tcp"]["algorithm"] = "evil"
+    data["sources"] = {"evil": evil(folder)}
+    run = ResolvedScenario.of(data)
+    assert isinstance(run.scenario, Contract)
+    assert facts.state_column(run.scenario, "evil", "min_rtt_us") is None
+    assert not facts.described(run.scenario, "evil").is_described
+    assert not (folder / MARK).exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads a device that has no end")
+def test_one_ctrl_c_ends_a_check_whatever_its_compiler_does(folder: Path) -> None:
+    (folder / "zero.c").write_text('#include "/dev/zero"\n' + starting.text("zero"))
+    check = subprocess.Popen(
+        [sys.executable, "-m", "dumbbell.cli", "check", "./zero.c"],
+        stderr=subprocess.DEVNULL,
+    )
+    compilers = wait_for_compilers()
+    began_s = time.monotonic()
+    check.send_signal(signal.SIGINT)
+    assert check.wait() == 130
+    assert time.monotonic() - began_s < 5
+    end_s = time.monotonic() + 10
+    while any(is_running(each) for each in compilers) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    assert not any(is_running(each) for each in compilers)
+
+
+def wait_for_compilers() -> list[int]:
+    """Return the processes that compile zero.c for a command that was started here."""
+    end_s = time.monotonic() + 30
+    while time.monotonic() < end_s:
+        names = (entry.name for entry in Path("/proc").iterdir())
+        found = [pid for pid in map(int, filter(str.isdecimal, names)) if compiles(pid)]
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("no compiler")
+
+
+def compiles(pid: int) -> bool:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return any(word.endswith(b"/zero.c") for word in words) and b"check" not in words
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

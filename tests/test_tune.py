@@ -1,0 +1,335 @@
+"""``dumbbell tune``: parameters searched on paths, and judged on others."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+from calling import Command, caller
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+from dumbbell.scenario.model import Scenario
+from dumbbell.tune import objectives, paths, proposing, space
+from dumbbell.tune.search import Course, Search, Tried
+from dumbbell.tune.trying import Trial
+from dumbbell.tune.tuning import Request, Tuned, preset_file, tune
+
+QUICK = Request(
+    "cubic",
+    parameters=("kept",),
+    rates=("20mbit",),
+    rtts=("20ms", "80ms"),
+    duration="15s",
+    loss="1e-3",
+    candidates=12,
+    repetitions=2,
+)
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+# What is searched
+
+
+def test_a_range_is_valid_from_end_to_end() -> None:
+    for algorithm in catalogue.algorithms().values():
+        if not algorithm.parameters:
+            continue
+        for dimension in space.space(algorithm).dimensions:
+            values = [dimension.value(step / 20) for step in range(21)]
+            assert values == sorted(values)
+            assert (values[0], values[-1]) == (dimension.low, dimension.value(1.0))
+            for value in values:
+                algorithm.check_parameter(dimension.name, value)
+
+
+def test_by_default_what_presets_set_is_searched() -> None:
+    found = space.space(catalogue.algorithm("ccpd"))
+    assert [each.name for each in found.dimensions] == ["kp", "kd"]
+    chosen = space.space(catalogue.algorithm("ccpd"), ["kp=1..8"])
+    assert [(each.low, each.high) for each in chosen.dimensions] == [(1, 8)]
+
+
+@pytest.mark.parametrize(
+    ("choice", "problem"),
+    [
+        ("kq", "unknown parameter of ccpd"),
+        ("kp=8..1", "an empty range"),
+        ("kp=1..1000", "outside the limits"),
+        ("kp=1..x", '"x"'),
+        ("kp=", "not a parameter"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(choice: str, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        space.space(catalogue.algorithm("ccpd"), [choice])
+    assert problem in str(caught.value)
+    assert "--parameter" in str(caught.value)
+
+
+# What is wanted
+
+
+def test_power_is_goodput_over_round_trip_time() -> None:
+    power = objectives.objective("power*2", ())
+    values = {"goodput_mbit_per_s[tuned]": 8.0, "rtt_mean_ms[tuned]": 40.0}
+    assert math.exp(power.of(values)) == pytest.approx(0.2)
+    assert power.weight == 2
+
+
+def test_the_best_end_of_a_quantity_counts() -> None:
+    assert objectives.objective("rtt_mean_ms", ()).terms[0].weight < 0
+    assert objectives.objective("utilisation", ()).terms[0].weight > 0
+
+
+def test_a_quantity_without_a_value_counts_as_the_worst() -> None:
+    for name in ("utilisation", "rtt_mean_ms"):
+        wanted = objectives.objective(name, ())
+        assert wanted.of({name: None}) < wanted.of({name: 1.0})
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("recovery", "needs --cross"),
+        ("harm", "needs --beside"),
+        ("completion", "needs --requests"),
+        ("fairness", "needs several flows"),
+        ("goodputt", 'did you mean "goodput"?'),
+        ("goodput*0", "not a weight above 0"),
+        ("goodput*x", "not a weight above 0"),
+        ("cwnd_mean_segs", "neither end"),
+    ],
+)
+def test_a_wrong_objective_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        objectives.objective(text, ())
+    assert problem in str(caught.value)
+
+
+# Paths
+
+
+def test_other_paths_lie_between_and_around() -> None:
+    around = paths.around(QUICK.settings())
+    assert [each.rtt for each in around] == ["15.4ms", "40ms", "104ms"]
+    assert not {each.rtt for each in around} & set(QUICK.rtts)
+
+
+def test_a_repetition_is_the_same_for_everyone() -> None:
+    path = paths.described(QUICK.settings(), paths.Traffic())[0]
+    one = path.planned("reno", {}, 3, {}, "engine").resolved.scenario
+    other = path.planned("scalable", {}, 3, {}, "engine").resolved.scenario
+    assert (
+        one.seed == other.seed != path.planned("reno", {}, 4, {}, "engine").resolved.scenario.seed
+    )
+
+
+def test_scenario_files_are_paths(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(
+        'duration = "5s"\nnetwork = { rate = "10mbit", rtt = "20ms", queue = "1bdp" }\n'
+        'flow = [{ algorithm = "scalable" }, { algorithm = "cubic" }]\n'
+    )
+    (path,) = paths.from_folder(tmp_path, "scalable")
+    flows = path.planned("scalable", {}, 0, {}, "engine").resolved.scenario.flows
+    assert [flow.group for flow in flows] == ["tuned", None]
+    with pytest.raises(InputError, match="no flow of bic"):
+        paths.from_folder(tmp_path, "bic")
+    with pytest.raises(InputError, match="no scenario files"):
+        paths.from_folder(tmp_path / "b", "bic")
+
+
+# The search
+
+
+@pytest.mark.parametrize("kind", [proposing.Sobol, proposing.Learning])
+def test_proposals_are_the_same_again(kind: type) -> None:
+    def asked() -> list[proposing.Shares]:
+        proposer = kind(2, 3) if kind is proposing.Sobol else kind(2, 1, 3)
+        found: list[proposing.Shares] = []
+        for _ in range(4):
+            points = proposer.ask(8)
+            proposer.tell([(-abs(x - 0.3) - abs(y - 0.6),) for x, y in points])
+            found += points
+        return found
+
+    assert asked() == asked()
+    assert all(0 <= share <= 1 for point in asked() for share in point)
+
+
+def test_what_is_learnt_comes_closer_than_the_start() -> None:
+    proposer = proposing.Learning(2, 1, 1)
+    distances = []
+    for _ in range(8):
+        points = proposer.ask(8)
+        found = [math.hypot(x - 0.3, y - 0.6) for x, y in points]
+        proposer.tell([(-each,) for each in found])
+        distances.append(sum(found) / len(found))
+    assert min(distances[2:]) < 0.5 * distances[0]
+
+
+def test_a_front_has_what_nobody_exceeds() -> None:
+    course = Course([Tried((place,), place, mean=mean) for place, mean in enumerate(MEANS)])
+    assert [each.place for each in course.front] == [0, 1]
+
+
+MEANS = [(1.0, 2.0), (2.0, 1.0), (1.0, 1.0), (0.0, 2.0)]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tuned, Path]:
+    results = tmp_path_factory.mktemp("tune") / "results"
+    return tune(QUICK, results=results), results
+
+
+def test_cubic_gains_by_cutting_less(found: tuple[Tuned, Path]) -> None:
+    tuned, _ = found
+    assert tuned.course.best is not None
+    line = next(each for each in tuned.lines if each.name == "tuned")
+    assert line.gain[0].value > 1.05
+    default = next(each for each in tuned.lines if each.name == "default")
+    assert default.gain[0].value == 1
+    held_out = {path.name for path in tuned.held_out}
+    assert not held_out & {path.name for path in tuned.search.paths}
+    assert {each.parameter for each in tuned.effects} == {"kept"}
+    assert tuned.winner["kept"] > tuned.algorithm.parameter("kept").initial
+
+
+class Known:
+    """Runs whose worth is known: the smaller the parameter the better, and a little noise."""
+
+    objectives = (objectives.objective("goodput", ()),)
+
+    def make(self, _: object) -> None:
+        pass
+
+    def worth(self, trials: list[Trial]) -> dict[tuple[str, int], tuple[float, ...]]:
+        return {
+            each.pair: (-each.entrant.values["kept"] / 100 + each.repetition % 2 / 1000,)
+            for each in trials
+        }
+
+
+def test_what_is_clearly_worse_is_given_up_early() -> None:
+    cubic = space.space(catalogue.algorithm("cubic"), ["kept"])
+    everywhere = paths.described(QUICK.settings(), paths.Traffic())
+    search = Search(cubic, everywhere, "cubic", Known(), 5, 20)  # type: ignore[arg-type]
+    for _ in search.go(proposing.Sobol(1, 1)):
+        pass
+    best, tried = search.course.best, search.course.tried
+    assert best is not None
+    assert best.candidate == min(each.candidate for each in tried)
+    assert not best.dropped
+    assert best.repetitions == 5
+    worse = [each for each in tried if each.candidate > (800,)]
+    assert worse
+    assert all(each.dropped and each.repetitions < 5 for each in worse)
+
+
+def test_a_search_from_half_of_the_runs_finds_the_same(
+    found: tuple[Tuned, Path], tmp_path: Path
+) -> None:
+    tuned, results = found
+    shutil.copytree(results, tmp_path / "results")
+    runs = sorted((tmp_path / "results" / "runs").iterdir())
+    for folder in runs[::2]:
+        shutil.rmtree(folder)
+    again = tune(QUICK, results=tmp_path / "results")
+    assert again.as_dict() == tuned.as_dict()
+    assert len(list((tmp_path / "results" / "runs").iterdir())) == len(runs)
+
+
+def test_the_winner_is_a_preset_file(found: tuple[Tuned, Path], tmp_path: Path) -> None:
+    tuned, _ = found
+    (tmp_path / "mine.toml").write_text(preset_file(tuned))
+    algorithm, preset = catalogue.split_preset("cubic@./mine.toml", tmp_path)
+    assert algorithm.preset(preset or "").values == tuned.winner
+
+
+# Preset files
+
+
+def scenario(folder: Path) -> Scenario:
+    table = {
+        "duration": "1s",
+        "network": {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"},
+        "flow": [{"algorithm": "ccpd@./mine.toml", "parameters": {"kd": 7}}],
+    }
+    return Scenario.parse(table, str(folder / "a.toml"))
+
+
+def test_a_scenario_takes_a_preset_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('algorithm = "ccpd"\n[parameters]\nkp = 2\nkd = 5\n')
+    tcp = scenario(tmp_path).resolve().scenario.flows[0].transport.tcp
+    assert tcp is not None
+    assert (tcp.preset, dict(tcp.parameters)) == (None, {"kp": 2, "kd": 7})
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('algorithm = "cubic"\n[parameters]\n', "these are not parameters of ccpd"),
+        ('algorithm = "ccpd"\n[parameters]\nkq = 2\n', "unknown parameter of ccpd"),
+        ('algorithm = "ccpd"\n[parameters]\nkp = 2.5\n', "parameters.kp = 2.5"),
+        ('algorithm = "ccpd"\n[parameters]\nkp = 65\n', "valid: 0 to 64"),
+        ('algorithm = "ccpd"\n[parameter]\nkp = 6\n', "parameters"),
+        ("algorithm =", "not valid TOML"),
+        (None, "cannot read it"),
+    ],
+)
+def test_a_wrong_preset_file_is_refused(tmp_path: Path, content: str | None, problem: str) -> None:
+    if content is not None:
+        (tmp_path / "mine.toml").write_text(content)
+    with pytest.raises(InputError) as caught:
+        scenario(tmp_path)
+    assert problem in str(caught.value)
+    assert "mine.toml" in str(caught.value)
+
+
+# The command
+
+
+def test_the_command_writes_a_page_and_a_preset(dumbbell: Command) -> None:
+    arguments = ("--rate", "5mbit", "--rtt", "20ms", "--duration", "4s", "--runs", "2")
+    said = dumbbell("tune", "scalable", *arguments, "--candidates", "4")
+    assert said.code == 0
+    assert "Preset: scalable@tuned/scalable.toml" in said.err
+    page = Path("tuned/index.html").read_text()
+    assert "On paths that were not searched" in page
+    assert Path("tuned/effects.svg").exists()
+    again = dumbbell("compare", "scalable@tuned/scalable.toml", "scalable", *arguments)
+    assert again.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("ccpd",), "--rate: no path"),
+        (("ccpd", "--rate", "5mbit", "--rtt", "x"), '"x"'),
+        (("ccpd", "--rate", "5mbit", "--rtt", "9ms", "--cross", "5mbit"), "udp:200mbit"),
+        (("ccpd@kumazoe2012", "--rate", "5mbit", "--rtt", "9ms"), "initial values"),
+        (("nosuch", "--rate", "5mbit", "--rtt", "9ms"), "unknown algorithm"),
+        (("ccpd", "--scenarios", "nowhere"), "no scenario files"),
+        (("ccpd", "--rate", "5mbit", "--rtt", "9ms", "--held-out", "x"), "with --scenarios"),
+        (
+            ("ccpd", "--rate", "5mbit", "--rtt", "9ms", "--objective", "goodput", "--objective",
+             "power*2"),
+            "some objectives have weights",
+        ),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_refused(
+    dumbbell: Command, arguments: tuple[str, ...], problem: str
+) -> None:
+    said = dumbbell("tune", *arguments)
+    assert said.code == 2
+    assert problem in said.err

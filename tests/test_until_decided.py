@@ -1,0 +1,85 @@
+"""``dumbbell run --until-decided`` adds repetitions where they are expected to decide claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from calling import Command, caller
+
+STUDY = """
+[study]
+name = "sharing"
+title = "Two flows"
+authors = ["A. One"]
+year = 2024
+
+[scenario]
+duration = "12s"
+
+[[test]]
+name = "fairness"
+title = "Fairness"
+runs = 2
+axes = { algorithm = ["reno"] }
+[test.scenario]
+network = { rate = "5mbit", rtt = "20ms", queue = "0.5bdp" }
+flow = [
+  { algorithm = "{algorithm}" },
+  { algorithm = "{algorithm}", start = { from = "1s", to = "6s" } },
+]
+"""
+
+CLAIMS = """
+[[claim]]
+id = "A01"
+source = "Section 1"
+text = "They do not share quite alike: of 60 runs the mean ratio is 0.94."
+expectation = "a ratio of at most 0.98"
+check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", high = 0.98 }]
+
+[[claim]]
+id = "A02"
+source = "Section 1"
+text = "A bound next to the mean, which takes hundreds of runs to decide."
+expectation = "a ratio of at least 0.94"
+check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0.94 }]
+"""
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    folder = tmp_path / "studies" / "sharing"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "claims.toml").write_text(CLAIMS)
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+def verdicts(dumbbell: Command) -> dict[str, str]:
+    claims = dumbbell("claims", "sharing", "--json").json["claims"]
+    return {claim["id"]: claim["verdict"] for claim in claims}
+
+
+def runs() -> int:
+    return len(list(Path("results/runs").glob("??/*")))
+
+
+def test_repetitions_decide_what_they_can(dumbbell: Command) -> None:
+    assert dumbbell("run", "sharing").code == 0
+    assert runs() == 2
+    assert set(verdicts(dumbbell).values()) == {"undecided"}
+    assert dumbbell("run", "sharing", "--until-decided").code == 0
+    assert 2 < runs() <= 40
+    assert verdicts(dumbbell) == {"A01": "reproduced", "A02": "undecided"}
+
+
+def test_a_claim_out_of_reach_gets_none_and_is_named(dumbbell: Command) -> None:
+    dumbbell("run", "sharing", "--runs", "20")
+    said = dumbbell("run", "sharing", "--runs", "20", "--until-decided", "--at-most", "21")
+    assert runs() == 20
+    assert "Not within 21 repetitions: A02 (" in said.err
