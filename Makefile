@@ -1,69 +1,114 @@
 # Every task of the project. Nothing needs to be prepared: each target sets up what it uses.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test test-rust test-python lint format bench bench-instructions \
-  bench-peers bench-testbed docs validate agreement studies clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
+.PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz behaviour lint lock format \
+  bench bench-instructions bench-planning bench-start-up bench-peers bench-testbed docs validate agreement linux-modules studies \
+  clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/own/templates/*.c)
+ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock behaviour/versions
+C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/own/templates/*.c \
+  tests/linux_modules/c/*.[ch])
 
 # In recipes: whether the testbed can be built here, and what that makes of cargo's arguments.
 CAN_BUILD_TESTBED = [ "$$(uname)" = Linux ] && pkg-config --exists libelf zlib 2>/dev/null
 WORKSPACE = --workspace $$({ $(CAN_BUILD_TESTBED); } || echo --exclude dumbbell-testbed)
-TESTBED_FEATURE = $$({ $(CAN_BUILD_TESTBED); } && echo --features $(1)testbed)
+TESTBED_FEATURE = $$({ $(CAN_BUILD_TESTBED); } && echo --features testbed)
+
+# What is tested: its own profile, and for all crates at once the features that the package has,
+# so that tests, linters and the package share what is compiled.
+MODULE := --features dumbbell-python/extension-module
+AS_TESTED = --locked --profile ci $(WORKSPACE) $(MODULE)$$({ $(CAN_BUILD_TESTBED); } && echo ,dumbbell-python/testbed)
+RUST_TESTS := target/rust-tests.json
+# Where make can, what a part says comes in one piece.
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# The kernel's clock waits for nobody: what runs beside tests that go by it takes only what they leave.
+BESIDE = $$([ "$$(id -u)" != 0 ] || ! command -v chrt >/dev/null || echo chrt --idle 0)
 
 help:
 	@echo 'make demo    build Dumbbell and run a part of a real study to an HTML report'
-	@echo 'make test    every test'
+	@echo 'make test    every test (parts: test-rust, test-python, test-testbed, bench-instructions)'
+	@echo 'make fuzz    new examples for properties, for MINUTES=10; what fails is kept'
+	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell'
 	@echo 'make bench   speed of the simulator, beside that of a bare loop'
 	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if left alone'
 	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
+	@echo 'make bench-planning   processor time to expand each study to its runs'
+	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
-	@echo 'make docs    regenerate the reference in docs/'
+	@echo 'make docs    regenerate the reference in docs/ and the types of the contract with the engines'
 	@echo 'make validate   hold the engine to theory: docs/validation.md'
-	@echo 'make agreement  hold simulator and kernel to each other, in an hour: docs/agreement.md'
+	@echo 'make agreement  hold simulator and kernel to each other, in two hours: docs/agreement.md (SEED=n)'
+	@echo 'make linux-modules   hold our algorithms to the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make format  let the formatters rewrite the sources'
+	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
 	@echo 'make clean   remove everything that make made, results excepted'
 
 setup: $(VENV)/.tools
-build: bpf-compiler $(VENV)/.built
+build: bpf-compiler $(VENV)/.release
+tested: bpf-compiler $(VENV)/.ci $(RUST_TESTS)
 
-$(VENV)/.tools: pyproject.toml
+$(VENV)/.tools: requirements.lock
 	@command -v cargo >/dev/null || { echo 'Dumbbell needs Rust: install cargo 1.86 or later (https://rustup.rs)' >&2; exit 1; }
 	@command -v cc >/dev/null || { echo 'Dumbbell needs a C compiler: apt install gcc' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Dumbbell needs Python 3.11 or later; name it with make PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo 'Dumbbell needs venv: apt install python3-venv' >&2; exit 1; }
-	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/pip install --quiet --group dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.tools $(VENV)/.features $(ENGINE_SOURCES)
-	PIP_QUIET=1 $(BIN)/maturin develop --release --quiet $(call TESTBED_FEATURE)
+# The command is either the release or what is tested. There is a stamp of the one that it is.
+$(VENV)/.release $(VENV)/.ci: $(VENV)/.%: $(VENV)/.tools $(VENV)/.features pyproject.toml $(ENGINE_SOURCES)
+	PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --locked --profile $* --quiet $(TESTBED_FEATURE)
+	@rm -f $(VENV)/.release $(VENV)/.ci
 	@touch $@
+
+# What cargo has built. It knows best whether anything has changed.
+.PHONY: $(RUST_TESTS)
+$(RUST_TESTS): testbed-packages
+	@mkdir -p $(@D)
+	cargo test $(AS_TESTED) --no-run --message-format=json-render-diagnostics > $@
 
 # Changes when the testbed becomes possible, so that it is built then.
 $(VENV)/.features: $(VENV)/.tools testbed-packages
-	@features="$(call TESTBED_FEATURE)"; echo "$$features" | cmp -s - $@ || echo "$$features" > $@
+	@features="$(TESTBED_FEATURE)"; echo "$$features" | cmp -s - $@ || echo "$$features" > $@
 
 demo: build
 	$(BIN)/dumbbell run li2007 --quick
 	$(BIN)/dumbbell report li2007
 
-test: test-rust test-python bench-instructions
+# Built first, then all side by side, each part in turn once it is done.
+test: bpf-compiler packet-analyser iperf browser valgrind testbed-packages
+	@$(MAKE) --no-print-directory -j2 tested
+	@echo 'four parts run side by side; what each says comes when it ends'
+	@$(MAKE) --no-print-directory -j4 --keep-going $(SYNC) \
+	  test-testbed test-python test-rust bench-instructions
+	@echo '$(BIN)/dumbbell is what was tested, with all checks in it: `make build` makes it fast again'
 
-# Most of the testbed's own tests make namespaces.
-test-rust: packet-analyser testbed-packages bpf-compiler iperf
+test-rust: $(RUST_TESTS) packet-analyser
+	$(BESIDE) $(PYTHON) tests/run_rust.py --without testbed --beside 2 $<
+	env -u MAKEFLAGS -u MFLAGS $(BESIDE) cargo test $(AS_TESTED) --doc
+
+test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
+	$(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses auto --dist loadfile
+
+# In real time, so one after the other. Most of the Rust ones make namespaces.
+test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
-	cargo test $(WORKSPACE) $$([ "$$(id -u)" = 0 ] || echo --exclude dumbbell-testbed) --locked
+	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(PYTHON) tests/run_rust.py --crate testbed $<
+	$(BIN)/pytest -m testbed
 
-test-python: build bpf-compiler packet-analyser iperf browser
-	$(BIN)/pytest
+fuzz: $(RUST_TESTS) $(VENV)/.ci
+	$(BIN)/python tests/fuzz.py --minutes $(or $(MINUTES),10) $<
+
+# Writes what the engine does, and raises the versions under which results are stored.
+behaviour: $(RUST_TESTS)
+	BEHAVIOUR='$(if $(SAME),same,$(or $(ALGORITHMS),engine))' $(PYTHON) tests/run_rust.py --crate simulator $< -- \
+	  the_engine_does_what_it_did --nocapture
 
 # $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,what is not there without them): of Debian.
 define packages
@@ -89,14 +134,23 @@ browser:
 iperf:
 	$(call packages,command -v iperf3,iperf3,the traffic of the testbed is not held to iperf3)
 
-lint: build
+# Of either build, whichever is there.
+lint: bpf-compiler $(if $(wildcard $(VENV)/.release),$(VENV)/.release,$(VENV)/.ci)
 	cargo fmt --all --check
-	cargo clippy $(WORKSPACE) $(call TESTBED_FEATURE,dumbbell-python/) --all-targets --locked -- -D warnings
-	cargo clippy -p dumbbell-python --all-targets --locked -- -D warnings
+	cargo clippy $(AS_TESTED) --all-targets -- -D warnings
+	cargo clippy --locked --profile ci $(WORKSPACE) $(MODULE) --all-targets -- -D warnings
 	$(BIN)/clang-format --dry-run --Werror $(C_SOURCES)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
+	$(BIN)/pip check
+
+lock: setup
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --group lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --group dev --generate-hashes \
+	  --no-annotate --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
 
 format: setup
 	cargo fmt --all
@@ -107,11 +161,17 @@ format: setup
 bench:
 	cargo bench $(WORKSPACE) --locked --bench speed
 
+bench-planning: build
+	$(BIN)/python benches/planning.py
+
+bench-start-up: build
+	$(BIN)/python benches/start_up.py
+
 bench-testbed: testbed-packages bpf-compiler
 	cargo bench -p dumbbell-testbed --locked --bench rates
 
 bench-instructions: valgrind
-	cargo bench -p dumbbell-simulator --locked --bench instructions -- $(if $(ACCEPT),--accept)
+	$(BESIDE) cargo bench -p dumbbell-simulator --locked --bench instructions -- $(if $(ACCEPT),--accept)
 
 valgrind:
 	@command -v valgrind >/dev/null || { \
@@ -134,10 +194,15 @@ docs: build
 validate: build
 	$(BIN)/dumbbell validate --engine simulator --markdown docs/validation.md
 
-# In real time: leave the machine alone meanwhile. Finished runs are kept, the same command goes on.
+# In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is told at the
+# start, draws the same scenarios again, so that a command that was interrupted goes on.
 agreement: build
-	$(BIN)/dumbbell validate --engine testbed --results results/agreement --markdown docs/agreement.md \
-	  --figure docs/images/agreement.svg
+	$(BIN)/dumbbell validate --engine testbed --results results/agreement --drawn 60 \
+	  --draw-seed $(or $(SEED),$(shell date +%s)) --markdown docs/agreement.md --figure docs/images/agreement.svg
+
+# Installs the package by apt, or says why it cannot; nothing of Linux leaves target/linux-modules.
+linux-modules: setup
+	PYTHONPATH=python:tests $(BIN)/python -m linux_modules $(if $(ONLY),--only '$(ONLY)')
 
 # Finished runs are kept, the same command goes on.
 studies: build
@@ -145,6 +210,7 @@ studies: build
 	failed=; for study in $(notdir $(wildcard studies/*)); do \
 	  $(BIN)/dumbbell run $$study || failed="$$failed $$study"; \
 	  $(BIN)/dumbbell claims $$study --markdown docs/studies/$$study.md || exit 1; done; \
+	$(BIN)/dumbbell claims kumazoe2012 --over reading --markdown docs/studies/kumazoe2012-readings.md && \
 	$(BIN)/dumbbell report --all && \
 	test -z "$$failed" || { echo "runs of these studies failed:$$failed" >&2; exit 1; }
 

@@ -54,7 +54,7 @@ def main() -> None:
         "processor_s": processor_s,
         "before_kib": before_kib,
         "peak_kib": _kib("VmHWM"),
-        "packets": [flow["acked_bytes"] // PAYLOAD_BYTES for flow in run.summary["flows"]],
+        "packets": [flow.acked_bytes // PAYLOAD_BYTES for flow in run.summary.flows],
     }
     print(json.dumps(answer))
 
