@@ -295,8 +295,6 @@ def test_every_link_leads_somewhere(pages: Path) -> None:
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    if browser.CHROMIUM is None:
-        pytest.skip("chromium is missing")
     with browser.browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 

@@ -422,8 +422,6 @@ def address(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if browser.CHROMIUM is None:
-        pytest.skip("chromium is missing")
     with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
         yield opened
 

@@ -319,8 +319,6 @@ def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if browser.CHROMIUM is None:
-        pytest.skip("chromium is not installed")
     with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
         yield opened
 

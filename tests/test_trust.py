@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -116,6 +117,27 @@ def test_reading_a_study_of_others_runs_nothing_of_it(
     (study / "study.toml").write_text(STUDY)
     monkeypatch.setattr(apart, "Child", None)  # no process could be started either
     assert dumbbell(monkeypatch, *arguments) == 0
+    assert not (folder / MARK).exists()
+
+
+def test_the_upkeep_of_results_runs_nothing_of_the_studies_that_asked_for_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = folder / "studies" / "evil"
+    study.mkdir(parents=True)
+    (study / "evil.c").write_text(evil(folder))
+    text = STUDY.replace(', "./evil.c@none-such"', "").replace("state:whatever", "state:min_rtt_us")
+    (study / "study.toml").write_text(text.replace("whatever", "increase"))
+    assert dumbbell(monkeypatch, "run", "evil") == 0
+    (folder / MARK).unlink()
+    for known in (folder / "cache", folder / "results" / "quantities"):
+        shutil.rmtree(known, ignore_errors=True)
+    own_algorithms._seen.clear()
+    monkeypatch.setattr(apart, "Child", None)
+    assert dumbbell(monkeypatch, "store", "size") == 0
+    capsys.readouterr()
+    assert dumbbell(monkeypatch, "store", "prune", "--unasked") == 0
+    assert capsys.readouterr().out == "nothing to remove\n"
     assert not (folder / MARK).exists()
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from dumbbell.errors import DumbbellError
 from dumbbell.quantities.rates import goodput_mbit_per_s
 from dumbbell.report import run_totals
 from dumbbell.running import engines, validity
-from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.cancelling import CancelToken, crew
 from dumbbell.running.choices import RETRIES, EngineName
 from dumbbell.running.engine import Engine, Output
 from dumbbell.running.executor import in_order_of_completion
@@ -120,15 +119,10 @@ def _runs(
         *_, output = validity.attempts(engine, scenario, cancel, retries)
         return output
 
-    with ThreadPoolExecutor(max_workers=engines.jobs(engine, jobs)) as pool:
-        running: list[Future[Output]] = [pool.submit(last, each) for each in scenarios]
-        try:
-            for _ in in_order_of_completion(running):
-                pass
-        except BaseException:
-            cancel.cancel()
-            pool.shutdown(cancel_futures=True)
-            raise
+    with crew("phases", engines.jobs(engine, jobs)) as pool, cancel.on_error():
+        running = [pool.submit(last, each) for each in scenarios]
+        for _ in in_order_of_completion(running):
+            pass
     for scenario, future in zip(scenarios, running, strict=True):
         if not validity.reasons(future.result().summary):
             yield Run.of(scenario, future.result())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dumbbell import experiments, plans
+from dumbbell import experiments, own_algorithms, plans
 from dumbbell.errors import DamagedResult, MissingResult, placed
 from dumbbell.running.store import Store
-from dumbbell.study.model import Study
 
 
 def asked(store: Store) -> dict[str, set[str]]:
@@ -19,19 +18,16 @@ def asked(store: Store) -> dict[str, set[str]]:
             engines.add(store.described(key, is_wanted=False).engine)
         except (DamagedResult, MissingResult):
             continue
-    found = {}
-    for name in plans.remembered(store):
-        study = _study(store, name)
-        runs = [
-            run.resolved
-            for plan in plans.recall(store, name)
-            for run in study.runs(plan.quick, {}, plan.runs, plan.seed, more=plan.more)
-        ]
-        found[name] = {run.on(engine).key for run in runs for engine in engines}
-    return found
+    with own_algorithms.nothing_runs():
+        return {name: _keys(store, name, engines) for name in plans.remembered(store)}
 
 
-def _study(store: Store, name: str) -> Study:
-    folder = store.root / experiments.FOLDER / name
+def _keys(store: Store, name: str, engines: set[str]) -> set[str]:
     with placed(source=f"{store.root}/studies/{name}.json"):
-        return Study.load(folder if folder.is_dir() else name)
+        study = experiments.load(name, store.root)
+    runs = [
+        run.resolved
+        for plan in plans.recall(store, name)
+        for run in study.runs(plan.quick, {}, plan.runs, plan.seed, more=plan.more)
+    ]
+    return {run.on(engine).key for run in runs for engine in engines}

@@ -213,12 +213,10 @@ class _Owner:
 
     def _looked_up(self, scenario: ResolvedScenario) -> _Finished | _Wanted:
         """Return the result that is there if it is intact and valid."""
-        if not self._store.has(scenario.key):
-            return _Wanted(scenario)
         try:
             found = self._store.verify(scenario.key)
         except MissingResult:
-            return _Wanted(scenario)  # another process is replacing it
+            return _Wanted(scenario)
         except DamagedResult as error:
             return _Wanted(scenario, str(error))
         if validity.reasons(found.summary):
