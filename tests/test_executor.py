@@ -129,18 +129,13 @@ def test_no_result_stays_in_memory(tmp_path: Path) -> None:
 ENDLESS = {"duration": "100000h", "record": {"interval": "none", "events": []}}
 
 
-@pytest.fixture
-def _sigint_soon() -> None:
-    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
-
-
-@pytest.mark.usefixtures("_sigint_soon")
 def test_ctrl_c_stops_running_simulations_and_keeps_what_is_finished(tmp_path: Path) -> None:
     store = Store(tmp_path)
     short = resolved({"duration": "10ms"})
     runs = [short, *(resolved({**ENDLESS, "seed": seed}) for seed in range(5))]
+    press = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
     with pytest.raises(Interrupted, match="1 of 6 runs are kept") as caught:
-        execute(runs, store, SimulatorEngine(), jobs=2)
+        execute(runs, store, SimulatorEngine(), 2, lambda _: press.start())
     assert caught.value.exit_code == 130
     assert list(store.keys()) == [short.key]
     for thread in threading.enumerate():
