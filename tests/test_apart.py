@@ -246,14 +246,14 @@ def test_what_runs_apart_ends_with_who_asked_for_it() -> None:
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + 60
     while is_running(child) and time.monotonic() < end_s:
         time.sleep(0.05)
     assert not is_running(child)
 
 
 def wait_for_child(pid: int) -> int:
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + 60
     while time.monotonic() < end_s:
         for file in Path(f"/proc/{pid}/task").glob("*/children"):
             for child in file.read_text().split():

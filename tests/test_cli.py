@@ -380,7 +380,7 @@ def test_ctrl_c_stops_a_single_scenario_at_once(tmp_path: Path) -> None:
     assert process.stdout.readline() == b"ready\n"
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert err.endswith(b"KeyboardInterrupt\n")
 
 

@@ -26,7 +26,7 @@ from dumbbell.running.task import OtherBuild
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import resolved
 
-SOON_S = 30
+SOON_S = 60
 
 
 @contextmanager

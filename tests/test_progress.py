@@ -83,7 +83,7 @@ def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, console: Console, unt
     tracker = Tracker(runs, time.monotonic(), 2, places, {runs[0].key})
     out = console.file
     assert isinstance(out, io.StringIO)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     with progress.shown(tracker, 3, console) as display:
 
         def on_wait(running: object) -> None:
@@ -134,7 +134,7 @@ def said(console: Console) -> str:
 
 
 def wait_for(text: str, console: Console) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while text not in said(console) and time.monotonic() < end:
         time.sleep(0.01)
 

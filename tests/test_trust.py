@@ -246,7 +246,7 @@ def test_one_ctrl_c_ends_a_check_whatever_its_compiler_does(folder: Path) -> Non
     check.send_signal(signal.SIGINT)
     assert check.wait() == 130
     assert time.monotonic() - began_s < 5
-    end_s = time.monotonic() + 10
+    end_s = time.monotonic() + 60
     while any(is_running(each) for each in compilers) and time.monotonic() < end_s:
         time.sleep(0.05)
     assert not any(is_running(each) for each in compilers)
@@ -254,7 +254,7 @@ def test_one_ctrl_c_ends_a_check_whatever_its_compiler_does(folder: Path) -> Non
 
 def wait_for_compilers() -> list[int]:
     """Return the processes that compile zero.c for a command that was started here."""
-    end_s = time.monotonic() + 30
+    end_s = time.monotonic() + 60
     while time.monotonic() < end_s:
         names = (entry.name for entry in Path("/proc").iterdir())
         found = [pid for pid in map(int, filter(str.isdecimal, names)) if compiles(pid)]
