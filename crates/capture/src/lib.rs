@@ -1,5 +1,6 @@
 //! Packets out: what the simulator knows of packets, as a pcapng file that Wireshark
-//! analyses.
+//! analyses; and packets in: what a capture of real hosts says of its connections
+//! ([`connections()`]).
 //!
 //! A [`Conversation`] turns a flow's segments and acknowledgements into packets with the
 //! numbers and options that they would have on the wire; a [`Writer`] puts packets into a
@@ -83,10 +84,14 @@
 //! # }
 //! ```
 
+mod connections;
 mod conversation;
 mod packet;
+mod reader;
 mod writer;
 
+pub use connections::{Capture, Connection, Interval, connections};
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
 pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
+pub use reader::ReadError;
 pub use writer::{CLOCK_AT_START_NS, Handshake, Writer};

@@ -7,6 +7,10 @@ mod testbed;
 #[path = "no_testbed.rs"]
 mod testbed;
 
+use std::fs::File;
+use std::io::BufReader;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -231,6 +235,17 @@ fn schema() -> String {
     dumbbell_record::describe_schema().to_string()
 }
 
+/// What a capture says of its TCP connections as JSON; ValueError says why it is none.
+#[pyfunction]
+fn read_capture(py: Python<'_>, path: PathBuf, interval_ns: NonZeroU64) -> PyResult<String> {
+    py.detach(|| {
+        let file = BufReader::new(File::open(path)?);
+        let found = dumbbell_capture::connections(file, interval_ns)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(serde_json::to_string(&found).expect("a capture has only plain values"))
+    })
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
@@ -239,7 +254,7 @@ mod _core {
     use super::{
         AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms,
         behaviour, check_algorithm_name, check_stack, contract, examine_algorithm, fuzz_algorithm,
-        load_algorithm, schema, simulate, source_hash, stack_profiles,
+        load_algorithm, read_capture, schema, simulate, source_hash, stack_profiles,
     };
 
     #[pymodule_export]

@@ -22,6 +22,7 @@ from dumbbell.cli.check_command import check
 from dumbbell.cli.claims_command import claims
 from dumbbell.cli.compare_command import compare
 from dumbbell.cli.doctor_command import doctor
+from dumbbell.cli.import_command import import_measurement
 from dumbbell.cli.list_command import list_things
 from dumbbell.cli.merge_command import merge
 from dumbbell.cli.new_command import new
@@ -65,6 +66,7 @@ def options(
 
 app.command("list")(list_things)
 app.command("open")(open_page)
+app.command("import")(import_measurement)
 for command in (
     run,
     merge,

@@ -1,4 +1,5 @@
 //! Captures are read back by others as they were meant.
 
+mod connections;
 mod properties;
 mod wireshark;

@@ -9,6 +9,7 @@ from dumbbell.figures.kinds.boxes import BoxesFigure
 from dumbbell.figures.kinds.cdf import CdfFigure
 from dumbbell.figures.kinds.heatmap import HeatmapFigure
 from dumbbell.figures.kinds.histories import HistoriesFigure
+from dumbbell.figures.kinds.measured import MeasuredFigure
 from dumbbell.figures.kinds.overlay import OverlayFigure
 from dumbbell.figures.kinds.points import PointsFigure
 from dumbbell.figures.kinds.rows import RowsFigure
@@ -25,6 +26,7 @@ FigureSpec = Annotated[
     | HistoriesFigure
     | OverlayFigure
     | CdfFigure
+    | MeasuredFigure
     | TradeoffFigure,
     Field(discriminator="kind"),
 ]

@@ -1,0 +1,196 @@
+//! What captures say of connections: of ours, whose truth is known, and of any bytes at all.
+
+use std::num::NonZeroU64;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use dumbbell_capture::{
+    Ack, Capture, Conversation, Data, Ecn, Flow, Interval, ReadError, Timestamps, Writer,
+    connections,
+};
+use pcap_file::DataLink;
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::{Block, PcapNgReader};
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+const INTERVAL: NonZeroU64 = NonZeroU64::new(100 * MS).unwrap();
+const RTT: u64 = 40 * MS;
+const SENT_AGAIN: u64 = 7;
+const SEGMENTS: u64 = 40;
+
+fn conversation() -> Conversation {
+    Conversation::new(Flow {
+        index: 0,
+        mss_bytes: 1448,
+        message_bytes: None,
+        timestamps: true,
+        sack: true,
+        ecn: false,
+    })
+}
+
+static VIEWS: LazyLock<[Vec<u8>; 2]> = LazyLock::new(views);
+
+/// A segment every 10 ms, answered after a round trip, and one of them lost and sent again 60 ms
+/// later: as its host sees it, and as the receiver does half a round trip later.
+fn views() -> [Vec<u8>; 2] {
+    let conversation = conversation();
+    [0, RTT / 2].map(|later_ns| {
+        let at_receiver = later_ns > 0;
+        let mut writer = Writer::new(Vec::new(), "views", &["host"]).unwrap();
+        writer.handshake(later_ns, 0, &conversation).unwrap();
+        let mut packets = Vec::new();
+        for number in 0..SEGMENTS {
+            let sent_ns = (number + 5) * 10 * MS;
+            let is_lost = number == SENT_AGAIN;
+            // Data echoes the latest acknowledgement that has arrived.
+            let echo = Timestamps::clock(sent_ns.saturating_sub(RTT / 2));
+            let timestamps = Timestamps { value: Timestamps::clock(sent_ns), echo };
+            let data = Data { segment: number, ecn: Ecn::NotEct, cwr: false, timestamps };
+            if !(is_lost && at_receiver) {
+                packets.push((sent_ns + later_ns, conversation.data(&data)));
+            }
+            if is_lost {
+                let again_ns = sent_ns + 60 * MS;
+                packets.push((again_ns + later_ns, conversation.data(&data)));
+                // Fills the hole, behind which the latest segment arrived 10 ms before.
+                let timestamps = Timestamps { value: Timestamps::clock(again_ns + RTT / 2), echo };
+                let ack = Ack { cumulative: SENT_AGAIN + 6, timestamps, ..Ack::default() };
+                packets.push((again_ns + RTT - later_ns, conversation.ack(&ack)));
+            }
+            let held_back = (SENT_AGAIN..SENT_AGAIN + 6).contains(&number);
+            let cumulative = if held_back { SENT_AGAIN } else { number + 1 };
+            let value = Timestamps::clock(sent_ns + RTT / 2);
+            let timestamps = Timestamps { value, echo: Timestamps::clock(sent_ns) };
+            let ack = Ack { cumulative, timestamps, ..Ack::default() };
+            let seen_ns = sent_ns + if at_receiver { RTT / 2 } else { RTT };
+            packets.push((seen_ns, conversation.ack(&ack)));
+        }
+        packets.sort_by_key(|(time_ns, _)| *time_ns);
+        for (time_ns, packet) in packets {
+            writer.tcp(time_ns, 0, &packet).unwrap();
+        }
+        writer.finish().unwrap()
+    })
+}
+
+fn read(file: &[u8]) -> Capture {
+    connections(file, INTERVAL).unwrap()
+}
+
+#[test]
+fn the_senders_view_says_what_was_sent() {
+    let capture = read(&VIEWS[0]);
+    assert!(!capture.is_cut);
+    let [connection] = &capture.connections[..] else { panic!("{capture:?}") };
+    assert_eq!((connection.sender.port(), connection.receiver.port()), (49152, 5001));
+    assert_eq!((connection.mss_bytes, connection.at_receiver), (1448, false));
+    assert_eq!((connection.segments, connection.again), (SEGMENTS + 1, 1));
+    assert_eq!(connection.acknowledged_bytes, SEGMENTS * 1448);
+    assert_eq!(connection.rtt_min_ns, Some(RTT));
+    let sum = |of: fn(&Interval) -> u64| connection.intervals.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|it| it.acknowledged_bytes), SEGMENTS * 1448);
+    assert_eq!(sum(|it| it.again), 1);
+    // Four are under way, and ten while one is missing.
+    assert_eq!(connection.intervals.iter().map(|it| it.in_flight_bytes).max(), Some(10 * 1448));
+    assert!(connection.intervals.iter().all(|it| it.rtt_max_ns.is_none_or(|rtt| rtt == RTT)));
+}
+
+#[test]
+fn the_receivers_view_knows_the_same_round_trip() {
+    let capture = read(&VIEWS[1]);
+    let [connection] = &capture.connections[..] else { panic!("{capture:?}") };
+    assert!(connection.at_receiver);
+    assert_eq!(connection.acknowledged_bytes, SEGMENTS * 1448);
+    assert_eq!(connection.again, 1);
+    assert_eq!(connection.rtt_min_ns, Some(RTT));
+}
+
+/// The packets of a capture of ours once more, as older tools write them: in Ethernet frames, with
+/// microseconds.
+fn as_pcap(file: &[u8]) -> Vec<u8> {
+    let header = PcapHeader { datalink: DataLink::ETHERNET, ..PcapHeader::default() };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    let mut reader = PcapNgReader::new(file).unwrap();
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.unwrap() {
+            let frame = [&[0; 12][..], &[0x08, 0x00], &packet.data].concat();
+            let length = packet.original_len + 14;
+            writer.write_packet(&PcapPacket::new(packet.timestamp, length, &frame)).unwrap();
+        }
+    }
+    writer.into_writer()
+}
+
+#[test]
+fn both_formats_say_the_same() {
+    for file in &*VIEWS {
+        let [new, old] = [read(file), read(&as_pcap(file))].map(|mut it| it.connections.remove(0));
+        assert_eq!(
+            (new.segments, new.again, new.at_receiver),
+            (old.segments, old.again, old.at_receiver)
+        );
+        assert!(new.start_ns.abs_diff(old.start_ns) <= 1000);
+        assert_eq!(new.intervals.len(), old.intervals.len());
+        for (one, other) in new.intervals.iter().zip(&old.intervals) {
+            assert_eq!(one.acknowledged_bytes, other.acknowledged_bytes);
+            assert_eq!(one.in_flight_bytes, other.in_flight_bytes);
+            let rtts_ns = [one, other].map(|it| it.rtt_mean_ns.unwrap_or(0));
+            assert!(rtts_ns[0].abs_diff(rtts_ns[1]) <= 1000, "{rtts_ns:?}");
+        }
+    }
+}
+
+#[test]
+fn a_capture_that_was_cut_off_says_so() {
+    let file = &VIEWS[0];
+    let capture = read(&file[..file.len() - 9]);
+    assert!(capture.is_cut);
+    assert_eq!(capture.connections[0].segments, SEGMENTS + 1);
+}
+
+#[test]
+fn what_is_no_capture_is_refused() {
+    for file in [&b""[..], b"{}", b"\0\0\0\0\0\0\0\0"] {
+        assert!(matches!(connections(file, INTERVAL), Err(ReadError::Format)), "{file:?}");
+    }
+    let header = PcapHeader { datalink: DataLink::IEEE802_11, ..PcapHeader::default() };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    writer.write_packet(&PcapPacket::new(Duration::ZERO, 4, &[0; 4])).unwrap();
+    let refused = connections(&writer.into_writer()[..], INTERVAL);
+    assert!(matches!(refused, Err(ReadError::Link(105))), "{refused:?}");
+}
+
+#[test]
+fn a_second_connection_between_the_same_ports_is_another_one() {
+    let [file, _] = &*VIEWS;
+    let mut twice = as_pcap(file);
+    let again = as_pcap(file);
+    twice.extend(&again[24..]);
+    // The second begins with the same numbers, so only the SYN can tell; the first is all there.
+    let capture = read(&twice);
+    assert_eq!(capture.connections.iter().map(|it| it.segments).max(), Some(SEGMENTS + 1));
+    assert_eq!(capture.connections.len(), 2);
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_are_too_much(
+        is_new: bool, mut bytes in prop::collection::vec(any::<u8>(), 0..400),
+        changes in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..20),
+    ) {
+        let start: &[u8] = if is_new { &[0x0a, 0x0d, 0x0d, 0x0a] } else { &[0xd4, 0xc3, 0xb2, 0xa1] };
+        bytes.splice(..0, start.iter().copied());
+        let _ = connections(&bytes[..], INTERVAL);
+        let mut file = VIEWS[usize::from(is_new)].clone();
+        if !is_new {
+            file = as_pcap(&file);
+        }
+        for (place, byte) in changes {
+            let place = place.index(file.len());
+            file[place] = byte;
+        }
+        let _ = connections(&file[..], INTERVAL);
+    }
+}

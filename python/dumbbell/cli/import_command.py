@@ -1,0 +1,91 @@
+"""``dumbbell import``: what another tool measured, beside a simulated run of a path like it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    AsJson,
+    Jobs,
+    ReportDir,
+    ResultsDir,
+)
+
+
+def import_measurement(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="What `iperf3 --json` wrote, a data file of Flent, or a pcap or pcapng file.",
+        ),
+    ],
+    *,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Algorithm of all flows, where the file does not say it or another one is wanted;"
+            " ./NAME.c for one of your own.",
+        ),
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option(help="Rate of the path, instead of the fitted one: 100mbit.")
+    ] = None,
+    rtt: Annotated[
+        str | None, typer.Option(help="RTT while nothing waits, instead of the shortest: 40ms.")
+    ] = None,
+    queue: Annotated[
+        str | None, typer.Option(help="Buffer, instead of the fitted one: 100p, 256kb, 0.5bdp.")
+    ] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Probability of loss, instead of the fitted one: 1e-5.")
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME.toml", help="Write path and flows as a scenario file, to start from."
+        ),
+    ] = None,
+    fit_only: Annotated[
+        bool, typer.Option("--fit-only", help="Say what is measured and fitted; run nothing.")
+    ] = False,
+    runs: Annotated[int, typer.Option(min=1, help="Simulated runs, with different seeds.")] = 3,
+    report: ReportDir = None,
+    results: ResultsDir = DEFAULT_RESULTS,
+    as_json: AsJson = False,
+    jobs: Jobs = None,
+) -> None:
+    """Bring a measurement in, to see how far its path is like the model of it.
+
+    Says what the flows of the file achieved, fits a path (rate, base RTT, buffer, loss) and says
+    what each value rests on, simulates the same flows on it, and shows both beside each other.
+    """
+    from dumbbell.cli import campaign, importing, pages
+    from dumbbell.plans import Plan
+
+    given = {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss}
+    found = importing.read(
+        file, {name: value for name, value in given.items() if value is not None}, algorithm
+    )
+    if scenario is not None:
+        found.write(scenario)
+    if not as_json:
+        found.show()
+    if fit_only:
+        if as_json:
+            found.print_json(None)
+        return
+    asked = found.campaign(results, Plan(runs=runs))
+    outcome = campaign.run(asked, jobs=jobs, retries=0, brief=True)
+    if as_json:
+        found.print_json(asked.results())
+    else:
+        found.compare(asked.results())
+    pages.tell(asked, report)
+    if outcome.failed:
+        raise typer.Exit(1)

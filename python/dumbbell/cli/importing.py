@@ -1,0 +1,139 @@
+"""What ``dumbbell import`` reads, fits and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from dumbbell import experiments
+from dumbbell.campaign import Campaign
+from dumbbell.cli import output
+from dumbbell.cli.output import print_table, say, writing
+from dumbbell.cli.tables import plain, table
+from dumbbell.errors import InputError, placed
+from dumbbell.figures.kinds.measured import TOLD, flow_means
+from dumbbell.labels import number
+from dumbbell.measured import beside, fitting, reading
+from dumbbell.measured.fitting import Path as FittedPath
+from dumbbell.measured.measurement import Measurement
+from dumbbell.plans import Plan
+from dumbbell.results import Results
+from dumbbell.running.engine import SimulatorEngine
+from dumbbell.running.store import Store
+from dumbbell.scenario.model import Scenario
+from dumbbell.units import parse_probability, parse_queue, parse_rate, parse_time
+
+_GIVEN = {
+    "rate": parse_rate,
+    "rtt": parse_time,
+    "queue": parse_queue,
+    "loss": parse_probability,
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A measurement, the path that was fitted to it, and the scenario of both."""
+
+    measured: Measurement
+    path: FittedPath
+    scenario: dict[str, Any]
+    command: tuple[str, ...]
+
+    def write(self, file: Path) -> None:
+        """Write the scenario, with what its values rest on."""
+        if file.suffix != ".toml":
+            raise InputError("no TOML file", source="--scenario", value=str(file), valid="*.toml")
+        reasons = "".join(f"# {name}: {why}.\n" for name, _, why in self.path.rows())
+        head = f"# Fitted by `dumbbell import` to {self.measured.file.name}.\n{reasons}"
+        with writing(file):
+            file.write_text(head + tomli_w.dumps(self.scenario))
+
+    def campaign(self, results: Path, plan: Plan) -> Campaign:
+        """Keep it as an experiment, and return what is to be run."""
+        store = Store(results)
+        store.create()
+        content = beside.experiment(self.measured, self.scenario, self.command)
+        return Campaign(experiments.save(content, results), store, SimulatorEngine(), plan)
+
+    def show(self) -> None:
+        """Print what was measured and what is fitted."""
+        say.print(
+            f"{self.measured.file}: {self.measured.tool}, {self.measured.duration_s:.4g} s",
+            soft_wrap=True,
+            markup=False,
+        )
+        for note in self.measured.notes:
+            say.print(f"  {note}", soft_wrap=True, markup=False)
+        heads = [title for title, _ in TOLD.values()]
+        flows = table("measured", "algorithm", *heads, right=heads)
+        for flow, spec in zip(self.measured.flows, self.scenario["flow"], strict=True):
+            cells = (_cell(name, beside.whole(flow).get(name)) for name in TOLD)
+            flows.add_row(plain(flow.label), plain(spec["algorithm"]), *cells)
+        print_table(flows)
+        print()
+        fitted = table("path", "fitted", "what it rests on")
+        for row in self.path.rows():
+            fitted.add_row(*map(plain, row))
+        print_table(fitted)
+        print()
+
+    def compare(self, results: Results) -> None:
+        """Print measured and simulated beside each other."""
+        views = [view for _, view in results.views("run", {})]
+        if not views:
+            return
+        for flow in self.measured.flows:
+            known, simulated = beside.whole(flow), flow_means(flow.label, views)
+            rows = table(flow.label, "measured", "simulated", right=("measured", "simulated"))
+            for name, (title, _) in TOLD.items():
+                rows.add_row(title, _cell(name, known.get(name)), _cell(name, simulated[name]))
+            print_table(rows)
+            print()
+
+    def print_json(self, results: Results | None) -> None:
+        """Print all of it as JSON."""
+        views = [] if results is None else [view for _, view in results.views("run", {})]
+        flows = [
+            {
+                "label": flow.label,
+                "algorithm": spec["algorithm"],
+                "measured": beside.whole(flow),
+                "simulated": flow_means(flow.label, views) if views else None,
+            }
+            for flow, spec in zip(self.measured.flows, self.scenario["flow"], strict=True)
+        ]
+        output.print_json(
+            {
+                "file": str(self.measured.file),
+                "tool": self.measured.tool,
+                "notes": list(self.measured.notes),
+                "flows": flows,
+                "path": {
+                    name: {"value": value, "why": why} for name, value, why in self.path.rows()
+                },
+                "scenario": self.scenario,
+            }
+        )
+
+
+def read(file: Path, given: Mapping[str, str], algorithm: str | None) -> Imported:
+    """Read a measurement, fit its path, and check the scenario of both."""
+    for name, value in given.items():
+        with placed(source=f"--{name}"):
+            _GIVEN[name](value)
+    measured = reading.read(file)
+    path = fitting.path(measured, given)
+    scenario = fitting.scenario(measured, path, algorithm)
+    Scenario.parse(scenario, str(file))
+    options = [word for name, value in given.items() for word in (f"--{name}", value)]
+    options += [] if algorithm is None else ["--algorithm", algorithm]
+    return Imported(measured, path, scenario, ("import", str(file), *options))
+
+
+def _cell(name: str, value: float | None) -> str:
+    return number(None if value is None else value * TOLD[name][1], 4)

@@ -1,0 +1,215 @@
+"""Figures of kind `measured`: what was measured on a real path, beside simulated runs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import altair as alt
+import polars as pl
+from pydantic import Field, model_validator
+
+from dumbbell.errors import InputError
+from dumbbell.figures import marks
+from dumbbell.figures.data import inline
+from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
+from dumbbell.figures.gathering import engine_notes
+from dumbbell.figures.source import Views
+from dumbbell.figures.spec import Spec, TestFigure
+from dumbbell.figures.style import FLOW_COLOURS, INK
+from dumbbell.labels import number
+from dumbbell.quantities import series, taking
+from dumbbell.quantities.view import RunView
+
+_WIDTH: Final = 420
+_HEIGHT: Final = 150
+_SPANS: Final = 300
+_MEASURED: Final = "measured"
+_SIMULATED: Final = "simulated"
+_PANES: Final = {"goodput_mbit_per_s": "goodput (Mbit/s)", "rtt_ms": "RTT (ms)"}
+
+TOLD: Final = {
+    "goodput_mbit_per_s": ("goodput (Mbit/s)", 1.0),
+    "rtt_min_ms": ("shortest RTT (ms)", 1.0),
+    "rtt_mean_ms": ("mean RTT (ms)", 1.0),
+    "retransmitted_share": ("retransmitted (%)", 100.0),
+}
+"""Quantities of a flow that are told of both: title, and the factor of its unit."""
+
+
+class MeasuredLine(Spec):
+    """A flow as it was measured."""
+
+    label: str = Field(examples=["stream 1"])
+    """The label of the flow in the scenario that it is drawn beside."""
+
+    time_s: tuple[float, ...]
+    """When each sample was taken, from the start of the run."""
+
+    goodput_mbit_per_s: tuple[float, ...] = ()
+    """Goodput at these times; `nan` where it is not known."""
+
+    rtt_ms: tuple[float, ...] = ()
+    """Round-trip time at these times; `nan` where it is not known."""
+
+    whole: Mapping[str, float] = Field({}, examples=[{"goodput_mbit_per_s": 93.1}])
+    """Over the whole time: `goodput_mbit_per_s`, `rtt_min_ms`, `rtt_mean_ms`,
+    `retransmitted_share`, as far as they are known."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> MeasuredLine:
+        for name in _PANES:
+            values = getattr(self, name)
+            if values and len(values) != len(self.time_s):
+                raise InputError(
+                    f"{len(values)} values for {len(self.time_s)} times",
+                    key=name,
+                    valid="one for each of time_s",
+                )
+        for name in self.whole:
+            if name not in TOLD:
+                raise InputError(
+                    "is not told of both", key="whole", value=name, valid=", ".join(TOLD)
+                )
+        return self
+
+
+class MeasuredFigure(TestFigure):
+    """Flows that were measured on a real path, beside simulated ones: goodput and RTT over time.
+
+    `dumbbell import` writes figures of this kind.
+    """
+
+    kind: Literal["measured"]
+
+    flows: tuple[MeasuredLine, ...] = Field(min_length=1, alias="flow")
+    """What was measured, a table for each flow."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows: none."""
+        return {}
+
+    def draw(self, source: Views) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        views = [view for _, view in source.views(self.test, self.where)]
+        frame = pl.concat([_measured(self.flows), *map(_simulated, views[:1])])
+        notes = [f"Thin and dark: measured; in colour: simulated{_runs(views)}."]
+        notes += [] if views else ["Not run yet."]
+        notes += list(engine_notes(source.engine, source.left_out(self.test)))
+        rows = [(line, flow_means(line.label, views)) for line in self.flows]
+        tables = [_table(line, simulated) for line, simulated in rows]
+        return assembled(
+            self, _chart(frame, [line.label for line in self.flows]), notes, tables, frame
+        )
+
+
+def flow_means(label: str, views: Sequence[RunView]) -> dict[str, float | None]:
+    """Return what a flow of this label came to in simulated runs, in the mean."""
+    found: dict[str, list[float]] = {name: [] for name in TOLD}
+    for view in views:
+        numbers = [flow.number for flow in view.flows if flow.label == label]
+        for name in TOLD if numbers else ():
+            reference = f"{name}[{numbers[0]}]@run"
+            value = taking.of_run(view.run, [reference])[reference]
+            found[name] += [] if value is None else [value]
+    return {name: sum(values) / len(values) if values else None for name, values in found.items()}
+
+
+_LINES: Final = {
+    "pane": pl.String,
+    "what": pl.String,
+    "flow": pl.String,
+    "time_s": pl.Float64,
+    "value": pl.Float64,
+}
+
+
+def _measured(flows: Sequence[MeasuredLine]) -> pl.DataFrame:
+    parts = [
+        pl.DataFrame({"time_s": line.time_s, "value": getattr(line, pane)})
+        .select(
+            pane=pl.lit(pane),
+            what=pl.lit(_MEASURED),
+            flow=pl.lit(line.label),
+            time_s=pl.col("time_s").cast(pl.Float64),
+            value=pl.col("value").cast(pl.Float64).fill_nan(None),
+        )
+        .drop_nulls()
+        for line in flows
+        for pane in _PANES
+        if getattr(line, pane)
+    ]
+    return pl.concat([pl.DataFrame(schema=_LINES), *parts])
+
+
+def _simulated(view: RunView) -> pl.DataFrame:
+    parts = [
+        series.take(view.run, pane, spans=_SPANS).select(
+            pane=pl.lit(pane),
+            what=pl.lit(_SIMULATED),
+            flow="label",
+            time_s="time_s",
+            value="value",
+        )
+        for pane in _PANES
+    ]
+    return pl.concat(parts)
+
+
+def _runs(views: Sequence[RunView]) -> str:
+    return f", the first of {len(views)} runs" if len(views) > 1 else ""
+
+
+def _table(line: MeasuredLine, simulated: Mapping[str, float | None]) -> TextTable:
+    rows = []
+    for name, (title, factor) in TOLD.items():
+        pair = (line.whole.get(name), simulated[name])
+        shown = [number(None if value is None else value * factor, 4) for value in pair]
+        rows.append(TextRow(title, (*shown, _difference(*pair))))
+    heads = (_MEASURED, _SIMULATED, "difference")
+    return TextTable(line.label, "means of the runs", "", heads, tuple(rows))
+
+
+def _difference(measured: float | None, simulated: float | None) -> str:
+    if not measured or simulated is None:
+        return number(None)
+    return f"{100 * (simulated / measured - 1):+.1f} %"
+
+
+def _chart(frame: pl.DataFrame, labels: Sequence[str]) -> alt.ConcatChart:
+    panes = [pane for pane in _PANES if not frame.filter(pl.col("pane") == pane).is_empty()]
+    if not panes:
+        return alt.concat(marks.nothing(width=_WIDTH, height=_HEIGHT))
+    plots = [
+        _plot(
+            frame.filter((pl.col("pane") == pane) & (pl.col("flow") == label)), pane, label, place
+        )
+        for place, label in enumerate(labels)
+        for pane in panes
+    ]
+    chart: alt.ConcatChart = alt.concat(*plots, columns=len(panes), spacing=14)
+    return chart
+
+
+def _plot(
+    frame: pl.DataFrame, pane: str, label: str, place: int
+) -> alt.LayerChart | alt.FacetChart:
+    colours = {_SIMULATED: FLOW_COLOURS[place % (len(FLOW_COLOURS) - 1)], _MEASURED: INK}
+    encoded: dict[str, Any] = {
+        "x": alt.X("time_s:Q", title="time (s)", axis=alt.Axis(tickCount=8)),
+        "y": alt.Y("value:Q", title=_PANES[pane], axis=alt.Axis(tickCount=4)),
+        "tooltip": [
+            alt.Tooltip("what:N", title="how"),
+            alt.Tooltip("time_s:Q", title="time (s)", format=".2f"),
+            alt.Tooltip("value:Q", title=_PANES[pane], format=".4~g"),
+        ],
+    }
+    layers = []
+    for what, colour in colours.items():
+        data = inline(frame.filter(pl.col("what") == what).select("what", "time_s", "value"))
+        width = 1.1 if what == _MEASURED else 2.2
+        line = alt.Chart(data).mark_line(strokeJoin="round", strokeWidth=width, color=colour)
+        layers.append(line.encode(**encoded))
+    return alt.layer(*layers).properties(
+        width=_WIDTH, height=_HEIGHT, title=alt.TitleParams(label, fontSize=13, anchor="start")
+    )

@@ -1,0 +1,1 @@
+"""Measurements of real paths, as other tools leave them, beside simulated runs."""

@@ -1,0 +1,110 @@
+"""What a tool measured on a real path, whichever tool it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+
+SAMPLES: Final = {
+    "time_s": pl.Float64,
+    "goodput_mbit_per_s": pl.Float64,
+    "rtt_ms": pl.Float64,
+    "retransmitted": pl.Float64,
+}
+"""Columns of samples: the middle of each interval, and what happened in it."""
+
+
+@dataclass(frozen=True)
+class MeasuredFlow:
+    """One flow: what of it the tool tells; None is what it does not."""
+
+    label: str
+    algorithm: str | None
+    start_s: float
+    end_s: float
+    samples: pl.DataFrame
+    """`SAMPLES`; null where an interval has no such value."""
+    mss_bytes: int | None = None
+    segments: int | None = None
+    retransmitted: int | None = None
+    rtt_min_ms: float | None = None
+    goodput_mbit_per_s: float | None = None
+
+    @property
+    def retransmitted_share(self) -> float | None:
+        """Segments that were sent again, as a share of those sent."""
+        if self.retransmitted is None or not self.segments:
+            return None
+        return min(self.retransmitted / self.segments, 1.0)
+
+    @property
+    def rtt_mean_ms(self) -> float | None:
+        """The mean of the samples."""
+        mean = self.samples["rtt_ms"].mean()
+        return mean if isinstance(mean, float) else None
+
+    def rtt_quantile_ms(self, share: float) -> float | None:
+        """Return a quantile of the samples."""
+        return self.samples["rtt_ms"].quantile(share, "linear")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a file holds."""
+
+    file: Path
+    tool: str
+    duration_s: float
+    flows: Sequence[MeasuredFlow]
+    notes: Sequence[str] = ()
+    """What a reader must know of how it was measured."""
+
+    @cached_property
+    def total(self) -> pl.DataFrame:
+        """Goodput of all flows together over time: `time_s`, `goodput_mbit_per_s`.
+
+        Samples are brought onto the grid of the flow that has most.
+        """
+        grid = max((flow.samples["time_s"] for flow in self.flows), key=len)
+        total = pl.Series([0.0] * len(grid))
+        frame = pl.DataFrame({"time_s": grid}).sort("time_s")
+        for flow in self.flows:
+            one = flow.samples.select("time_s", "goodput_mbit_per_s").drop_nulls().sort("time_s")
+            met = frame.join_asof(one, on="time_s", strategy="nearest")["goodput_mbit_per_s"]
+            lives = frame["time_s"].is_between(flow.start_s, flow.end_s)
+            total += met.fill_null(0.0) * lives
+        return frame.with_columns(total.alias("goodput_mbit_per_s"))
+
+
+def algorithm_of(flow: MeasuredFlow, chosen: str | None, source: str) -> str:
+    """Return which algorithm of ours a flow had: what was chosen, or what the tool says.
+
+    Raises InputError if nothing says it, or if there is no such algorithm.
+    """
+    if chosen is not None:
+        return chosen
+    named = None if flow.algorithm is None else re.sub(r"[^a-z0-9]", "", flow.algorithm.lower())
+    known = {name.replace("-", ""): name for name in catalogue.algorithms()}
+    if named is None:
+        raise InputError(
+            f"the file does not say which algorithm {flow.label} had",
+            source=source,
+            valid="--algorithm NAME; the sender's sysctl net.ipv4.tcp_congestion_control says it",
+        )
+    if named not in known:
+        raise InputError(
+            f"{flow.label} had an algorithm that is none of ours",
+            source=source,
+            value=flow.algorithm,
+            valid="--algorithm NAME, one of: " + ", ".join(sorted(known.values())),
+        )
+    return known[named]

@@ -1,0 +1,325 @@
+"""`dumbbell import`: what other tools measured, beside simulated runs of a path like it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calling import Command, assert_refused, caller
+from dumbbell import api
+from dumbbell.errors import InputError
+from dumbbell.measured import beside, fitting, reading
+from dumbbell.running import captures
+from dumbbell.scenario.model import Scenario
+
+PATH = {"rate": "20mbit", "rtt": "40ms", "queue": "50p"}
+
+
+@pytest.fixture
+def dumbbell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+def stream(number: int, second: int, **changes: Any) -> dict[str, Any]:
+    """Return an interval of a stream: 11 Mbit/s, and RTTs from 40 to 60 ms."""
+    return {
+        "socket": 4 + number,
+        "start": second,
+        "end": second + 1,
+        "seconds": 1.0,
+        "bytes": 1_375_000,
+        "retransmits": int(second % 5 == 4),
+        "snd_cwnd": 60_000,
+        "rtt": 40_000 + 5_000 * (second % 5),
+        "omitted": False,
+        "sender": True,
+        **changes,
+    }
+
+
+def iperf3(**changes: Any) -> dict[str, Any]:
+    """Return what iperf3 writes of two streams that have a path of 22.8 Mbit/s for ten seconds."""
+    return {
+        "start": {
+            "version": "iperf 3.18",
+            "tcp_mss_default": 1448,
+            "test_start": {"protocol": "TCP", "num_streams": 2, "omit": 0, "reverse": 0},
+        },
+        "intervals": [
+            {"streams": [stream(number, second) for number in (0, 1)]} for second in range(10)
+        ],
+        "end": {
+            "streams": [
+                {"sender": {**stream(number, 0), "end": 10, "bytes": 13_750_000, "min_rtt": 39_500}}
+                for number in (0, 1)
+            ],
+            "sender_tcp_congestion": "cubic",
+        },
+        **changes,
+    }
+
+
+def written(folder: Path, content: Any, name: str = "measured.json") -> Path:
+    file = folder / name
+    file.write_text(json.dumps(content))
+    return file
+
+
+def test_a_report_of_iperf3_is_read(tmp_path: Path) -> None:
+    found = reading.read(written(tmp_path, iperf3()))
+    assert (found.tool, found.duration_s, len(found.flows)) == ("iperf 3.18", 10.0, 2)
+    first = found.flows[0]
+    assert first.algorithm == "cubic"
+    assert first.samples.height == 10
+    assert first.samples["time_s"].to_list() == [second + 0.5 for second in range(10)]
+    assert first.goodput_mbit_per_s == pytest.approx(11)
+    assert (first.rtt_min_ms, first.rtt_mean_ms) == (39.5, 50)
+    assert first.retransmitted == 2
+    assert first.segments == 9496 + 2
+    assert found.total["goodput_mbit_per_s"].to_list() == pytest.approx([22] * 10)
+
+
+def test_the_stream_of_events_says_the_same(tmp_path: Path) -> None:
+    content = iperf3()
+    events = [{"event": "start", "data": content["start"]}]
+    events += [{"event": "interval", "data": each} for each in content["intervals"]]
+    events += [{"event": "end", "data": content["end"]}]
+    file = tmp_path / "stream.json"
+    file.write_text("".join(json.dumps(event) + "\n" for event in events))
+    one, other = reading.read(file), reading.read(written(tmp_path, content))
+    assert [
+        flow.samples.equals(same.samples) for flow, same in zip(one.flows, other.flows, strict=True)
+    ]
+    assert [flow.label for flow in one.flows] == ["stream 1", "stream 2"]
+
+
+def test_a_path_is_fitted_and_says_what_it_rests_on(tmp_path: Path) -> None:
+    found = reading.read(written(tmp_path, iperf3()))
+    path = fitting.path(found, {})
+    assert path.rate.value == "22.8mbit"  # 22 Mbit/s of data with headers of 52 bytes in 1500
+    assert path.rtt.value == "38.974ms"  # a packet takes 0.53 ms
+    assert path.queue.value == "39p"  # 20.5 ms at that rate
+    assert (path.loss.value, "a full queue explains it" in path.loss.why) == ("0", True)
+    fixed = fitting.path(found, {"queue": "7p", "loss": "1e-3"})
+    assert (fixed.queue.value, fixed.queue.why, fixed.loss.value) == ("7p", "given", "1e-3")
+
+
+def test_losses_without_a_queue_are_random_ones(tmp_path: Path) -> None:
+    intervals = [
+        {"streams": [stream(0, second, rtt=40_000, retransmits=9)]} for second in range(10)
+    ]
+    found = reading.read(written(tmp_path, iperf3(intervals=intervals)))
+    path = fitting.path(found, {})
+    assert float(path.loss.value) == pytest.approx(90 / (9496 + 90), rel=0.05)
+    scenario = fitting.scenario(found, path, None)
+    assert scenario["network"]["loss"][0]["place"] == "bottleneck"
+    Scenario.parse(scenario)
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ({"error": "unable to connect"}, "iperf3 failed: unable to connect"),
+        ({"intervals": []}, "no stream has an interval"),
+        ({"start": {"test_start": {"protocol": "UDP"}}}, "start.test_start.protocol"),
+        ({"start": {"test_start": {"protocol": "TCP", "reverse": 1}}}, "--get-server-output"),
+        ({"start": {}}, "not as iperf3 writes it"),
+        ({"intervals": [{"streams": [{"socket": "x"}]}]}, "intervals[0].streams[0].socket"),
+    ],
+)
+def test_what_a_report_lacks_is_named(tmp_path: Path, changes: dict[str, Any], wanted: str) -> None:
+    file = written(tmp_path, iperf3(**changes))
+    with pytest.raises(InputError) as caught:
+        reading.read(file)
+    assert wanted in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+def test_the_server_of_a_reverse_test_says_what_it_sent(tmp_path: Path) -> None:
+    start = {"version": "iperf 3.18", "test_start": {"protocol": "TCP", "reverse": 1}}
+    file = written(tmp_path, iperf3(start=start, server_output_json=iperf3()))
+    assert reading.read(file).flows[0].rtt_min_ms == 39.5
+
+
+def flent(**results: list[float | None]) -> dict[str, Any]:
+    count = 20
+    return {
+        "version": 4,
+        "metadata": {
+            "NAME": "tcp_nup",
+            "FLENT_VERSION": "2.1.1",
+            "SERIES_META": {"TCP upload::1": {"CONG_CONTROL": "reno"}},
+        },
+        "x_values": [0.2 * place for place in range(count)],
+        "results": {
+            "TCP upload::1": [None, *[9.5] * (count - 1)],
+            "TCP upload sum": [9.5] * count,
+            "TCP upload::1::tcp_rtt": [40.0 + place for place in range(count)],
+            "TCP upload::1::tcp_cwnd": [20.0] * count,
+            "Ping (ms) ICMP": [41.0] * count,
+            **results,
+        },
+    }
+
+
+def test_a_data_file_of_flent_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "tcp_nup.flent.gz"
+    file.write_bytes(gzip.compress(json.dumps(flent()).encode()))
+    found = reading.read(file)
+    (flow,) = found.flows
+    assert (found.tool, flow.label, flow.algorithm) == ("Flent 2.1.1 tcp_nup", "upload::1", "reno")
+    assert (flow.start_s, flow.rtt_min_ms, flow.goodput_mbit_per_s) == (0.2, 41.0, 9.5)
+    path = fitting.path(found, {})
+    assert path.loss.why == "retransmissions are not in the file"
+    assert "whether it overflowed is not in the file" in path.queue.why
+
+
+def test_flows_without_rtts_of_their_own_have_those_of_the_ping(tmp_path: Path) -> None:
+    content = flent()
+    del content["results"]["TCP upload::1::tcp_rtt"]
+    found = reading.read(written(tmp_path, content))
+    assert found.flows[0].rtt_mean_ms == 41.0
+    assert any("ping" in note for note in found.notes)
+
+
+def test_series_of_another_length_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="3 values for 20 times"):
+        reading.read(written(tmp_path, flent(**{"TCP upload::2": [1.0, 2.0, 3.0]})))
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return what sender and receiver of a known path would have captured."""
+    folder = tmp_path_factory.mktemp("captures")
+    flow = [{"algorithm": "reno", "label": "first"}]
+    scenario = Scenario.parse({"duration": "12s", "network": PATH, "flow": flow})
+    run = api.simulate(scenario.resolve(capture=True))
+    files = captures.paths(folder / "known")
+    assert run.captures is not None
+    for file, content in zip(files, run.captures, strict=True):
+        file.write_bytes(content)
+    return files
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_path_of_a_capture_is_found_again(capture: tuple[Path, Path], side: int) -> None:
+    found = reading.read(capture[side])
+    (flow,) = found.flows
+    assert any("at the receiver" in note for note in found.notes) == (side == 1)
+    path = fitting.path(found, {})
+    assert float(path.rate.value.removesuffix("mbit")) == pytest.approx(20, rel=0.02)
+    assert float(path.rtt.value.removesuffix("ms")) == pytest.approx(40, abs=1.5)
+    assert int(path.queue.value.removesuffix("p")) == pytest.approx(50, abs=6)
+    assert path.loss.value == "0"
+    assert flow.retransmitted
+    assert flow.mss_bytes == 1448
+
+
+def test_captures_of_nothing_are_refused(tmp_path: Path, capture: tuple[Path, Path]) -> None:
+    empty = tmp_path / "empty.pcapng"
+    content = capture[0].read_bytes()
+    empty.write_bytes(content[:100])
+    with pytest.raises(InputError, match=r"no TCP connection|damaged"):
+        reading.read(empty)
+    empty.write_bytes(content[:4] + b"\0" * 50)
+    with pytest.raises(InputError, match="damaged"):
+        reading.read(empty)
+
+
+def test_a_measurement_is_shown_beside_runs_of_a_path_like_it(
+    dumbbell: Command, capture: tuple[Path, Path]
+) -> None:
+    said = dumbbell(
+        "import", str(capture[0]), "--algorithm", "reno", "--runs", "2", "--report", "site",
+        "--scenario", "like.toml",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    assert "what it rests on" in said.out
+    page = Path("site/index.html")
+    assert "measured and simulated" in page.read_text()
+    svg = (page.parent / "figures/beside.svg").read_text()
+    assert "goodput (Mbit/s)" in svg
+    assert (page.parent / "data/beside.csv").stat().st_size > 1000
+    told = dumbbell("import", str(capture[0]), "--algorithm", "reno", "--runs", "2", "--json").json
+    (flow,) = told["flows"]
+    for name in ("goodput_mbit_per_s", "rtt_mean_ms"):
+        assert flow["simulated"][name] == pytest.approx(flow["measured"][name], rel=0.05)
+    again = dumbbell("simulate", "like.toml", "--json")
+    assert again.code == 0
+    assert "Fitted by `dumbbell import`" in Path("like.toml").read_text()
+
+
+def test_what_cannot_be_told_from_a_file_is_asked_for(
+    dumbbell: Command, capture: tuple[Path, Path], tmp_path: Path
+) -> None:
+    said = dumbbell("import", str(capture[0]), "--fit-only")
+    assert_refused(said)
+    assert "--algorithm NAME" in said.err
+    intervals = [{"streams": [stream(0, second, rtt=None)]} for second in range(3)]
+    end = {"streams": [], "sender_tcp_congestion": "bbr2"}
+    file = written(tmp_path, iperf3(intervals=intervals, end=end))
+    assert "or --rtt" in dumbbell("import", str(file)).err
+    assert "none of ours" in dumbbell("import", str(file), "--rtt", "10ms").err
+    said = dumbbell(
+        "import", str(file), "--rtt", "10ms", "--algorithm", "bbr", "--fit-only", "--json"
+    )
+    assert said.json["path"]["queue"] == {
+        "value": "1bdp",
+        "why": "no RTTs tell it, so it is a guess",
+    }
+    assert_refused(dumbbell("import", str(file), "--rate", "fast"))
+    assert_refused(dumbbell("import", "nowhere.json"))
+    assert_refused(dumbbell("import", "."))
+
+
+def test_long_measurements_are_thinned_for_figures() -> None:
+    samples = pl.DataFrame({"time_s": range(5000), "rtt_ms": [1.0] * 5000})
+    thin = beside.thinned(samples)
+    assert thin.height == 600
+    assert thin["rtt_ms"].unique().to_list() == [1.0]
+    assert thin["time_s"].is_sorted()
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=8,
+)
+
+
+@given(
+    make=st.sampled_from([iperf3, flent]),
+    path=st.lists(st.integers(0, 5), min_size=1, max_size=6),
+    value=_JSON,
+)
+def test_a_file_with_anything_in_it_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, make: Callable[[], Any], path: list[int], value: Any
+) -> None:
+    content = make()
+    here = content
+    for step in path:
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        key = keys[step % len(keys)] if keys else None
+        if key is None or not isinstance(here[key], dict | list) or step is path[-1]:
+            break
+        here = here[key]
+    if isinstance(here, dict | list) and len(here):
+        here[key] = value
+    file = written(tmp_path_factory.mktemp("any"), content)
+    try:
+        found = reading.read(file)
+        fitting.scenario(found, fitting.path(found, {}), "reno")
+    except InputError as error:
+        told = str(error)
+        assert str(file) in told
