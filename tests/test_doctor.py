@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,8 @@ from dumbbell import _core
 from dumbbell.cli import commands
 from dumbbell.running import machine
 from dumbbell.running.machine import Machine
+
+PROCESSORS = os.sched_getaffinity(0) if sys.platform == "linux" else set()
 
 WITHOUT = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
@@ -81,6 +86,20 @@ def test_another_system_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
     not _core.TESTBED or os.geteuid() != 0 or shutil.which("setpriv") is None,
     reason="needs the testbed, and root with setpriv to give its privileges up",
 )
+@pytest.mark.skipif(sys.platform != "linux", reason="measured on Linux")
+def test_the_delay_of_the_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = machine.with_lateness(Machine(kernel="6.12", ready=True, facts=()), seconds=0.05)
+    (fact,) = found.facts
+    assert re.fullmatch(r"1 % over [\d.]+ ms, at most [\d.]+ ms \(0.05 s of sleeping\)", fact.found)
+    assert found.ready
+    assert os.sched_getaffinity(0) == PROCESSORS
+    monkeypatch.setattr(time, "sleep", lambda _: threading.Event().wait(0.02))
+    (late,) = machine.with_lateness(found.model_copy(update={"facts": ()}), 0.05).facts
+    assert (late.ok, late.required) == (False, False)
+    assert float(late.found.partition("at most ")[2].split()[0]) > 15
+    assert late.remedy
+
+
 def test_without_privileges_the_way_out_is_named(tmp_path: Path) -> None:
     """Root without capabilities may still read this Python, wherever it lies."""
     done = subprocess.run(

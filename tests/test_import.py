@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +152,7 @@ def test_the_server_of_a_reverse_test_says_what_it_sent(tmp_path: Path) -> None:
     assert reading.read(file).flows[0].rtt_min_ms == 39.5
 
 
-def flent(**results: list[float | None]) -> dict[str, Any]:
+def flent(**results: Sequence[float | None]) -> dict[str, Any]:
     count = 20
     return {
         "version": 4,
@@ -307,15 +307,14 @@ def test_a_file_with_anything_in_it_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, make: Callable[[], Any], path: list[int], value: Any
 ) -> None:
     content = make()
-    here = content
+    here: Any = content
     for step in path:
-        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
-        key = keys[step % len(keys)] if keys else None
-        if key is None or not isinstance(here[key], dict | list) or step is path[-1]:
+        keys: list[Any] = list(here) if isinstance(here, dict) else list(range(len(here)))
+        key = keys[step % len(keys)]
+        if step == path[-1] or not isinstance(here[key], dict | list) or not here[key]:
+            here[key] = value
             break
         here = here[key]
-    if isinstance(here, dict | list) and len(here):
-        here[key] = value
     file = written(tmp_path_factory.mktemp("any"), content)
     try:
         found = reading.read(file)

@@ -7,6 +7,7 @@ import platform
 from pydantic import BaseModel, ConfigDict
 
 from dumbbell import _core
+from dumbbell.running import lateness
 
 
 class Fact(BaseModel):
@@ -53,6 +54,22 @@ def look() -> Machine:
         remedy=remedy,
     )
     return found.model_copy(update={"facts": (own, *found.facts)})
+
+
+def with_lateness(found: Machine, seconds: float = lateness.SECONDS) -> Machine:
+    """Return what is known of the machine with how late it is now, which takes so long to see."""
+    if platform.system() != "Linux":
+        return found
+    late = lateness.measured(seconds)
+    fact = Fact(
+        name="delay of this machine",
+        found=f"{late} ({seconds:g} s of sleeping)",
+        ok=late.ok,
+        required=False,
+        needed_for="an emulator in time",
+        remedy=None if late.ok else "end what else runs here; runs that suffer are marked invalid",
+    )
+    return found.model_copy(update={"facts": (*found.facts, fact)})
 
 
 def system() -> str:

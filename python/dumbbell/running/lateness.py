@@ -1,0 +1,54 @@
+"""How late this machine wakes who waits for a moment: what real time has to put up with."""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+SECONDS: Final = 2.0
+_NAP_S: Final = 0.001
+_LONGEST_S: Final = 0.01
+"""Beyond this, runs of the testbed are invalid."""
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late sleepers were woken, on the processor where it was worst, in seconds."""
+
+    p99_s: float
+    longest_s: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether a run of the testbed could be valid."""
+        return self.longest_s <= _LONGEST_S
+
+    def __str__(self) -> str:
+        return f"1 % over {1000 * self.p99_s:.2f} ms, at most {1000 * self.longest_s:.1f} ms"
+
+
+def measured(seconds: float = SECONDS) -> Lateness:
+    """Sleep for a millisecond again and again, on every processor at the same time (Linux)."""
+    processors = sorted(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(len(processors)) as threads:
+        found = list(threads.map(lambda each: _on(each, seconds), processors))
+    return Lateness(
+        max(float(np.quantile(late_s, 0.99)) for late_s in found),
+        max(max(late_s) for late_s in found),
+    )
+
+
+def _on(processor: int, seconds: float) -> list[float]:
+    os.sched_setaffinity(0, {processor})  # of this thread alone
+    late_s: list[float] = []
+    end_s = time.monotonic() + seconds
+    while not late_s or time.monotonic() < end_s:
+        asleep_s = time.monotonic()
+        time.sleep(_NAP_S)
+        late_s.append(time.monotonic() - asleep_s - _NAP_S)
+    return late_s
