@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import sys
@@ -17,7 +18,7 @@ from dumbbell import _core, api, catalogue, errors
 from dumbbell.cli import commands, progress
 from dumbbell.compare import compare
 from dumbbell.contract.summary import TestbedSummary
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import DumbbellError, GivenUp, InputError
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plans import Plan, remember
 from dumbbell.quantities import taking
@@ -25,7 +26,7 @@ from dumbbell.report import compare_chart, site
 from dumbbell.results import Results
 from dumbbell.running import engines, machine, testbed, validity
 from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output, SimulatorEngine
+from dumbbell.running.engine import HastyEngine, Output, SimulatorEngine
 from dumbbell.running.executor import Fate, Interrupted, Progress, execute
 from dumbbell.running.extent import Extent
 from dumbbell.running.machine import Machine
@@ -132,6 +133,36 @@ def test_an_invalid_run_is_repeated_until_it_is_valid(
     assert (len(outcome.done), outcome.invalid) == (1, [])
     assert engine.ran == [0] * runs
     assert store.get(outcome.done[0].key).summary.testbed == TOLD
+
+
+class HastyTestbed(QuickTestbed):
+    """Gives up what comes late, where that is wanted."""
+
+    gives_up = False
+
+    def hasty(self) -> HastyTestbed:
+        other = copy.copy(self)  # they count their runs together
+        other.gives_up = True
+        return other
+
+    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
+        found = super().run(scenario, cancel)
+        if self.gives_up and validity.reasons(found.summary):
+            raise GivenUp("held up")
+        return found
+
+
+@pytest.mark.parametrize(("faults", "kept"), [(0, ()), (2, ()), (3, ("packets came 2 ms late",))])
+def test_all_attempts_but_the_last_are_given_up_where_nothing_can_make_them_valid(
+    tmp_path: Path, faults: int, kept: tuple[str, ...]
+) -> None:
+    engine, store = HastyTestbed(faults), Store(tmp_path)
+    outcome = execute(seeds(1), store, engine, retries=2)
+    assert outcome.failed == []
+    assert engine.ran == [0] * min(faults + 1, 3)
+    (key,) = store.keys()
+    assert validity.reasons(store.get(key).summary) == kept
+    assert isinstance(testbed.TestbedEngine(), HastyEngine)
 
 
 def test_one_that_stays_invalid_is_kept_named_and_tried_again(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ class AlgorithmError(ValueError):
 class Cancelled(Exception):  # noqa: N818 - a state, not a failure
     """The run was stopped through its token."""
 
+class GivenUp(Exception):  # noqa: N818 - a state, not a failure
+    """Nothing can make the run valid; the message says why."""
+
 class TestbedError(Exception):
     """The testbed cannot do it here; the message says what to do."""
 

@@ -177,7 +177,7 @@ def _how(code: int) -> str:
     return f"ended by {name}" + (f" ({meaning})" if meaning else "")
 
 
-_CORE_ERRORS: Final = (_core.ScenarioError, _core.AlgorithmError, _core.TestbedError)
+_CORE_ERRORS: Final = (_core.ScenarioError, _core.AlgorithmError, _core.TestbedError, _core.GivenUp)
 """What the core refuses; the child goes on."""
 
 

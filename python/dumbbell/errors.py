@@ -129,6 +129,10 @@ class Cancelled(DumbbellError):  # noqa: N818 - a state, not a failure
     exit_code = 130
 
 
+class GivenUp(DumbbellError):  # noqa: N818 - a state, not a failure
+    """A run in real time ended early: nothing that was to come could have made it valid."""
+
+
 DECIMAL_BITS_MAX: Final = 4096
 """Larger numbers are shown in hexadecimal: Python refuses to print thousands of digits."""
 

@@ -38,6 +38,7 @@ create_exception!(
     "A user's algorithm that cannot be used: (file, line or None, cause)."
 );
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
+create_exception!(_core, GivenUp, PyException, "A run that nothing can make valid: why.");
 create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
 
 /// Cancels the runs that were given it; may be used from any thread.
@@ -252,9 +253,10 @@ mod _core {
     use super::testbed::{testbed_compile, testbed_facts, testbed_parity, testbed_run};
     #[pymodule_export]
     use super::{
-        AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, algorithms,
-        behaviour, check_algorithm_name, check_stack, contract, examine_algorithm, fuzz_algorithm,
-        load_algorithm, read_capture, schema, simulate, source_hash, stack_profiles,
+        AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
+        algorithms, behaviour, check_algorithm_name, check_stack, contract, examine_algorithm,
+        fuzz_algorithm, load_algorithm, read_capture, schema, simulate, source_hash,
+        stack_profiles,
     };
 
     #[pymodule_export]

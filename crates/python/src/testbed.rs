@@ -9,14 +9,14 @@ use dumbbell_workload::Scenario;
 use pyo3::prelude::*;
 
 use crate::{
-    AlgorithmError, CancelToken, Cancelled, RunOutput, ScenarioError, TestbedError, flag,
+    AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError, flag,
     not_usable, parsed,
 };
 
 pub(crate) const BUILT: bool = true;
 
 /// Runs a resolved scenario, given as JSON, between hosts of this machine's kernel. The
-/// options are `{"kernel_modules": bool}`.
+/// options are `{"kernel_modules": bool, "give_up": bool}`.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, options_json, cancel=None))]
 pub(crate) fn testbed_run(
@@ -86,6 +86,7 @@ fn raised(error: Error) -> PyErr {
     match error {
         Error::Algorithm { file, line, cause } => AlgorithmError::new_err((file, line, cause)),
         Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
+        Error::GivenUp(why) => GivenUp::new_err(why),
         Error::Cancelled => Cancelled::new_err(()),
         Error::Machine { .. } => TestbedError::new_err(error.to_string()),
     }

@@ -52,7 +52,7 @@ fn main() {
     for rate_mbit in RATES_MBIT {
         let scenario = scenario(rate_mbit);
         let cancel = Arc::new(AtomicBool::new(false));
-        let output = run(&scenario, Options { kernel_modules }, &cancel);
+        let output = run(&scenario, Options { kernel_modules, ..Options::default() }, &cancel);
         let summary = output.unwrap_or_else(|error| panic!("{error}")).summary;
         let testbed = summary.testbed.expect("a run of the testbed");
         let us = |ns: u64| ns as f64 / 1e3;

@@ -34,6 +34,9 @@ pub enum Error {
         /// The way out.
         remedy: String,
     },
+    /// The run was given up: nothing that comes can make it valid.
+    #[error("{0}")]
+    GivenUp(String),
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,

@@ -1,6 +1,10 @@
 //! A run that the machine could not carry says nothing: it is marked invalid, with reasons.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use dumbbell_record::TestbedSummary;
+
+use crate::emulator::HeldUp;
 
 /// Its threads.
 const EMULATOR: &str = "emulator";
@@ -45,6 +49,18 @@ impl Limits {
             stolen_permille: 50,
             datagrams_sent_permille: 990,
         }
+    }
+
+    /// Why a run of this length will be invalid whatever comes, if it will be.
+    #[must_use]
+    pub fn hopeless(&self, held_up: &HeldUp, duration_ns: u64) -> Option<String> {
+        let total_ns = held_up.total_ns.load(Relaxed);
+        let run = TestbedSummary {
+            held_permille: (1_000 * total_ns / duration_ns.max(1)) as u32,
+            held_max_ns: held_up.longest_ns.load(Relaxed),
+            ..TestbedSummary::default()
+        };
+        self.reasons(&run).into_iter().next()
     }
 
     /// Why a run is invalid; nothing if it is valid.
@@ -161,6 +177,20 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_is_hopeless_once_it_breaks_a_limit_for_all_of_its_time() {
+        let limits = Limits::for_paths(40_000_000);
+        let held_up = HeldUp::default();
+        held_up.total_ns.store(10_900_000, Relaxed);
+        assert_eq!(limits.hopeless(&held_up, 1_000_000_000), None);
+        held_up.total_ns.store(11_000_000, Relaxed);
+        let reason = limits.hopeless(&held_up, 1_000_000_000).unwrap();
+        assert!(reason.contains("for 1.1 % of the time"), "{reason}");
+        assert_eq!(limits.hopeless(&held_up, 2_000_000_000), None);
+        held_up.longest_ns.store(20_000_001, Relaxed);
+        assert!(limits.hopeless(&held_up, 2_000_000_000).unwrap().contains("at once"));
+    }
 
     #[test]
     fn a_run_is_invalid_for_each_limit_that_it_breaks() {

@@ -43,7 +43,7 @@ pub fn parity(scenario: &Scenario, cancel: &Arc<AtomicBool>) -> Result<Vec<Parit
     let _turn = Turn::wait(cancel)?;
     let keep = Keep { state: false, callbacks: true };
     let setup = Setup::new(scenario, false, keep, cancel)?;
-    carry_out(&setup, cancel)?;
+    carry_out(&setup, cancel, false)?;
     setup.choices.algorithms.iter().zip(&setup.congestion).map(compared).collect()
 }
 

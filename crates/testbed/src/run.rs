@@ -11,8 +11,9 @@ use dumbbell_workload::Scenario;
 use serde::Deserialize;
 
 use crate::clock::Clock;
-use crate::emulator::{Emulated, Emulator};
+use crate::emulator::{Emulated, Emulator, HeldUp};
 use crate::error::Error;
+use crate::guards::Limits;
 use crate::kernel::Keep;
 use crate::processors::MachineTime;
 use crate::report::{Measured, report};
@@ -23,16 +24,19 @@ use crate::watch::KernelEvent;
 
 /// How a scenario is to be run.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// With the kernel's own algorithms of the same names, not with our builds.
     pub kernel_modules: bool,
+    /// To be given up as soon as the machine has held it up for longer than a valid run may be.
+    pub give_up: bool,
 }
 
 /// Runs a scenario in real time, as soon as no other run is under way on this machine.
 ///
 /// # Errors
-/// A scenario that cannot be run, a machine that cannot run it, or cancellation.
+/// A scenario that cannot be run, a machine that cannot run it, cancellation, or that it was given
+/// up.
 pub fn run(
     scenario: &Scenario,
     options: Options,
@@ -41,16 +45,21 @@ pub fn run(
     let _turn = Turn::wait(cancel)?;
     let keep = Keep { state: scenario.record.samples_reports(), callbacks: false };
     let setup = Setup::new(scenario, options.kernel_modules, keep, cancel)?;
-    carry_out(&setup, cancel)
+    carry_out(&setup, cancel, options.give_up)
 }
 
 /// Runs what was set up.
-pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<Output, Error> {
+pub(crate) fn carry_out(
+    setup: &Setup<'_>,
+    cancel: &Arc<AtomicBool>,
+    give_up: bool,
+) -> Result<Output, Error> {
     let applications = Prepared::new(&setup.connections(), plan(setup, cancel))?;
     let before = MachineTime::now();
     let clock = Clock::starting_in(setup.lead());
     let stop = Arc::new(AtomicBool::new(false));
     let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
+    let held_up = emulator.held_up();
     let (emulated, traffic) = thread::scope(|scope| {
         let emulated = thread::Builder::new()
             .name("dumbbell-emulator".into())
@@ -59,7 +68,7 @@ pub(crate) fn carry_out(setup: &Setup<'_>, cancel: &Arc<AtomicBool>) -> Result<O
                 emulator.run(&stop)
             })
             .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
-        let traffic = drive(setup, applications, clock);
+        let traffic = drive(setup, applications, clock, give_up.then_some(&*held_up));
         if traffic.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -83,17 +92,23 @@ fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
     }
 }
 
-/// The applications, from the first connection to the end of the run.
+/// The applications, from the first connection to the end of the run, or until it is given up.
 fn drive(
     setup: &Setup<'_>,
     applications: Prepared,
     clock: Clock,
+    given_up_if: Option<&HeldUp>,
 ) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
     let traffic = applications.start(clock)?;
+    let limits = Limits::for_paths(setup.shortest_rtt().0);
     let mut events = Vec::new();
     while !traffic.is_over() {
         thread::sleep(LOOK);
         events.append(&mut setup.watch.events()?);
+        let duration_ns = setup.scenario.duration_ns.0;
+        if let Some(why) = given_up_if.and_then(|it| limits.hopeless(it, duration_ns)) {
+            return Err(Error::GivenUp(why));
+        }
     }
     let output = traffic.finish()?;
     events.append(&mut setup.watch.events()?);

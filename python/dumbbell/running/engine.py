@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ import polars as pl
 from dumbbell import _core, apart, catalogue
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import BroughtDown, Cancelled, EngineError, InputError, TestbedError
+from dumbbell.errors import BroughtDown, Cancelled, EngineError, GivenUp, InputError, TestbedError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -57,6 +57,15 @@ class Engine(Protocol):
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario to its end, or raise Cancelled."""
+        ...
+
+
+@runtime_checkable
+class HastyEngine(Engine, Protocol):
+    """An engine in real time that need not go on once nothing can make a run valid."""
+
+    def hasty(self) -> Engine:
+        """Return the engine whose runs end with GivenUp as soon as that is sure."""
         ...
 
 
@@ -104,6 +113,8 @@ def core_errors(engine: str) -> Iterator[None]:
         yield
     except _core.Cancelled:
         raise Cancelled("the run was cancelled") from None
+    except _core.GivenUp as given_up:
+        raise GivenUp(str(given_up)) from None
     except _core.TestbedError as error:
         raise TestbedError(str(error)) from None
     except _core.AlgorithmError as error:

@@ -20,19 +20,26 @@ class TestbedEngine:
     ----------
     kernel_modules
         Use the kernel's own modules of the algorithms' names instead of our builds of them.
+    give_up
+        End a run with GivenUp as soon as nothing can make it valid.
     """
 
     __test__ = False  # not a test, whatever pytest makes of its name
     real_time: Final = True
 
-    def __init__(self, *, kernel_modules: bool = False) -> None:
-        self._options = json.dumps({"kernel_modules": kernel_modules})
+    def __init__(self, *, kernel_modules: bool = False, give_up: bool = False) -> None:
+        self._kernel_modules = kernel_modules
+        self._options = json.dumps({"kernel_modules": kernel_modules, "give_up": give_up})
         self._modules = ", its own algorithms" if kernel_modules else ""
 
     @property
     def identity(self) -> str:
         """The version of what the testbed does, the kernel and the options."""
         return f"testbed {catalogue.TESTBED_VERSION}, {machine.system()}{self._modules}"
+
+    def hasty(self) -> TestbedEngine:
+        """Return the engine that gives up runs which nothing can make valid."""
+        return TestbedEngine(kernel_modules=self._kernel_modules, give_up=True)
 
     def check(self) -> None:
         """Raise TestbedError if this machine cannot run anything on it."""

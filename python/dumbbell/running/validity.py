@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from dumbbell.contract.summary import Cause, Doubt, Summary
+from dumbbell.errors import GivenUp
 from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Engine, Output
+from dumbbell.running.engine import Engine, HastyEngine, Output
 from dumbbell.running.places import words
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -32,9 +33,17 @@ def reasons(summary: Summary) -> tuple[str, ...]:
 def attempts(
     engine: Engine, scenario: ResolvedScenario, cancel: CancelToken | None, retries: int
 ) -> Iterator[Output]:
-    """Run a scenario until its run is valid, but no more often than that."""
-    for _ in range(1 + retries):
-        output = engine.run(scenario, cancel)
+    """Run a scenario until its run is valid, but no more often than that.
+
+    All but the last attempt are given up as soon as nothing can make them valid: of these there is
+    no output.
+    """
+    hasty = engine.hasty() if isinstance(engine, HastyEngine) else engine
+    for left in range(retries, -1, -1):
+        try:
+            output = (hasty if left else engine).run(scenario, cancel)
+        except GivenUp:
+            continue
         yield output
         if not reasons(output.summary):
             return

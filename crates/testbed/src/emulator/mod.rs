@@ -29,6 +29,7 @@ use hdrhistogram::Histogram;
 
 use self::greetings::Greetings;
 use self::headers::Headers;
+pub use self::network_clock::HeldUp;
 use self::network_clock::NetworkClock;
 use self::slots::Slots;
 use self::wire::Sent;
@@ -165,6 +166,11 @@ impl<'a> Emulator<'a> {
             empty_ns: vec![clock.now_ns(); 2 * pairs.len()],
             refused: 0,
         }
+    }
+
+    /// For how long it has been held up, as it runs.
+    pub fn held_up(&self) -> Arc<HeldUp> {
+        self.clock.told()
     }
 
     /// Runs the network until the end of the scenario, or until `stop`.

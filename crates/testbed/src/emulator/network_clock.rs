@@ -6,10 +6,22 @@
 //! is held up goes on where it was, as late as it was held up; how long that was in all is
 //! a guard of the run.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use crate::clock::Clock;
 
 /// Nothing that the emulator does takes as long as this.
 const HELD_UP_NS: i64 = 100_000;
+
+/// For how long the emulator was held up, for whoever looks while it runs.
+#[derive(Debug, Default)]
+pub struct HeldUp {
+    /// In all, in ns.
+    pub total_ns: AtomicU64,
+    /// At most at once, in ns.
+    pub longest_ns: AtomicU64,
+}
 
 /// Time of the network, as it is read again and again.
 #[derive(Clone, Debug)]
@@ -18,12 +30,18 @@ pub struct NetworkClock {
     last_ns: i64,
     held_ns: i64,
     longest_ns: i64,
+    told: Arc<HeldUp>,
 }
 
 impl NetworkClock {
     /// The clock of a run, from now on.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, last_ns: clock.now_ns(), held_ns: 0, longest_ns: 0 }
+        Self { clock, last_ns: clock.now_ns(), held_ns: 0, longest_ns: 0, told: Arc::default() }
+    }
+
+    /// What others see of it.
+    pub fn told(&self) -> Arc<HeldUp> {
+        Arc::clone(&self.told)
     }
 
     /// Time since the run began without that for which it was held up, in ns; negative before.
@@ -46,6 +64,8 @@ impl NetworkClock {
     fn hold(&mut self, gap_ns: i64) {
         self.held_ns += gap_ns;
         self.longest_ns = self.longest_ns.max(gap_ns);
+        self.told.total_ns.store(self.held_ns(), Relaxed);
+        self.told.longest_ns.store(self.longest_ns(), Relaxed);
     }
 
     /// For how long it was held up in all, in ns.
@@ -73,5 +93,10 @@ mod tests {
         assert_eq!((clock.at(3_050_000), clock.at(3_150_000)), (50_000, 150_000));
         assert_eq!(clock.at(5_150_000), 150_000);
         assert_eq!((clock.held_ns(), clock.longest_ns()), (5_000_000, 3_000_000));
+        let told = clock.told();
+        assert_eq!(
+            (told.total_ns.load(Relaxed), told.longest_ns.load(Relaxed)),
+            (5_000_000, 3_000_000)
+        );
     }
 }

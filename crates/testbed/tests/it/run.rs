@@ -120,7 +120,11 @@ fn the_kernels_own_modules_can_be_asked_for() {
     undisturbed(|| {
         let with = |algorithm: &str| {
             let scenario = dumbbell(20_000_000, 1_000, &[tcp(algorithm, json!("endless"))]);
-            carried_out_with(&scenario, Options { kernel_modules: true }, false)
+            carried_out_with(
+                &scenario,
+                Options { kernel_modules: true, ..Options::default() },
+                false,
+            )
         };
         assert!(with("cubic").unwrap().summary.flows[0].received_bytes > 500_000);
         let refusal = with("scalable").unwrap_err().to_string();
