@@ -39,6 +39,7 @@ LAYERS = [
     ["results"],
     ["campaign"],
     ["experiments"],
+    ["measured"],
     ["inventory"],
     ["compare"],
     ["sweeps"],
