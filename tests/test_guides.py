@@ -1,4 +1,4 @@
-"""docs/tutorial.md and the guides are true: what stands there is done as a reader would, in order."""
+"""The tutorial and the guides are true: what stands there is done in order, as a reader would."""
 
 from __future__ import annotations
 

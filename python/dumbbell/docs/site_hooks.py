@@ -76,7 +76,7 @@ def _expanded(nav: Any) -> Any:
 
 
 def _lines(markdown: str, moved: Callable[[re.Match[str]], str]) -> Iterator[str]:
-    """Yield the lines of a page: links outside of code moved, plain words after a fence taken away."""
+    """Yield the lines of a page: links outside of code moved, words after a fence taken away."""
     fence = ""
     for line in markdown.split("\n"):
         found = _FENCE.match(line)
