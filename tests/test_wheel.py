@@ -9,6 +9,8 @@ import pytest
 
 import wheel
 
+LICENCES = "dumbbell-1.dist-info/licenses/LICENSES"
+
 
 def _packed(folder: Path, without: str = "", also: str = "") -> Path:
     """Return an archive of the package's sources, as a wheel has them."""
@@ -18,7 +20,8 @@ def _packed(folder: Path, without: str = "", also: str = "") -> Path:
             name = f"dumbbell/{file.relative_to(wheel.PACKAGE).as_posix()}"
             if file.is_file() and file.suffix not in {".so", ".pyc"} and name != without:
                 archive.write(file, name)
-        for name in filter(None, ("dumbbell/_core.abi3.so", also)):
+        texts = (f"{LICENCES}/{file.name}" for file in (wheel.ROOT / "LICENSES").iterdir())
+        for name in filter(None, ("dumbbell/_core.abi3.so", *texts, also)):
             if name != without:
                 archive.writestr(name, "")
     return packed
@@ -34,6 +37,7 @@ def test_a_whole_wheel_lacks_nothing(tmp_path: Path) -> None:
         ("dumbbell/studies/li2007/claims.toml", "claims.toml is not in it"),
         ("dumbbell/own/templates/delay.c", "delay.c is not in it"),
         ("dumbbell/_core.abi3.so", "the engine is not in it"),
+        (f"{LICENCES}/MIT.txt", "MIT.txt is not in it"),
     ],
 )
 def test_what_is_lacking_is_named(tmp_path: Path, without: str, said: str) -> None:

@@ -60,7 +60,11 @@ def missing(wheel: Path) -> Iterator[str]:
         if file.is_file() and file.suffix not in {".so", ".pyc"}
     }
     with ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if name.startswith("dumbbell/")}
+        everything = archive.namelist()
+    names = {name for name in everything if name.startswith("dumbbell/")}
+    for text in sorted((ROOT / "LICENSES").iterdir()):
+        if not any(name.endswith(f"/licenses/LICENSES/{text.name}") for name in everything):
+            yield f"LICENSES/{text.name} is not in it"
     yield from (f"{name} is not in it" for name in sorted(kept - names))
     yield from (
         f"{name} is none of the sources"
