@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz behaviour lint lock format \
-  bench bench-instructions bench-planning bench-start-up bench-peers bench-testbed docs validate agreement linux-modules studies \
+  bench bench-instructions bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container validate agreement linux-modules studies \
   clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
@@ -41,6 +41,9 @@ help:
 	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/ and the types of the contract with the engines'
+	@echo 'make docs-site   the documentation as a site in ./site, its links checked'
+	@echo 'make wheel   a wheel for machines without a compiler: dist/'
+	@echo 'make container   that wheel in Debian 12, as an image: dumbbell (podman or docker)'
 	@echo 'make validate   hold the engine to theory: docs/validation.md'
 	@echo 'make agreement  hold simulator and kernel to each other, in two hours: docs/agreement.md (SEED=n)'
 	@echo 'make linux-modules   hold our algorithms to the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
@@ -190,6 +193,26 @@ peers:
 docs: build
 	$(BIN)/python -m dumbbell.docs
 
+# A link that leads nowhere, to a page or to a heading, is an error.
+docs-site: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'site/index.html; with search: $(BIN)/python -m http.server --directory site'
+
+# Without the testbed, which would tie it to this machine's libelf. What the name says of glibc is what
+# the code needs; WHEEL has more arguments of maturin (docs/install.md).
+wheel: setup
+	rm -rf dist
+	$(BIN)/maturin build --release --locked --out dist $(WHEEL)
+	$(BIN)/python tests/wheel.py dist/*.whl
+
+CONTAINERS = $$(for tool in podman docker; do $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
+
+container:
+	@[ -n "$(CONTAINERS)" ] || { echo 'neither podman nor docker works here: apt install podman; or, elsewhere,' \
+	  '`make wheel` and `podman build --file Containerfile --tag dumbbell dist`' >&2; exit 1; }
+	@$(MAKE) --no-print-directory wheel
+	$(CONTAINERS) build --file Containerfile --tag dumbbell dist
+
 # Outside or not, the page is written; the exit code tells.
 validate: build
 	$(BIN)/dumbbell validate --engine simulator --markdown docs/validation.md
@@ -215,4 +238,4 @@ studies: build
 	test -z "$$failed" || { echo "runs of these studies failed:$$failed" >&2; exit 1; }
 
 clean:
-	rm -rf $(VENV) target report python/dumbbell/*.so
+	rm -rf $(VENV) target report site dist python/dumbbell/*.so

@@ -111,8 +111,12 @@ def perturb(
         What to run; or its file.
     runs
         How many perturbed runs.
-    engine, retries, jobs
-        As for `simulate` and `run`.
+    engine
+        As for `simulate`.
+    retries
+        As for `simulate`.
+    jobs
+        As for `run`.
     """
     chosen = engines.runnable(engine)
     if isinstance(scenario, str | Path):
@@ -150,10 +154,14 @@ def run(
         Only the representative part.
     where
         Only these grid points: axis -> value or values; ``test`` selects by the test's name.
-    runs, seed
-        Repetitions instead of the study's own number, and where all seeds come from.
-    until_decided, at_most
-        Then add repetitions where so many of a grid point at most are expected to decide claims.
+    runs
+        Repetitions, instead of the study's own number.
+    seed
+        Where the seeds of all runs come from.
+    until_decided
+        Then add repetitions where claims are undecided, as many as should decide them.
+    at_most
+        Repetitions of a grid point at most.
     engine
         "simulator" or "testbed".
     results
@@ -162,8 +170,10 @@ def run(
         How many runs go on at the same time (see `engines.jobs`), or a pool that takes them, such
         as `ExecutorPool(executor, 64)` of `dumbbell.running.pools` for any executor of
         `concurrent.futures`.
-    retries, on_progress
-        See `executor.execute`.
+    retries
+        As for `simulate`.
+    on_progress
+        Is called with what has been done, whenever a run has ended.
     """
     campaign: Campaign | None = Campaign(
         _study(study),

@@ -257,21 +257,35 @@ def compare(
     ----------
     algorithms
         Algorithms, with presets if wanted; each runs against itself.
-    rate, rtt, buffer, loss, duration, stack
-        The path: `rtt` is the two-way propagation time, `loss` a probability.
+    rate
+        Rate of the bottleneck.
+    rtt
+        Two-way propagation time.
+    buffer
+        Queue of the bottleneck: ``175p``, ``256kb``, ``10ms`` or ``0.2bdp``.
+    loss
+        Probability of random loss.
     flows
         Flows of each algorithm, or a mix such as ``cubic:1,bic:2``: it runs, too, and the
         algorithms alone have as many flows as it has.
-    runs, seed
-        Repetitions, and where their seeds come from.
+    duration
+        Length of a run.
+    runs
+        Repetitions with different seeds.
+    seed
+        Where all seeds come from.
+    stack
+        TCP stack of the hosts.
     results
         Where runs are kept; those that are there already are not run again.
     engine
         "simulator", or "testbed": in real time, between hosts of this machine's kernel.
     jobs
         How many runs go on at the same time (see `engines.jobs`), or a pool that takes them.
-    retries, on_progress
-        See `executor.execute`.
+    retries
+        How often a run is repeated that the testbed marks invalid.
+    on_progress
+        Is called with what has been done, whenever a run has ended.
     """
     setting = Setting(rate, rtt, buffer, str(loss), duration, stack)
     store = results if isinstance(results, Store) else Store(results)

@@ -8,7 +8,7 @@ use crate::{CancelToken, RunOutput, TestbedError};
 pub(crate) const BUILT: bool = false;
 
 const REMEDY: &str = if cfg!(target_os = "linux") {
-    "apt install libelf-dev zlib1g-dev pkg-config clang-19, then make build"
+    "in a clone: apt install libelf-dev zlib1g-dev pkg-config clang-19, then make build"
 } else {
     "a Linux machine"
 };

@@ -5,6 +5,7 @@ For each kind of file there is a JSON Schema and a page, and there is a page abo
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from dumbbell.docs import quantities_page
 from dumbbell.errors import as_toml
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
+from dumbbell.theory import curves, formulas
 from dumbbell.units import BYTE_UNITS, PACKET_UNITS, RATE_UNITS, TIME_UNITS, format_time
 
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -225,6 +227,45 @@ def _stacks() -> str:
     return "\n".join(("## Stack profiles\n", *summaries, "", markdown.table(heads, rows)))
 
 
+def _formulas() -> str:
+    rows = (
+        (f"`{name}`", _arguments(form), _what(form)) for name, form in formulas.FORMULAS.items()
+    )
+    return f"""## Formulas
+
+What `arithmetic` checks may evaluate. Arguments have the units of their names.
+
+{markdown.table(("formula", "arguments", "what"), rows)}"""
+
+
+def _arguments(form: Callable[..., float]) -> str:
+    parameters = inspect.signature(form).parameters.values()
+    return ", ".join(f"`{each.name}{_default(each)}`" for each in parameters)
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    return "" if parameter.default is parameter.empty else f" = {as_toml(parameter.default)}"
+
+
+def _what(form: Callable[..., float]) -> str:
+    """Return what a function returns, by the first paragraph of its documentation."""
+    first = " ".join((inspect.getdoc(form) or "").partition("\n\n")[0].split())
+    return first.removeprefix("Return ").removesuffix(".")
+
+
+def _curves() -> str:
+    rows = (
+        (f"`{curve.name}`", curve.what, ", ".join(f"`{column}`" for column in curve.columns))
+        for curve in curves.CURVES.values()
+    )
+    return f"""## Curves
+
+What `theory` checks compare with, and figures draw. A curve has a value at each grid point that has
+what it depends on: numbers of axes, and quantities, which are averaged.
+
+{markdown.table(("curve", "what", "depends on"), rows)}"""
+
+
 def results_page() -> str:
     """Return the reference of what a run leaves behind."""
     schema = catalogue.schema()
@@ -316,6 +357,7 @@ DOCUMENTS: Final = (
         "written as in [the scenario file](scenario.md). What claims and figures may name is "
         "listed in [quantities](quantities.md).",
         "studies/recovery.toml",
+        (_formulas, _curves),
     ),
 )
 

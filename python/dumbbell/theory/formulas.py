@@ -37,7 +37,7 @@ def refill_rtts(bdp: float, kept: float = 0.5, segs_per_ack: float = 2) -> float
 
 
 def refill_s(bdp: float, rtt_ms: float, kept: float = 0.5, segs_per_ack: float = 2) -> float:
-    """Return the same time in seconds."""
+    """Return how long standard TCP needs to regain what a loss took, in seconds."""
     return refill_rtts(bdp, kept, segs_per_ack) * rtt_ms / 1000
 
 
@@ -54,7 +54,7 @@ def sawtooth_utilisation(queue_bdp: float, kept: float = 0.5) -> float:
 
 
 def exponential_utilisation(queue_bdp: float, kept: float = 0.875) -> float:
-    """Return the same for multiplicative increase, such as Scalable TCP's."""
+    """Return the utilisation of flows that grow by a share of the window, as Scalable TCP."""
     peak = 1 + queue_bdp
     if kept * peak >= 1:
         return 1.0
