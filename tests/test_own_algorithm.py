@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from accepted import assert_accepted
+from calling import caller
 from dumbbell import catalogue
 from dumbbell.compare import compare
 from dumbbell.errors import InputError
@@ -207,3 +209,23 @@ def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.Monke
         "my_cc",
         "cubic",
     ]
+
+
+def test_what_the_kernel_would_not_take_is_said_before_it_runs(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    dumbbell = caller(monkeypatch, capsys)
+    load(folder, "./my_cc.c")
+    assert "kernel" not in dumbbell("simulate", "own.toml").err
+    text = (
+        (folder / "my_cc.c")
+        .read_text()
+        .replace('#include "cc.h"', '#include "cc.h"\n#include <math.h>')
+    )
+    changed = text.replace("state->reductions++;", "state->reductions += (unsigned int)1.5;")
+    (folder / "my_cc.c").write_text(changed)
+    said = dumbbell("simulate", "own.toml")
+    assert said.code == 0
+    assert re.search(r"\./my_cc\.c:\d+: '1\.5': the kernel has integers only; `dumbbell", said.err)
+    assert "./my_cc.c:17: '#include <math.h>': the kernel has no C library" in said.err

@@ -8,12 +8,14 @@ from typing import Final
 
 from rich.table import Table
 
+from dumbbell import catalogue
 from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
 from dumbbell.labels import duration
+from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import cost_table
 from dumbbell.running import campaigns, engines, failures
@@ -44,6 +46,7 @@ def run(
     if engine.real_time:
         missing = [run for run in scenarios(campaign.planned) if run.key not in campaign.stored]
         say.print(progress.announcement(missing, at_once))
+    _tell_unfit(campaign)
     began_s = time.monotonic()
     tracker = Tracker(
         campaign.ordered,
@@ -68,6 +71,18 @@ def run(
     if not brief:
         _tell_cost(outcome, book.command, store)
     return outcome
+
+
+def _tell_unfit(campaign: Campaign) -> None:
+    """Say which algorithms of the user's own are none that the kernel would take."""
+    sources = {
+        name: code
+        for run in scenarios(campaign.planned)
+        for name, code in run.scenario.sources.items()
+    }
+    for name, code in sources.items():
+        for line in interface.unfit(code, catalogue.file_of(name, code)):
+            say.print(f"{line}; `dumbbell check` says all", soft_wrap=True, markup=False)
 
 
 def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> None:

@@ -24,6 +24,8 @@ _FLOATING: Final = re.compile(
     r"|(?<![\w.])\d+[eE][+-]?\d+"
 )
 
+_HEADER: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]*>", re.MULTILINE)
+
 
 def rows(algorithm: Algorithm, code: str, shown: str) -> Iterator[Row]:
     """Yield a row for each thing that its description and its code must be."""
@@ -78,13 +80,30 @@ def _presets(algorithm: Algorithm) -> Row:
     return passed(PART, "presets", ", ".join(names) or "none")
 
 
-def _integers(code: str, shown: str, found: dict[str, Any]) -> Row:
-    remedy = "the kernel has integers only: count in smaller units, such as 1/1024 (cc_scale)"
+def unfit(code: str, shown: str) -> Iterator[str]:
+    """Yield what in a source the kernel would not have, as far as its text shows it."""
+    floating = _floating(code, shown)
+    if floating is not None:
+        yield f"{floating}: the kernel has integers only"
+    for found in _HEADER.finditer(code):
+        line = 1 + code[: found.start()].count("\n")
+        yield f"{shown}:{line}: '{found[0].strip()}': the kernel has no C library"
+
+
+def _floating(code: str, shown: str) -> str | None:
+    """Return where a source has a number or a type that is no integer, and what it is."""
     bare = _ASIDE.sub(lambda aside: "\n" * aside[0].count("\n"), code)
     written = _FLOATING.search(bare)
+    if written is None:
+        return None
+    return f"{shown}:{1 + bare[: written.start()].count(chr(10))}: '{written[0]}'"
+
+
+def _integers(code: str, shown: str, found: dict[str, Any]) -> Row:
+    remedy = "the kernel has integers only: count in smaller units, such as 1/1024 (cc_scale)"
+    written = _floating(code, shown)
     if written is not None:
-        line = 1 + bare[: written.start()].count("\n")
-        return failed(PART, "integers only", f"{shown}:{line}: '{written[0]}'", remedy)
+        return failed(PART, "integers only", written, remedy)
     if found["floats"]:
         return failed(PART, "integers only", f"the compiled code: {found['floats']}", remedy)
     return passed(PART, "integers only", "source and compiled code")
