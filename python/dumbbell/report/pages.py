@@ -27,6 +27,8 @@ from dumbbell.report.scripts import assignment
 _TEMPLATES: Final = files("dumbbell.report") / "templates"
 ASSETS: Final = (
     "report.css",
+    "tables.js",
+    "contents.js",
     "loading.js",
     "figures.js",
     "filters.js",
@@ -145,6 +147,7 @@ def environment(*further: Traversable) -> jinja2.Environment:
         slug=lambda verdict: verdict.replace(" ", "-"),
         statement=lambda kind: STATEMENTS[kind],
         fragment=fragment,
+        sentence=lambda words: words[:1].upper() + words[1:],
         code=cross_links.code,
         amount=labels.amount,
         duration=labels.duration,
