@@ -375,19 +375,16 @@ def test_scatters_tell_an_axis_by_shapes() -> None:
 
 
 def test_rows_show_what_was_stated() -> None:
-    stated = [
-        {"where": {"rtt": "22ms"}, "low": 0.9, "label": "said: 0.9"},
-        {"where": {"rtt": "42ms"}, "low": 0.3, "high": 1.5, "label": "said: 0.3 to 1.5"},
+    authors = [
+        {"where": {"rtt": "22ms"}, "value": 0.9, "source": "Section 1"},
+        {"where": {"rtt": "42ms"}, "low": 0.3, "high": 1.5, "source": "S.", "label": "BIC: 1"},
     ]
-    figure = drawn(TIMES, rows(facet="rtt", stated=stated))
+    figure = drawn(TIMES, rows(facet="rtt", authors=authors))
     assert [table.title for table in figure.tables] == ["16 ms", "22 ms", "42 ms"]
-    assert "said: 0.9" in figure.tables[1].caption
+    assert "the authors: 0.9 (Section 1)" in figure.tables[1].caption
     told = [frame for frame in datasets(figure) if "from" in frame.columns]
-    assert sorted((row["from"], row["to"]) for f in told for row in f.to_dicts()) == [
-        (0.3, 1.5),
-        (0.9, 0.9),
-    ]
-    assert 'aria-label="said: 0.3 to 1.5"' in svg(figure)
+    assert [f.to_dicts() for f in told] == [[{"from": 0.9}], [{"from": 0.3, "to": 1.5}]]
+    assert 'aria-label="the authors: BIC: 1 (S.)"' in svg(figure)
 
 
 def test_boxes_of_something_else_are_refused() -> None:
@@ -403,17 +400,20 @@ def test_names_of_groups_have_lines_where_they_would_not_fit(packets: str, split
     assert ("labelExpr" in axis) == split
 
 
+AT_22_MS = (("rtt", "22ms"), ("rtt", "22ms"))
+"""A selection within another, as `uses` has it."""
+
+
 def uses(spec: BaseFigure) -> set[tuple[str, What, Any]]:
     """Return what a figure refers to; of a selection its first axis with its value."""
     assert all(use.test == "t" for use in spec.uses() if use.what not in (What.TEST, What.SERIES))
-    return {
-        (
-            use.key,
-            use.what,
-            next(iter(use.name.items())) if isinstance(use.name, dict) else use.name,
-        )
-        for use in spec.uses()
-    }
+    return {(use.key, use.what, _short(use.name)) for use in spec.uses()}
+
+
+def _short(name: Any) -> Any:
+    if isinstance(name, dict):
+        return next(iter(name.items()))
+    return tuple(map(_short, name)) if isinstance(name, tuple) else name
 
 
 def test_every_kind_says_what_it_refers_to() -> None:
@@ -441,11 +441,11 @@ def test_every_kind_says_what_it_refers_to() -> None:
         ("y.field", What.COLUMN, "jain"),
         ("shapes", What.AXIS, "second"),
     }
-    stated = [{"where": {"rtt": "22ms"}, "low": 1, "label": "l"}]
-    assert uses(rows(**where, stated=stated)) == common | facet | {
+    authors = [{"where": {"rtt": "22ms"}, "low": 1, "source": "s"}]
+    assert uses(rows(**where, authors=authors)) == common | facet | {
         ("rows", What.AXIS, "algorithm"),
         ("x.field", What.COLUMN, "jain"),
-        ("stated.0.where", What.SELECTION, ("rtt", "22ms")),
+        ("authors.0.where", What.POINTS, AT_22_MS),
     }
     assert uses(boxes(**where)) == common | facet | {
         ("series", What.AXIS, "algorithm"),
