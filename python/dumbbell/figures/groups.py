@@ -167,7 +167,7 @@ class GroupDrawing(ABC):
             )
             return drawn
 
-        return stated.drawn(found.drop("field"), chart, y, fill="white")
+        return stated.drawn(found.drop("field"), chart, y, over=True)
 
     def averaged(self, facet: Facet, field: str, part: pl.Expr) -> pl.DataFrame:
         """Return the means of a quantity; `part` is what they are called."""

@@ -25,13 +25,13 @@ from dumbbell.quantities.names import Use, What
 WHO: Final = "the authors"
 _SIZE: Final = 190
 _STROKE: Final = 1.8
-_ARROW_PX: Final = 14
+_ARROW_PX: Final = 16
 
 
 class Stated(Spec):
     """A number that the authors state, drawn hollow beside what was measured."""
 
-    where: Selection = Field({}, examples=['{ algorithm = "bic", rtt = "6.2ms" }'])
+    where: Selection = Field({}, examples=[{"algorithm": "bic", "rtt": "6.2ms"}])
     """The grid points of the figure that it is of: each of them gets it."""
 
     field: str | None = Field(None, examples=["goodput_mbit_per_s[1]"])
@@ -193,7 +193,7 @@ def drawn(
     chart: Callable[[pl.DataFrame], alt.Chart],
     y: Callable[[str], alt.Y],
     *,
-    fill: str = "transparent",
+    over: bool = False,
     **look: Any,
 ) -> list[alt.Chart]:
     """Draw numbers hollow, ranges as two marks with a line between, and open ends with an arrow.
@@ -206,8 +206,8 @@ def drawn(
         Makes a chart of such rows that has places and colours.
     y
         Makes the vertical encoding of a column.
-    fill
-        What is inside of the marks.
+    over
+        Whether they stand over other marks and so are white inside.
     look
         How else the marks shall look.
     """
@@ -225,7 +225,7 @@ def drawn(
     size = alt.Size(
         "by:N",
         title=None,
-        scale=alt.Scale(domain=[WHO], range=[_SIZE]),
+        scale=alt.Scale(type="ordinal", domain=[WHO], range=[_SIZE]),
         legend=alt.Legend(
             symbolType="circle",
             symbolFillColor="transparent",
@@ -235,10 +235,13 @@ def drawn(
     )
     marks = chart(ends.with_columns(by=pl.lit(WHO))).encode(y=y("y"))
     layers = [
-        marks.mark_point(filled=False, fill=fill, strokeWidth=_STROKE, **look).encode(
+        marks.mark_point(filled=False, strokeWidth=_STROKE, **look).encode(
             size=size, tooltip=[alt.Tooltip("said:N", title=WHO)], description="said:N"
         )
     ]
+    if over:
+        inside = marks.mark_point(filled=True, size=_SIZE, opacity=1, aria=False, **look)
+        layers.insert(0, inside.encode(color=alt.value("white")))
     between = frame.filter(low != high)
     if not between.is_empty():
         offset = {key: value for key, value in look.items() if key == "xOffset"}
@@ -247,7 +250,7 @@ def drawn(
     for arrow, away in (("↑", -_ARROW_PX), ("↓", _ARROW_PX)):
         found = ends.filter(pl.col("arrow") == arrow)
         if not found.is_empty():
-            text = chart(found).mark_text(text=arrow, dy=away, fontWeight="bold", aria=False)
+            text = chart(found).mark_text(text=arrow, dy=away, fontSize=_ARROW_PX, aria=False)
             layers.append(text.encode(y=y("y")))
     return layers
 

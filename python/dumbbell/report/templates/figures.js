@@ -46,6 +46,8 @@ function turned(x, width) {
 function relaid(encoding, width) {
   for (const [name, channel] of Object.entries(encoding)) {
     if (channel.legend) delete channel.legend.orient;
+    // What the plot on the left said for all of its row, each plot now says itself.
+    if (name === "y" && channel.axis?.labels === false) channel.axis = { ...channel.axis, labels: true, ticks: true };
     if (name === "x") {
       encoding.x = turned(channel, width);
       if (channel.title) encoding.x.title = wrapped(channel.title, width / LETTER);
@@ -70,11 +72,12 @@ function narrowed(chart, room, width) {
     }
     if (view.concat) view.columns = 1;
     if (view.width) view.width = typeof view.width === "number" ? Math.min(view.width, width) : width;
-    if (view.title) view.title = retitled(view.title, room);
+    if (view.title) view.title = retitled(view.title, view === spec ? room : width);
     if (view.encoding) relaid(view.encoding, width);
   }
   const columns = Math.max(1, Math.floor(room / (letters * LETTER + KEY)));
-  spec.config.legend = { ...spec.config.legend, orient: "bottom", columns, labelLimit: room - KEY };
+  const layout = { bottom: { anchor: "start", direction: "vertical" } };
+  spec.config.legend = { ...spec.config.legend, orient: "bottom", columns, labelLimit: room - KEY, layout };
   return spec;
 }
 
