@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.report import algorithm_pages, overview, stamp, study_page
@@ -32,14 +33,21 @@ from dumbbell.report.pages import Pages, Place
 from dumbbell.report.study_page import Step
 from dumbbell.results import Results
 
+_ALL: Final = "All studies"
+_ABOVE: Final = ("../index.html", "../../index.html")
+"""Where the first page of a site may be, seen from a folder in it."""
+
 
 def write(results: Results, output: str | Path, on_step: Step = lambda _: None) -> Path:
     """Write the report of a study into a folder and return the path of its page.
 
-    What has not been run yet is missing from figures and leaves claims undecided.
+    What has not been run yet is missing from figures and leaves claims undecided. In a folder of
+    a site of all studies its pages lead back to the first page of that.
     """
     with _writing(Path(output)) as pages:
-        place = Place.at(results.study.name)
+        home = _home(Path(output))
+        name = results.study.name
+        place = Place.at(name) if home is None else home.below(name, "index.html")
         return _write_study(results, pages, place, on_step).page
 
 
@@ -63,7 +71,7 @@ def write_all(
         Names of studies with runs in the results folder that are not among the studies.
     """
     with _writing(Path(output)) as pages:
-        home = Place.at("All studies")
+        home = Place.at(_ALL)
         reported = []
         for results in studies:
             name = results.study.name
@@ -72,6 +80,14 @@ def write_all(
         on_step("comparing algorithms")
         algorithm_pages.write(reported, pages, home)
         return overview.write(reported, pages, home, strangers)
+
+
+def _home(folder: Path) -> Place | None:
+    """Return the first page of the site that a folder is in, seen from there; None: of none."""
+    for up in _ABOVE:
+        if overview.is_first_page(folder / up):
+            return Place.at(_ALL, up)
+    return None
 
 
 def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) -> Reported:
