@@ -12,7 +12,7 @@ from dumbbell.figures.figure import Figure, TextTable
 from dumbbell.report.scripts import assignment
 
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
-_NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
+_NUMBER: Final = re.compile(r"Fig\. \d+(?:[A-Za-z]\b)?")
 
 
 @dataclass(frozen=True)
