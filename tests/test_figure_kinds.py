@@ -174,8 +174,8 @@ def test_titles_are_by_default_those_of_the_quantities(spec: Callable[..., BaseF
 
 
 def test_intervals_that_are_cut_are_said_to_go_on() -> None:
-    wide = [{"algorithm": "reno", "rtt": "22ms", "jain": value} for value in (0.2, 0.8)]
-    figure = drawn(Tables(AXES, wide), points(y={"field": "jain", "low": 0, "high": 1}))
+    wide = [{"algorithm": "reno", "rtt": "22ms", "rtt_mean_ms": value} for value in (0.2, 0.8)]
+    figure = drawn(Tables(AXES, wide), points(y={"field": "rtt_mean_ms", "low": 0, "high": 1}))
     assert "Intervals that reach the frame go on beyond it." in figure.notes
     (told,) = labels(svg(figure), "point")
     assert "95 % interval −3.31 to 4.31" in told
@@ -385,6 +385,17 @@ def test_rows_show_what_was_stated() -> None:
     told = [frame for frame in datasets(figure) if "from" in frame.columns]
     assert [f.to_dicts() for f in told] == [[{"from": 0.9}], [{"from": 0.3, "to": 1.5}]]
     assert 'aria-label="the authors: BIC: 1 (S.)"' in svg(figure)
+
+
+def test_the_interval_of_a_share_ends_where_the_share_does() -> None:
+    runs = [
+        {"algorithm": "reno", "rtt": "22ms", "jain": jain, "rtt_mean_ms": jain} for jain in (0.7, 1)
+    ]
+    table = Tables(AXES, runs)
+    shown = data_with(drawn(table, points()), "low", "high", "mean")
+    assert shown["high"].to_list() == [1]
+    beyond = data_with(drawn(table, points(y={"field": "rtt_mean_ms"})), "low", "high", "mean")
+    assert beyond["high"][0] > 1
 
 
 def test_boxes_of_something_else_are_refused() -> None:
