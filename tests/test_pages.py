@@ -180,6 +180,11 @@ def test_a_page_in_a_site_leads_back_to_its_first_page(small: Results, tmp_path:
         assert f'<a href="{up}index.html">All studies</a>' in inside
         runs = (tmp_path / "site" / place / "runs/fairness.html").read_text()
         assert f'<a href="../{up}index.html">All studies</a>' in runs
+    assert site.current(small, tmp_path / "site/mine") is not None
+    alone = site.write(small, tmp_path / "later/mine")
+    assert site.current(small, alone.parent) == alone
+    site.write_all([], tmp_path / "later")
+    assert site.current(small, alone.parent) is None
     (tmp_path / "other").mkdir()
     (tmp_path / "other/index.html").write_text("something else")
     assert "All studies" not in site.write(small, tmp_path / "other/small").read_text()

@@ -74,6 +74,11 @@ class Place:
         return self.trail[-1].path
 
     @property
+    def ways_back(self) -> list[str]:
+        """The ways from the page to those above it."""
+        return [self.root + crumb.path for crumb in self.trail[:-1]]
+
+    @property
     def root(self) -> str:
         """The way from the page to the site's root: nothing, or ``../`` some times."""
         return "../" * self.path.count("/")

@@ -45,10 +45,7 @@ def write(results: Results, output: str | Path, on_step: Step = lambda _: None) 
     a site of all studies its pages lead back to the first page of that.
     """
     with _writing(Path(output)) as pages:
-        home = _home(Path(output))
-        name = results.study.name
-        place = Place.at(name) if home is None else home.below(name, "index.html")
-        return _write_study(results, pages, place, on_step).page
+        return _write_study(results, pages, _place(results, Path(output)), on_step).page
 
 
 def write_all(
@@ -82,12 +79,13 @@ def write_all(
         return overview.write(reported, pages, home, strangers)
 
 
-def _home(folder: Path) -> Place | None:
-    """Return the first page of the site that a folder is in, seen from there; None: of none."""
+def _place(results: Results, folder: Path) -> Place:
+    """Return the place of a study's page in a folder: below the first page of a site, if in one."""
+    name = results.study.name
     for up in _ABOVE:
         if overview.is_first_page(folder / up):
-            return Place.at(_ALL, up)
-    return None
+            return Place.at(_ALL, up).below(name, "index.html")
+    return Place.at(name)
 
 
 def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) -> Reported:
@@ -100,7 +98,8 @@ def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) ->
 def current(results: Results, output: str | Path) -> Path | None:
     """Return the page of a study in a folder; None unless it shows what the results hold now."""
     page = Path(output) / "index.html"
-    return page if stamp.read(page) == stamp.of(results) else None
+    place = _place(results, Path(output))
+    return page if stamp.read(page) == stamp.of(results, place) else None
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def write(
     return pages.write(
         "experiment.html.j2" if own else "study.html.j2",
         place,
-        stamp=stamp.of(results),
+        stamp=stamp.of(results, place),
         own_totals=list(own_tables.of_experiment(results)) if own else [],
         packets=_packets_command(results) if own.startswith("dumbbell simulate") else None,
         study=results.study,
