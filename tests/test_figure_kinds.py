@@ -174,8 +174,8 @@ def test_titles_are_by_default_those_of_the_quantities(spec: Callable[..., BaseF
 
 
 def test_intervals_that_are_cut_are_said_to_go_on() -> None:
-    wide = [{"algorithm": "reno", "rtt": "22ms", "jain": value} for value in (0.2, 0.8)]
-    figure = drawn(Tables(AXES, wide), points(y={"field": "jain", "low": 0, "high": 1}))
+    wide = [{"algorithm": "reno", "rtt": "22ms", "rtt_mean_ms": value} for value in (0.2, 0.8)]
+    figure = drawn(Tables(AXES, wide), points(y={"field": "rtt_mean_ms", "low": 0, "high": 1}))
     assert "Intervals that reach the frame go on beyond it." in figure.notes
     (told,) = labels(svg(figure), "point")
     assert "95 % interval −3.31 to 4.31" in told
@@ -375,19 +375,27 @@ def test_scatters_tell_an_axis_by_shapes() -> None:
 
 
 def test_rows_show_what_was_stated() -> None:
-    stated = [
-        {"where": {"rtt": "22ms"}, "low": 0.9, "label": "said: 0.9"},
-        {"where": {"rtt": "42ms"}, "low": 0.3, "high": 1.5, "label": "said: 0.3 to 1.5"},
+    authors = [
+        {"where": {"rtt": "22ms"}, "value": 0.9, "source": "Section 1"},
+        {"where": {"rtt": "42ms"}, "low": 0.3, "high": 1.5, "source": "S.", "label": "BIC: 1"},
     ]
-    figure = drawn(TIMES, rows(facet="rtt", stated=stated))
+    figure = drawn(TIMES, rows(facet="rtt", authors=authors))
     assert [table.title for table in figure.tables] == ["16 ms", "22 ms", "42 ms"]
-    assert "said: 0.9" in figure.tables[1].caption
+    assert "the authors: 0.9 (Section 1)" in figure.tables[1].caption
     told = [frame for frame in datasets(figure) if "from" in frame.columns]
-    assert sorted((row["from"], row["to"]) for f in told for row in f.to_dicts()) == [
-        (0.3, 1.5),
-        (0.9, 0.9),
+    assert [f.to_dicts() for f in told] == [[{"from": 0.9}], [{"from": 0.3, "to": 1.5}]]
+    assert 'aria-label="the authors: BIC: 1 (S.)"' in svg(figure)
+
+
+def test_the_interval_of_a_share_ends_where_the_share_does() -> None:
+    runs = [
+        {"algorithm": "reno", "rtt": "22ms", "jain": jain, "rtt_mean_ms": jain} for jain in (0.7, 1)
     ]
-    assert 'aria-label="said: 0.3 to 1.5"' in svg(figure)
+    table = Tables(AXES, runs)
+    shown = data_with(drawn(table, points()), "low", "high", "mean")
+    assert shown["high"].to_list() == [1]
+    beyond = data_with(drawn(table, points(y={"field": "rtt_mean_ms"})), "low", "high", "mean")
+    assert beyond["high"][0] > 1
 
 
 def test_boxes_of_something_else_are_refused() -> None:
@@ -403,17 +411,20 @@ def test_names_of_groups_have_lines_where_they_would_not_fit(packets: str, split
     assert ("labelExpr" in axis) == split
 
 
+AT_22_MS = (("rtt", "22ms"), ("rtt", "22ms"))
+"""A selection within another, as `uses` has it."""
+
+
 def uses(spec: BaseFigure) -> set[tuple[str, What, Any]]:
     """Return what a figure refers to; of a selection its first axis with its value."""
     assert all(use.test == "t" for use in spec.uses() if use.what not in (What.TEST, What.SERIES))
-    return {
-        (
-            use.key,
-            use.what,
-            next(iter(use.name.items())) if isinstance(use.name, dict) else use.name,
-        )
-        for use in spec.uses()
-    }
+    return {(use.key, use.what, _short(use.name)) for use in spec.uses()}
+
+
+def _short(name: Any) -> Any:
+    if isinstance(name, dict):
+        return next(iter(name.items()))
+    return tuple(map(_short, name)) if isinstance(name, tuple) else name
 
 
 def test_every_kind_says_what_it_refers_to() -> None:
@@ -441,11 +452,11 @@ def test_every_kind_says_what_it_refers_to() -> None:
         ("y.field", What.COLUMN, "jain"),
         ("shapes", What.AXIS, "second"),
     }
-    stated = [{"where": {"rtt": "22ms"}, "low": 1, "label": "l"}]
-    assert uses(rows(**where, stated=stated)) == common | facet | {
+    authors = [{"where": {"rtt": "22ms"}, "low": 1, "source": "s"}]
+    assert uses(rows(**where, authors=authors)) == common | facet | {
         ("rows", What.AXIS, "algorithm"),
         ("x.field", What.COLUMN, "jain"),
-        ("stated.0.where", What.SELECTION, ("rtt", "22ms")),
+        ("authors.0.where", What.POINTS, AT_22_MS),
     }
     assert uses(boxes(**where)) == common | facet | {
         ("series", What.AXIS, "algorithm"),

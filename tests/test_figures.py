@@ -31,7 +31,7 @@ from figure_tables import data_with, datasets, svg
 def test_points_show_mean_and_interval_of_the_runs(small: Results) -> None:
     figure = small.figure("fig1")
     runs = small.table("fairness", ["ratio_min_max"]).filter(pl.col("rate") == "10mbit")
-    expected = aggregate(runs, ["algorithm", "rtt_ms"], "ratio_min_max")
+    expected = aggregate(runs, ["algorithm", "rtt_ms"], "ratio_min_max", share=True)
     marks = next(
         frame
         for frame in datasets(figure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 
 import altair as alt
 import vl_convert
@@ -13,6 +14,7 @@ from dumbbell import catalogue
 from dumbbell.figures import style
 from dumbbell.figures.looks import LOOKS
 from dumbbell.labels import algorithm_label
+from dumbbell.report.pages import asset
 
 Colour = tuple[float, float, float]
 
@@ -131,3 +133,42 @@ def test_shapes_are_drawn() -> None:
     marks = svg[svg.index("mark-symbol") :].split("<path ")[1:]
     drawn = {mark.split(' d="')[1].split('"')[0] for mark in marks[: len(looks)]}
     assert len(drawn) == len({look.shape for look in looks})
+
+
+def by_night(colour: str) -> str:
+    """Return a colour as pages that are dark show it: inverted, and its hue turned back."""
+    found = re.search(
+        r"invert\(([\d.]+)\) hue-rotate\(180deg\) brightness\(([\d.]+)\);", asset("report.css")
+    )
+    assert found is not None
+    share, brightness = float(found[1]), float(found[2])
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    inverted = [share * (1 - each) + (1 - share) * each for each in channels]
+    # The matrix of filter effects (W3C, 2018) for half a turn: twice the luminance, less itself.
+    grey = sum(w * c for w, c in zip((0.213, 0.715, 0.072), inverted, strict=True))
+    turned = (min(max(2 * grey - each, 0.0), 1.0) for each in inverted)
+    return "#" + "".join(f"{round(255 * min(brightness * each, 1)):02x}" for each in turned)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of an sRGB colour."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_white_becomes_the_paper_of_dark_pages() -> None:
+    paper = re.search(r"--paper: (#1[0-9a-f]{5});", asset("report.css"))
+    assert paper is not None
+    assert by_night("#ffffff") == paper[1]
+
+
+def test_colours_are_seen_and_told_apart_on_dark_pages() -> None:
+    paper = luminance(by_night("#ffffff"))
+    for look in LOOKS.values():
+        # What the W3C asks of graphics.
+        assert (luminance(by_night(look.colour)) + 0.05) / (paper + 0.05) >= 3, look.label
+    for one, other in itertools.combinations(LOOKS.values(), 2):
+        if one.shape == other.shape:
+            apart = distance(by_night(one.colour), by_night(other.colour))
+            assert apart >= TOLD_APART / 2, f"{one.label}, {other.label}: {apart}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -17,10 +18,10 @@ import pytest
 import browser
 import small_study
 from browser import Browser
-from dumbbell import labels
+from dumbbell import labels, statistics
 from dumbbell.claims.evidence import Verdict
 from dumbbell.plan.expanding import scenarios
-from dumbbell.report import comparison, overview, site
+from dumbbell.report import comparison, comparison_charts, overview, site
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place
 from dumbbell.results import Results
@@ -132,6 +133,8 @@ def test_the_page_of_a_study_is_the_same_alone_and_among_others(
     alone = (tmp_path / "index.html").read_text()
     among = (folder / "studies/small/index.html").read_text()
     among = re.sub(r'<nav class="trail".*?</nav>\n', "", among, flags=re.DOTALL)
+    # The stamp differs, as it tells of the way back, too.
+    among, alone = (re.sub('content="[0-9a-f]+"', "", each) for each in (among, alone))
     assert among.replace("../../", "") == alone
     for name in ("runs/fairness.js", "data/claims.csv", "data/fairness-runs.csv"):
         assert (folder / "studies/small" / name).read_bytes() == (tmp_path / name).read_bytes()
@@ -247,6 +250,65 @@ def test_algorithms_are_compared_where_all_have_a_value() -> None:
     assert (found.cells["a"].rank, found.cells["b"].rank) == (1.5, 1.5)
     assert found.cells["c"].median is None
     assert found.best is None
+    # One run at 2 ms tells nothing of chance; the mean is of the means 0.8 and 0.5.
+    mean = found.cells["a"].mean
+    assert mean is not None
+    assert mean.value == pytest.approx(0.65)
+    assert not mean.has_interval
+
+
+def test_means_have_the_interval_of_chance_within_grid_points() -> None:
+    """By hand: runs 0.9 and 0.7 at 1 ms, 0.5 and 0.5 at 2 ms, so one part has no error."""
+    runs = pl.DataFrame(
+        {
+            "algorithm": ["a"] * 4,
+            "rtt": ["1ms", "1ms", "2ms", "2ms"],
+            "jain": [0.9, 0.7, 0.5, 0.5],
+        }
+    )
+    found = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a"])
+    assert found is not None
+    mean = found.cells["a"].mean
+    assert mean is not None
+    assert mean.value == pytest.approx(0.65)
+    reach = statistics.t_quantile(1) * 0.1 / 2
+    assert mean.interval == pytest.approx((0.65 - reach, 0.65 + reach))
+    # Fairness is never above 1, nor is the interval that is drawn.
+    assert (mean.high > 1, found.shown(mean.high)) == (True, 1)
+
+
+def test_charts_show_each_algorithm_with_its_interval(small: Results) -> None:
+    (compared,) = comparison.of_study(small)
+    chart = comparison_charts.of_test(compared)
+    assert chart is not None
+    spec = chart.to_dict()
+    assert [plot["title"]["text"] for plot in spec["concat"]] == [
+        f"{column.quantity.title} ({column.quantity.shown_unit})".removesuffix(" ()")
+        for column in compared.columns
+    ]
+    marks = [pl.read_csv(io.StringIO(text)) for text in spec["datasets"].values()]
+    for column, frame in zip(compared.columns, marks, strict=True):
+        assert frame["row"].to_list() == ["Standard TCP", "HS-TCP"]
+        for row, name in zip(frame.iter_rows(named=True), compared.algorithms, strict=True):
+            mean = column.cells[name].mean
+            assert mean is not None
+            assert row["mean"] == pytest.approx(column.shown(mean.value), rel=1e-5)
+            assert row["low"] == pytest.approx(column.shown(mean.low), rel=1e-5)
+
+
+def test_the_chart_of_an_algorithm_has_a_row_for_each_test(small: Results) -> None:
+    (compared,) = comparison.of_study(small)
+    chart = comparison_charts.of_algorithm("reno", {"one": compared, "two": compared})
+    assert chart is not None
+    spec = chart.to_dict()
+    titles = [plot["title"]["text"] for plot in spec["concat"]]
+    assert "utilisation (%)" in titles
+    assert not any("goodput" in title for title in titles)  # links differ from test to test
+    frames = [pl.read_csv(io.StringIO(text)) for text in spec["datasets"].values()]
+    for frame in frames:
+        assert frame["row"].to_list() == ["one", "two"]
+        assert set(frame["label"]) == ({"HS-TCP"} if frame["faint"][0] else {"Standard TCP"})
+    assert comparison_charts.of_algorithm("cubic", {"one": compared}) is None
 
 
 def test_ranks_follow_the_quantity_and_its_direction() -> None:
@@ -285,7 +347,7 @@ def test_comparisons_name_what_they_rest_on(small: Results) -> None:
         .group_by("rate", "rtt")
         .agg(pl.col("utilisation").median())
     )
-    column = found.columns[0]
+    column = next(each for each in found.columns if each.quantity.name == "utilisation")
     assert column.cells["reno"].median == pytest.approx(medians["utilisation"].median())
     assert comparison.choices(small) == {"reno": {"reno": 8}, "highspeed": {"highspeed": 8}}
 
@@ -297,6 +359,7 @@ def test_a_flow_alone_is_not_fair(small: Results, tmp_path: Path) -> None:
     assert not execute(scenarios(planned), store, SimulatorEngine()).failed
     (found,) = comparison.of_study(Results(study, store))
     assert [column.quantity.name for column in found.columns] == [
+        "goodput_mbit_per_s",
         "utilisation",
         "retransmitted_share",
         "rtt_inflation",
@@ -329,7 +392,7 @@ def a_run(folder: Path) -> str:
 
 
 KINDS_OF_PAGES = {
-    "index.html": "Claims, counted",
+    "index.html": "Claims summary",
     "claims.html#study=small&verdict=not%20reproduced": "1 of 6 claims shown.",
     "claims.html": "6 claims shown.",
     "algorithms.html": "rank 1.",
@@ -379,6 +442,17 @@ def test_a_run_is_drawn_from_disk(folder: Path, window: Browser, width: int) -> 
 def test_figures_become_interactive(folder: Path, window: Browser) -> None:
     window.open(folder / "studies/small/index.html", "#fig3")
     window.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
+    assert window.complaints == []
+
+
+@pytest.mark.parametrize("page", ["algorithms.html", "algorithms/reno.html"])
+def test_algorithms_are_charted(folder: Path, window: Browser, page: str) -> None:
+    window.open(folder / page, "", 390)
+    window.evaluate("document.querySelector('.chart').scrollIntoView()")
+    window.wait("document.querySelector('.chart .vega-embed svg') !== null")
+    assert (
+        window.evaluate("document.querySelector('.chart svg').getBoundingClientRect().width") <= 358
+    )
     assert window.complaints == []
 
 

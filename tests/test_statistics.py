@@ -316,3 +316,15 @@ def test_the_runs_needed_were_enough_more_often_than_not() -> None:
 
 def test_exact_values_need_no_more_runs() -> None:
     assert Exact(1.0, 1, 0.95).with_runs(5).interval == (1, 1)
+
+
+def test_the_average_of_samples_has_the_errors_of_all() -> None:
+    """By hand: means 2 and 6; standard errors 1 and 2 of two runs each, so one degree each."""
+    found = statistics.average([[1.0, 3.0], [4.0, 8.0]])
+    assert found.value == pytest.approx(4.0)
+    error, freedom = math.sqrt(0.5**2 + 1.0**2), 1.25**2 / (0.25**2 + 1.0**2)
+    reach = statistics.t_quantile(freedom) * error
+    assert found.interval == pytest.approx((4 - reach, 4 + reach))
+    # However far samples differ from each other, and of single runs there is no interval.
+    assert statistics.average([[1.0, 1.0], [9.0, 9.0]]).interval == (5.0, 5.0)
+    assert not statistics.average([[1.0], [9.0]]).has_interval

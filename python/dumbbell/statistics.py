@@ -30,6 +30,7 @@ __all__ = [
     "Exact",
     "Observed",
     "at_least",
+    "average",
     "combined",
     "difference",
     "geometric_mean",
@@ -58,6 +59,18 @@ def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     if error == 0:
         return Exact(middle, len(values), confidence)
     return Student(middle, len(values), confidence, error, freedom)
+
+
+def average(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> Estimate:
+    """Estimate the mean of the means of independent samples, each of which weighs the same.
+
+    Its interval tells of chance within the samples, not of how far they differ from each other.
+    """
+    found = [_moments(sample) for sample in samples]
+    count = len(found)
+    parts = [(value / count, error / count, freedom) for value, error, freedom in found]
+    value = sum(part for part, *_ in parts)
+    return combined(value, parts, min(map(len, samples)), confidence)
 
 
 def share(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:

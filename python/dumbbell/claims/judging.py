@@ -12,11 +12,12 @@ from dumbbell.claims.evidence import STATEMENTS, CheckResult, Need, Statement, V
 from dumbbell.claims.runs import Source
 from dumbbell.errors import InputError
 
-_HEADINGS: Final[Mapping[str, tuple[Statement, ...]]] = {
-    "claims that rest on runs": ("number", "order"),
-    "claims of arithmetic and parameters": ("arithmetic",),
-    "expectations of our own": ("expectation",),
+_HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
+    ("claim that rests on runs", "claims that rest on runs"): ("number", "order"),
+    ("claim of arithmetic or parameters", "claims of arithmetic and parameters"): ("arithmetic",),
+    ("expectation of our own", "expectations of our own"): ("expectation",),
 }
+"""What is counted, one and several of it."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +139,11 @@ def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
 def headline(claims: Sequence[ClaimResult]) -> str:
     """Say how many claims are reproduced: those that rest on runs, and apart those that do not."""
     said = []
-    for what, statements in _HEADINGS.items():
+    for (one, several), statements in _HEADINGS.items():
         counts = Counter(claim.verdict for claim in claims if claim.statement in statements)
         parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
         if counts:
+            what = one if counts.total() == 1 else several
             said.append(f"{counts.total()} {what}: {', '.join(parts)}")
     return "; ".join(said)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -12,12 +12,13 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.figures import marks, means, style
+from dumbbell.figures import marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_of, values_of
 from dumbbell.figures.source import Source
-from dumbbell.figures.spec import Coordinate, TestFigure
+from dumbbell.figures.spec import Coordinate
+from dumbbell.figures.stated import StatedFigure
 from dumbbell.labels import label_of, listing
 from dumbbell.quantities.names import Use, What
 
@@ -27,7 +28,7 @@ _WIDTH_MIN: Final = 300
 _LETTER_WIDTH: Final = 6.5
 
 
-class GroupedFigure(TestFigure):
+class GroupedFigure(StatedFigure):
     """What figures in groups have in common."""
 
     groups: str = Field(examples=["rtt"])
@@ -52,6 +53,10 @@ class GroupedFigure(TestFigure):
         """Return the columns of the test's table that it shows."""
         return {"y.field": self.y.field}
 
+    @property
+    def _stated_fields(self) -> list[str]:
+        return [self.y.field]
+
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
         yield from super().uses()
@@ -70,10 +75,14 @@ class GroupPane:
     means
         One row per mark: ``group`` and ``part`` (as readers see them; a part is empty if there is
         just one), ``series``, ``quantity``, and the columns of `means.averaged`.
+    stated
+        What the authors state: ``group``, ``part``, ``series``, ``field`` (the quantity), ``low``,
+        ``high`` and ``said``.
     """
 
     facet: Facet
     means: pl.DataFrame
+    stated: pl.DataFrame
 
 
 class GroupDrawing(ABC):
@@ -105,7 +114,8 @@ class GroupDrawing(ABC):
         self.groups = [label_of(value) for value in values_of(test, spec.groups, spec)]
         self.looks = style.looks(values_of(test, spec.series, spec))
         self.panes = [
-            GroupPane(facet, self.means(facet)) for facet in facets(test, spec, self.runs)
+            GroupPane(facet, self.means(facet), self._stated_in(facet))
+            for facet in facets(test, spec, self.runs)
         ]
         self.picked = marks.picking()
 
@@ -130,6 +140,35 @@ class GroupDrawing(ABC):
         """What parts are, in the table of numbers; empty if the quantity says it."""
         return ""
 
+    def stated_part(self) -> pl.Expr:
+        """Return the part that a number of the authors belongs to."""
+        return pl.lit("")
+
+    def _stated_in(self, facet: Facet) -> pl.DataFrame:
+        found = self._spec.stated_at(self.source.test(self._spec.test), facet.value)
+        return found.select(
+            group=labelled(found, self._spec.groups),
+            part=self.stated_part(),
+            series=pl.col(self._spec.series),
+            field="field",
+            low="low",
+            high="high",
+            said="said",
+        ).unique(maintain_order=True)
+
+    def stated(
+        self, found: pl.DataFrame, y: Callable[[str], alt.Y], within: Sequence[str]
+    ) -> list[alt.Chart]:
+        """Draw what the authors state; `within` is as of `base`."""
+
+        def chart(frame: pl.DataFrame) -> alt.Chart:
+            drawn: alt.Chart = self.base(frame, within).encode(
+                color=marks.colour(self.looks), opacity=marks.faded(self.picked)
+            )
+            return drawn
+
+        return stated.drawn(found.drop("field"), chart, y, over=True)
+
     def averaged(self, facet: Facet, field: str, part: pl.Expr) -> pl.DataFrame:
         """Return the means of a quantity; `part` is what they are called."""
         return means.averaged(facet.runs, self.places(facet.runs, part), field)
@@ -148,7 +187,8 @@ class GroupDrawing(ABC):
             self.layers(pane).properties(title=pane.facet.title, width=self._width, height=_HEIGHT)
             for pane in self.panes
         ]
-        tables = (table for pane in self.panes for table in self._tables(pane))
+        measured = (table for pane in self.panes for table in self._tables(pane))
+        tables = [*measured, *self._spec.stated_table()]
         chart = alt.hconcat(*plots)
         return assembled(self._spec, chart, self._notes(), tables, self._numbers())
 
@@ -203,6 +243,7 @@ class GroupDrawing(ABC):
         what = means.WHAT.capitalize()
         yield from run_notes(self.source, self._spec, self.runs, found["runs"], what)
         yield from self.notes()
+        yield from self._spec.stated_notes()
         zeros = found.filter(pl.col("mean") <= 0)["group"].unique(maintain_order=True).to_list()
         if self.y.scale == "log" and zeros:
             yield f"Nothing is drawn where the mean is 0: {listing(zeros)}."

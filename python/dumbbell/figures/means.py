@@ -12,6 +12,8 @@ from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Coordinate
 from dumbbell.labels import number, with_interval
 from dumbbell.quantities import tables
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import quantities
 
 _STATISTICS: Final = ("mean", "low", "high", "n", "runs")
 WHAT: Final = "mean and 95 % interval"
@@ -22,11 +24,18 @@ def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> p
     """Average a column over the runs of each place.
 
     Returns the columns `places`, ``quantity`` (the column), ``mean`` (null if no run has a value),
-    ``low`` and ``high`` (95 % interval; null with fewer than two values), ``n`` (values), ``runs``.
+    ``low`` and ``high`` (95 % interval; null with fewer than two values; that of a share stays
+    between 0 and 1), ``n`` (values), ``runs``.
     """
     placed = runs.select(**places, value=pl.col(field))
-    found = tables.aggregate(placed, list(places), "value")
+    found = tables.aggregate(placed, list(places), "value", share=_is_share(field))
     return found.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
+
+
+def _is_share(field: str) -> bool:
+    """Tell whether a column is a quantity that is never below 0 nor above 1."""
+    known = quantities().get(parse(field).name)
+    return known is not None and known.is_share
 
 
 def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.DataFrame:

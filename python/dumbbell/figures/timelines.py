@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from dumbbell.figures.data import inline
-from dumbbell.figures.style import FAINT, FLOW_COLOURS, flow_colours
+from dumbbell.figures.style import FAINT, FLOW_COLOURS, INK, flow_colours
 
 _WIDTH: Final = 760
 _HEIGHT: Final = 190
@@ -26,6 +26,14 @@ _RESENT: Final = "#d7191c"
 _LEGEND: Final = alt.Legend(
     orient="right", symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5
 )
+
+
+@dataclass(frozen=True)
+class Level:
+    """A value that is worth a dashed line, and what is said of it."""
+
+    value: float
+    said: str
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class Row:
         Whether the vertical axis begins at zero.
     resent
         When something was sent again: ``label``, ``time_s`` and ``segs``; None: not shown.
+    levels
+        Values to compare with.
     """
 
     title: str
@@ -55,6 +65,7 @@ class Row:
     end_s: float
     from_zero: bool = True
     resent: pl.DataFrame | None = None
+    levels: tuple[Level, ...] = ()
 
 
 def draw(rows: Sequence[Row]) -> alt.VConcatChart:
@@ -88,9 +99,8 @@ def _plot(
             zoom="wheel![event.shiftKey]",
         )
     )
-    if row.resent is None or row.resent.is_empty():
-        return alt.layer(lines)
-    return alt.layer(_resent(row, row.resent), lines)
+    below = [] if row.resent is None or row.resent.is_empty() else [_resent(row, row.resent)]
+    return alt.layer(*below, lines, *_levels(row, row.lines))
 
 
 def _lines(
@@ -127,6 +137,25 @@ def _lines(
     return chart
 
 
+def _levels(row: Row, lines: pl.DataFrame) -> list[alt.Chart]:
+    """Draw values to compare with as dashed lines."""
+    if not row.levels:
+        return []
+    data = pl.DataFrame(
+        {"value": [x.value for x in row.levels], "said": [x.said for x in row.levels]}
+    )
+    chart: alt.Chart = (
+        alt.Chart(inline(data))
+        .mark_rule(color=INK, strokeDash=[6, 4], strokeWidth=1.4)
+        .encode(
+            y=alt.Y("value:Q", title=row.axis, scale=_heights(row, lines)),
+            tooltip=[alt.Tooltip("said:N", title=" ")],
+            description="said:N",
+        )
+    )
+    return [chart]
+
+
 def _resent(row: Row, resent: pl.DataFrame) -> alt.Chart:
     """Draw a red line wherever something was sent again."""
     chart: alt.Chart = (
@@ -146,7 +175,7 @@ def _resent(row: Row, resent: pl.DataFrame) -> alt.Chart:
 
 def _heights(row: Row, lines: pl.DataFrame) -> alt.Scale:
     """Return a scale with some room beyond the values, so that a constant is not the frame."""
-    values = lines["value"].to_list() or [0.0, 1.0]
+    values = [*lines["value"], *(level.value for level in row.levels)] or [0.0, 1.0]
     low, high = (0.0 if row.from_zero else min(values)), max(values)
     room = 0.06 * ((high - low) or 1.0)
     return alt.Scale(domain=[low if row.from_zero else low - room, high + room], nice=False)

@@ -46,6 +46,8 @@ class What(StrEnum):
     AXIS = "axis"
     VALUE = "value"
     SELECTION = "selection"
+    POINTS = "points"
+    NUMBERS = "numbers"
     QUANTITY = "quantity"
     COLUMN = "column"
     SERIES = "series"
@@ -64,7 +66,8 @@ class Use:
         The place, inside the table: ``y.field``.
     what
         What is named. A column is a quantity or the number of an axis (``rtt_ms``); a value is one
-        of an axis, as the pair of both; a preset is ``htcp@li2007`` with the names of parameters.
+        of an axis, as the pair of both; points are a selection within another one, numbers those of
+        an axis (``rtt_ms``); a preset is ``htcp@li2007`` with the names of parameters.
     name
         The name; of a selection the selection.
     test
@@ -154,6 +157,28 @@ class Vocabulary:
     def _check_selection(self, use: Use) -> None:
         selection: Selection = use.name
         grid.check(selection, self._test(use).axes)
+
+    def _check_points(self, use: Use) -> None:
+        within, shown = use.name
+        test = self._test(use)
+        grid.check(within, test.axes)
+        for point in test.grid_points:
+            if grid.matches(point, within) and grid.matches(point, shown):
+                return
+        raise InputError(
+            "chooses no grid point of the figure",
+            value=dict(within),
+            valid=f"what the figure shows: {dict(shown)}" if shown else "an existing combination",
+        )
+
+    def _check_numbers(self, use: Use) -> None:
+        known = number_columns(self._test(use)).values()
+        if use.name not in known:
+            raise InputError(
+                "what the authors state has no place along it",
+                value=use.name,
+                valid=f"the numbers of an axis: {', '.join(known)}",
+            )
 
     def _check_column(self, use: Use) -> None:
         test = self._test(use)
@@ -301,6 +326,8 @@ class Vocabulary:
         What.AXIS: _check_axis,
         What.VALUE: _check_value,
         What.SELECTION: _check_selection,
+        What.POINTS: _check_points,
+        What.NUMBERS: _check_numbers,
         What.QUANTITY: _check_quantity,
         What.COLUMN: _check_column,
         What.FORMULA: lambda _, use: formulas.formula(use.name),

@@ -50,6 +50,12 @@ def _numbers(test: Test) -> Iterator[pl.Expr]:
         yield pl.col(axis).replace_strict(read, return_dtype=pl.Float64).alias(column)
 
 
+def grid_frame(test: Test) -> pl.DataFrame:
+    """Return the grid points of a test: its axes as texts, and their numbers."""
+    points = pl.DataFrame(list(test.grid_points), schema=dict.fromkeys(test.axes, pl.String))
+    return points.with_columns(*_numbers(test))
+
+
 def aggregate(
     runs: pl.DataFrame, by: Sequence[str], column: str, *, share: bool = False
 ) -> pl.DataFrame:

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import altair as alt
+
 from dumbbell.catalogue import Algorithm
+from dumbbell.figures import drawing
 from dumbbell.head_comments import Kind
-from dumbbell.report import comparison
+from dumbbell.report import comparison, comparison_charts, pictures
 from dumbbell.report.comparison import Comparison
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place
@@ -21,6 +24,15 @@ _HEADINGS: Final = {
     Kind.UNLIKE_LINUX: "Unlike Linux",
     Kind.INTERPRETATION: "Interpretations",
 }
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A chart that lies beside its page: its name there, and the size of its picture."""
+
+    name: str
+    width: int
+    height: int
 
 
 @dataclass(frozen=True)
@@ -46,12 +58,31 @@ def write(reported: Sequence[Reported], pages: Pages, home: Place) -> None:
     algorithms = _algorithms(studies)
     place = home.below("Algorithms", PAGE)
     content = {"studies": studies, "page_path": page_path}
-    pages.write("algorithms.html.j2", place, algorithms=algorithms, **content)
+    charts = {
+        (each.study.name, compared.test.name): _drawn(
+            comparison_charts.of_test(compared),
+            pages,
+            place,
+            f"{each.study.name}-{compared.test.name}",
+        )
+        for each in studies
+        for compared in each.comparisons
+    }
+    pages.write("algorithms.html.j2", place, algorithms=algorithms, charts=charts, **content)
     for algorithm in algorithms:
+        own_place = place.below(algorithm.title, page_path(algorithm.name))
+        tests = {
+            f"{each.study.name}: {compared.test.name}": compared
+            for each in studies
+            for compared in each.comparisons
+            if algorithm.name in {choice.partition("@")[0] for choice in compared.algorithms}
+        }
+        chart = comparison_charts.of_algorithm(algorithm.name, tests)
         pages.write(
             "algorithm.html.j2",
-            place.below(algorithm.title, page_path(algorithm.name)),
+            own_place,
             algorithm=algorithm,
+            chart=_drawn(chart, pages, own_place, algorithm.name),
             headings=[
                 (heading, algorithm.comment.of(kind))
                 for kind, heading in _HEADINGS.items()
@@ -59,6 +90,17 @@ def write(reported: Sequence[Reported], pages: Pages, home: Place) -> None:
             ],
             **content,
         )
+
+
+def _drawn(chart: alt.ConcatChart | None, pages: Pages, place: Place, name: str) -> Drawn | None:
+    """Write a chart beside its page, as a picture and for scripts; None if there is none."""
+    if chart is None:
+        return None
+    spec = chart.to_dict()
+    svg = drawing.rendered(spec, ".svg")
+    pages.write_text(place.beside(f"figures/{name}.svg"), svg.decode())
+    pages.write_text(place.beside(f"figures/{name}.js"), pictures.script(name, spec))
+    return Drawn(name, *pictures.size(svg))
 
 
 def _algorithms(studies: Sequence[Compared]) -> list[Algorithm]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell import catalogue, statistics
+from dumbbell.estimates import Estimate
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.registry import Best, Quantity
 from dumbbell.quantities.taking import described
@@ -20,17 +22,28 @@ from dumbbell.report.columns import KEY
 from dumbbell.results import Results
 from dumbbell.scenario import facts
 
+QUANTITIES: Final = ("goodput_mbit_per_s", *KEY)
+"""The quantities by which algorithms are compared."""
+
 
 @dataclass(frozen=True)
 class Cell:
-    """What a quantity comes to for one algorithm.
+    """What a quantity comes to for one algorithm; None: no grid point is shared.
 
-    `median` is taken over the shared grid points, each the median of its runs; `rank` is the mean
-    of its ranks there, counted from 1. None: no grid point is shared.
+    Attributes
+    ----------
+    median
+        Over the shared grid points, each the median of its runs.
+    rank
+        The mean of its ranks there, counted from 1.
+    mean
+        Over the shared grid points, each the mean of its runs; its interval tells of chance within
+        the points.
     """
 
     median: float | None
     rank: float | None
+    mean: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,12 @@ class Column:
     quantity: Quantity
     shared: int
     cells: Mapping[str, Cell]
+
+    def shown(self, value: float) -> float:
+        """Return a value in the unit that is shown; what reaches beyond a share's ends is cut."""
+        if self.quantity.is_share:
+            value = min(max(value, 0.0), 1.0)
+        return value * self.quantity.shown_scale
 
     @property
     def best(self) -> float | None:
@@ -86,7 +105,7 @@ def of_study(results: Results) -> Iterator[Comparison]:
     """Yield the comparisons of a study's tests, as far as these have been run."""
     for test in results.study.tests:
         axis = algorithm_axis(test)
-        runs = results.table(test.name, KEY)
+        runs = results.table(test.name, QUANTITIES)
         if axis is None or runs.is_empty():
             continue
         names = _present(runs, axis, test)
@@ -124,7 +143,7 @@ def _columns(
 ) -> Iterator[Column]:
     alone = pl.Series(_is_alone(results, test.name), dtype=pl.Boolean)
     others = [other for other in test.axes if other != axis]
-    for name in KEY:
+    for name in QUANTITIES:
         quantity = described(name)
         kept = runs.filter(~alone) if quantity.of_several else runs
         column = compared(kept, axis, others, name, names)
@@ -146,7 +165,7 @@ def compared(
     """
     points = (
         runs.group_by(axis, *others, maintain_order=True)
-        .agg(value=pl.col(name).median())
+        .agg(value=pl.col(name).median(), values=pl.col(name).drop_nulls())
         .drop_nulls("value")
         .with_columns(_everywhere=pl.lit(0))
     )
@@ -160,15 +179,15 @@ def compared(
         .over(at_point)
     )
     told = {
-        each: Cell(median, rank)
-        for each, median, rank in shared.group_by(axis)
-        .agg(pl.col("value").median(), pl.col("rank").mean())
+        each: Cell(median, rank, statistics.average(values))
+        for each, median, rank, values in shared.group_by(axis)
+        .agg(pl.col("value").median(), pl.col("rank").mean(), pl.col("values"))
         .iter_rows()
     }
     return Column(
         described(name),
         shared.height // taking_part,
-        {each: told.get(each, Cell(None, None)) for each in names},
+        {each: told.get(each, Cell(None, None, None)) for each in names},
     )
 
 

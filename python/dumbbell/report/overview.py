@@ -17,6 +17,8 @@ from dumbbell.results import Results
 from dumbbell.running.campaigns import Cost
 
 CLAIMS_PAGE: Final = "claims.html"
+_MARK: Final = '<meta name="dumbbell-site">'
+_HEAD_CHARACTERS: Final = 2000
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,15 @@ def write(
         costs=[(each.name, f"#{each.name}", each.cost) for each in reported],
         total_cost=sum((each.cost for each in reported), Cost()),
     )
+
+
+def is_first_page(page: Path) -> bool:
+    """Tell whether a file is the first page of a site."""
+    try:
+        with page.open(encoding="utf-8") as file:
+            return _MARK in file.read(_HEAD_CHARACTERS)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def by_study(reported: Sequence[Reported]) -> CountTable:

@@ -27,6 +27,8 @@ from dumbbell.report.scripts import assignment
 _TEMPLATES: Final = files("dumbbell.report") / "templates"
 ASSETS: Final = (
     "report.css",
+    "tables.js",
+    "contents.js",
     "loading.js",
     "figures.js",
     "filters.js",
@@ -70,6 +72,11 @@ class Place:
     def path(self) -> str:
         """The page's path from the site's root."""
         return self.trail[-1].path
+
+    @property
+    def ways_back(self) -> list[str]:
+        """The ways from the page to those above it."""
+        return [self.root + crumb.path for crumb in self.trail[:-1]]
 
     @property
     def root(self) -> str:
@@ -145,6 +152,7 @@ def environment(*further: Traversable) -> jinja2.Environment:
         slug=lambda verdict: verdict.replace(" ", "-"),
         statement=lambda kind: STATEMENTS[kind],
         fragment=fragment,
+        sentence=lambda words: words[:1].upper() + words[1:],
         code=cross_links.code,
         amount=labels.amount,
         duration=labels.duration,

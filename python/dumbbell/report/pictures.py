@@ -12,7 +12,7 @@ from dumbbell.figures.figure import Figure, TextTable
 from dumbbell.report.scripts import assignment
 
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
-_NUMBER: Final = re.compile(r"Fig\. \d+[a-z]?")
+_NUMBER: Final = re.compile(r"Fig\. \d+(?:[A-Za-z]\b)?")
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,16 @@ class Picture:
     @classmethod
     def of(cls, figure: Figure, svg: bytes, runs: list[tuple[str, str]]) -> Self:
         """Describe a figure that is drawn as SVG."""
-        size = _SIZE.match(svg)
-        width, height = (int(size[1]), int(size[2])) if size else (1000, 500)
+        width, height = size(svg)
         number = _NUMBER.match(figure.spec.title)
         name = number[0] if number else figure.spec.name
         return cls(figure, name, width, height, list(figure.tables), runs)
+
+
+def size(svg: bytes) -> tuple[int, int]:
+    """Return width and height of a picture."""
+    found = _SIZE.match(svg)
+    return (int(found[1]), int(found[2])) if found else (1000, 500)
 
 
 def script(name: str, chart: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from dumbbell.errors import InputError
 from dumbbell.report import algorithm_pages, overview, stamp, study_page
@@ -32,15 +33,19 @@ from dumbbell.report.pages import Pages, Place
 from dumbbell.report.study_page import Step
 from dumbbell.results import Results
 
+_ALL: Final = "All studies"
+_ABOVE: Final = ("../index.html", "../../index.html")
+"""Where the first page of a site may be, seen from a folder in it."""
+
 
 def write(results: Results, output: str | Path, on_step: Step = lambda _: None) -> Path:
     """Write the report of a study into a folder and return the path of its page.
 
-    What has not been run yet is missing from figures and leaves claims undecided.
+    What has not been run yet is missing from figures and leaves claims undecided. In a folder of
+    a site of all studies its pages lead back to the first page of that.
     """
     with _writing(Path(output)) as pages:
-        place = Place.at(results.study.name)
-        return _write_study(results, pages, place, on_step).page
+        return _write_study(results, pages, _place(results, Path(output)), on_step).page
 
 
 def write_all(
@@ -63,7 +68,7 @@ def write_all(
         Names of studies with runs in the results folder that are not among the studies.
     """
     with _writing(Path(output)) as pages:
-        home = Place.at("All studies")
+        home = Place.at(_ALL)
         reported = []
         for results in studies:
             name = results.study.name
@@ -72,6 +77,15 @@ def write_all(
         on_step("comparing algorithms")
         algorithm_pages.write(reported, pages, home)
         return overview.write(reported, pages, home, strangers)
+
+
+def _place(results: Results, folder: Path) -> Place:
+    """Return the place of a study's page in a folder: below the first page of a site, if in one."""
+    name = results.study.name
+    for up in _ABOVE:
+        if overview.is_first_page(folder / up):
+            return Place.at(_ALL, up).below(name, "index.html")
+    return Place.at(name)
 
 
 def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) -> Reported:
@@ -84,7 +98,8 @@ def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) ->
 def current(results: Results, output: str | Path) -> Path | None:
     """Return the page of a study in a folder; None unless it shows what the results hold now."""
     page = Path(output) / "index.html"
-    return page if stamp.read(page) == stamp.of(results) else None
+    place = _place(results, Path(output))
+    return page if stamp.read(page) == stamp.of(results, place) else None
 
 
 @contextmanager

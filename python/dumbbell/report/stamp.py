@@ -11,6 +11,7 @@ from typing import Final
 
 from dumbbell.documents import fingerprint
 from dumbbell.quantities import kept
+from dumbbell.report.pages import Place
 from dumbbell.results import Results
 
 _CODE: Final = ("report", "figures", "claims", "labels.py", "results.py", "compare.py")
@@ -18,9 +19,10 @@ _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)"
 _HEAD_CHARACTERS: Final = 2000
 
 
-def of(results: Results) -> str:
-    """Return the digest of all that the page shows: the study, its runs, and the code."""
+def of(results: Results, place: Place) -> str:
+    """Return the digest of all that the page shows: the study, its runs, the way back, the code."""
     digest = hashlib.sha256(_code().encode())
+    digest.update("".join(f"{way}\n" for way in place.ways_back).encode())
     digest.update(results.engine.identity.encode())
     digest.update(fingerprint(results.study.model_dump(mode="json")).encode())
     for test in results.study.tests:

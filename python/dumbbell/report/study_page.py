@@ -1,4 +1,4 @@
-"""The page of a study: its claims, its figures, and what they rest on."""
+"""The page of a study: its figures, what its claims say of them, and what they rest on."""
 
 from __future__ import annotations
 
@@ -44,13 +44,32 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Section:
-    """A test with its figures; `run_list` is the address of its list of runs, if there are any."""
+    """A test with its figures.
+
+    Attributes
+    ----------
+    test
+        The test.
+    runs
+        How many of its runs there are, in words.
+    run_list
+        The address of the list of its runs, if there are any.
+    axes
+        Its axes with their values.
+    pictures
+        Its figures.
+    claims
+        The claims that rest on it and speak of no figure of the study.
+    has_data
+        Whether any of its runs is finished.
+    """
 
     test: Test
     runs: str
     run_list: str | None
     axes: dict[str, str]
     pictures: list[Picture]
+    claims: list[ClaimResult]
     has_data: bool
 
 
@@ -62,19 +81,24 @@ def write(
     for name in ("figures", "data"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     _write_claims(claims, folder / "data")
-    sections = [_section(results, test, folder, on_step) for test in results.study.tests]
+    names = [spec.name for spec in results.study.figures]
+    spoken = _of_figures(claims, names)
+    told = {claim.claim.id for each in spoken.values() for claim in each}
+    rest = [claim for claim in claims if claim.claim.id not in told]
+    sections = [_section(results, test, rest, folder, on_step) for test in results.study.tests]
     run_pages.write(results, pages, place, on_step)
-    names = {picture.figure.spec.name for section in sections for picture in section.pictures}
     own = results.study.header.command
     return pages.write(
         "experiment.html.j2" if own else "study.html.j2",
         place,
-        stamp=stamp.of(results),
+        stamp=stamp.of(results, place),
         own_totals=list(own_tables.of_experiment(results)) if own else [],
         packets=_packets_command(results) if own.startswith("dumbbell simulate") else None,
         study=results.study,
         claims=[(claim, _evidence(results, claim)) for claim in claims],
         tally=tally(claims),
+        tally_of=tally,
+        spoken=spoken,
         headline=headline(claims),
         counted=results.counted,
         quick=any(counts.plan.quick for counts in results.counted if counts.finished),
@@ -100,6 +124,22 @@ def tally(claims: Sequence[ClaimResult]) -> dict[str, int]:
     return {verdict.value: count for verdict, count in by_verdict(claims).items()}
 
 
+def _of_figures(
+    claims: Sequence[ClaimResult], names: Sequence[str]
+) -> dict[str, list[ClaimResult]]:
+    """Return the claims that speak of each figure."""
+    found: dict[str, list[ClaimResult]] = {name: [] for name in names}
+    for claim in claims:
+        for name in cross_links.figures_in(claim.claim.source, names):
+            found[name].append(claim)
+    return found
+
+
+def _first_test(claim: ClaimResult) -> str | None:
+    """Return the first test that a claim rests on; None if it needs no runs."""
+    return next((each.test for each in claim.claim.checks if isinstance(each, Measured)), None)
+
+
 def _write_claims(claims: Sequence[ClaimResult], folder: Path) -> None:
     claims_frame(claims).write_csv(folder / "claims.csv")
     data = [claim.as_dict() for claim in claims]
@@ -116,7 +156,9 @@ def _evidence(results: Results, claim: ClaimResult) -> list[str | None]:
     ]
 
 
-def _section(results: Results, test: Test, folder: Path, on_step: Step) -> Section:
+def _section(
+    results: Results, test: Test, claims: Sequence[ClaimResult], folder: Path, on_step: Step
+) -> Section:
     shown = columns(results.study, test)
     runs = results.table(test.name, shown)
     if runs.height:
@@ -133,6 +175,7 @@ def _section(results: Results, test: Test, folder: Path, on_step: Step) -> Secti
         run_pages.list_path(test.name) if results.runs(test.name) else None,
         {axis: listing([label_of(value) for value in test.axes[axis]]) for axis in test.axes},
         pictures,
+        [claim for claim in claims if _first_test(claim) == test.name],
         has_data=bool(runs.height),
     )
 

@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from dumbbell.errors import InputError
-from dumbbell.figures import axes, marks, means
+from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet
 from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
@@ -52,6 +52,12 @@ class BarsFigure(GroupedFigure):
         second = {} if self.marks is None else {"marks.field": self.marks.field}
         return {**super().fields(), **parts, **second}
 
+    @property
+    def _stated_fields(self) -> list[str]:
+        beside = [part.field for part in self.parts if self.beside]
+        second = [] if self.marks is None else [self.marks.field]
+        return [*(beside or [self.y.field]), *second]
+
     @model_validator(mode="after")
     def _can_be_drawn(self) -> Self:
         if self.beside and not self.parts:
@@ -83,8 +89,9 @@ class _Drawing(GroupDrawing):
         self.second = spec.marks.titled(source, spec.test) if spec.marks is not None else None
         super().__init__(spec, source)
         stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
+        said = stated.values(self._stated_first(pane) for pane in self.panes)
         self.extent = axes.extent(
-            self.y, [stacks["top"]], [stacks["low"], stacks["high"]], spec.reference
+            self.y, [stacks["top"], *said], [stacks["low"], stacks["high"]], spec.reference
         )
 
     @property
@@ -95,6 +102,15 @@ class _Drawing(GroupDrawing):
     def _beside(self) -> list[str]:
         """What has an interval of its own at one place of a series."""
         return self._names if self.second is None else [*self._names, _SECOND]
+
+    def stated_part(self) -> pl.Expr:
+        parts = {part.field: part.label for part in self.spec.parts if self.spec.beside}
+        return pl.col("field").replace_strict(parts, default="", return_dtype=pl.String)
+
+    def _stated_first(self, pane: GroupPane) -> pl.DataFrame:
+        """Return what the authors state of the bars."""
+        second = None if self.second is None else self.second.field
+        return pane.stated.filter(pl.col("field").ne_missing(second))
 
     def means(self, facet: Facet) -> pl.DataFrame:
         parts = [(part.field, part.label) for part in self.spec.parts] or [(self.y.field, "")]
@@ -139,7 +155,14 @@ class _Drawing(GroupDrawing):
             bars = bars.add_params(self.picked)
         level = axes.channel(alt.Y, "y", self.y, self.extent)
         drawn = alt.layer(
-            *marks.level(self.spec.reference, level), bars, *self._intervals(said)
+            *marks.level(self.spec.reference, level),
+            bars,
+            *self._intervals(said),
+            *self.stated(
+                self._stated_first(pane),
+                lambda column: axes.channel(alt.Y, column, self.y, self.extent),
+                self._names if self.spec.beside else ("",),
+            ),
         ).resolve_scale(xOffset="independent")
         return self._with_second(pane, drawn)
 
@@ -158,8 +181,12 @@ class _Drawing(GroupDrawing):
         """Lay the second quantity over the bars, with an axis of its own."""
         if self.second is None:
             return bars
-        found = self.all.filter(pl.col("quantity") == self.second.field)
-        span = axes.extent(self.second, [found["mean"]], [found["low"], found["high"]])
+        second = self.second
+        found = self.all.filter(pl.col("quantity") == second.field)
+        of_second = pl.col("field") == second.field
+        stated_too = stated.values(each.stated.filter(of_second) for each in self.panes)
+        ends = [found["low"], found["high"]]
+        span = axes.extent(second, [found["mean"], *stated_too], ends)
         shown = pane.means.filter(pl.col("quantity") == self.second.field)
         worded = self.worded(shown, str(self.second.title)).with_columns(part=pl.lit(_SECOND))
         said = means.on_scale(worded, span)
@@ -171,10 +198,16 @@ class _Drawing(GroupDrawing):
             y=axes.channel(alt.Y, "mean", self.second, span, **right),
             **self.told(str(self.second.title)),
         )
-        ends = marks.intervals(base, color=INK, strokeDash=[2, 2]).encode(
-            y=axes.channel(alt.Y, "low", self.second, span, **right), y2="high:Q"
+        lines = marks.intervals(base, color=INK, strokeDash=[2, 2]).encode(
+            y=axes.channel(alt.Y, "low", second, span, **right), y2="high:Q"
         )
-        both: alt.LayerChart = alt.layer(bars, alt.layer(ends, points)).resolve_scale(
+        theirs = self.stated(
+            pane.stated.filter(of_second).with_columns(part=pl.lit(_SECOND)),
+            lambda column: axes.channel(alt.Y, column, second, span, **right),
+            self._beside,
+        )
+        laid = alt.layer(lines, *theirs, points)
+        both: alt.LayerChart = alt.layer(bars, laid).resolve_scale(
             y="independent", xOffset="independent"
         )
         return both

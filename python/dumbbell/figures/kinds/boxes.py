@@ -12,13 +12,14 @@ import polars as pl
 from pydantic import model_validator
 
 from dumbbell.errors import InputError
-from dumbbell.figures import axes, marks, style
+from dumbbell.figures import axes, marks, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import run_notes, values_of
 from dumbbell.figures.looks import Look
 from dumbbell.figures.source import Source
-from dumbbell.figures.spec import Coordinate, TestFigure
+from dumbbell.figures.spec import Coordinate
+from dumbbell.figures.stated import StatedFigure
 from dumbbell.figures.style import INK
 from dumbbell.labels import label_of, number
 from dumbbell.plan.grid import Selection
@@ -38,7 +39,7 @@ _BOX: Final = 38
 _At = Callable[[str], alt.Y]
 
 
-class BoxesFigure(TestFigure):
+class BoxesFigure(StatedFigure):
     """How the samples of runs are distributed, those of all repetitions together.
 
     A box spans the middle half of the samples, with a line at their median; the whiskers reach
@@ -56,6 +57,10 @@ class BoxesFigure(TestFigure):
     def fields(self) -> Mapping[str, str]:
         """Return the columns of the test's table that it shows."""
         return {"y.field": self.y.field}
+
+    @property
+    def _stated_fields(self) -> list[str]:
+        return [self.y.field]
 
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
@@ -79,8 +84,8 @@ class BoxesFigure(TestFigure):
         y = self.y.titled(source, self.test)
         runs = pl.concat([pane.points for pane in panes])
         counts = [count for pane in panes for count in pane.boxes["runs"]]
-        notes = run_notes(source, self, runs, counts, "Samples")
-        tables = (_table(pane, self, y) for pane in panes)
+        notes = [*run_notes(source, self, runs, counts, "Samples"), *self.stated_notes()]
+        tables = [*(_table(pane, self, y) for pane in panes), *self.stated_table()]
         return assembled(self, _chart(y, panes, looks), notes, tables, _numbers(panes, self))
 
 
@@ -96,11 +101,14 @@ class _Pane:
         Rows of ``series``, the quantiles, and how many ``samples`` and ``runs`` they are of.
     points
         The axes of the runs.
+    stated
+        What the authors state: ``series``, ``low``, ``high`` and ``said``.
     """
 
     title: str
     boxes: pl.DataFrame
     points: pl.DataFrame
+    stated: pl.DataFrame
 
 
 def _pane(source: Source, spec: BoxesFigure, value: str | None) -> _Pane:
@@ -118,7 +126,13 @@ def _pane(source: Source, spec: BoxesFigure, value: str | None) -> _Pane:
     schema = {"series": pl.String, **numbers, "samples": pl.Int64, "runs": pl.Int64}
     axes_of = dict.fromkeys(source.test(spec.test).axes, pl.String)
     title = "" if value is None else label_of(value)
-    return _Pane(title, pl.DataFrame(rows, schema=schema), pl.DataFrame(points, schema=axes_of))
+    said = spec.stated_at(source.test(spec.test), value)
+    return _Pane(
+        title,
+        pl.DataFrame(rows, schema=schema),
+        pl.DataFrame(points, schema=axes_of),
+        said.select("low", "high", "said", series=spec.series).unique(maintain_order=True),
+    )
 
 
 def _samples(
@@ -166,7 +180,7 @@ def _numbers(panes: Sequence[_Pane], spec: BoxesFigure) -> pl.DataFrame:
 def _chart(y: Coordinate, panes: Sequence[_Pane], looks: Mapping[str, Look]) -> alt.HConcatChart:
     """Draw the plots side by side with a common axis."""
     ends = [pane.boxes[name] for pane in panes for name in ("min", "max")]
-    span = axes.extent(y, ends)
+    span = axes.extent(y, [*ends, *stated.values(pane.stated for pane in panes)])
 
     def at(column: str) -> alt.Y:
         return axes.channel(alt.Y, column, y, span)
@@ -187,6 +201,12 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
     base = alt.Chart(inline(boxes.with_columns(said=pl.Series(said, dtype=pl.String)))).encode(
         x=x, color=colour
     )
+
+    def theirs(frame: pl.DataFrame) -> alt.Chart:
+        named = marks.labelled(frame, looks).drop("series")
+        drawn: alt.Chart = alt.Chart(inline(named)).encode(x=x, color=colour)
+        return drawn
+
     numbers = [alt.Tooltip(f"{name}:Q", format=".4~g") for name in _QUANTILES]
     ends = base.mark_tick(orient="horizontal", size=_BOX / 2, thickness=1.4, aria=False)
     return [
@@ -212,6 +232,8 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
         base.mark_tick(orient="horizontal", size=_BOX, thickness=2.4, aria=False).encode(
             y=at("q50"), color=alt.value(INK)
         ),
+        # Beside the box, which would hide them.
+        *stated.drawn(pane.stated, theirs, at, xOffset=_BOX * 0.8),
     ]
 
 

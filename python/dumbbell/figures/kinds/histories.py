@@ -8,13 +8,14 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, unknown
 from dumbbell.figures import timelines
 from dumbbell.figures.figure import Figure, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import BaseFigure, Behind, Spec
-from dumbbell.figures.timelines import Row
+from dumbbell.figures.stated import Stated
+from dumbbell.figures.timelines import Level, Row
 from dumbbell.labels import number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
@@ -97,6 +98,12 @@ class Picked:
     of: int = 0
 
 
+def _meets(panel: Panel, stated: Stated) -> bool:
+    """Tell whether a number is of a panel's run."""
+    chosen = {axis: grid.wanted_values(panel.where, axis)[0] for axis in panel.where}
+    return grid.matches(chosen, stated.where)
+
+
 class HistoriesFigure(BaseFigure):
     """Quantities of single runs over time: a plot per panel and quantity, a line per flow."""
 
@@ -112,12 +119,44 @@ class HistoriesFigure(BaseFigure):
     panels: tuple[Panel, ...] = Field(alias="panel", min_length=1)
     """The runs, from top to bottom."""
 
+    authors: tuple[Stated, ...] = ()
+    """Numbers that the authors state in their text, drawn as levels: of the panels that `where`
+    chooses, and of the first quantity unless `field` names another."""
+
     @model_validator(mode="after")
     def _panel_titles_differ(self) -> Self:
         titles = [panel.title for panel in self.panels]
         if len(set(titles)) != len(titles):
             raise ValueError(f"panels need titles that differ, not {titles}")
         return self
+
+    @model_validator(mode="after")
+    def _stated_of_what_is_shown(self) -> Self:
+        shown = [each.quantity for each in self.quantities]
+        for place, each in enumerate(self.authors):
+            if each.field is not None and each.field not in shown:
+                raise unknown("quantity of the figure", each.field, shown).at(
+                    key=f"authors.{place}.field"
+                )
+            if not any(_meets(panel, each) for panel in self.panels):
+                raise InputError(
+                    "chooses no panel of the figure",
+                    key=f"authors.{place}.where",
+                    value=dict(each.where),
+                    valid="; ".join(str(dict(panel.where)) for panel in self.panels),
+                )
+        return self
+
+    def _levels(self, panel: Panel, quantity: str) -> tuple[Level, ...]:
+        """Return what the authors state of a quantity of a panel's run."""
+        first = self.quantities[0].quantity
+        return tuple(
+            Level(end, each.said)
+            for each in self.authors
+            if (each.field or first) == quantity and _meets(panel, each)
+            for end in dict.fromkeys(each.ends)
+            if end is not None
+        )
 
     def behind(self) -> Iterator[Behind]:
         """Yield the runs that it shows."""
@@ -160,6 +199,7 @@ class HistoriesFigure(BaseFigure):
                 end_s=panel.end_s or end_s or 1.0,
                 from_zero=found.from_zero,
                 resent=resent,
+                levels=self._levels(panel, shown.quantity),
             )
 
     def _notes(self, source: Source, rows: list[Row]) -> Iterator[str]:
@@ -168,6 +208,8 @@ class HistoriesFigure(BaseFigure):
             yield "Quick runs." if len(self.panels) > 1 else "A quick run."
         if self.marks is not None:
             yield "Red lines: something was sent again."
+        for each in self.authors:
+            yield f"Dashed: {each.said}."
         for panel in self.panels:
             picked = panel.picked(source)
             if panel.most is not None and picked.amount is not None:

@@ -11,17 +11,19 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.figures import axes, marks, means, style
+from dumbbell.figures import axes, marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
 from dumbbell.figures.looks import Look
 from dumbbell.figures.source import Source
-from dumbbell.figures.spec import Coordinate, Spec, TestFigure
+from dumbbell.figures.spec import Coordinate, Spec
+from dumbbell.figures.stated import StatedFigure
 from dumbbell.figures.style import INK, THEORY_DASHES
 from dumbbell.labels import label_of, number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
+from dumbbell.plan.tests import Test
 from dumbbell.quantities.names import Use, What
 from dumbbell.theory import curves
 
@@ -33,6 +35,16 @@ _BESIDE_ALL: Final = 14.0
 
 _NO_CURVES: Final = pl.DataFrame(
     schema={"series": pl.String, "theory": pl.String, "x": pl.Float64, "y": pl.Float64}
+)
+
+_NONE_STATED: Final = pl.DataFrame(
+    schema={
+        "series": pl.String,
+        "x": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "said": pl.String,
+    }
 )
 
 
@@ -49,7 +61,7 @@ class Overlay(Spec):
     """Grid points of the figure for which the curve is computed."""
 
 
-class PointsFigure(TestFigure):
+class PointsFigure(StatedFigure):
     """A quantity against an axis: the mean of each grid point with its 95 % interval."""
 
     kind: Literal["points"]
@@ -76,10 +88,16 @@ class PointsFigure(TestFigure):
         """Return the columns of the test's table that it shows."""
         return {"x.field": self.x.field, "y.field": self.y.field}
 
+    @property
+    def _stated_fields(self) -> list[str]:
+        return [self.y.field]
+
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
         yield from super().uses()
         yield Use("series", What.AXIS, self.series, self.test)
+        if self.authors:
+            yield Use("x.field", What.NUMBERS, self.x.field, self.test)
         for place, overlay in enumerate(self.overlays):
             yield Use(f"overlay.{place}.theory", What.CURVE, overlay.theory, self.test)
             yield Use(f"overlay.{place}.where", What.SELECTION, overlay.where, self.test)
@@ -94,23 +112,31 @@ class PointsFigure(TestFigure):
             self.x.titled(source, self.test),
             self.y.titled(source, self.test),
             style.looks(values_of(test, self.series, self)),
-            [_pane(facet, self) for facet in facets(test, self, runs)],
+            [_pane(facet, self, test) for facet in facets(test, self, runs)],
         ).figure(source, runs)
 
 
 @dataclass(frozen=True)
 class _Pane:
-    """One plot: what sets it apart, its means at ``series`` and ``x``, and theory."""
+    """One plot: what sets it apart, its means at ``series`` and ``x``, theory, and the authors."""
 
     title: str
     means: pl.DataFrame
     curves: pl.DataFrame
+    stated: pl.DataFrame
 
 
-def _pane(facet: Facet, spec: PointsFigure) -> _Pane:
+def _pane(facet: Facet, spec: PointsFigure, test: Test) -> _Pane:
     places = {"series": pl.col(spec.series), "x": pl.col(spec.x.field)}
     found = means.averaged(facet.runs, places, spec.y.field)
-    return _Pane(facet.title, found, _curves(facet.runs, spec))
+    return _Pane(facet.title, found, _curves(facet.runs, spec), _stated(facet, spec, test))
+
+
+def _stated(facet: Facet, spec: PointsFigure, test: Test) -> pl.DataFrame:
+    if not spec.authors:
+        return _NONE_STATED
+    at = {"series": spec.series, "x": spec.x.field, "low": "low", "high": "high", "said": "said"}
+    return spec.stated_at(test, facet.value).select(**at).unique(maintain_order=True)
 
 
 def _curves(runs: pl.DataFrame, spec: PointsFigure) -> pl.DataFrame:
@@ -137,8 +163,8 @@ class _Drawing:
         columns = {"series": self.spec.series, "x": self.spec.x.field}
         found = ((pane.title, pane.means) for pane in self.panes)
         numbers = means.numbers(found, self.spec.facet, columns)
-        notes, tables = self._notes(source, runs), map(self._table, self.panes)
-        return assembled(self.spec, self._chart(), notes, tables, numbers)
+        tables = [*map(self._table, self.panes), *self.spec.stated_table()]
+        return assembled(self.spec, self._chart(), self._notes(source, runs), tables, numbers)
 
     @cached_property
     def _all(self) -> pl.DataFrame:
@@ -152,19 +178,22 @@ class _Drawing:
     def _up(self) -> axes.Extent:
         theory = [pane.curves["y"] for pane in self.panes]
         ends = [self._all["low"], self._all["high"]]
-        return axes.extent(self.y, [self._all["mean"], *theory], ends, self.spec.reference)
+        said = stated.values(pane.stated for pane in self.panes)
+        return axes.extent(self.y, [self._all["mean"], *theory, *said], ends, self.spec.reference)
 
     def _notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
         found = self._all
         yield from run_notes(source, self.spec, runs, found["runs"], means.WHAT.capitalize())
         if means.cut(found, self._up):
             yield means.CUT
+        yield from self.spec.stated_notes()
         if self.y.scale == "log" and (found["mean"].fill_null(1) <= 0).any():
             yield "Hollow on the lower edge: 0."
         lacking = self.spec.missing
         if lacking is not None and (found["n"] < found["runs"]).any():
+            hollow = "Small hollow" if self.spec.authors else "Hollow"
             yield (
-                f"Hollow marks average the runs with a value, as others {lacking}; "
+                f"{hollow} marks average the runs with a value, as others {lacking}; "
                 f"where all of them {lacking}, there is no mark."
             )
 
@@ -178,7 +207,8 @@ class _Drawing:
                 # A legend can be clicked only through a layer that it belongs to.
                 lines = lines.add_params(picked)
             level = marks.level(self.spec.reference, self._vertical("y"))
-            layers = alt.layer(*level, *self._theory(pane), lines, *others)
+            said = self._stated(pane, picked)
+            layers = alt.layer(*level, *self._theory(pane), lines, *others, *said)
             plots.append(layers.properties(title=pane.title, **size))
         return alt.hconcat(*plots)
 
@@ -247,6 +277,22 @@ class _Drawing:
             .drop("series", "quantity", "n", "runs")
             .sort("label", "measured_x")
         )
+
+    def _stated(self, pane: _Pane, picked: alt.Parameter) -> list[alt.Chart]:
+        """Draw what the authors state, as large hollow marks of the series."""
+
+        def chart(frame: pl.DataFrame) -> alt.Chart:
+            at = marks.labelled(frame, self.looks).with_columns(x=axes.placed(self.x, pl.col("x")))
+            drawn: alt.Chart = stated.placed(at.drop("series")).encode(
+                x=self._horizontal(),
+                color=marks.colour(self.looks),
+                opacity=marks.faded(picked),
+            )
+            return drawn
+
+        found = stated.drawn(pane.stated, chart, self._vertical)
+        shape = marks.shape(self.looks)
+        return [each.encode(shape=shape) if each.mark.type == "point" else each for each in found]
 
     def _theory(self, pane: _Pane) -> list[alt.Chart]:
         names = list(dict.fromkeys(name for each in self.panes for name in each.curves["theory"]))

@@ -15,11 +15,10 @@ from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_of, values_of
 from dumbbell.figures.source import Source
-from dumbbell.figures.spec import Coordinate, Spec, TestFigure
+from dumbbell.figures.spec import Coordinate
+from dumbbell.figures.stated import Stated, StatedFigure
 from dumbbell.figures.style import FAINT
 from dumbbell.labels import label_of
-from dumbbell.plan import grid
-from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
 
 _WIDTH: Final = 250
@@ -29,24 +28,11 @@ _MARK: Final = "#0072b2"
 _STATED: Final = "#d55e00"
 
 
-class Stated(Spec):
-    """A number that the publication states of one plot."""
+class RowsFigure(StatedFigure):
+    """A quantity in rows: the mean of each grid point with its runs.
 
-    where: Selection = Field({})
-    """The value of the facet's axis."""
-
-    low: float
-    """The number, or the smallest one."""
-
-    high: float | None = None
-    """The largest one, of a range."""
-
-    label: str = Field(examples=["the paper: 8.2 to 8.27 Gbit/s"])
-    """What the plot says about it."""
-
-
-class RowsFigure(TestFigure):
-    """A quantity in rows: the mean of each grid point with its runs, beside what was stated."""
+    What the authors state is a line over all rows, of a range a band.
+    """
 
     kind: Literal["rows"]
 
@@ -56,19 +42,18 @@ class RowsFigure(TestFigure):
     x: Coordinate
     """The horizontal axis."""
 
-    stated: tuple[Stated, ...] = ()
-    """What the publication states, drawn as a line or a band."""
-
     def fields(self) -> Mapping[str, str]:
         """Return the columns of the test's table that it shows."""
         return {"x.field": self.x.field}
+
+    @property
+    def _stated_fields(self) -> list[str]:
+        return [self.x.field]
 
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
         yield from super().uses()
         yield Use("rows", What.AXIS, self.rows, self.test)
-        for place, each in enumerate(self.stated):
-            yield Use(f"stated.{place}.where", What.SELECTION, each.where, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
@@ -98,11 +83,8 @@ def _pane(facet: Facet, spec: RowsFigure) -> _Pane:
     places = {"row": labelled(facet.runs, spec.rows)}
     found = means.averaged(facet.runs, places, spec.x.field)
     runs = means.single(facet.runs, places, spec.x)
-    stated = spec.stated
-    if spec.facet is not None and facet.value is not None:
-        point = {spec.facet: facet.value}
-        stated = tuple(each for each in stated if grid.matches(point, each.where))
-    return _Pane(facet.title, found, runs, stated)
+    point = {} if spec.facet is None or facet.value is None else {spec.facet: facet.value}
+    return _Pane(facet.title, found, runs, tuple(spec.stated_of(point)))
 
 
 @dataclass(frozen=True)
@@ -132,7 +114,7 @@ class _Drawing:
 
     def table(self, pane: _Pane) -> TextTable:
         """Return a line per row, with what was stated in the caption."""
-        told = "; ".join(each.label for each in pane.stated)
+        told = "; ".join(each.said for each in pane.stated)
         title = f"{self.x.title}" + (f" ({told})" if told else "")
         return means.text_table(
             pane.means,
@@ -142,7 +124,7 @@ class _Drawing:
         )
 
     def _span(self, pane: _Pane) -> axes.Extent:
-        told = [end for each in pane.stated for end in (each.low, each.high) if end is not None]
+        told = [end for each in pane.stated for end in each.ends if end is not None]
         values = [pane.means["mean"], pane.runs["value"], pl.Series(told, dtype=pl.Float64)]
         return axes.extent(self.x, values, [pane.means["low"], pane.means["high"]])
 
@@ -171,7 +153,7 @@ class _Drawing:
         )
         title = alt.TitleParams(
             pane.title,
-            subtitle=[each.label for each in pane.stated],
+            subtitle=[each.said for each in pane.stated],
             subtitleColor=_STATED if pane.stated else FAINT,
             fontSize=12.5,
         )
@@ -179,16 +161,20 @@ class _Drawing:
 
 
 def _stated(stated: Stated, x: Callable[[str], alt.X]) -> alt.Chart:
-    """Draw a number as a line over all rows, a range as a band."""
-    high = stated.low if stated.high is None else stated.high
-    data = inline(pl.DataFrame({"from": [float(stated.low)], "to": [float(high)]}))
-    chart = alt.Chart(data)
-    if stated.high is None:
-        line: alt.Chart = chart.mark_rule(
-            color=_STATED, strokeWidth=2, description=stated.label
-        ).encode(x=x("from"))
-        return line
-    band: alt.Chart = chart.mark_rect(
-        color=_STATED, opacity=0.25, stroke=_STATED, description=stated.label
-    ).encode(x=x("from"), x2="to:Q")
-    return band
+    """Draw a number, or the end of an open range, as a line over all rows, a range as a band."""
+    low, high = stated.ends
+    if low is not None and high is not None and low != high:
+        data = inline(pl.DataFrame({"from": [low], "to": [high]}))
+        band: alt.Chart = (
+            alt.Chart(data)
+            .mark_rect(color=_STATED, opacity=0.25, stroke=_STATED, description=stated.said)
+            .encode(x=x("from"), x2="to:Q")
+        )
+        return band
+    data = inline(pl.DataFrame({"from": [low if low is not None else high]}))
+    line: alt.Chart = (
+        alt.Chart(data)
+        .mark_rule(color=_STATED, strokeWidth=2, description=stated.said)
+        .encode(x=x("from"))
+    )
+    return line

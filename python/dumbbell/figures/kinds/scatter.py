@@ -9,12 +9,13 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.figures import axes, marks, means
+from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet, labelled, values_of
 from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
 from dumbbell.labels import label_of
+from dumbbell.quantities import tables
 from dumbbell.quantities.names import Use, What
 
 _SHAPES: Final = ("cross", "circle", "square", "triangle-up", "diamond", "triangle-down")
@@ -45,7 +46,8 @@ class _Drawing(GroupDrawing):
         super().__init__(spec, source)
         ends = [self.all["low"], self.all["high"]]
         values = [self.all["mean"], *(self._runs(pane)["value"] for pane in self.panes)]
-        self.extent = axes.extent(self.y, values, ends, spec.reference)
+        said = stated.values(pane.stated for pane in self.panes)
+        self.extent = axes.extent(self.y, [*values, *said], ends, spec.reference)
 
     def titles(self) -> Mapping[str, str]:
         return {self.y.field: str(self.y.title)}
@@ -65,6 +67,11 @@ class _Drawing(GroupDrawing):
     def _part(self, runs: pl.DataFrame) -> pl.Expr:
         return pl.lit("") if self.spec.shapes is None else labelled(runs, self.spec.shapes)
 
+    def stated_part(self) -> pl.Expr:
+        if self.spec.shapes is None:
+            return pl.lit("")
+        return labelled(tables.grid_frame(self.source.test(self.spec.test)), self.spec.shapes)
+
     def means(self, facet: Facet) -> pl.DataFrame:
         return self.averaged(facet, self.y.field, self._part(facet.runs))
 
@@ -78,6 +85,9 @@ class _Drawing(GroupDrawing):
         if means.cut(self.all, self.extent):
             yield means.CUT
 
+    def _vertical(self, column: str) -> alt.Y:
+        return axes.channel(alt.Y, column, self.y, self.extent)
+
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
         title = str(self.y.title)
         said = means.on_scale(self.worded(pane.means, title), self.extent)
@@ -90,7 +100,7 @@ class _Drawing(GroupDrawing):
             legend=alt.Legend() if len(names) > 1 else None,
         )
         points = base.mark_point(size=95, filled=True).encode(
-            y=axes.channel(alt.Y, "mean", self.y, self.extent),
+            y=self._vertical("mean"),
             shape=shape,
             opacity=marks.faded(self.picked),
             **self.told(title),
@@ -98,12 +108,13 @@ class _Drawing(GroupDrawing):
         if pane is self.panes[0]:
             points = points.add_params(self.picked)
         ends = marks.intervals(base).encode(
-            y=axes.channel(alt.Y, "low", self.y, self.extent),
+            y=self._vertical("low"),
             y2="high:Q",
             opacity=marks.faded(self.picked),
         )
         runs = marks.dots(self.base(self._runs(pane), self._shapes)).encode(
-            y=axes.channel(alt.Y, "value", self.y, self.extent)
+            y=self._vertical("value")
         )
-        level = axes.channel(alt.Y, "y", self.y, self.extent)
-        return alt.layer(*marks.level(self.spec.reference, level), ends, points, runs)
+        level = self._vertical("y")
+        theirs = self.stated(pane.stated, self._vertical, names)
+        return alt.layer(*marks.level(self.spec.reference, level), ends, points, runs, *theirs)

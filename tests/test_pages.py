@@ -1,0 +1,190 @@
+"""The page of a study as readers meet it: figures first, on any width, by day and by night."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import browser
+from browser import Browser
+from dumbbell.report import cross_links, site
+from dumbbell.results import Results
+
+FIGURES = ["fig1", "fig3", "fig4a", "fig4b", "fig4-rtt", "fig8", "fig9", "fig10", "causes"]
+
+
+@pytest.mark.parametrize(
+    ("source", "meant"),
+    [
+        ("Fig. 1", ["fig1"]),
+        ("Figs. 1 and 9", ["fig1", "fig9"]),
+        ("Fig. 4, Section VII-A", ["fig4a", "fig4b"]),
+        ("Fig. 4B", ["fig4b"]),
+        ("Figs. 8 to 10", ["fig8", "fig9", "fig10"]),
+        ("Section 2.5, Figs. 4a to 4b", ["fig4a", "fig4b"]),
+        ("Figs. 3.a, 3.c and 3.g, Section III", ["fig3"]),
+        ("10 ms, Fig. 8D", ["fig8"]),
+        ("Section IX", []),
+        ("Fig. 2", []),
+    ],
+)
+def test_a_claim_speaks_of_the_figures_that_its_source_names(source: str, meant: list[str]) -> None:
+    assert cross_links.figures_in(source, FIGURES) == meant
+
+
+def test_numbers_of_figures_are_links() -> None:
+    linked = cross_links.to_figures("Figs. 1 and 4 of <them>, Fig. 2", FIGURES)
+    assert linked == (
+        'Figs. <a href="#fig1">1</a> and <a href="#fig4a">4</a> of &lt;them&gt;, Fig. 2'
+    )
+
+
+@pytest.fixture(scope="module")
+def page(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return site.write(small, tmp_path_factory.mktemp("page"))
+
+
+def test_figures_come_first_and_claims_are_folded_under_them(page: Path) -> None:
+    text = page.read_text()
+    places = [
+        text.index(mark)
+        for mark in (
+            '<figure id="fig1">',
+            "1 claim about this figure",
+            '<dl class="facts">',
+            '<figure id="fig2">',
+            '<figure id="fig3">',
+            'id="claims-table"',
+        )
+    ]
+    assert places == sorted(places)
+    folded = text[places[0] : places[-1]]
+    # A01 names both figures; the others none, so they stand with the test that they rest on.
+    named = re.findall(r'<a href="#(A\d+)">A\d+</a>, <span class="where">', folded)
+    assert named == ["A01", "A01", "A02", "A03"]
+    assert "<b>Why:</b> A link cannot be used &lt;twice&gt; over" in folded
+    for claim in ("A01", "A02", "A03"):
+        assert f'<tbody id="{claim}"' in text[places[-1] :]
+
+
+# --- In a browser --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if browser.CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def scheme(window: Browser, name: str) -> None:
+    """Emulate that readers want light or dark pages."""
+    features = [{"name": "prefers-color-scheme", "value": name}]
+    window.send("Emulation.setEmulatedMedia", features=features)
+
+
+DRAWN = "document.querySelector('#fig1 .vega-embed svg') !== null"
+WIDTH = "document.querySelector('#fig1 .vega-embed svg').getBoundingClientRect().width"
+
+
+def test_figures_are_laid_out_for_a_phone(page: Path, window: Browser) -> None:
+    window.open(page, "#fig1", 390)
+    window.wait(DRAWN)
+    assert window.evaluate(WIDTH) <= 390 - 32
+    # Letters keep their size: nothing is scaled.
+    assert window.evaluate(
+        "[...document.querySelectorAll('#fig1 svg text')].every((text) =>"
+        " parseFloat(getComputedStyle(text).fontSize) >= 11)"
+    )
+    assert window.evaluate(
+        "document.querySelector('#fig1 svg').viewBox.baseVal.width"
+    ) == window.evaluate(WIDTH)
+    # Two plots stand below each other, with one legend.
+    tops = window.evaluate(
+        "[...document.querySelectorAll('#fig1 svg .mark-text.role-title-text')].length > 1 &&"
+        " [...document.querySelectorAll('#fig1 svg text')].filter((text) =>"
+        " text.textContent === '5 Mbit/s' || text.textContent === '10 Mbit/s')"
+        ".map((text) => text.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 2
+    assert tops[1] - tops[0] > 200
+    assert window.complaints == []
+
+
+def test_a_figure_is_laid_out_anew_for_another_width(page: Path, window: Browser) -> None:
+    window.open(page, "#fig1", 390)
+    window.wait(DRAWN)
+    narrow = window.evaluate(WIDTH)
+    metrics = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    window.send("Emulation.setDeviceMetricsOverride", **metrics)
+    window.wait(f"{WIDTH} > 2 * {narrow}")
+    assert window.complaints == []
+
+
+def test_contents_stay_in_sight(page: Path, window: Browser) -> None:
+    top = "document.querySelector('.contents').getBoundingClientRect().top"
+    opened = "document.querySelector('.contents details').open"
+    for width, is_open in ((1400, True), (390, False)):
+        window.open(page, "#claims", width)
+        window.wait("document.querySelector('.contents [aria-current]') !== null")
+        assert 0 <= window.evaluate(top) <= 20
+        assert window.evaluate(opened) == is_open
+        reading = window.evaluate("document.querySelector('.contents [aria-current]').textContent")
+        assert reading == "All claims"
+    assert "Contents: All claims" in window.text()
+    window.evaluate("document.querySelector('.contents summary').click()")
+    assert window.evaluate(opened)
+    window.evaluate("document.querySelector('.contents a[href=\"#fig3\"]').click()")
+    window.wait(f"!{opened} && location.hash === '#fig3'")
+
+
+LUMINANCE = """(() => {
+  const [r, g, b] = getComputedStyle(%s).%s.match(/[\\d.]+/g).map(Number);
+  return (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
+})()"""
+
+
+def test_pages_are_dark_where_readers_want_it(page: Path, window: Browser) -> None:
+    for name, is_dark in (("dark", True), ("light", False)):
+        scheme(window, name)
+        window.open(page, "#fig1")
+        window.wait(DRAWN)
+        paper = window.evaluate(LUMINANCE % ("document.body", "backgroundColor"))
+        ink = window.evaluate(LUMINANCE % ("document.body", "color"))
+        assert (paper < 0.2, ink > 0.8) == (is_dark, is_dark)
+        filtered = window.evaluate("getComputedStyle(document.querySelector('.chart > *')).filter")
+        assert (filtered != "none") == is_dark
+
+
+def test_wide_tables_say_that_they_scroll(page: Path, window: Browser) -> None:
+    box = "document.querySelector('#cost .scroll')"
+    hint = f"getComputedStyle({box}, '::before').content"
+    window.open(page, "", 390)
+    window.wait(f"{box}.dataset.more === 'right'")
+    assert "scroll sideways" in window.evaluate(hint)
+    window.evaluate(f"{box}.scrollLeft = 1e6")
+    window.wait(f"{box}.dataset.more === 'left'")
+    window.open(page, "", 1400)
+    window.wait(f"{box}.dataset.more === ''")
+    assert window.evaluate(hint) == "none"
+
+
+def test_a_page_in_a_site_leads_back_to_its_first_page(small: Results, tmp_path: Path) -> None:
+    site.write_all([], tmp_path / "site")
+    for place, up in (("mine", "../"), ("studies/small", "../../")):
+        inside = site.write(small, tmp_path / "site" / place).read_text()
+        assert f'<a href="{up}index.html">All studies</a>' in inside
+        runs = (tmp_path / "site" / place / "runs/fairness.html").read_text()
+        assert f'<a href="../{up}index.html">All studies</a>' in runs
+    assert site.current(small, tmp_path / "site/mine") is not None
+    alone = site.write(small, tmp_path / "later/mine")
+    assert site.current(small, alone.parent) == alone
+    site.write_all([], tmp_path / "later")
+    assert site.current(small, alone.parent) is None
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/index.html").write_text("something else")
+    assert "All studies" not in site.write(small, tmp_path / "other/small").read_text()
