@@ -80,6 +80,11 @@ def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     assert found.passed
     text = page.page(Found(found, None, (), found, 1))
     assert "4 scenarios drawn by the seed 1" in text
+    none = judging.measure([], kernel, simulator, store)
+    alone = page.page(Found(none, None, (), found, 1))
+    assert "4 scenarios drawn by the seed 1" in alone
+    assert "no scenario" not in alone
+    assert "## Parity" not in alone
     assert cases[0].name in text
 
 

@@ -45,7 +45,8 @@ def validate(
         typer.Option(
             metavar="N",
             min=0,
-            help="On the testbed also N scenarios drawn at random; 60 take 50 minutes.",
+            help="On the testbed N scenarios drawn at random instead of the usual ones; "
+            "60 take 50 minutes.",
         ),
     ] = 0,
     draw_seed: Annotated[
@@ -89,9 +90,8 @@ def validate(
         raise InputError("runs on the testbed only", source="--drawn", valid="--engine testbed")
     seed = int(time.time()) if draw_seed is None else draw_seed
     at_random = validating.drawn(drawn, seed, only)
-    drawn_cases = at_random.cases if at_random else ()
-    checks, cases = validating.selected(engine, only, quick, drawn_cases)
-    ready = validating.ready([*cases, *drawn_cases], engine)
+    checks, cases = validating.selected(engine, only, quick, at_random)
+    ready = validating.ready(at_random.cases if at_random else cases, engine)
     judged = validating.against_theory(checks, jobs) if checks else []
     found = validating.agreement(cases, results, jobs, quick, at_random) if ready else None
     validating.write(judged, found, markdown, figure)

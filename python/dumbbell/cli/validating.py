@@ -47,16 +47,16 @@ _AGREEMENT: Final = {
 
 
 def selected(
-    engine: Part | None, only: str | None, quick: bool, others: Sequence[Case] = ()
+    engine: Part | None, only: str | None, quick: bool, drawn: Draw | None = None
 ) -> tuple[list[Check], list[Case]]:
     """Return the checks against theory and the chosen scenarios on both engines.
 
-    InputError if there is none, nor any of the others.
+    Those that are `drawn` take the place of the latter. InputError if there is nothing at all.
     """
     checks = [] if engine is Part.TESTBED else theory.selected(all_checks(), only)
-    known = () if engine is Part.SIMULATOR else scenarios.all_cases()
+    known = () if engine is Part.SIMULATOR or drawn else scenarios.all_cases()
     cases = scenarios.named(scenarios.quick(known) if quick else known, only)
-    if not checks and not cases and not others:
+    if not checks and not cases and not (drawn and drawn.cases):
         raise InputError(
             "selects no check and no scenario",
             source="--only",
@@ -108,7 +108,8 @@ def agreement(
     """Hold simulator and kernel to each other."""
     bed = testbed.real()
     at_random = drawn.cases if drawn else ()
-    whole_s = running.real_time_s(cases, bed, modules=not quick, drawn=at_random)
+    modules = not quick and not drawn
+    whole_s = running.real_time_s(cases, bed, modules=modules, drawn=at_random)
     say.print(
         f"{len(cases) + len(at_random)} scenarios on the kernel, "
         f"in real time: up to {duration(whole_s)}"
@@ -126,7 +127,7 @@ def agreement(
             Store(results),
             engines.jobs(SimulatorEngine(), jobs),
             follow,
-            modules=not quick,
+            modules=modules,
             drawn=drawn,
             on_algorithm=lambda name: step(f"parity: {name}"),
         )
@@ -143,7 +144,7 @@ def write(
             markdown.write_text("\n".join(parts))
     if figure is not None and found is not None:
         with writing(figure):
-            drawing.save(agreement_figure.draw(found.agreement), figure)
+            drawing.save(agreement_figure.draw(found.first), figure)
 
 
 def show(judged: Sequence[theory.Judged], found: Found | None) -> None:
@@ -154,10 +155,12 @@ def show(judged: Sequence[theory.Judged], found: Found | None) -> None:
     if found is None:
         return
     for each in filter(None, (found.agreement, found.drawn, found.modules)):
+        if each.judged:
+            print()
+            _show_agreement(each)
+    if found.parity:
         print()
-        _show_agreement(each)
-    print()
-    print_table(_parity_table(found.parity))
+        print_table(_parity_table(found.parity))
 
 
 def _show_agreement(found: Agreement) -> None:

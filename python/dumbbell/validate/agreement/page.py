@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dumbbell import catalogue, markdown
@@ -193,7 +193,7 @@ while there is no queue. The emulator has no such hold. All else is the same in 
 
 def page(found: Found) -> str:
     """Return the page."""
-    agreement = found.agreement
+    agreement = found.first
     parts = [
         _HEADING.format(
             reference=agreement.names[0], other=agreement.names[1], hold_ms=HOLD_NS / 1e6
@@ -201,14 +201,10 @@ def page(found: Found) -> str:
         _hosts(agreement),
         _identity(agreement),
         _bands(),
-        *_results(agreement),
+        *(_results(found.agreement) if found.agreement.judged else ()),
         *(_drawn(found.drawn, found.draw_seed) if found.drawn else ()),
         *(_modules(found.modules) if found.modules else ()),
-        "## Parity",
-        f"Every callback of a run with losses, recorded in the kernel and replayed natively from "
-        f"the same file: results and state must be equal byte for byte, in at least "
-        f"{CALLBACKS_WANTED:,} callbacks of each algorithm.",
-        markdown.table(PARITY_COLUMNS, [parity_cells(each) for each in found.parity]),
+        *(_parity(found.parity) if found.parity else ()),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
@@ -240,6 +236,16 @@ def _modules(modules: Agreement) -> Iterator[str]:
         f"in brackets, by how much {modules.names[1]} is above or below it."
     )
     yield from _results(modules)
+
+
+def _parity(parity: Sequence[Parity]) -> Iterator[str]:
+    yield "## Parity"
+    yield (
+        "Every callback of a run with losses, recorded in the kernel and replayed natively from "
+        "the same file: results and state must be equal byte for byte, in at least "
+        f"{CALLBACKS_WANTED:,} callbacks of each algorithm."
+    )
+    yield markdown.table(PARITY_COLUMNS, [parity_cells(each) for each in parity])
 
 
 def _identity(agreement: Agreement) -> str:

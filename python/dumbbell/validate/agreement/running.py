@@ -51,6 +51,11 @@ class Found:
     draw_seed: int = 0
 
     @property
+    def first(self) -> Agreement:
+        """Simulator and kernel in whichever scenarios there are."""
+        return self.drawn if self.drawn and not self.agreement.judged else self.agreement
+
+    @property
     def passed(self) -> bool:
         """Whether nothing is outside without an explanation."""
         return (
