@@ -319,7 +319,12 @@ def test_a_phone_shows_figures_that_can_be_read(
 ) -> None:
     tab.open(pages / name / "index.html", width=390)
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
-    assert tab.evaluate("document.querySelector('.chart img').width") >= 600
+    tab.wait("document.querySelector('.chart svg') !== null")
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    sizes = (
+        "[...document.querySelectorAll('.chart svg text')].map(t => getComputedStyle(t).fontSize)"
+    )
+    assert all(float(size.removesuffix("px")) >= 10 for size in tab.evaluate(sizes))
     assert tab.complaints == []
 
 

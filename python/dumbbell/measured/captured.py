@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 import polars as pl
+from msgspec.json import Decoder
 
 from dumbbell import _core
 from dumbbell.errors import InputError
@@ -58,6 +59,9 @@ class _Capture(msgspec.Struct):
     connections: list[_Connection]
 
 
+_read_capture: Final = Decoder(_Capture).decode
+
+
 def is_one(start: bytes) -> bool:
     """Tell whether a file that begins so is a capture."""
     return start.startswith(_STARTS)
@@ -71,7 +75,7 @@ def read(file: Path) -> Measurement:
             (told,) = in_order_of_completion([asked])
     except ValueError as error:
         raise InputError(str(error), source=str(file), valid="a pcap or pcapng file") from None
-    found = msgspec.json.decode(told, type=_Capture)
+    found = _read_capture(told)
     whole = sum(each.acknowledged_bytes for each in found.connections)
     kept = [each for each in found.connections if each.acknowledged_bytes > _MUCH * whole]
     if not kept:

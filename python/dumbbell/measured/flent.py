@@ -6,6 +6,7 @@ was run with ``--socket-stats``, and the RTT of the path from the ping beside th
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 import polars as pl
+from msgspec.json import Decoder
 
 from dumbbell.errors import InputError
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
@@ -28,6 +30,9 @@ class _File(msgspec.Struct):
     x_values: list[float]
 
 
+_read_file: Final = Decoder(_File).decode
+
+
 def is_one(content: Any) -> bool:
     """Tell whether JSON is what Flent writes."""
     return isinstance(content, dict) and {"metadata", "results", "x_values"} <= content.keys()
@@ -36,8 +41,8 @@ def is_one(content: Any) -> bool:
 def read(content: Mapping[str, Any], file: Path) -> Measurement:
     """Read a data file; what is missing in it is an InputError that names the key."""
     try:
-        found = msgspec.convert(content, _File)
-    except msgspec.ValidationError as error:
+        found = _read_file(json.dumps(content))
+    except msgspec.DecodeError as error:
         problem, _, place = str(error).partition(" - at `$.")
         raise InputError(
             f"not as Flent writes it: {problem}", source=str(file), key=place.rstrip("`") or None

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 import polars as pl
+from msgspec.json import Decoder
 
 from dumbbell.errors import InputError
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
@@ -75,6 +76,9 @@ class _Report(msgspec.Struct):
     server_output_json: Any = None
 
 
+_read_report: Final = Decoder(_Report, strict=False).decode
+
+
 def is_one(content: Any) -> bool:
     """Tell whether JSON is what iperf3 writes."""
     return isinstance(content, dict) and "start" in content and "intervals" in content
@@ -129,8 +133,8 @@ def read(content: dict[str, Any], file: Path) -> Measurement:
 
 def _converted(content: Any, file: Path) -> _Report:
     try:
-        return msgspec.convert(content, _Report, strict=False)
-    except msgspec.ValidationError as error:
+        return _read_report(json.dumps(content))
+    except msgspec.DecodeError as error:
         problem, _, place = str(error).partition(" - at `$.")
         raise InputError(
             f"not as iperf3 writes it: {problem}", source=str(file), key=place.rstrip("`") or None

@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 SECONDS: Final = 2.0
 _NAP_S: Final = 0.001
 _LONGEST_S: Final = 0.01
@@ -38,7 +36,7 @@ def measured(seconds: float = SECONDS) -> Lateness:
     with ThreadPoolExecutor(len(processors)) as threads:
         found = list(threads.map(lambda each: _on(each, seconds), processors))
     return Lateness(
-        max(float(np.quantile(late_s, 0.99)) for late_s in found),
+        max(sorted(late_s)[len(late_s) * 99 // 100] for late_s in found),
         max(max(late_s) for late_s in found),
     )
 
