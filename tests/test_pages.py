@@ -75,8 +75,6 @@ def test_figures_come_first_and_claims_are_folded_under_them(page: Path) -> None
 
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if browser.CHROMIUM is None:
-        pytest.skip("chromium is not installed")
     with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
         yield opened
 

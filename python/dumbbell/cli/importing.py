@@ -15,8 +15,7 @@ from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say, writing
 from dumbbell.cli.tables import plain, table
 from dumbbell.errors import InputError, placed
-from dumbbell.figures.kinds.measured import TOLD, flow_means
-from dumbbell.labels import number
+from dumbbell.figures.kinds.measured import TOLD, flow_means, told
 from dumbbell.measured import beside, fitting, reading
 from dumbbell.measured.fitting import Path as FittedPath
 from dumbbell.measured.measurement import Measurement
@@ -72,7 +71,7 @@ class Imported:
         heads = [title for title, _ in TOLD.values()]
         flows = table("measured", "algorithm", *heads, right=heads)
         for flow, spec in zip(self.measured.flows, self.scenario["flow"], strict=True):
-            cells = (_cell(name, beside.whole(flow).get(name)) for name in TOLD)
+            cells = (told(name, beside.whole(flow).get(name)) for name in TOLD)
             flows.add_row(plain(flow.label), plain(spec["algorithm"]), *cells)
         print_table(flows)
         print()
@@ -91,7 +90,7 @@ class Imported:
             known, simulated = beside.whole(flow), flow_means(flow.label, views)
             rows = table(flow.label, "measured", "simulated", right=("measured", "simulated"))
             for name, (title, _) in TOLD.items():
-                rows.add_row(title, _cell(name, known.get(name)), _cell(name, simulated[name]))
+                rows.add_row(title, told(name, known.get(name)), told(name, simulated[name]))
             print_table(rows)
             print()
 
@@ -133,7 +132,3 @@ def read(file: Path, given: Mapping[str, str], algorithm: str | None) -> Importe
     options = [word for name, value in given.items() for word in (f"--{name}", value)]
     options += [] if algorithm is None else ["--algorithm", algorithm]
     return Imported(measured, path, scenario, ("import", str(file), *options))
-
-
-def _cell(name: str, value: float | None) -> str:
-    return number(None if value is None else value * TOLD[name][1], 4)

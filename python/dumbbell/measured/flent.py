@@ -6,7 +6,6 @@ was run with ``--socket-stats``, and the RTT of the path from the ping beside th
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import polars as pl
 from msgspec.json import Decoder
 
 from dumbbell.errors import InputError
+from dumbbell.measured.decoding import decoded
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
 
 _FLOW: Final = re.compile(r"^TCP (upload|download)")
@@ -40,13 +40,7 @@ def is_one(content: Any) -> bool:
 
 def read(content: Mapping[str, Any], file: Path) -> Measurement:
     """Read a data file; what is missing in it is an InputError that names the key."""
-    try:
-        found = _read_file(json.dumps(content))
-    except msgspec.DecodeError as error:
-        problem, _, place = str(error).partition(" - at `$.")
-        raise InputError(
-            f"not as Flent writes it: {problem}", source=str(file), key=place.rstrip("`") or None
-        ) from None
+    found = decoded(_read_file, content, file, "Flent")
     for name, values in found.results.items():
         if len(values) != len(found.x_values):
             raise InputError(

@@ -15,6 +15,7 @@ import polars as pl
 from msgspec.json import Decoder
 
 from dumbbell.errors import InputError
+from dumbbell.measured.decoding import decoded
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
 
 _BITS: Final = 8
@@ -132,13 +133,7 @@ def read(content: dict[str, Any], file: Path) -> Measurement:
 
 
 def _converted(content: Any, file: Path) -> _Report:
-    try:
-        return _read_report(json.dumps(content))
-    except msgspec.DecodeError as error:
-        problem, _, place = str(error).partition(" - at `$.")
-        raise InputError(
-            f"not as iperf3 writes it: {problem}", source=str(file), key=place.rstrip("`") or None
-        ) from None
+    return decoded(_read_report, content, file, "iperf3")
 
 
 def _of_server(report: _Report, file: Path) -> _Report:

@@ -162,12 +162,17 @@ def _runs(views: Sequence[RunView]) -> str:
 
 def _table(line: MeasuredLine, simulated: Mapping[str, float | None]) -> TextTable:
     rows = []
-    for name, (title, factor) in TOLD.items():
+    for name, (title, _) in TOLD.items():
         pair = (line.whole.get(name), simulated[name])
-        shown = [number(None if value is None else value * factor, 4) for value in pair]
+        shown = (told(name, value) for value in pair)
         rows.append(TextRow(title, (*shown, _difference(*pair))))
     heads = (_MEASURED, _SIMULATED, "difference")
     return TextTable(line.label, "means of the runs", "", heads, tuple(rows))
+
+
+def told(name: str, value: float | None) -> str:
+    """Return a quantity of `TOLD` as readers see it."""
+    return number(None if value is None else value * TOLD[name][1], 4)
 
 
 def _difference(measured: float | None, simulated: float | None) -> str:
