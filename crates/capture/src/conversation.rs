@@ -82,6 +82,8 @@ pub struct Data {
     pub ecn: Ecn,
     /// The sender reduced its window (RFC 3168).
     pub cwr: bool,
+    /// Its receiver is not to wait for more (PSH).
+    pub pushed: bool,
     /// Timestamps.
     pub timestamps: Timestamps,
 }
@@ -153,9 +155,8 @@ impl Conversation {
     #[must_use]
     pub fn data(&self, data: &Data) -> TcpPacket {
         let (from, to) = (self.offset(data.segment), self.offset(data.segment + 1));
-        let psh = self.flow.message_bytes.is_some_and(|message| to % message == 0);
         TcpPacket {
-            flags: TcpFlags { ack: true, psh, cwr: data.cwr, ..TcpFlags::default() },
+            flags: TcpFlags { ack: true, psh: data.pushed, cwr: data.cwr, ..TcpFlags::default() },
             payload_bytes: (to - from) as u16,
             ecn: data.ecn,
             ..self.forward(data.segment, data.timestamps)
@@ -275,20 +276,16 @@ mod tests {
     }
 
     #[test]
-    fn the_last_segment_of_a_message_is_short_and_pushed() {
+    fn the_last_segment_of_a_message_is_short() {
         let messages = conversation(Some(3000));
         let data = |segment| messages.data(&Data { segment, ..Data::default() });
         for first in [0, 3] {
-            assert_eq!((data(first).payload_bytes, data(first).flags.psh), (1448, false));
-            assert_eq!((data(first + 2).payload_bytes, data(first + 2).flags.psh), (104, true));
+            assert_eq!([0, 1, 2].map(|next| data(first + next).payload_bytes), [1448, 1448, 104]);
         }
         for (cumulative, bytes) in [(2, 2896), (3, 3000), (4, 4448), (6, 6000)] {
             let ack = messages.ack(&Ack { cumulative, ..Ack::default() });
             assert_eq!(ack.acknowledgement, INITIAL_SEQUENCE + 1 + bytes);
         }
-        let whole = conversation(Some(2896));
-        let pushed = |segment| whole.data(&Data { segment, ..Data::default() }).flags.psh;
-        assert_eq!([0, 1, 2, 3].map(pushed), [false, true, false, true]);
     }
 
     #[test]

@@ -71,7 +71,7 @@
 //! sender.handshake(start_ns, 0, &conversation)?;
 //! let value = Timestamps::clock(start_ns);
 //! let timestamps = Timestamps { value, echo: value };
-//! let data = Data { segment: 0, ecn: Ecn::Ect0, cwr: false, timestamps };
+//! let data = Data { segment: 0, ecn: Ecn::Ect0, cwr: false, pushed: false, timestamps };
 //! sender.tcp(start_ns, 0, &conversation.data(&data))?;
 //!
 //! let rtt_ns = 42_000_000;

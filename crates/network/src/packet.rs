@@ -38,8 +38,8 @@ impl Flags {
     pub const CWR: Self = Self(1 << 4);
     /// The segment has been sent before.
     pub const RESENT: Self = Self(1 << 5);
-    /// The segment ends a message (PSH).
-    pub const END: Self = Self(1 << 6);
+    /// TCP's push: the segment ends a message, or a chunk of its host.
+    pub const PSH: Self = Self(1 << 6);
     /// More is known of the packet where its note says.
     pub const PARKED: Self = Self(1 << 7);
 
@@ -249,7 +249,7 @@ mod tests {
             prop_assert_eq!(packet.hop(), hops);
             prop_assert_eq!(packet.route(), flow as usize * 2 + usize::from(back));
             prop_assert_eq!(packet.has(Flags::RESENT), resent);
-            prop_assert!(packet.has(Flags::CWR) && !packet.has(Flags::ECE) && !packet.has(Flags::END));
+            prop_assert!(packet.has(Flags::CWR) && !packet.has(Flags::ECE) && !packet.has(Flags::PSH));
         }
     }
 }

@@ -255,6 +255,7 @@ impl Capture {
                 segment: packet.number(),
                 ecn: ecn(packet),
                 cwr: packet.has(Flags::CWR),
+                pushed: packet.has(Flags::PSH),
                 timestamps,
             }),
             Direction::Reverse => {

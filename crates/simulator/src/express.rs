@@ -53,7 +53,7 @@ impl AllHosts<'_> {
             return self.send_run(now, index, first, count, lane, network);
         }
         while !self.is_cancelled()
-            && let Some((segment, payload, ends_message)) = self.next_segment(now, index)
+            && let Some((segment, payload)) = self.next_segment(now, index)
         {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
             let arrival = Arrival {
@@ -62,7 +62,7 @@ impl AllHosts<'_> {
                 ce: false,
                 cwr: segment.cwr,
                 full: bytes == self.flows[index].spec.packet_bytes,
-                ends_message,
+                pushed: segment.pushed,
             };
             self.send_in_express(now, index, arrival, bytes, lane, network);
         }
@@ -100,18 +100,18 @@ impl AllHosts<'_> {
                 return;
             }
             let arrival =
-                Arrival { number, stamp, ce: false, cwr: false, full: true, ends_message: false };
+                Arrival { number, stamp, ce: false, cwr: false, full: true, pushed: false };
             self.send_in_express(now, index, arrival, bytes, lane, network);
         }
     }
 
-    /// The next segment to send, its payload, and whether it ends a message.
+    /// The next segment to send, and its payload.
     #[inline]
-    pub fn next_segment(&mut self, now: Time, index: usize) -> Option<(Segment, u32, bool)> {
+    pub fn next_segment(&mut self, now: Time, index: usize) -> Option<(Segment, u32)> {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { return None };
         let Connection { sender, app, .. } = &mut **connection;
-        let segment = sender.next_segment(now)?;
+        let mut segment = sender.next_segment(now)?;
         if flow.spec.sampled {
             self.recorder.note_mode(now, index as u32, sender);
         }
@@ -123,7 +123,8 @@ impl AllHosts<'_> {
             let kind = EventKind::Retransmit;
             self.recorder.event(now, kind, index as u32, segment.number, sender);
         }
-        Some((segment, payload, ends_message))
+        segment.pushed |= ends_message;
+        Some((segment, payload))
     }
 
     /// Takes a segment to its receiver.

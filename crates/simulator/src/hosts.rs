@@ -276,12 +276,12 @@ impl<'a> AllHosts<'a> {
             return;
         }
         while !self.is_cancelled()
-            && let Some((segment, payload, ends_message)) = self.next_segment(now, index)
+            && let Some((segment, payload)) = self.next_segment(now, index)
         {
             let bytes = payload as u16 + self.flows[index].spec.header_bytes;
             let flags = Flags::RESENT
                 .when(segment.is_retransmission)
-                .and(Flags::END.when(ends_message))
+                .and(Flags::PSH.when(segment.pushed))
                 .and(Flags::CWR.when(segment.cwr));
             let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
                 .with_flags(flags)

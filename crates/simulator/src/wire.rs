@@ -22,7 +22,7 @@ pub fn arrival_of(packet: Packet, now: Time, full_bytes: u16) -> Arrival {
         ce: packet.ecn() == Ecn::Ce,
         cwr: packet.has(Flags::CWR),
         full: packet.bytes() == full_bytes,
-        ends_message: packet.has(Flags::END),
+        pushed: packet.has(Flags::PSH),
     }
 }
 

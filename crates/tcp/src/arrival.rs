@@ -24,8 +24,8 @@ pub struct Arrival {
     pub cwr: bool,
     /// It is as long as a segment can be.
     pub full: bool,
-    /// It is the last of a request or a transfer (PSH).
-    pub ends_message: bool,
+    /// It is the last of a request, of a transfer or of what its host sent in one chunk (PSH).
+    pub pushed: bool,
 }
 
 /// Segments that TCP gets in one piece.
@@ -37,21 +37,21 @@ pub struct Run {
     pub cwr: bool,
     /// The last is as long as a segment can be; the others are.
     pub full: bool,
-    pub ends_message: bool,
+    pub pushed: bool,
 }
 
 impl Arrival {
-    /// Whether it is a full segment without anything to say but its data.
+    /// Whether it is a full segment that says nothing of congestion.
     #[inline]
     pub const fn is_plain(&self) -> bool {
-        self.full & !(self.ce | self.cwr | self.ends_message)
+        self.full & !(self.ce | self.cwr)
     }
 }
 
 impl Run {
     /// A run of nothing that `arrival` continues.
     pub const fn before(arrival: &Arrival) -> Self {
-        let &Arrival { number, stamp, ce, cwr, full, ends_message } = arrival;
-        Self { span: number..number, stamp, ce, cwr, full, ends_message }
+        let &Arrival { number, stamp, ce, cwr, full, pushed } = arrival;
+        Self { span: number..number, stamp, ce, cwr, full, pushed }
     }
 }

@@ -56,10 +56,10 @@ impl Coalescer {
         });
         run.span.end += 1;
         run.full = arrival.full;
-        run.ends_message = arrival.ends_message;
+        run.pushed = arrival.pushed;
         let complete = run.span.end - run.span.start >= self.segs_max;
         // A segment that is not full ends a run; CWR is never kept waiting.
-        let last = complete || arrival.ends_message || !arrival.full || arrival.cwr;
+        let last = complete || arrival.pushed || !arrival.full || arrival.cwr;
         [before, if last { self.take() } else { None }]
     }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn full(number: u64) -> Arrival {
-        Arrival { number, stamp: 7, ce: false, cwr: false, full: true, ends_message: false }
+        Arrival { number, stamp: 7, ce: false, cwr: false, full: true, pushed: false }
     }
 
     /// The spans that come out at each arrival.
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_message_and_a_short_segment_end_the_run() {
-        for last in [Arrival { ends_message: true, ..full(1) }, Arrival { full: false, ..full(1) }]
+        for last in [Arrival { pushed: true, ..full(1) }, Arrival { full: false, ..full(1) }]
         {
             let mut on = coalescer(44);
             assert_eq!(spans(&mut on, &[full(0), last]), [vec![], vec![0..2; 1]]);

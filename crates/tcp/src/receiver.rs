@@ -146,7 +146,8 @@ impl Receiver {
         self.received_segs += 1;
         self.note_stamp(arrival.number, arrival.stamp);
         self.next += 1;
-        if self.next - self.acknowledged >= DELAYED_SEGS_MAX || self.delay.is_quick() {
+        let is_enough = self.next - self.acknowledged >= DELAYED_SEGS_MAX;
+        if is_enough || arrival.pushed || self.delay.is_quick() {
             return Some(self.acknowledge());
         }
         self.ack_due = now + self.delay.wait();
@@ -314,7 +315,7 @@ impl Receiver {
         unusual.short_waiting += u64::from(!run.full);
         unusual.compression.on_advance();
         self.delay.on_data(now);
-        let at_once = fills_hole || run.ends_message || self.delay.is_quick();
+        let at_once = fills_hole || run.pushed || self.delay.is_quick();
         (!at_once && !self.is_ack_due()).then(|| self.delay.wait())
     }
 

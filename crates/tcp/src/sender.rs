@@ -38,6 +38,8 @@ pub struct Segment {
     pub ect: bool,
     /// It tells the receiver that the window was reduced (RFC 3168).
     pub cwr: bool,
+    /// It ends a chunk of several, and says so (PSH).
+    pub pushed: bool,
 }
 
 /// One reduction of the window, as it begins.
@@ -446,7 +448,8 @@ impl Sender {
         }
         let ect = self.ecn.is_capable(is_retransmission);
         let cwr = self.ecn.take_reduced(is_retransmission);
-        Segment { number, is_retransmission, ect, cwr }
+        let pushed = !is_retransmission && self.shaper.ends_chunk();
+        Segment { number, is_retransmission, ect, cwr, pushed }
     }
 
     /// Notes whether the next acknowledgement may take the short way.

@@ -32,6 +32,10 @@ pub struct Shaper {
     waits_for: Option<u64>,
     /// Segments still to come of the chunk that is leaving.
     chunk_left: u64,
+    /// Chunks of several segments say where they end.
+    pushes: bool,
+    /// The segment that was just let go ends one.
+    ends_chunk: bool,
     last_ack: Time,
     wake: Time,
 }
@@ -84,6 +88,8 @@ impl Shaper {
             rate: None,
             waits_for: None,
             chunk_left: 0,
+            pushes: stack.tso_push,
+            ends_chunk: false,
             last_ack: Time::ZERO,
             wake: Time::NEVER,
         }
@@ -112,6 +118,7 @@ impl Shaper {
     pub const fn forget_wait(&mut self) {
         self.wake = Time::NEVER;
         self.waits_for = None;
+        self.ends_chunk = false;
     }
 
     /// Whether it wants to hear of what leaves the host: [`Self::leaves_host`].
@@ -140,6 +147,11 @@ impl Shaper {
         self.pacer.restart(now);
     }
 
+    /// Whether the segment that [`Self::admit`] has just let go ends a chunk, and says so.
+    pub const fn ends_chunk(&self) -> bool {
+        self.ends_chunk
+    }
+
     /// Whether [`Self::on_ack`] needs to be called.
     pub const fn watches_acks(&self) -> bool {
         self.is_needed
@@ -161,6 +173,7 @@ impl Shaper {
     pub fn admit(&mut self, now: Time, conn: &Conn, request: Request) -> Verdict {
         if self.chunk_left > 0 && !request.is_retransmission {
             self.chunk_left -= 1;
+            self.ends_chunk = self.pushes && self.chunk_left == 0;
             return Verdict::Leave;
         }
         let rate = self.pacing_rate(conn);

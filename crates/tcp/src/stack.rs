@@ -64,6 +64,9 @@ pub struct Stack {
     pub pacing_credit: bool,
     /// Segments leave in chunks, as with segmentation offload.
     pub tso: bool,
+    /// A chunk of several segments ends with PSH, so that its receiver acknowledges at once, as
+    /// in Linux since 5.4.
+    pub tso_push: bool,
     /// Most bytes of a flow that may wait in its own host; none: no such limit.
     pub tsq_bytes: Option<NonZeroU64>,
     /// How the window grows below ssthresh.
@@ -302,7 +305,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 43] = [
+pub const SWITCHES: [(&str, &str); 44] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
@@ -348,6 +351,7 @@ pub const SWITCHES: [(&str, &str); 43] = [
     ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
     ("pacing_credit", "a late chunk shortens the wait for the next, by at most half its length"),
     ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
+    ("tso_push", "a chunk's last segment says PSH and is acknowledged at once (Linux since 5.4)"),
     ("tsq_bytes", "most bytes of a flow that may wait in its own host; null: no limit"),
     ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
     ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
@@ -398,6 +402,7 @@ fn linux_2_6_6() -> Stack {
         burst_after_recovery_segs: Some(3),
         pacing_free_segs: 0,
         pacing_credit: false,
+        tso_push: false,
         tsq_bytes: None,
         rto_initial_ns: Span::from_millis(3_000),
         delayed_ack: AckDelay::Fixed,
@@ -446,6 +451,7 @@ fn linux_4_14() -> Stack {
         pacing_free_segs: 0,
         pacing_credit: false,
         sack_compression_ns: Span::ZERO,
+        tso_push: false,
         // tcp_limit_output_bytes was 256 KB.
         tsq_bytes: bytes(1 << 18),
         ..linux_6()
@@ -462,6 +468,7 @@ fn rfc() -> Stack {
         min_rtt_window_ns: None,
         pacing_free_segs: 0,
         pacing_credit: false,
+        tso_push: false,
         tsq_bytes: None,
         window_validation: false,
         delayed_ack: AckDelay::Fixed,
@@ -502,6 +509,7 @@ pub(crate) const fn linux_6() -> Stack {
         pacing_free_segs: 10,
         pacing_credit: true,
         tso: false,
+        tso_push: true,
         tsq_bytes: bytes(1 << 20),
         slow_start: SlowStart::Standard,
         limited_slow_start_segs: segments(100),

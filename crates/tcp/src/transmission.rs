@@ -244,7 +244,7 @@ mod tests {
     }
 
     const fn full(number: u64) -> Arrival {
-        Arrival { number, stamp: 0, ce: false, cwr: false, full: true, ends_message: false }
+        Arrival { number, stamp: 0, ce: false, cwr: false, full: true, pushed: false }
     }
 
     /// A sender that takes rate samples whatever its algorithm.

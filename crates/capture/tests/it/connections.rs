@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use dumbbell_capture::{
-    Ack, Capture, Conversation, Data, Ecn, Flow, Interval, ReadError, Timestamps, Writer,
+    Ack, Capture, Conversation, Data, Flow, Interval, ReadError, Timestamps, Writer,
     connections,
 };
 use pcap_file::DataLink;
@@ -47,7 +47,7 @@ fn views() -> [Vec<u8>; 2] {
             // Data echoes the latest acknowledgement that has arrived.
             let echo = Timestamps::clock(sent_ns.saturating_sub(RTT / 2));
             let timestamps = Timestamps { value: Timestamps::clock(sent_ns), echo };
-            let data = Data { segment: number, ecn: Ecn::NotEct, cwr: false, timestamps };
+            let data = Data { segment: number, timestamps, ..Data::default() };
             if !(is_lost && at_receiver) {
                 packets.push((sent_ns + later_ns, conversation.data(&data)));
             }

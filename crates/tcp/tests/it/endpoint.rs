@@ -67,7 +67,7 @@ impl Path {
 }
 
 fn full(number: u64) -> Arrival {
-    Arrival { number, stamp: 0, ce: false, cwr: false, full: true, ends_message: false }
+    Arrival { number, stamp: 0, ce: false, cwr: false, full: true, pushed: false }
 }
 
 struct Outcome {

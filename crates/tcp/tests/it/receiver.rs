@@ -12,7 +12,7 @@ fn plain() -> Stack {
 }
 
 fn full(number: u64) -> Arrival {
-    Arrival { number, stamp: 0, ce: false, cwr: false, full: true, ends_message: false }
+    Arrival { number, stamp: 0, ce: false, cwr: false, full: true, pushed: false }
 }
 
 /// A receiver whose peer is 100 ms away.
@@ -90,10 +90,22 @@ fn a_short_segment_waits_for_a_full_one() {
 #[test]
 fn the_end_of_a_message_is_acknowledged_at_once() {
     let mut receiver = receiver(&plain());
-    let last = |number| Arrival { ends_message: true, full: false, ..full(number) };
+    let last = |number| Arrival { pushed: true, full: false, ..full(number) };
     assert_eq!(receiver.on_data(Time(0), last(0)).map(|ack| ack.cumulative), Some(1));
     assert_eq!(receiver.on_data(Time(0), full(1)), None);
     assert_eq!(receiver.on_data(Time(0), last(2)).map(|ack| ack.cumulative), Some(3));
+}
+
+#[test]
+fn the_end_of_a_chunk_is_acknowledged_at_once_and_brings_both_ends_into_step() {
+    let mut receiver = receiver(&plain());
+    let last = |number| Arrival { pushed: true, ..full(number) };
+    assert_eq!(receiver.on_data(Time(0), full(0)), None);
+    // Chunks of two from here on: the first acknowledgement falls between two of one.
+    assert_eq!(receiver.on_data(Time(0), full(1)).map(|ack| ack.cumulative), Some(2));
+    assert_eq!(receiver.on_data(Time(0), last(2)).map(|ack| ack.cumulative), Some(3));
+    assert_eq!(receiver.on_data(Time(0), full(3)), None);
+    assert_eq!(receiver.on_data(Time(0), last(4)).map(|ack| ack.cumulative), Some(5));
 }
 
 #[test]
@@ -315,7 +327,7 @@ fn receive_offload_ends_a_run_at_a_mark_and_at_the_end_of_a_message() {
     let mut receiver = receiver(&stack);
     on_data(&mut receiver, 0, full(0));
     assert_eq!(on_data(&mut receiver, 0, Arrival { ce: true, ..full(1) }), []);
-    let last = Arrival { ce: true, ends_message: true, ..full(2) };
+    let last = Arrival { ce: true, pushed: true, ..full(2) };
     let acks = on_data(&mut receiver, 0, last);
     let acks: Vec<_> = acks.iter().map(|ack| (ack.cumulative, ack.ece)).collect();
     assert_eq!(acks, [(1, false), (3, true)], "the run that waits, and the one that ends");

@@ -26,7 +26,7 @@ struct Event {
     gap: Span,
     ce: bool,
     full: bool,
-    ends_message: bool,
+    pushed: bool,
     cwr: bool,
 }
 
@@ -49,10 +49,10 @@ prop_compose! {
         ],
         ce in prop::bool::weighted(0.3),
         full in prop::bool::weighted(0.9),
-        ends_message in prop::bool::weighted(0.05),
+        pushed in prop::bool::weighted(0.05),
         cwr in prop::bool::weighted(0.05),
     ) -> Event {
-        Event { step, gap: Span(gap), ce, full, ends_message, cwr }
+        Event { step, gap: Span(gap), ce, full, pushed, cwr }
     }
 }
 
@@ -138,7 +138,7 @@ impl Bench {
     fn on_event(&mut self, event: &Event) {
         self.pass(self.now + event.gap);
         let number = self.number(&event.step);
-        let &Event { ce, full, ends_message, cwr, .. } = event;
+        let &Event { ce, full, pushed, cwr, .. } = event;
         let stamp = dumbbell_tcp::clock(self.now);
         let accepted = number >= self.next && number <= self.cumulative;
         if self.stack.timestamps && accepted {
@@ -152,10 +152,10 @@ impl Bench {
             self.next += 1;
         }
         let first =
-            self.receiver.on_data(self.now, Arrival { number, stamp, ce, cwr, full, ends_message });
+            self.receiver.on_data(self.now, Arrival { number, stamp, ce, cwr, full, pushed });
         let last = self.read_all(first);
         if !self.is_merging() {
-            self.check_answer(number, ends_message, full, last);
+            self.check_answer(number, pushed, full, last);
         }
         self.check_state();
     }
@@ -225,14 +225,14 @@ impl Bench {
     fn check_answer(
         &self,
         number: u64,
-        ends_message: bool,
+        pushed: bool,
         full: bool,
         last: Option<(Ack, SackBlocks)>,
     ) {
         let waiting = self.next - self.cumulative;
         assert!(waiting < 2 || !full, "{waiting} segments wait, one of them full");
         let in_order = number < self.next;
-        assert!(last.is_some() || !in_order || !ends_message);
+        assert!(last.is_some() || !in_order || !pushed);
         let may_wait = self.stack.sack_compression_ns > Span::ZERO && self.stack.sack;
         assert!(last.is_some() || in_order || may_wait);
         let Some((ack, blocks)) = last else { return };

@@ -38,6 +38,8 @@ struct Bench {
     now: Time,
     /// When each segment was sent.
     sent: Vec<Time>,
+    /// Which of them said where a chunk ends.
+    pushed: Vec<bool>,
     /// Longest wait before the bottleneck.
     queue_max: Span,
 }
@@ -66,6 +68,7 @@ impl Bench {
             acks: VecDeque::new(),
             now: Time::ZERO,
             sent: Vec::new(),
+            pushed: Vec::new(),
             queue_max: Span::ZERO,
         }
     }
@@ -75,6 +78,7 @@ impl Bench {
             assert!(!segment.is_retransmission, "nothing is lost here");
             assert_eq!(segment.number, self.sent.len() as u64);
             self.sent.push(self.now);
+            self.pushed.push(segment.pushed);
             let left =
                 self.host.as_mut().map_or(self.now, |host| host.send(self.now, PACKET_BYTES).1);
             self.sender.leaves_host(left);
@@ -117,7 +121,7 @@ const RTT: Span = Span::from_millis(20);
 
 prop_compose! {
     fn any_stack()(
-        paced: bool, tso: bool, tsq: bool, credit: bool,
+        paced: bool, tso: bool, tso_push: bool, tsq: bool, credit: bool,
         window in prop::option::of(1_448u64..400_000),
         slow_start in prop::sample::select(vec![
             SlowStart::Standard, SlowStart::HystartPlusPlus, SlowStart::Limited,
@@ -127,6 +131,7 @@ prop_compose! {
             pacing: if paced { Pacing::Fq } else { Pacing::Off },
             pacing_credit: credit,
             tso,
+            tso_push,
             tsq_bytes: if tsq { linux().tsq_bytes } else { None },
             receive_window_bytes: window.and_then(NonZeroU64::new),
             slow_start,
@@ -271,6 +276,26 @@ fn chunks_leave_back_to_back() {
     let distinct = late.iter().collect::<std::collections::BTreeSet<_>>().len();
     let mean = late.len() / distinct;
     assert!((20..=45).contains(&mean), "chunks of {mean} segments");
+}
+
+#[test]
+fn chunks_of_several_segments_say_where_they_end() {
+    let pushed = |tso_push| {
+        let stack = Stack { tso: true, tso_push, pacing: Pacing::Fq, ..linux() };
+        let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
+        bench.sender.supply(u64::MAX);
+        bench.run(Time(SECOND / 2), |_| {});
+        // The last chunk may still be under way.
+        let chunks = bench.sent.chunk_by(|one, next| one == next).map(<[Time]>::len);
+        (chunks.scan(0, |end, segs| { *end += segs; Some((*end, segs)) }).collect::<Vec<_>>(), bench.pushed)
+    };
+    let (chunks, said) = pushed(true);
+    let last: Vec<_> = (0..said.len()).filter(|segment| said[*segment]).map(|segment| segment + 1).collect();
+    let ends: Vec<_> = chunks.iter().filter(|(_, segs)| *segs > 1).map(|(end, _)| *end).collect();
+    assert!(ends.len() > 20, "{chunks:?}");
+    assert!(ends.iter().all(|end| last.contains(end)), "{chunks:?} {last:?}");
+    assert!(chunks.iter().all(|(end, segs)| *segs > 1 || !last.contains(end)), "{chunks:?}");
+    assert!(pushed(false).1.iter().all(|said| !said), "before Linux 5.4");
 }
 
 #[test]

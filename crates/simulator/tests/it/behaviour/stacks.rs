@@ -15,6 +15,9 @@ pub fn cases() -> Vec<(String, Value)> {
             if switch == "sack" {
                 set["loss_detection"] = json!("new-reno");
             }
+            if switch == "tso_push" {
+                set["tso"] = json!(true);
+            }
             if switch == "byte_counting_segs" {
                 set["growth"] = json!("bytes");
             }
@@ -96,6 +99,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("pacing_free_segs", numbers(&[0, 30])),
         ("pacing_credit", both()),
         ("tso", both()),
+        ("tso_push", both()),
         ("tsq_bytes", vec![json!(null), json!(4_000)]),
         ("slow_start", words(&["standard", "hystart++", "limited"])),
         ("limited_slow_start_segs", numbers(&[8])),

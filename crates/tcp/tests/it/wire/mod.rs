@@ -215,6 +215,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
                     is_retransmission: false,
                     ect,
                     cwr: false,
+                    pushed: false,
                 }));
                 // A run is all that may be sent: nothing is asked after it.
                 break;
