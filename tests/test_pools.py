@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
@@ -13,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import EngineError
+from dumbbell.errors import Cancelled, EngineError
 from dumbbell.own import starting
 from dumbbell.running import failures
+from dumbbell.running.cancelling import crew
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import Interrupted, PoolLost, execute
-from dumbbell.running.pools import ExecutorPool
+from dumbbell.running.pools import ExecutorPool, ThreadPool
 from dumbbell.running.store import Store
 from dumbbell.running.task import OtherBuild, Task, bring
 from samples import QuickEngine, resolved, seeds
@@ -84,6 +86,30 @@ class Here(Executor):
 
     def worked(self, fn: Any, args: Any, kwargs: Any) -> Any:
         return fn(*args, **kwargs)
+
+
+def shares(pool: ThreadPool) -> Iterator[float]:
+    """Yield how far the only run has come, each time it has come further."""
+    last, end_s = 0.0, time.monotonic() + 20
+    while time.monotonic() < end_s:
+        (share,) = [each.share for each in pool.running()] or [None]
+        if share is not None and share > last:
+            last = share
+            yield share
+        time.sleep(0.001)
+
+
+def test_a_simulation_tells_how_far_it_has_come() -> None:
+    with crew("run", 1) as threads:
+        pool, engine = ThreadPool(threads, 1), SimulatorEngine()
+        run = resolved({"duration": "20h"}).on(engine.identity)
+        future = pool.submit(Task(run, engine, 0))
+        told = shares(pool)
+        assert 0 < next(told) < next(told) < 1
+        pool.cancel()
+        with pytest.raises(Cancelled):
+            future.result(20)
+    assert pool.running() == []
 
 
 def test_tasks_are_handed_out_as_they_are_needed(tmp_path: Path) -> None:

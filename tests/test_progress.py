@@ -22,6 +22,7 @@ from dumbbell.running.places import Place
 from dumbbell.running.pools import Running
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.units import NS_PER_S
 from samples import QuickEngine, resolved, seeds
 
 
@@ -59,6 +60,27 @@ def test_in_real_time_the_scenarios_tell() -> None:
     tracker = Tracker(runs, 0, jobs=2, real_time=True)
     assert tracker.text(0) == "about 2 min 0 s left"
     assert tracker.text(15, [Running(run, 0) for run in runs[:2]]) == "about 1 min 45 s left"
+
+
+class At(CancelToken):
+    """That of a run that has come so far."""
+
+    def __init__(self, reached_ns: int) -> None:
+        super().__init__()
+        self._reached_ns = reached_ns
+
+    @property
+    def reached_ns(self) -> int:
+        return self._reached_ns
+
+
+@pytest.mark.parametrize(
+    ("reached_s", "text"), [(0, "4 s"), (2, "2 % in 4 s"), (40, "40 % in 4 s of about 10 s")]
+)
+def test_a_run_is_followed_from_within(reached_s: int, text: str) -> None:
+    run = resolved({"duration": "100s"})
+    going = Tracker([run], 0).going([Running(run, 0, At(reached_s * NS_PER_S))])
+    assert going[0].taken(4) == text
 
 
 class SlowEngine(QuickEngine):

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_algorithm::own::{self, OwnError};
 use dumbbell_record::Output;
-use dumbbell_simulator::Error;
+use dumbbell_simulator::{Control, Error};
 use dumbbell_tcp::StackChoice;
 use dumbbell_workload::{Invalid, Scenario};
 use pyo3::create_exception;
@@ -43,17 +43,23 @@ create_exception!(_core, TestbedError, PyException, "The testbed cannot do it he
 
 /// Cancels the runs that were given it; may be used from any thread.
 #[pyclass(frozen, module = "dumbbell._core")]
-struct CancelToken(Arc<AtomicBool>);
+struct CancelToken(Arc<Control>);
 
 #[pymethods]
 impl CancelToken {
     #[new]
     fn new() -> Self {
-        Self(Arc::new(AtomicBool::new(false)))
+        Self(Arc::default())
+    }
+
+    /// How far a simulation has come, in ns of its own time.
+    #[getter]
+    fn reached_ns(&self) -> u64 {
+        self.0.reached_ns.load(Ordering::Relaxed)
     }
 
     fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.cancelled.store(true, Ordering::Relaxed);
     }
 }
 
@@ -98,9 +104,9 @@ fn simulate(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
-    let cancel = flag(cancel);
-    let scenario = parsed(py, scenario_json, &cancel)?;
-    py.detach(|| dumbbell_simulator::run(scenario, &cancel)).map(RunOutput).map_err(|error| {
+    let control = control(cancel);
+    let scenario = parsed(py, scenario_json, &control.cancelled)?;
+    py.detach(|| dumbbell_simulator::run(scenario, &control)).map(RunOutput).map_err(|error| {
         match error {
             Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
             Error::Cancelled => Cancelled::new_err(()),
@@ -120,7 +126,7 @@ fn parsed(py: Python<'_>, scenario_json: &str, cancel: &AtomicBool) -> PyResult<
     )
 }
 
-fn flag(cancel: Option<Py<CancelToken>>) -> Arc<AtomicBool> {
+fn control(cancel: Option<Py<CancelToken>>) -> Arc<Control> {
     cancel.map_or_else(Arc::default, |token| Arc::clone(&token.get().0))
 }
 
@@ -156,8 +162,8 @@ fn load_algorithm(
     shown: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let cancel = flag(cancel);
-    let loaded = py.detach(|| own::load_unless(name, code, shown, &cancel)).map_err(not_usable)?;
+    let control = control(cancel);
+    let loaded = py.detach(|| own::load_unless(name, code, shown, &control.cancelled)).map_err(not_usable)?;
     Ok(serde_json::to_string(loaded).expect("descriptions are plain values"))
 }
 
@@ -184,8 +190,8 @@ fn examine_algorithm(
     shown: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let cancel = flag(cancel);
-    let found = py.detach(|| own::examine(name, code, shown, &cancel)).map_err(not_usable)?;
+    let control = control(cancel);
+    let found = py.detach(|| own::examine(name, code, shown, &control.cancelled)).map_err(not_usable)?;
     Ok(serde_json::to_string(&found).expect("findings are plain values"))
 }
 
@@ -198,9 +204,9 @@ fn fuzz_algorithm(
     code: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let cancel = flag(cancel);
+    let control = control(cancel);
     let found = py.detach(|| {
-        let fuzzer = own::Fuzzer::new(&[(name, code)], &cancel)?;
+        let fuzzer = own::Fuzzer::new(&[(name, code)], &control.cancelled)?;
         own::Part::ALL.into_iter().map(|part| fuzzer.run(part)).collect::<Result<Vec<_>, _>>()
     });
     Ok(serde_json::to_string(&found.map_err(not_usable)?).expect("findings are plain values"))

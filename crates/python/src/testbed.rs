@@ -1,16 +1,16 @@
 //! The testbed as Python sees it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::own;
+use dumbbell_simulator::Control;
 use dumbbell_testbed::{Error, Options};
 use dumbbell_workload::Scenario;
 use pyo3::prelude::*;
 
 use crate::{
-    AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError, flag,
-    not_usable, parsed,
+    AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
+    control, not_usable, parsed,
 };
 
 pub(crate) const BUILT: bool = true;
@@ -25,10 +25,10 @@ pub(crate) fn testbed_run(
     options_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
-    let (scenario, cancel) = parsed_with(py, scenario_json, cancel)?;
+    let (scenario, control) = parsed_with(py, scenario_json, cancel)?;
     let options: Options = serde_json::from_str(options_json)
         .map_err(|error| ScenarioError::new_err(("options".to_owned(), error.to_string())))?;
-    py.detach(|| dumbbell_testbed::run(&scenario, options, &cancel)).map(RunOutput).map_err(raised)
+    py.detach(|| dumbbell_testbed::run(&scenario, options, &control.cancelled)).map(RunOutput).map_err(raised)
 }
 
 /// Runs a resolved scenario, given as JSON, replays all calls of its algorithms natively,
@@ -40,8 +40,8 @@ pub(crate) fn testbed_parity(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let (scenario, cancel) = parsed_with(py, scenario_json, cancel)?;
-    let reports = py.detach(|| dumbbell_testbed::parity(&scenario, &cancel)).map_err(raised)?;
+    let (scenario, control) = parsed_with(py, scenario_json, cancel)?;
+    let reports = py.detach(|| dumbbell_testbed::parity(&scenario, &control.cancelled)).map_err(raised)?;
     Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 
@@ -49,9 +49,9 @@ fn parsed_with(
     py: Python<'_>,
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
-) -> PyResult<(Scenario, Arc<AtomicBool>)> {
-    let cancel = flag(cancel);
-    Ok((parsed(py, scenario_json, &cancel)?, cancel))
+) -> PyResult<(Scenario, Arc<Control>)> {
+    let control = control(cancel);
+    Ok((parsed(py, scenario_json, &control.cancelled)?, control))
 }
 
 /// Compiles an algorithm for the kernel, without loading it there: one that is built in, or a
@@ -64,15 +64,15 @@ pub(crate) fn testbed_compile(
     code: Option<&str>,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<()> {
-    let cancel = flag(cancel);
+    let control = control(cancel);
     let algorithm = match code {
         None => dumbbell_algorithm::find(name)
             .map_err(|error| TestbedError::new_err(error.to_string()))?,
         Some(code) => py
-            .detach(|| own::load_unless(name, code, &format!("{name}.c"), &cancel))
+            .detach(|| own::load_unless(name, code, &format!("{name}.c"), &control.cancelled))
             .map_err(not_usable)?,
     };
-    py.detach(|| dumbbell_testbed::kernel::compile(algorithm, &cancel)).map(|_| ()).map_err(raised)
+    py.detach(|| dumbbell_testbed::kernel::compile(algorithm, &control.cancelled)).map(|_| ()).map_err(raised)
 }
 
 /// What this machine can do of what the testbed needs, as JSON.

@@ -1,7 +1,6 @@
 //! What benchmarks run.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
@@ -23,7 +22,7 @@ impl Case {
     /// Runs the case; returns the data packets that were delivered.
     pub fn run(&self) -> u64 {
         let scenario = Scenario::from_json(&(self.scenario)().to_string()).expect("a valid case");
-        let output = dumbbell_simulator::run(scenario, &AtomicBool::new(false)).expect("a run");
+        let output = dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default()).expect("a run");
         output.summary.packets
     }
 }

@@ -1,12 +1,12 @@
 //! Virtual time: what comes next happens at once.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_network::{Direction, Drive, Fate, LinkId, Network, Span, Time, Turn};
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
-use crate::Cancelled;
+use crate::{Cancelled, Control};
 use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
@@ -24,11 +24,13 @@ pub struct Engine<'a> {
     outline: Outline,
     /// Links whose counters are wanted, and their names.
     sampled: Vec<(LinkId, String)>,
+    /// How far it has come, for those who wait.
+    reached_ns: &'a AtomicU64,
 }
 
 impl<'a> Engine<'a> {
     /// Everything idle; the scenario has been checked.
-    pub fn new(scenario: Scenario, shortcuts: Shortcuts, cancel: &'a AtomicBool) -> Self {
+    pub fn new(scenario: Scenario, shortcuts: Shortcuts, control: &'a Control) -> Self {
         let end = Time::ZERO + scenario.duration_ns;
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let sampled = scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
@@ -43,8 +45,9 @@ impl<'a> Engine<'a> {
         if !shortcuts.link {
             network.take_long_way();
         }
-        let hosts = AllHosts::new(scenario, shortcuts, cancel, &mut network);
-        Self { network, hosts, end, interval, outline, sampled }
+        let hosts = AllHosts::new(scenario, shortcuts, &control.cancelled, &mut network);
+        let reached_ns = &control.reached_ns;
+        Self { network, hosts, end, interval, outline, sampled, reached_ns }
     }
 
     /// Runs until the end, that moment included.
@@ -65,7 +68,10 @@ impl<'a> Engine<'a> {
             }
             match network.turn() {
                 Some(Turn::News) => hosts.follow(Fate::News, network),
-                Some(Turn::Timer(group, time)) => hosts.catch_up(group, time + Span(1), network),
+                Some(Turn::Timer(group, time)) => {
+                    self.reached_ns.store(time.0, Ordering::Relaxed);
+                    hosts.catch_up(group, time + Span(1), network);
+                }
                 Some(Turn::Onward) => {}
                 None => {
                     hosts.finish(self.end, network);

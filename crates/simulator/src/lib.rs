@@ -20,7 +20,7 @@ mod timers;
 mod under_way;
 mod wire;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use dumbbell_record::Output;
 use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
@@ -29,6 +29,15 @@ use crate::engine::Engine;
 
 pub use behaviour::Behaviour;
 pub use shortcuts::Shortcuts;
+
+/// What goes on between a run and those who wait for it, from any thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set by those who do not want its results any more.
+    pub cancelled: AtomicBool,
+    /// How far it has come, in ns of its own time, about.
+    pub reached_ns: AtomicU64,
+}
 
 /// Why a run gave no output.
 #[derive(Debug, thiserror::Error)]
@@ -65,9 +74,9 @@ impl From<Invalid> for Error {
 /// Runs a scenario to its end.
 ///
 /// # Errors
-/// A scenario that cannot be run, or cancellation through `cancel`.
-pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
-    run_by(Shortcuts::default(), scenario, cancel)
+/// A scenario that cannot be run, or cancellation through `control`.
+pub fn run(scenario: Scenario, control: &Control) -> Result<Output, Error> {
+    run_by(Shortcuts::default(), scenario, control)
 }
 
 /// Runs a scenario by these shortcuts: which they are changes nothing but its cost.
@@ -77,7 +86,7 @@ pub fn run(scenario: Scenario, cancel: &AtomicBool) -> Result<Output, Error> {
 pub fn run_by(
     shortcuts: Shortcuts,
     scenario: Scenario,
-    cancel: &AtomicBool,
+    control: &Control,
 ) -> Result<Output, Error> {
     for (index, flow) in scenario.flows.iter().enumerate() {
         if let Transport::Tcp(tcp) = &flow.transport {
@@ -87,7 +96,7 @@ pub fn run_by(
             })?;
         }
     }
-    let mut engine = Engine::new(scenario, shortcuts, cancel);
+    let mut engine = Engine::new(scenario, shortcuts, control);
     engine.run()?;
     Ok(engine.finish())
 }

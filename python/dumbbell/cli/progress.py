@@ -29,20 +29,43 @@ from dumbbell.units import NS_PER_S
 _LOG_EVERY_S: Final = 10.0
 _SHOW_EVERY_S: Final = 0.5
 _RUNNING_SHOWN: Final = 8
+_TELLING_SHARE: Final = 0.05
+"""From so much of a run on, its own speed tells more than that of others."""
 
 
 @dataclass(frozen=True)
 class Going:
-    """A run that goes on, in words, since a reading of the clock; how long it takes, if known."""
+    """A run that goes on, in words.
+
+    Attributes
+    ----------
+    words
+        Which it is.
+    started_s
+        A reading of the clock.
+    expected_s
+        How long runs like it took, if any are known.
+    share
+        How much of its time it has simulated, if that is known.
+    """
 
     words: str
     started_s: float
     expected_s: float | None
+    share: float | None = None
 
     def taken(self, clock_s: float) -> str:
-        """Say how long it has been going."""
-        taken = duration(clock_s - self.started_s)
-        return taken if self.expected_s is None else f"{taken} of about {duration(self.expected_s)}"
+        """Say how far it has come, and how long it has been going."""
+        taken_s = clock_s - self.started_s
+        expected_s = self.expected_s
+        if self.share is not None and self.share >= _TELLING_SHARE:
+            expected_s = taken_s / self.share
+        parts = [duration(taken_s)]
+        if self.share is not None:
+            parts.insert(0, f"{100 * self.share:.0f} % in")
+        if expected_s is not None:
+            parts.append(f"of about {duration(expected_s)}")
+        return " ".join(parts)
 
 
 class Tracker:
@@ -111,6 +134,7 @@ class Tracker:
                 words(each.scenario, self._places.get(each.scenario.key)),
                 each.started_s,
                 self._estimate.expected_s(each.scenario.key),
+                each.share,
             )
             for each in running
         ]

@@ -11,7 +11,10 @@ from dumbbell import _core
 
 
 class CancelToken:
-    """Stops runs from another thread, wherever they go on; once for all."""
+    """Stops runs from another thread, wherever they go on; once for all.
+
+    That of a single run tells how far it has come, too.
+    """
 
     def __init__(self) -> None:
         self.core = _core.CancelToken()
@@ -24,6 +27,11 @@ class CancelToken:
     def cancelled(self) -> bool:
         """Whether it has been asked for."""
         return self._cancelled
+
+    @property
+    def reached_ns(self) -> int:
+        """How far a simulation has come in its own time; 0: none has told."""
+        return self.core.reached_ns
 
     def cancel(self) -> None:
         """Stop what goes on, and what would begin."""

@@ -17,10 +17,27 @@ from dumbbell.scenario.resolve import ResolvedScenario
 
 @dataclass(frozen=True)
 class Running:
-    """A run that goes on; `started_s` is a reading of `time.monotonic`."""
+    """A run that goes on.
+
+    Attributes
+    ----------
+    scenario
+        What is run.
+    started_s
+        A reading of `time.monotonic`.
+    token
+        Tells how far it has come, where it is a simulation of this process.
+    """
 
     scenario: ResolvedScenario
     started_s: float
+    token: CancelToken | None = None
+
+    @property
+    def share(self) -> float | None:
+        """How much of its time it has simulated; None: nobody knows."""
+        reached_ns = 0 if self.token is None else self.token.reached_ns
+        return min(1.0, reached_ns / self.scenario.scenario.duration_ns) if reached_ns else None
 
 
 class Pool(Protocol):
@@ -71,11 +88,12 @@ class ThreadPool:
         self._cancel.cancel()
 
     def _bring(self, task: Task) -> Brought:
-        key = task.scenario.key
+        key, token = task.scenario.key, CancelToken()
         with self._lock:
-            self._running[key] = Running(task.scenario, time.monotonic())
+            self._running[key] = Running(task.scenario, time.monotonic(), token)
         try:
-            return bring(task, self._cancel)
+            with self._cancel.stopping(token.cancel):
+                return bring(task, token)
         finally:
             with self._lock:
                 del self._running[key]

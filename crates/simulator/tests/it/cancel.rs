@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::{MILLISECOND, flow, resolve, scenario, with};
 use crate::shortcuts::CLOSED;
-use dumbbell_simulator::{Error, Shortcuts, run_by};
+use dumbbell_simulator::{Control, Error, Shortcuts, run, run_by};
 use dumbbell_workload::Scenario;
 use serde_json::json;
 
@@ -17,17 +17,17 @@ const QUITTER: &str = r#"#include "cc.h"
 #define quitter_hooks(H) H(quitter, ssthresh) H(quitter, cong_avoid)
 CC_PARAMS(quitter);
 struct quitter_state {};
-struct shared { u64 left; u64 after; volatile u8 cancel; };
+struct shared { u64 left; u64 after; volatile u8 *cancel; };
 static u32 quitter_ssthresh(const struct quitter_params *params, struct quitter_state *state,
 	const struct cc_conn *conn) { return cc_half_window(conn); }
 static void quitter_cong_avoid(const struct quitter_params *params, struct quitter_state *state,
 	struct cc_conn *conn, u32 acked)
 {
 	struct shared *shared = (struct shared *)((u64)params->high << 32 | params->low);
-	if (shared->cancel)
+	if (*shared->cancel)
 		shared->after++;
 	else if (--shared->left == 0)
-		shared->cancel = 1;
+		*shared->cancel = 1;
 	if (conn->cwnd_segs < 5000)
 		conn->cwnd_segs += acked;
 }
@@ -35,18 +35,19 @@ CC_ALGORITHM(quitter, .title = "t", .source = "s", .summary = "s");
 "#;
 
 #[repr(C)]
-struct Shared {
+struct Shared<'a> {
     left: AtomicU64,
     after: AtomicU64,
-    cancel: AtomicBool,
+    cancel: &'a AtomicBool,
 }
 
 /// Acknowledgements that a run of 10 Gbit/s works through after it was cancelled.
 fn acks_after_the_end(shortcuts: Shortcuts) -> u64 {
+    let control = Control::default();
     let shared = Shared {
         left: AtomicU64::new(50_000),
         after: AtomicU64::new(0),
-        cancel: AtomicBool::new(false),
+        cancel: &control.cancelled,
     };
     let address = (&raw const shared) as u64;
     let mut long =
@@ -56,7 +57,7 @@ fn acks_after_the_end(shortcuts: Shortcuts) -> u64 {
     let long = with(long, "/flows/0/transport/tcp/parameters", parameters);
     let long = with(long, "/flows/0/transport/tcp/algorithm", json!("quitter"));
     let long = Scenario::from_json(&long.to_string()).expect("a valid scenario");
-    let outcome = run_by(shortcuts, long, &shared.cancel);
+    let outcome = run_by(shortcuts, long, &control);
     assert!(matches!(outcome, Err(Error::Cancelled)), "300 s that come to their end");
     shared.after.load(Ordering::Relaxed)
 }
@@ -66,5 +67,19 @@ fn a_run_of_ten_gigabits_ends_with_the_acknowledgement_at_which_it_was_cancelled
     assert_eq!(acks_after_the_end(Shortcuts::default()), 0);
     for (closed, shortcuts) in CLOSED {
         assert_eq!(acks_after_the_end(shortcuts), 0, "without {closed}");
+    }
+}
+
+#[test]
+fn a_run_tells_how_far_it_has_come() {
+    for interval in [None, Some(100 * MILLISECOND)] {
+        let mut short =
+            resolve(&scenario(50_000_000, 100, 10, vec![flow("cubic", None, 20 * MILLISECOND)]));
+        short["record"]["interval_ns"] = json!(interval);
+        let short = Scenario::from_json(&short.to_string()).expect("a valid scenario");
+        let (end_ns, control) = (short.duration_ns.0, Control::default());
+        run(short, &control).expect("a whole run");
+        let reached_ns = control.reached_ns.load(Ordering::Relaxed);
+        assert!((end_ns - end_ns / 10..=end_ns).contains(&reached_ns), "{reached_ns} of {end_ns}");
     }
 }

@@ -1,13 +1,12 @@
 //! Shortcuts change nothing but what a run costs: with any of them closed, and with all of
 //! them, whole outputs are the same to the byte.
 
-use std::sync::atomic::AtomicBool;
 
 use crate::common::{MILLISECOND, flow, resolve, scenario};
 use crate::invariants::any_scenario;
 use dumbbell_algorithm::registry;
 use dumbbell_record::Output;
-use dumbbell_simulator::Shortcuts;
+use dumbbell_simulator::{Control, Shortcuts};
 use dumbbell_workload::Scenario;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -37,7 +36,7 @@ pub const CLOSED: [(&str, Shortcuts); 6] = {
 
 fn run_by(shortcuts: Shortcuts, resolved: &Value) -> Output {
     let scenario = Scenario::from_json(&resolved.to_string()).expect("a valid scenario");
-    dumbbell_simulator::run_by(shortcuts, scenario, &AtomicBool::new(false)).expect("a whole run")
+    dumbbell_simulator::run_by(shortcuts, scenario, &Control::default()).expect("a whole run")
 }
 
 /// The first column, or part of the summary, in which two outputs differ.
