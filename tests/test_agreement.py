@@ -231,7 +231,7 @@ def test_the_simulated_hosts_hold_packets_and_nothing_else_differs() -> None:
     edges = [
         next(link for link in data["links"] if link["name"] == "edge 1") for data in (bare, held)
     ]
-    assert [edge["exit_jitter_ns"] for edge in edges] == [10**6, 10**6 + hosts.HOLD_NS]
+    assert [edge["exit_jitter_ns"] for edge in edges] == [1_200_000, 1_200_000 + hosts.HOLD_NS]
     edges[1]["exit_jitter_ns"] -= hosts.HOLD_NS
     assert held == bare
 

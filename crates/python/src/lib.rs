@@ -163,7 +163,9 @@ fn load_algorithm(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
     let control = control(cancel);
-    let loaded = py.detach(|| own::load_unless(name, code, shown, &control.cancelled)).map_err(not_usable)?;
+    let loaded = py
+        .detach(|| own::load_unless(name, code, shown, &control.cancelled))
+        .map_err(not_usable)?;
     Ok(serde_json::to_string(loaded).expect("descriptions are plain values"))
 }
 
@@ -191,7 +193,8 @@ fn examine_algorithm(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
     let control = control(cancel);
-    let found = py.detach(|| own::examine(name, code, shown, &control.cancelled)).map_err(not_usable)?;
+    let found =
+        py.detach(|| own::examine(name, code, shown, &control.cancelled)).map_err(not_usable)?;
     Ok(serde_json::to_string(&found).expect("findings are plain values"))
 }
 

@@ -28,7 +28,9 @@ pub(crate) fn testbed_run(
     let (scenario, control) = parsed_with(py, scenario_json, cancel)?;
     let options: Options = serde_json::from_str(options_json)
         .map_err(|error| ScenarioError::new_err(("options".to_owned(), error.to_string())))?;
-    py.detach(|| dumbbell_testbed::run(&scenario, options, &control.cancelled)).map(RunOutput).map_err(raised)
+    py.detach(|| dumbbell_testbed::run(&scenario, options, &control.cancelled))
+        .map(RunOutput)
+        .map_err(raised)
 }
 
 /// Runs a resolved scenario, given as JSON, replays all calls of its algorithms natively,
@@ -41,7 +43,8 @@ pub(crate) fn testbed_parity(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
     let (scenario, control) = parsed_with(py, scenario_json, cancel)?;
-    let reports = py.detach(|| dumbbell_testbed::parity(&scenario, &control.cancelled)).map_err(raised)?;
+    let reports =
+        py.detach(|| dumbbell_testbed::parity(&scenario, &control.cancelled)).map_err(raised)?;
     Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 
@@ -72,7 +75,9 @@ pub(crate) fn testbed_compile(
             .detach(|| own::load_unless(name, code, &format!("{name}.c"), &control.cancelled))
             .map_err(not_usable)?,
     };
-    py.detach(|| dumbbell_testbed::kernel::compile(algorithm, &control.cancelled)).map(|_| ()).map_err(raised)
+    py.detach(|| dumbbell_testbed::kernel::compile(algorithm, &control.cancelled))
+        .map(|_| ())
+        .map_err(raised)
 }
 
 /// What this machine can do of what the testbed needs, as JSON.

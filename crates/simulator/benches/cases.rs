@@ -22,7 +22,8 @@ impl Case {
     /// Runs the case; returns the data packets that were delivered.
     pub fn run(&self) -> u64 {
         let scenario = Scenario::from_json(&(self.scenario)().to_string()).expect("a valid case");
-        let output = dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default()).expect("a run");
+        let output = dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default())
+            .expect("a run");
         output.summary.packets
     }
 }

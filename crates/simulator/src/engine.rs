@@ -6,11 +6,11 @@ use dumbbell_network::{Direction, Drive, Fate, LinkId, Network, Span, Time, Turn
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
-use crate::{Cancelled, Control};
 use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
 use crate::shortcuts::Shortcuts;
+use crate::{Cancelled, Control};
 
 /// Turns between two looks at connections that may be forgotten.
 const FORGET_TURNS: u32 = 1 << 16;

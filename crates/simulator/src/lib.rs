@@ -20,6 +20,7 @@ mod timers;
 mod under_way;
 mod wire;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use dumbbell_record::Output;
@@ -34,7 +35,7 @@ pub use shortcuts::Shortcuts;
 #[derive(Debug, Default)]
 pub struct Control {
     /// Set by those who do not want its results any more.
-    pub cancelled: AtomicBool,
+    pub cancelled: Arc<AtomicBool>,
     /// How far it has come, in ns of its own time, about.
     pub reached_ns: AtomicU64,
 }

@@ -141,8 +141,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_message_and_a_short_segment_end_the_run() {
-        for last in [Arrival { pushed: true, ..full(1) }, Arrival { full: false, ..full(1) }]
-        {
+        for last in [Arrival { pushed: true, ..full(1) }, Arrival { full: false, ..full(1) }] {
             let mut on = coalescer(44);
             assert_eq!(spans(&mut on, &[full(0), last]), [vec![], vec![0..2; 1]]);
             assert_eq!(on.due(), Time::NEVER);

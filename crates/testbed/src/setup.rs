@@ -33,6 +33,9 @@ const BACKLOG: Span = Span::from_millis(5);
 /// ... within these bounds.
 const BACKLOG_BYTES_MIN: u64 = 1 << 15;
 const BACKLOG_BYTES_MAX: u64 = 1 << 26;
+/// Where each segment leaves by itself, it is handed over in so many calls: the last segment of a
+/// call for which there was no room left says PSH, and its receiver acknowledges it when it reads.
+const BACKLOG_CALLS: u32 = 32;
 const PACKET_BYTES: u32 = 1_500;
 /// The kernel's own initial window.
 const INITIAL_WINDOW_SEGS: u32 = 10;
@@ -173,11 +176,14 @@ impl<'a> Setup<'a> {
     fn socket_tuning(&self, flow: usize) -> SocketTuning {
         let tuning = &self.tunings[self.choices.stack_of[flow]];
         let clamp = tuning.receive_window_bytes;
+        let backlog_bytes = self.backlog_bytes(flow);
+        let calls = if tuning.offload { 1 } else { BACKLOG_CALLS };
         SocketTuning {
             window_clamp_bytes: clamp.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
             pace_all: tuning.pace_all,
             paced: tuning.pace_all || self.choices.needs(flow, Need::Pacing),
-            backlog_bytes: self.backlog_bytes(flow),
+            backlog_bytes,
+            write_bytes: backlog_bytes / calls,
             lead: self.lead_of(flow),
         }
     }

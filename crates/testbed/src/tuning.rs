@@ -136,6 +136,9 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.initial_window_segs = stack.initial_window_segs;
     kernel.pacing = stack.pacing;
     kernel.tso = stack.tso;
+    if !stack.tso {
+        kernel.tso_push = stack.tso_push;
+    }
     if stack.pacing == Pacing::Off && !stack.tso {
         // Algorithms that pace are not to be held to the stack's own rates.
         sysctls.set("net.ipv4.tcp_pacing_ss_ratio", PACING_RATIO_MAX);

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use dumbbell_capture::{
-    Ack, Capture, Conversation, Data, Flow, Interval, ReadError, Timestamps, Writer,
-    connections,
+    Ack, Capture, Conversation, Data, Flow, Interval, ReadError, Timestamps, Writer, connections,
 };
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};

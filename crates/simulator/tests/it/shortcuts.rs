@@ -1,7 +1,6 @@
 //! Shortcuts change nothing but what a run costs: with any of them closed, and with all of
 //! them, whole outputs are the same to the byte.
 
-
 use crate::common::{MILLISECOND, flow, resolve, scenario};
 use crate::invariants::any_scenario;
 use dumbbell_algorithm::registry;

@@ -222,13 +222,7 @@ impl Bench {
     }
 
     /// Without receive offload: what must be answered at once, and how.
-    fn check_answer(
-        &self,
-        number: u64,
-        pushed: bool,
-        full: bool,
-        last: Option<(Ack, SackBlocks)>,
-    ) {
+    fn check_answer(&self, number: u64, pushed: bool, full: bool, last: Option<(Ack, SackBlocks)>) {
         let waiting = self.next - self.cumulative;
         assert!(waiting < 2 || !full, "{waiting} segments wait, one of them full");
         let in_order = number < self.next;

@@ -72,8 +72,7 @@ impl End {
 
     fn hear(&mut self, number: u64, now: Time, stamp: u32) {
         self.catch_up(now);
-        let arrival =
-            Arrival { number, stamp, ce: false, cwr: false, full: true, pushed: false };
+        let arrival = Arrival { number, stamp, ce: false, cwr: false, full: true, pushed: false };
         let ack = self.receiver.on_data(now, arrival);
         self.send(now, ack);
     }

@@ -287,10 +287,19 @@ fn chunks_of_several_segments_say_where_they_end() {
         bench.run(Time(SECOND / 2), |_| {});
         // The last chunk may still be under way.
         let chunks = bench.sent.chunk_by(|one, next| one == next).map(<[Time]>::len);
-        (chunks.scan(0, |end, segs| { *end += segs; Some((*end, segs)) }).collect::<Vec<_>>(), bench.pushed)
+        (
+            chunks
+                .scan(0, |end, segs| {
+                    *end += segs;
+                    Some((*end, segs))
+                })
+                .collect::<Vec<_>>(),
+            bench.pushed,
+        )
     };
     let (chunks, said) = pushed(true);
-    let last: Vec<_> = (0..said.len()).filter(|segment| said[*segment]).map(|segment| segment + 1).collect();
+    let last: Vec<_> =
+        (0..said.len()).filter(|segment| said[*segment]).map(|segment| segment + 1).collect();
     let ends: Vec<_> = chunks.iter().filter(|(_, segs)| *segs > 1).map(|(end, _)| *end).collect();
     assert!(ends.len() > 20, "{chunks:?}");
     assert!(ends.iter().all(|end| last.contains(end)), "{chunks:?} {last:?}");

@@ -64,6 +64,8 @@ pub struct SocketTuning {
     /// of the fastest rate that the flow can have. It is what the flow still sends after
     /// its stop.
     pub backlog_bytes: u32,
+    /// What it hands over in one call, at most.
+    pub write_bytes: u32,
     /// How long before its start the flow connects.
     pub lead: Span,
 }

@@ -32,6 +32,7 @@ pub struct Stream {
     syn_retrans: u32,
     window_clamp_bytes: Option<u32>,
     mss_bytes: u32,
+    write_bytes: usize,
 }
 
 /// Whether there may be more to do at once.
@@ -56,6 +57,7 @@ impl Stream {
             syn_retrans: 0,
             window_clamp_bytes: tuning.window_clamp_bytes,
             mss_bytes,
+            write_bytes: tuning.write_bytes as usize,
         }
     }
 
@@ -94,7 +96,8 @@ impl Stream {
     /// Hands over what the application has.
     pub fn write(&mut self, zeros: &[u8]) -> io::Result<Progress> {
         // Whole segments, so that none in the middle of data is short.
-        let most = zeros.len() - zeros.len() % self.mss_bytes as usize;
+        let mss = self.mss_bytes as usize;
+        let most = (self.write_bytes.min(zeros.len()) / mss).max(1) * mss;
         for _ in 0..TURN {
             if self.app.unwritten == 0 {
                 return Ok(Progress::Done);

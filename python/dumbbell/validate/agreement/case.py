@@ -9,7 +9,6 @@ from typing import Any, Final
 from dumbbell.catalogue import Algorithm
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
 
 STACK: Final = "linux-6"
 """The stack profile that models the kernel of the testbed."""
@@ -85,9 +84,12 @@ class Case(ABC):
 
 
 def edge_jitter(rate_mbit: float, hold_ns: int) -> str:
-    """Return a packet's time at the bottleneck, so that flows do not march in step, and a hold."""
-    service_ns = round(1000 * _PACKET_BITS / rate_mbit)
-    return f"{min(service_ns, NS_PER_S // 1000) + hold_ns}ns"
+    """Return a packet's time at the bottleneck, so that flows do not march in step, and a hold.
+
+    Less than that leaves slow links in step (Floyd and Jacobson 1992, section 6): each engine is
+    then caught in a cycle of its own.
+    """
+    return f"{round(1000 * _PACKET_BITS / rate_mbit) + hold_ns}ns"
 
 
 def between(times_s: Sequence[float]) -> dict[str, str]:

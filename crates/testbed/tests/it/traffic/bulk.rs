@@ -79,7 +79,8 @@ fn bursts_come_at_the_times_of_the_simulator() {
         let tuning = SocketTuning { backlog_bytes: 1 << 15, ..PLAIN };
         let traffic = start_with(path.hosts(), &scenario, tuning, &Arc::default()).unwrap();
         let output = traffic.finish().unwrap();
-        let simulated = dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default()).unwrap();
+        let simulated =
+            dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default()).unwrap();
         let columns = simulated.flows.columns();
         let sent = columns.iter().find(|column| column.name == "sent_bytes").unwrap();
         let simulated: Vec<_> = sent

@@ -22,6 +22,7 @@ pub const PLAIN: SocketTuning = SocketTuning {
     pace_all: false,
     paced: false,
     backlog_bytes: 1 << 18,
+    write_bytes: 1 << 13,
     lead: Span(200 * MS),
 };
 
