@@ -8,6 +8,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# From where pip would take packages, so that a mirror need be named once.
+UV = UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}" $(BIN)/uv
 ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock behaviour/versions
 C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/own/templates/*.c \
   tests/linux_modules/c/*.[ch])
@@ -62,8 +64,10 @@ $(VENV)/.tools: requirements.lock
 	@command -v cc >/dev/null || { echo 'Dumbbell needs a C compiler: apt install gcc' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'Dumbbell needs Python 3.11 or later; name it with make PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo 'Dumbbell needs venv: apt install python3-venv' >&2; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
-	@touch $@
+	@awk '/^uv==/, !/\\$$/' $< > $@.uv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $@.uv
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $<
+	@mv $@.uv $@
 
 # The command is either the release or what is tested. There is a stamp of the one that it is.
 $(VENV)/.release $(VENV)/.ci: $(VENV)/.%: $(VENV)/.tools $(VENV)/.features pyproject.toml $(ENGINE_SOURCES)
@@ -154,9 +158,7 @@ lint: bpf-compiler $(if $(wildcard $(VENV)/.release),$(VENV)/.release,$(VENV)/.c
 	$(BIN)/pip check
 
 lock: setup
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --group lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade --group dev --generate-hashes \
+	$(UV) pip compile --quiet --universal --python-version 3.11 --upgrade --group dev --generate-hashes \
 	  --no-annotate --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
 
 format: setup

@@ -64,10 +64,10 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
             ("goodput", "rtt", "retransmitted", "share", "windows"),
             "As Linux has it, TCP-LP divides the receiver's clock by an estimate of its rate, near "
             "1000 a second, that hangs on how milliseconds round; beyond 1000 its one-way time is "
-            "the own clock alone, and hardly anything is an indication. Either may last for a whole "
-            "run. Of ten simulated runs of reno + lp + dctcp, 13.4 Mbit/s, FQ-CoDel of 8 packets, "
-            "half never gave way; on the kernel, whose hosts hold packets up for a millisecond now "
-            "and then, all did for 37 to 48 % of the time. Where simulated senders hold each packet "
+            "the own clock alone, and hardly anything is an indication. Either may last for a "
+            "whole run. Of ten simulated runs of reno + lp + dctcp at 13.4 Mbit/s, FQ-CoDel of 8 "
+            "packets, half never gave way; on the kernel, whose hosts hold packets up for a millisecond now "
+            "and then, all did for 37 to 48 % of the time. Where simulated senders hold packets "
             "for up to 1 ms, LP sends 3.9 MB instead of 4.6 (20 runs); on the kernel 3.7.",
         )
         for pattern in _named("lp")
@@ -89,8 +89,8 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
         ("retransmitted",),
         "CCP takes the path's capacity from the largest rate at which ACKs came back lately, which "
         "is larger where they are held up and come together. ACKs held up at random by up to 0.2 "
-        "ms take the simulated retransmissions at 3.1 Mbit/s, CoDel of 8 packets, from 5.8 to 8.7 % "
-        "(12 runs each; kernel 8.6 %).",
+        "ms take the simulated retransmissions at 3.1 Mbit/s, CoDel of 8 packets, from 5.8 to 8.7 "
+        "% (12 runs each; kernel 8.6 %).",
     ),
 )
 
