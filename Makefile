@@ -67,7 +67,7 @@ $(VENV)/.tools: requirements.lock
 	@awk '/^uv==/, !/\\$$/' $< > $@.uv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $@.uv
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $<
-	@mv $@.uv $@
+	@rm $@.uv && touch $@
 
 # The command is either the release or what is tested. There is a stamp of the one that it is.
 $(VENV)/.release $(VENV)/.ci: $(VENV)/.%: $(VENV)/.tools $(VENV)/.features pyproject.toml $(ENGINE_SOURCES)

@@ -62,13 +62,14 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
         Explanation(
             pattern,
             ("goodput", "rtt", "retransmitted", "share", "windows"),
-            "As Linux has it, TCP-LP divides the receiver's clock by an estimate of its rate, near "
-            "1000 a second, that hangs on how milliseconds round; beyond 1000 its one-way time is "
-            "the own clock alone, and hardly anything is an indication. Either may last for a "
-            "whole run. Of ten simulated runs of reno + lp + dctcp at 13.4 Mbit/s, FQ-CoDel of 8 "
-            "packets, half never gave way; on the kernel, whose hosts hold packets up for a millisecond now "
-            "and then, all did for 37 to 48 % of the time. Where simulated senders hold packets "
-            "for up to 1 ms, LP sends 3.9 MB instead of 4.6 (20 runs); on the kernel 3.7.",
+            "As Linux has it, TCP-LP divides the receiver's clock by an estimate of its rate, "
+            "near 1000 a second, that hangs on how milliseconds round; beyond 1000 its one-way "
+            "time is the own clock alone, and hardly anything is an indication. Either may last "
+            "for a whole run. Of ten simulated runs of reno + lp + dctcp at 13.4 Mbit/s, FQ-CoDel"
+            " of 8 packets, half never gave way; on the kernel, whose hosts hold packets up for a"
+            " millisecond now and then, all did for 37 to 48 % of the time. Where simulated "
+            "senders hold packets for up to 1 ms, LP sends 3.9 MB instead of 4.6 (20 runs); on "
+            "the kernel 3.7.",
         )
         for pattern in _named("lp")
     ),
