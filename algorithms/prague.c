@@ -28,7 +28,7 @@
  *
  * Interpretation: the reference implementation keeps alpha in 1/2^20, as here. It also
  * limits bursts to 250 us of the pacing rate; how many segments leave together is the
- * stack's to say in both our worlds.
+ * stack's to say in both our engines.
  *
  * As in the reference (version 0.6): alpha is 1 until a first mark shows that there is a
  * queue that marks. A cut lowers the fractional window at once; the window in force

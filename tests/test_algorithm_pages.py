@@ -134,6 +134,6 @@ def test_the_kernel_has_an_adapter_for_each_hook_that_is_said_to_have_one() -> N
 
 def test_a_hook_without_an_adapter_keeps_an_algorithm_out_of_the_kernel() -> None:
     reno = catalogue.algorithm("reno")
-    assert reno.worlds == ("simulator", "kernel")
+    assert reno.engines == ("simulator", "kernel")
     other = reno.model_copy(update={"code": f"{reno.code}\nH(reno, min_tso_segs)"})
-    assert other.worlds == ("simulator",)
+    assert other.engines == ("simulator",)

@@ -78,7 +78,7 @@ def test_a_run_on_the_kernel_is_another_result(runs: tuple[Run, Run]) -> None:
     assert simulated.scenario == real.scenario
 
 
-def test_both_worlds_do_the_same_in_every_callback(scenario: Scenario) -> None:
+def test_both_engines_do_the_same_in_every_callback(scenario: Scenario) -> None:
     reports = json.loads(_core.testbed_parity(scenario.resolve().json))
     assert [report["algorithm"] for report in reports] == ["cubic", "reno"]
     for report in reports:

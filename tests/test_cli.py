@@ -64,11 +64,11 @@ def test_lists_name_what_there_is(dumbbell: Command) -> None:
     }
 
 
-def test_algorithms_are_listed_with_family_source_and_worlds(dumbbell: Command) -> None:
+def test_algorithms_are_listed_with_family_source_and_engines(dumbbell: Command) -> None:
     listed = {entry["name"]: entry for entry in dumbbell("list", "algorithms", "--json").json}
     assert set(listed) == set(catalogue.algorithms())
     fast = listed["fast"]
-    assert (fast["family"], fast["year"], fast["worlds"]) == ("delay", 2004, "simulator, kernel")
+    assert (fast["family"], fast["year"], fast["engines"]) == ("delay", 2004, "simulator, kernel")
     assert "INFOCOM 2004" in fast["source"]
     said = dumbbell("list", "algorithms")
     assert "family" in said.out
@@ -82,7 +82,7 @@ def test_an_algorithm_is_shown_with_its_law_and_its_interpretations(dumbbell: Co
     assert "Interpretation:\nLi et al. give low_window 31" in text
     shown = dumbbell("algorithms", "show", "highspeed", "--json").json
     assert [note["kind"] for note in shown["notes"]] == ["As in Linux", "Interpretation"]
-    assert shown["worlds"] == ["simulator", "kernel"]
+    assert shown["engines"] == ["simulator", "kernel"]
     assert "code" not in shown
 
 

@@ -142,7 +142,7 @@ def run(
     retries: int = RETRIES,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Results:
-    """Run a study, or go on with it, and return what the results folder then holds of it.
+    """Run a study, or resume it, and return what the results folder then holds of it.
 
     Raises DumbbellError if a run fails; the others are kept, and the same call tries it again.
 

@@ -127,7 +127,7 @@ class Algorithm(_Entry):
         return frozenset(hook for name, hook in _HOOK.findall(self.code) if name == self.name)
 
     @property
-    def worlds(self) -> tuple[str, ...]:
+    def engines(self) -> tuple[str, ...]:
         """Where it runs: in the simulator, and in the kernel if that has adapters for its hooks.
 
         Whether the kernel of this machine can load it is what `running.machine` finds out.

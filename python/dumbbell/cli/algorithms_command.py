@@ -32,7 +32,7 @@ def show_algorithm(
     values = {parameter.name: parameter.initial for parameter in algorithm.parameters}
     values |= algorithm.preset(preset).values if preset else {}
     described = algorithm.model_dump(exclude={"code", "path"})
-    described["worlds"] = algorithm.worlds
+    described["engines"] = algorithm.engines
     described["notes"] = [
         {"kind": note.kind, "text": note.text} for note in algorithm.comment.notes
     ]
@@ -43,7 +43,7 @@ def _show(algorithm: Algorithm, preset: str | None) -> None:
     print(f"{algorithm.name}: {algorithm.title} ({algorithm.family}, {algorithm.year})")
     print(algorithm.summary)
     print(f"Source: {algorithm.source}")
-    print(f"Runs in: {', '.join(algorithm.worlds)}")
+    print(f"Runs in: {', '.join(algorithm.engines)}")
     for paragraph in algorithm.comment.paragraphs:
         print(f"\n{_paragraph(paragraph)}")
     print()

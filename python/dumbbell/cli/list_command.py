@@ -48,7 +48,7 @@ def list_things(
         return
     _print(_entries(what), wanted)
     if what is Listed.ALGORITHMS and wanted is Form.TABLE:
-        say.print("Whether the kernel's world is ready on this machine: dumbbell doctor")
+        say.print("Whether the testbed is ready on this machine: dumbbell doctor")
 
 
 def _print(entries: Iterable[Mapping[str, Any]], wanted: Form) -> None:
@@ -114,7 +114,7 @@ def _algorithms() -> list[dict[str, Any]]:
             "title": algorithm.title,
             "family": algorithm.family,
             "year": algorithm.year,
-            "worlds": ", ".join(algorithm.worlds),
+            "engines": ", ".join(algorithm.engines),
             "presets": ", ".join(algorithm.preset_names),
             "source": algorithm.source,
         }

@@ -77,7 +77,7 @@ def run(
         bool, typer.Option("--dry-run", help="Only say how many runs there are, and how large.")
     ] = False,
 ) -> None:
-    """Run a study, or go on with it.
+    """Run a study, or resume it.
 
     Finished runs are kept and never run again: the same command resumes.
     """

@@ -78,7 +78,7 @@ def _facts(algorithm: Algorithm) -> str:
         "year": str(algorithm.year),
         "source": _text(algorithm.source, algorithm),
         "needs": "; ".join(needs) or "nothing that not every TCP has",
-        "runs in": " and ".join(algorithm.worlds),
+        "runs in": " and ".join(algorithm.engines),
     }
     return markdown.table(["", ""], rows.items())
 
@@ -262,7 +262,7 @@ def index() -> str:
             str(each.year),
             _text(each.summary, each),
             _text(each.source, each),
-            ", ".join(each.worlds),
+            ", ".join(each.engines),
         )
         for each in found
     ]

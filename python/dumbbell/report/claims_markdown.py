@@ -20,7 +20,7 @@ def page(results: Results, claims: Sequence[ClaimResult]) -> str:
         (
             _about(results),
             _runs(results),
-            "## What it took\n",
+            "## Cost\n",
             markdown.table(cost_table.COLUMNS, cost_table.rows(results.cost)),
             "## Claims\n",
             _score(claims),

@@ -1,4 +1,4 @@
-//! The same source does the same in both worlds: callbacks of the kernel, done again
+//! The same source does the same in both engines: callbacks of the kernel, done again
 //! natively.
 
 use std::collections::BTreeMap;
