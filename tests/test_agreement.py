@@ -245,7 +245,7 @@ def test_only_the_simulator_is_given_the_time_of_hosts(tmp_path: Path) -> None:
         for link in run.scenario.links
         if link.name == "edge 1"
     }
-    assert edges == {("True", 10**6), ("False", 10**6 + hosts.HOLD_NS)}
+    assert edges == {("True", 1_200_000), ("False", 1_200_000 + hosts.HOLD_NS)}
 
 
 def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> None:
