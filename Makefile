@@ -88,7 +88,7 @@ $(VENV)/.features: $(VENV)/.tools testbed-packages
 demo: build
 	$(BIN)/dumbbell run li2007 --quick --where test=fairness
 	$(BIN)/dumbbell report li2007
-	@echo 'Its figures 4 and 5 are there to look at. Meanwhile the others:'
+	@echo 'Its figures 4 and 9 are there to look at. Meanwhile the others:'
 	$(BIN)/dumbbell run li2007 --quick
 	$(BIN)/dumbbell report li2007
 

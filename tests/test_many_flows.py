@@ -17,15 +17,13 @@ arrivals = [{ algorithm = "cubic", file = "web.txt", label = "web" }]
 """
 
 MEASURED = """
-import json, re, sys
-from pathlib import Path
+import json, sys
 import dumbbell
+from dumbbell.running import campaigns
 run = dumbbell.simulate(sys.argv[1])
 done = sum(flow.acked_bytes == 10_000 for flow in run.summary.flows)
 latency_ms = dumbbell.take(run, "latency_p99_ms[web]@run")["latency_p99_ms[web]@run"]
-# Of this program alone: what getrusage tells includes the process that started it.
-peak_kb = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
-print(json.dumps([len(run.summary.flows), done, latency_ms, 1024 * peak_kb]))
+print(json.dumps([len(run.summary.flows), done, latency_ms, campaigns.peak_memory_bytes()]))
 """
 
 

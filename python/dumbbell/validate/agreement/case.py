@@ -86,7 +86,7 @@ class Case(ABC):
 def edge_jitter(rate_mbit: float, hold_ns: int) -> str:
     """Return a packet's time at the bottleneck, so that flows do not march in step, and a hold.
 
-    Less than that leaves slow links in step (Floyd and Jacobson 1992, section 6): each engine is
+    Less than that leaves slow links in step (Floyd and Jacobson 1992): each engine is
     then caught in a cycle of its own.
     """
     return f"{round(1000 * _PACKET_BITS / rate_mbit) + hold_ns}ns"
