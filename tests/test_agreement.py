@@ -298,8 +298,8 @@ def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     slow = Kernel({"receive_window_bytes": 6000})
     names = tuple(each.name for each in (*MEASURES, DISTANCE))
     known = (
-        Explanation("reno,*", names, "its window is small"),
-        Explanation("*", names, "and the other's"),
+        Explanation(("reno,*",), names, "its window is small"),
+        Explanation(("*",), names, "and the other's"),
     )
     unexplained = agreement(tmp_path, slow)
     assert unexplained.within == 0
@@ -314,8 +314,9 @@ def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
 
 def test_an_explanation_without_a_difference_is_stale(tmp_path: Path) -> None:
     known = [
-        Explanation("reno,*", ("rtt",), "it was slow once"),
-        Explanation("htcp,*", ("rtt",), "not in these scenarios"),
+        Explanation(("reno,*",), ("rtt",), "it was slow once"),
+        Explanation(("htcp,*",), ("rtt",), "not in these scenarios"),
+        Explanation(("reno,*",), ("goodput",), "it may show", always=False),
     ]
     found = agreement(tmp_path, explanations=known)
     assert found.stale == (known[0],)

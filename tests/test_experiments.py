@@ -106,7 +106,7 @@ def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
         (["--set", "rtt"], '--set: "rtt": not a key and a value'),
         (["--duration", "4"], '--duration: "4": '),
         (["--runs", "2", "--pcap", "p"], '--pcap: "p": is of one run'),
-        (["--runs", "2", "--trace", "p.parquet"], '--trace: "p.parquet": is of one run'),
+        (["--runs", "2", "--tables", "p.csv"], '--tables: "p.csv": is of one run'),
     ],
 )
 def test_what_cannot_be_is_refused_and_leaves_nothing(

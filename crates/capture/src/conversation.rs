@@ -289,6 +289,14 @@ mod tests {
     }
 
     #[test]
+    fn what_its_sender_pushes_says_psh() {
+        for pushed in [false, true] {
+            let data = conversation(None).data(&Data { pushed, ..Data::default() });
+            assert_eq!(data.flags.psh, pushed);
+        }
+    }
+
+    #[test]
     fn a_flow_without_timestamps_has_room_for_four_blocks() {
         let flow = Flow { timestamps: false, sack: false, ..conversation(None).flow };
         let bare = Conversation::new(flow);

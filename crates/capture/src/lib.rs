@@ -93,5 +93,5 @@ mod writer;
 pub use connections::{Capture, Connection, Interval, connections};
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
 pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
-pub use reader::ReadError;
+pub use reader::{ReadError, is_capture};
 pub use writer::{CLOCK_AT_START_NS, Handshake, Writer};

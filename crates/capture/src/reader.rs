@@ -47,6 +47,16 @@ pub(crate) struct Seen {
     pub max_segment_bytes: Option<u16>,
 }
 
+/// Whether a file that begins so is a capture.
+#[must_use]
+pub fn is_capture(start: &[u8]) -> bool {
+    start.first_chunk().is_some_and(|first| *first == SECTION_HEADER || is_pcap(*first))
+}
+
+fn is_pcap(first: [u8; 4]) -> bool {
+    PCAP.contains(&u32::from_le_bytes(first)) || PCAP.contains(&u32::from_be_bytes(first))
+}
+
 /// Calls `see` for every TCP packet, in the order of the file. Returns whether the file ends within
 /// a packet, as it does where whoever captured was killed.
 pub(crate) fn read(mut file: impl Read, see: &mut impl FnMut(&Seen)) -> Result<bool, ReadError> {
@@ -55,8 +65,7 @@ pub(crate) fn read(mut file: impl Read, see: &mut impl FnMut(&Seen)) -> Result<b
     let whole = Cursor::new(first).chain(file);
     if first == SECTION_HEADER {
         pcapng(whole, see)
-    } else if PCAP.contains(&u32::from_le_bytes(first)) || PCAP.contains(&u32::from_be_bytes(first))
-    {
+    } else if is_pcap(first) {
         pcap(whole, see)
     } else {
         Err(ReadError::Format)

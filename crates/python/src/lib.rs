@@ -41,7 +41,8 @@ create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 create_exception!(_core, GivenUp, PyException, "A run that nothing can make valid: why.");
 create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
 
-/// Cancels the runs that were given it; may be used from any thread.
+/// Cancels the runs that were given it, and tells how far they have come; may be used from any
+/// thread.
 #[pyclass(frozen, module = "dumbbell._core")]
 struct CancelToken(Arc<Control>);
 
@@ -245,6 +246,12 @@ fn schema() -> String {
     dumbbell_record::describe_schema().to_string()
 }
 
+/// Whether a file that begins so is a capture of packets.
+#[pyfunction]
+fn is_capture(start: &[u8]) -> bool {
+    dumbbell_capture::is_capture(start)
+}
+
 /// What a capture says of its TCP connections as JSON; ValueError says why it is none.
 #[pyfunction]
 fn read_capture(py: Python<'_>, path: PathBuf, interval_ns: NonZeroU64) -> PyResult<String> {
@@ -264,7 +271,7 @@ mod _core {
     use super::{
         AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
         algorithms, behaviour, check_algorithm_name, check_stack, contract, examine_algorithm,
-        fuzz_algorithm, load_algorithm, read_capture, schema, simulate, source_hash,
+        fuzz_algorithm, is_capture, load_algorithm, read_capture, schema, simulate, source_hash,
         stack_profiles,
     };
 

@@ -59,10 +59,6 @@ def simulate(
     results: ResultsDir = DEFAULT_RESULTS,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
-    trace: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.parquet", help="Write the samples of all flows to this file."),
-    ] = None,
     tables: Annotated[
         Path | None,
         typer.Option(
@@ -118,7 +114,7 @@ def simulate(
     wanted = form(as_json=as_json, as_csv=as_csv)
     if wanted is Form.CSV and perturb is not None:
         raise InputError("does not go with --perturb", source="--csv", valid="--json")
-    _check_options(trace, tables, pcap, engine, runs)
+    _check_options(tables, pcap, engine, runs)
     if pcap is None:
         _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
     from dumbbell import phases
@@ -137,9 +133,6 @@ def simulate(
         capture.write(asked)
     outcome = campaign.run(asked, jobs=jobs, retries=retries, brief=True)
     finished = simulated.finished(asked)
-    if finished and trace is not None:
-        with writing(trace):
-            finished[0][1].flows.write_parquet(trace)
     if finished and tables is not None:
         for name, frame in written.tables(finished[0][1]):
             with writing(file := written.path(tables, name)):
@@ -164,13 +157,7 @@ def _check_alone(of_captures: Mapping[str, object]) -> None:
             raise InputError("is of captures", source=option, valid="with --pcap NAME")
 
 
-def _check_options(
-    trace: Path | None, tables: Path | None, pcap: Path | None, engine: EngineName, runs: int
-) -> None:
-    if trace is not None and trace.suffix != ".parquet":
-        raise InputError(
-            "not a Parquet file", source="--trace", value=str(trace), valid="*.parquet"
-        )
+def _check_options(tables: Path | None, pcap: Path | None, engine: EngineName, runs: int) -> None:
     if pcap is not None and engine is not EngineName.SIMULATOR:
         raise InputError(
             "only the simulator captures packets",
@@ -178,7 +165,7 @@ def _check_options(
             value=str(pcap),
             valid=f"--engine {EngineName.SIMULATOR}",
         )
-    for option, value in (("--trace", trace), ("--tables", tables), ("--pcap", pcap)):
+    for option, value in (("--tables", tables), ("--pcap", pcap)):
         if value is not None and runs > 1:
             raise InputError(
                 "is of one run", source=option, value=str(value), valid="--runs 1, with its --seed"

@@ -21,13 +21,6 @@ INTERVAL_S: Final = 0.1
 _INTERVAL_NS: Final = int(INTERVAL_S * NS_PER_S)
 _LONGEST_S: Final = 86_400
 
-_STARTS: Final = (
-    b"\x0a\x0d\x0d\x0a",
-    b"\xa1\xb2\xc3\xd4",
-    b"\xd4\xc3\xb2\xa1",
-    b"\xa1\xb2\x3c\x4d",
-    b"\x4d\x3c\xb2\xa1",
-)
 _MUCH: Final = 0.01
 """What carries a smaller share of all bytes is no flow of interest."""
 
@@ -60,11 +53,6 @@ class _Capture(msgspec.Struct):
 
 
 _read_capture: Final = Decoder(_Capture).decode
-
-
-def is_one(start: bytes) -> bool:
-    """Tell whether a file that begins so is a capture."""
-    return start.startswith(_STARTS)
 
 
 def read(file: Path) -> Measurement:

@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import _core
 from dumbbell.errors import InputError
 from dumbbell.measured import captured, flent, iperf3
 from dumbbell.measured.measurement import Measurement
@@ -30,7 +31,7 @@ def read(file: Path) -> Measurement:
             raise InputError("not a regular file", source=str(file), valid=VALID)
         with file.open("rb") as opened:
             start = opened.read(4)
-        if captured.is_one(start):
+        if _core.is_capture(start):
             return captured.read(file)
         text = _text(file, start)
     except (OSError, EOFError, zlib.error) as error:

@@ -51,22 +51,30 @@ fn both(scenario: &Value) -> (Output, [Vec<u8>; 2]) {
     (plain, files)
 }
 
-/// A packet in a file: its time, and the flow if it carries data.
+/// A packet in a file.
 struct Seen {
     clock_ns: u64,
+    /// The flow, if it carries data.
     data_of: Option<u32>,
+    /// For TCP, the byte of the stream at which its payload ends, counted from one.
+    end_byte: u32,
+    psh: bool,
 }
 
 fn packets(file: &[u8]) -> Vec<Seen> {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let wire = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
     let (mut at, mut found) = (0, Vec::new());
     while at < file.len() {
         if word(at) == 6 {
             let clock_ns = u64::from(word(at + 12)) << 32 | u64::from(word(at + 16));
             let (captured, length) = (word(at + 20), word(at + 24));
-            let source = u32::from_be_bytes(file[at + 40..at + 44].try_into().unwrap());
-            let data_of = (length > captured).then(|| source - (10 << 24) - 1);
-            found.push(Seen { clock_ns, data_of });
+            let (ip, tcp) = (at + 28, at + 48);
+            let data_of = (length > captured).then(|| wire(ip + 12) - (10 << 24) - 1);
+            let end_byte =
+                (wire(tcp + 4).wrapping_add(length - captured)).wrapping_sub(1_000_000_001);
+            let psh = file[tcp + 13] & 8 != 0;
+            found.push(Seen { clock_ns, data_of, end_byte, psh });
         }
         at += word(at + 4) as usize;
     }
@@ -104,6 +112,39 @@ fn express_lanes_make_no_difference() {
     let sent_segs: u64 = run.summary.flows.iter().map(|flow| flow.sent_segs).sum();
     let data = packets(&sent).iter().filter(|packet| packet.data_of.is_some()).count();
     assert_eq!(data as u64, sent_segs);
+}
+
+#[test]
+fn the_end_of_a_request_says_psh_and_nothing_else_of_it_does() {
+    let (run, [sent, received]) = both(&eventful());
+    for seen in [packets(&sent), packets(&received)] {
+        let requests: Vec<_> = seen.iter().filter(|packet| packet.data_of == Some(2)).collect();
+        assert!(requests.iter().filter(|packet| packet.psh).count() > 20);
+        assert!(requests.iter().all(|packet| packet.psh == (packet.end_byte % 10_000 == 0)));
+        assert!(!seen.iter().any(|packet| packet.psh && packet.data_of == Some(0)));
+    }
+    assert!(run.summary.flows[2].retransmitted_segs > 0);
+}
+
+#[test]
+fn the_end_of_a_chunk_says_psh() {
+    let sent = |tso_push: bool| {
+        let mut sender = flow("reno", None, 20 * MILLISECOND);
+        sender["switches"] = json!({"tso": true, "tso_push": tso_push, "pacing": "fq"});
+        let (run, [sent, _]) = both(&resolve(&scenario(100_000_000, 10_000, 1, vec![sender])));
+        assert_eq!(run.summary.flows[0].retransmitted_segs, 0);
+        packets(&sent).into_iter().filter(|packet| packet.data_of.is_some()).collect::<Vec<_>>()
+    };
+    let pushed = sent(true);
+    // The first window leaves unpaced, two chunks at once.
+    let chunks: Vec<_> = pushed[10..].chunk_by(|one, next| one.clock_ns == next.clock_ns).collect();
+    assert!(chunks.iter().filter(|chunk| chunk.len() > 1).count() > 50);
+    for chunk in chunks {
+        let (last, others) = chunk.split_last().unwrap();
+        assert_eq!(last.psh, !others.is_empty());
+        assert!(!others.iter().any(|packet| packet.psh));
+    }
+    assert!(!sent(false).iter().any(|packet| packet.psh), "before Linux 5.4");
 }
 
 /// What ends an undisturbed stretch, one thing at a time: two bulk flows with equal round-trip

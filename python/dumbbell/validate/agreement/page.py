@@ -153,7 +153,7 @@ def remarks(agreement: Agreement) -> Iterator[str]:
         what = "failed" if run.failed else "invalid, left out"
         yield f"{run.scenario}: run {run.repetition} on the {run.side}: {what}: {run.reason}"
     for entry in agreement.stale:
-        yield f"explains nothing any more: {entry.scenarios}: {entry.reason}"
+        yield f"explains nothing any more: {'; '.join(entry.scenarios)}: {entry.reason}"
 
 
 def parity_cells(parity: Parity) -> tuple[str, ...]:

@@ -1,0 +1,108 @@
+"""Plots of means: one for each quantity, a row for each of what is compared, 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import altair as alt
+import polars as pl
+
+from dumbbell.figures import style
+from dumbbell.figures.data import inline
+from dumbbell.figures.style import GRID
+from dumbbell.quantities.registry import Best, Quantity
+
+MEANS: Final = {
+    "row": pl.String,
+    "label": pl.String,
+    "colour": pl.String,
+    "shape": pl.String,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+DOTS: Final = {
+    "row": pl.String,
+    "label": pl.String,
+    "colour": pl.String,
+    "value": pl.Float64,
+}
+"""Columns of the frames of a plot; an algorithm goes by its label."""
+
+_WIDTH: Final = 200
+_STEP: Final = 24
+_COLUMNS: Final = 3
+_BETTER: Final = {Best.HIGHEST: "higher is better", Best.LOWEST: "lower is better"}
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A quantity in the unit in which it is shown.
+
+    Attributes
+    ----------
+    quantity
+        The quantity.
+    means
+        Means and the ends of their intervals, which may be null: `MEANS`.
+    dots
+        What is drawn small behind them: `DOTS`.
+    """
+
+    quantity: Quantity
+    means: pl.DataFrame
+    dots: pl.DataFrame
+
+
+def draw(
+    plots: Sequence[Plot], rows: Sequence[str], title: alt.TitleParams | None = None
+) -> alt.ConcatChart:
+    """Draw plots, one at least, with the rows in this order."""
+    drawn = [_drawn(plot, rows, first=place % _COLUMNS == 0) for place, plot in enumerate(plots)]
+    together = alt.concat(*drawn, columns=_COLUMNS, spacing=18, title=title or alt.Undefined)
+    chart: alt.ConcatChart = together.configure(**style.config())
+    return chart
+
+
+def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | alt.FacetChart:
+    quantity = plot.quantity
+    unit = f" ({quantity.shown_unit})" if quantity.shown_unit else ""
+    title = alt.TitleParams(
+        f"{quantity.title}{unit}",
+        subtitle=_BETTER[quantity.best] if quantity.best else "",
+        fontSize=12.5,
+    )
+    y = alt.Y(
+        "row:N",
+        sort=rows,
+        title=None,
+        scale=alt.Scale(domain=rows),
+        axis=alt.Axis(labels=first, ticks=first, labelLimit=300, grid=True, gridColor=GRID),
+    )
+    colour = alt.Color("colour:N", scale=None)
+    scale, axis = alt.Scale(zero=False, padding=8), alt.Axis(tickCount=4)
+    means = alt.Chart(inline(plot.means)).encode(
+        y=y, color=colour, tooltip=_told("mean", "low", "high")
+    )
+    layers = [
+        means.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q"),
+        means.mark_point(filled=True, size=75, opacity=1).encode(
+            x=alt.X("mean:Q", title=None, scale=scale, axis=axis),
+            shape=alt.Shape("shape:N", scale=None),
+        ),
+    ]
+    if not plot.dots.is_empty():
+        dots = alt.Chart(inline(plot.dots)).mark_circle(size=24, opacity=0.5)
+        x = alt.X("value:Q", title=None, scale=scale, axis=axis)
+        layers.insert(0, dots.encode(x=x, y=y, color=colour, tooltip=_told("value")))
+    return alt.layer(*layers).properties(title=title, width=_WIDTH, height=alt.Step(_STEP))
+
+
+def _told(*numbers: str) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("label:N", title="algorithm"),
+        alt.Tooltip("row:N", title="row"),
+        *(alt.Tooltip(f"{number}:Q", format=".4~g") for number in numbers),
+    ]
