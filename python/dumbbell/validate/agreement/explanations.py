@@ -64,12 +64,6 @@ _CAPACITY: Final = (
     "and 10 ms from 0.9 to 16.4 % (kernel 16.6 %), and by up to 0.2 ms those at 3.1 Mbit/s, CoDel "
     "of 8 packets, from 5.8 to 8.7 % (kernel 8.6 %); 12 runs each."
 )
-_PAUSES: Final = (
-    "The queue holds 2.5 ms, and the machine held the emulator up for as much as 6 ms, within the "
-    "limit of 1 % of the time. Ten pauses of the link of 5 ms each take the simulated "
-    "retransmissions of BIC and CUBIC from 0.21 to 0.74 % and their goodput from 477 to 468 Mbit/s "
-    "(kernel 0.50 %, 467 Mbit/s; 12 runs each)."
-)
 _GRADIENTS: Final = (
     "CDG backs off by how round trips grow, from tenths of a millisecond on, and the kernel's "
     "hosts add that now and then. ACKs held up at random by up to 0.2 ms take the simulated "
@@ -95,7 +89,6 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
     Explanation(
         (*_named("ccp"), *_named("ccpd")), ("retransmitted", "windows"), _CAPACITY, always=False
     ),
-    Explanation(("bic + cubic, 500 Mbit/s, *",), ("retransmitted",), _PAUSES, always=False),
     Explanation(_named("cdg"), ("goodput", "share", "windows"), _GRADIENTS, always=False),
     Explanation(("westwood, 10 Mbit/s, *",), ("goodput", "queue"), _CLOCK),
 )
