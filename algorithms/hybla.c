@@ -28,9 +28,9 @@
  * windows 512 times larger.
  *
  * Unlike Linux: the limit of 65535 segments (window_max) holds growth alone, since the
- * stack's clamp cannot be written from BPF. Without an RTT when the connection begins, as
- * in the simulator, whose handshakes tell none, the first window is the stack's and rho
- * that of the first ACK; Linux would stay at rho = 1.
+ * stack's clamp cannot be written from BPF. Linux stays at rho = 1 if it has no RTT when
+ * the connection begins; here the first window is then the stack's and rho that of the
+ * first ACK.
  */
 #include "cc.h"
 

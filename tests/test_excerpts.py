@@ -69,7 +69,13 @@ def captured() -> tuple[ResolvedScenario, bytes]:
         {"algorithm": "cubic", "count": 2, "label": "page"},
         {"transport": "udp", "rate": "1mbit", "label": "voice"},
     ]
-    changes = {"network.rate": "5mbit", "network.rtt": "20ms", "duration": "3s", "flow": flows}
+    changes = {
+        "network.rate": "5mbit",
+        "network.rtt": "20ms",
+        "network.queue": "20p",
+        "duration": "3s",
+        "flow": flows,
+    }
     run = scenario(changes).resolve(capture=True)
     found = simulate(run).captures
     assert found is not None

@@ -266,6 +266,7 @@ impl Ahead {
             overhead_bytes: self.host.overhead_bytes,
             has_interface: self.host.interface.is_some(),
             tcp_bpf: tcp.tcp_bpf,
+            handshake_rtt: self.host.base_rtt,
         };
         let mut app = App::new(tcp.demand.clone(), spec.mss_bytes(), self.random.split());
         let algorithm = algorithm(tcp).expect("a checked algorithm");
@@ -273,11 +274,10 @@ impl Ahead {
         if !self.shortcuts.sender {
             sender.take_long_way();
         }
-        let mut receiver = Receiver::new(&stack);
+        let mut receiver = Receiver::new(&stack, self.host.base_rtt);
         if !self.shortcuts.receiver {
             receiver.take_long_way();
         }
-        receiver.set_rtt(self.host.base_rtt);
         sender.supply(app.act(now, 0));
         Connection { sender, receiver, app, parks_acks: parks_acks(tcp) }
     }

@@ -136,7 +136,7 @@ impl Recorder {
             cwnd_segs: conn.cwnd_segs,
             ssthresh_segs: conn.ssthresh_segs,
             in_flight_segs: sender.in_flight(),
-            srtt_us: rtt.srtt_us().unwrap_or(NONE_U32),
+            srtt_us: rtt.srtt_us(),
             rtt_us: rtt.latest_us().unwrap_or(NONE_U32),
             min_rtt_us: conn.min_rtt_us,
             rto_us: rtt.rto().as_micros(),

@@ -33,6 +33,7 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
         overhead_bytes: 0,
         has_interface: false,
         tcp_bpf: None,
+        handshake_rtt: Span::from_millis(10),
     };
     let stack = (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)();
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();

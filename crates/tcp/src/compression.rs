@@ -13,7 +13,6 @@ const RTT_PART: u64 = 20;
 /// Which acknowledgements of segments out of order may wait.
 #[derive(Clone, Debug)]
 pub struct SackCompression {
-    wait_max: Span,
     held_max: u32,
     wait: Span,
     /// Segments out of order since the cumulative acknowledgement last moved, up to
@@ -23,16 +22,12 @@ pub struct SackCompression {
 }
 
 impl SackCompression {
-    /// Nothing waits until a round-trip time is known.
-    pub const fn new(stack: &Stack) -> Self {
+    /// For a peer at the round-trip time `rtt`.
+    pub fn new(stack: &Stack, rtt: Span) -> Self {
         let wait_max = if stack.sack { stack.sack_compression_ns } else { Span::ZERO };
         let held_max = stack.sack_compression_segs;
-        Self { wait_max, held_max, wait: Span::ZERO, duplicates: 0, held: 0 }
-    }
-
-    /// Takes the round-trip time.
-    pub fn set_rtt(&mut self, rtt: Span) {
-        self.wait = Span(rtt.0 / RTT_PART).min(self.wait_max);
+        let wait = Span(rtt.0 / RTT_PART).min(wait_max);
+        Self { held_max, wait, duplicates: 0, held: 0 }
     }
 
     /// Takes a segment out of order; whether its acknowledgement may wait.

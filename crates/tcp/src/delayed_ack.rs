@@ -29,7 +29,7 @@ pub struct DelayedAck {
     longest_ms: u32,
     /// The ATO.
     timeout_ms: u32,
-    rtt_ms: Option<u32>,
+    rtt_ms: u32,
     rto_ms: u32,
 }
 
@@ -43,13 +43,14 @@ const fn span(ticks: u32) -> Span {
 }
 
 impl DelayedAck {
-    /// Nothing has arrived.
-    pub fn new(stack: &Stack) -> Self {
+    /// Nothing has arrived but the handshake, with the round-trip time and the
+    /// retransmission timeout that follows from it.
+    pub fn new(stack: &Stack, rtt: Span, rto: Span) -> Self {
         let usual = match stack.delayed_ack {
             AckDelay::Fixed => Span(u64::MAX),
             AckDelay::Adaptive => Span::ZERO,
         };
-        Self {
+        let mut delay = Self {
             last: Time::ZERO,
             usual,
             wait: stack.delayed_ack_ns,
@@ -60,16 +61,11 @@ impl DelayedAck {
             shortest_ms: ticks(stack.delayed_ack_ns),
             longest_ms: ticks(stack.delayed_ack_max_ns),
             timeout_ms: ticks(stack.delayed_ack_ns),
-            rtt_ms: None,
-            rto_ms: ticks(stack.rto_initial_ns),
-        }
-    }
-
-    /// Takes the round-trip time, and the retransmission timeout that follows from it.
-    pub fn set_rtt(&mut self, rtt: Span, rto: Span) {
-        self.rtt_ms = Some(ticks(rtt));
-        self.rto_ms = ticks(rto);
-        self.settle();
+            rtt_ms: ticks(rtt),
+            rto_ms: ticks(rto),
+        };
+        delay.settle();
+        delay
     }
 
     /// Whether a segment in order at `now` changes nothing here but the time.
@@ -119,8 +115,7 @@ impl DelayedAck {
     /// than the shortest would never be worth its timer.
     fn settle(&mut self) {
         if self.policy == AckDelay::Adaptive {
-            let round_trip_ms =
-                self.rtt_ms.map_or(self.longest_ms, |rtt_ms| rtt_ms.max(self.shortest_ms));
+            let round_trip_ms = self.rtt_ms.max(self.shortest_ms);
             self.wait = span(self.timeout_ms.min(round_trip_ms).min(self.longest_ms));
         }
     }
@@ -156,11 +151,9 @@ mod tests {
     use super::*;
     use crate::stack::linux_6;
 
-    fn adaptive() -> DelayedAck {
+    fn adaptive(rtt_ms: u64, rto_ms: u64) -> DelayedAck {
         let stack = Stack { delayed_ack: AckDelay::Adaptive, ..linux_6() };
-        let mut delay = DelayedAck::new(&stack);
-        delay.set_rtt(Span::from_millis(50), Span::from_millis(250));
-        delay
+        DelayedAck::new(&stack, Span::from_millis(rtt_ms), Span::from_millis(rto_ms))
     }
 
     /// Waits in ms after segments with the given gaps in ms.
@@ -176,8 +169,7 @@ mod tests {
 
     #[test]
     fn the_timeout_follows_the_gaps() {
-        let mut delay = adaptive();
-        delay.set_rtt(Span::from_millis(500), Span::from_millis(1_500));
+        let mut delay = adaptive(500, 1_500);
         // 40; 20 + 30; 25 + 40; short gaps lead back: 32 + 20, 26 + 20.
         assert_eq!(waits(&mut delay, &[0, 30, 40, 1, 1]), [40, 50, 65, 52, 46]);
         // A gap of the timeout or more leaves it alone.
@@ -189,8 +181,7 @@ mod tests {
 
     #[test]
     fn it_is_settled_after_a_few_short_gaps_and_counts_in_whole_milliseconds() {
-        let mut delay = adaptive();
-        delay.set_rtt(Span::from_millis(500), Span::from_millis(1_500));
+        let mut delay = adaptive(500, 1_500);
         assert_eq!(waits(&mut delay, &[0, 39, 39, 39]), [40, 59, 68, 73]);
         assert_eq!(waits(&mut delay, &[0, 0, 0, 0, 0]), [56, 48, 44, 42, 41]);
         assert!(!delay.is_usual(delay.last), "it still moves");
@@ -210,15 +201,14 @@ mod tests {
 
     #[test]
     fn a_short_round_trip_limits_the_wait() {
-        let mut delay = adaptive();
+        let mut delay = adaptive(50, 250);
         assert_eq!(waits(&mut delay, &[0, 35, 50]), [40, 50, 50]);
-        delay.set_rtt(Span::from_millis(1), Span::from_millis(201));
-        assert_eq!(delay.wait(), Span::from_millis(40));
+        assert_eq!(waits(&mut adaptive(1, 201), &[0, 35, 50]), [40, 40, 40]);
     }
 
     #[test]
     fn the_start_of_a_late_flow_is_no_gap() {
-        let mut delay = adaptive();
+        let mut delay = adaptive(50, 250);
         delay.on_data(Time(30_000_000));
         assert_eq!(delay.wait(), Span::from_millis(40));
         assert!(delay.is_usual(Time(50_000_000)), "a gap of half the timeout changes nothing");
@@ -227,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_gap_beyond_the_rto_fills_the_quota_again() {
-        let mut delay = adaptive();
+        let mut delay = adaptive(50, 250);
         delay.on_data(Time::ZERO);
         for _ in 0..16 {
             assert!(delay.is_quick());
@@ -245,7 +235,7 @@ mod tests {
     #[test]
     fn a_fixed_delay_never_changes_and_its_quota_is_never_filled_again() {
         let stack = Stack { delayed_ack: AckDelay::Fixed, ..linux_6() };
-        let mut delay = DelayedAck::new(&stack);
+        let mut delay = DelayedAck::new(&stack, Span::from_millis(50), Span::from_millis(250));
         assert!(delay.is_usual(Time(u64::MAX - 1)));
         assert_eq!(waits(&mut delay, &[30, 30, 5_000]), [40, 40, 40]);
         delay.quick = 0;

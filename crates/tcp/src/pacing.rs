@@ -1,6 +1,6 @@
 //! Pacing: the earliest departure of the next chunk, and the stack's own rate.
 
-use dumbbell_algorithm::{Conn, NO_RTT};
+use dumbbell_algorithm::Conn;
 use dumbbell_network::{Span, Time};
 
 use crate::stack::Stack;
@@ -52,16 +52,12 @@ impl Pacer {
 }
 
 /// The rate at which Linux would pace, in bytes per second: 200 % of the window per
-/// smoothed round trip in slow start, 120 % from half of ssthresh on. None before the
-/// first round trip.
-pub fn stack_rate(conn: &Conn, outstanding_segs: u64) -> Option<u64> {
-    if conn.srtt_us == NO_RTT {
-        return None;
-    }
+/// smoothed round trip in slow start, 120 % from half of ssthresh on.
+pub fn stack_rate(conn: &Conn, outstanding_segs: u64) -> u64 {
     let percent = if conn.cwnd_segs < conn.ssthresh_segs / 2 { 200 } else { 120 };
     let window = u64::from(conn.cwnd_segs).max(outstanding_segs) * u64::from(conn.mss_bytes);
     let per_second = window.saturating_mul(MICROS_PER_SECOND / 100 * percent);
-    Some(per_second / u64::from(conn.srtt_us.max(1)))
+    per_second / u64::from(conn.srtt_us.max(1))
 }
 
 #[cfg(test)]
@@ -107,11 +103,10 @@ mod tests {
     #[test]
     fn the_stack_paces_at_twice_the_window_in_slow_start_and_at_1_2_later() {
         let mut conn = Conn { cwnd_segs: 100, srtt_us: 100_000, ..Conn::default() };
-        assert_eq!(stack_rate(&conn, 0), Some(2 * 1_448_000));
-        assert_eq!(stack_rate(&conn, 150), Some(3 * 1_448_000));
+        assert_eq!(stack_rate(&conn, 0), 2 * 1_448_000);
+        assert_eq!(stack_rate(&conn, 150), 3 * 1_448_000);
         conn.ssthresh_segs = 200;
-        assert_eq!(stack_rate(&conn, 0), Some(1_737_600));
-        assert_eq!(stack_rate(&Conn::default(), 0), None);
+        assert_eq!(stack_rate(&conn, 0), 1_737_600);
     }
 
     proptest! {

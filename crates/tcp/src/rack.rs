@@ -47,10 +47,10 @@ pub type Sending = (Order, Time);
 pub struct Moment {
     /// The time.
     pub now: Time,
-    /// Smallest round-trip time; none before the first sample.
-    pub min_rtt: Option<Span>,
-    /// Smoothed round-trip time; none before the first sample.
-    pub srtt: Option<Span>,
+    /// Smallest round-trip time.
+    pub min_rtt: Span,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
     /// The sender is in Recovery or Loss.
     pub is_repairing: bool,
     /// The timestamp that an acknowledgement echoes, where the stack uses it. None for what
@@ -123,7 +123,7 @@ impl Rack {
     pub fn on_delivery(&mut self, moment: &Moment, sending: Sending, was_resent: bool) {
         let rtt = moment.now.since(sending.1);
         // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).
-        let too_soon = moment.min_rtt.is_some_and(|min| rtt < min);
+        let too_soon = rtt < moment.min_rtt;
         let caused_earlier = moment.echo.is_some_and(|echo| echo < clock(sending.1));
         if was_resent && (too_soon || caused_earlier) {
             return;
@@ -161,16 +161,14 @@ impl Rack {
 
     fn fixed(moment: &Moment, evidence: Evidence) -> Span {
         let wide = evidence.reordering_seen || !evidence.any_lost;
-        let quarter = moment.min_rtt.filter(|_| wide).map_or(Span::ZERO, |min| Span(min.0 / 4));
-        quarter.max(FIXED_WINDOW)
+        if wide { Span(moment.min_rtt.0 / 4).max(FIXED_WINDOW) } else { FIXED_WINDOW }
     }
 
     fn adaptive(&self, moment: &Moment, evidence: Evidence) -> Span {
         if !evidence.reordering_seen && (moment.is_repairing || evidence.many_sacked) {
             return Span::ZERO;
         }
-        let (Some(min), Some(srtt)) = (moment.min_rtt, moment.srtt) else { return Span::ZERO };
-        Span(min.0 / 4 * self.steps).min(srtt)
+        Span(moment.min_rtt.0 / 4 * self.steps).min(moment.srtt)
     }
 }
 
@@ -183,8 +181,8 @@ mod tests {
     fn moment(now_ms: u64) -> Moment {
         Moment {
             now: Time::ZERO + Span::from_millis(now_ms),
-            min_rtt: Some(Span::from_millis(40)),
-            srtt: Some(Span::from_millis(60)),
+            min_rtt: Span::from_millis(40),
+            srtt: Span::from_millis(60),
             is_repairing: false,
             echo: None,
         }

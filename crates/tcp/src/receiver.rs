@@ -16,6 +16,7 @@ use crate::compression::SackCompression;
 use crate::delayed_ack::DelayedAck;
 use crate::ecn_echo::EcnEcho;
 use crate::reassembly::Reassembly;
+use crate::rtt::RttEstimator;
 use crate::stack::Stack;
 
 /// Full segments that may wait for an acknowledgement (RFC 5681, section 4.2).
@@ -59,8 +60,6 @@ struct Unusual {
     /// Segments waiting for an acknowledgement that are not full.
     short_waiting: u64,
     ce_segs: u64,
-    rto_min: Span,
-    rto_max: Span,
     /// Most blocks in an acknowledgement; none without SACK.
     blocks_max: usize,
     reports_duplicates: bool,
@@ -99,10 +98,12 @@ impl RunAcks {
 }
 
 impl Receiver {
-    /// A receiver that has seen nothing.
+    /// A receiver that has seen nothing but a handshake of the round-trip time `rtt`. As it
+    /// sends no data, it never gets another sample.
     #[must_use]
-    pub fn new(stack: &Stack) -> Self {
-        let unusual = Box::new(Unusual::new(stack));
+    pub fn new(stack: &Stack, rtt: Span) -> Self {
+        let unusual = Box::new(Unusual::new(stack, rtt));
+        let rto = RttEstimator::new(stack, Time::ZERO, rtt).rto();
         Self {
             next: 0,
             acknowledged: 0,
@@ -113,7 +114,7 @@ impl Receiver {
             stamp_mask: if stack.timestamps { u32::MAX } else { 0 },
             disturbed: unusual.coalescer.is_on(),
             has_more: false,
-            delay: DelayedAck::new(stack),
+            delay: DelayedAck::new(stack, rtt, rto),
             unusual,
         }
     }
@@ -122,16 +123,6 @@ impl Receiver {
     pub fn take_long_way(&mut self) {
         self.unusual.takes_long_way = true;
         self.settle();
-    }
-
-    /// Takes the round-trip time that the handshake measured: a receiver that sends no
-    /// data never gets another sample. Until then no SACK is compressed.
-    pub fn set_rtt(&mut self, rtt: Span) {
-        // As after a first sample (RFC 6298, section 2.2): the variance is half of it.
-        let Unusual { rto_min, rto_max, .. } = *self.unusual;
-        let rto = Span(rtt.0 + (2 * rtt.0).max(rto_min.0)).min(rto_max);
-        self.delay.set_rtt(rtt, rto);
-        self.unusual.compression.set_rtt(rtt);
     }
 
     /// Takes a data segment; gives the acknowledgement to send at once, if any. If
@@ -407,17 +398,15 @@ impl Receiver {
 }
 
 impl Unusual {
-    fn new(stack: &Stack) -> Self {
+    fn new(stack: &Stack, rtt: Span) -> Self {
         let room = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
         Self {
             ecn: EcnEcho::new(stack.ecn),
             coalescer: Coalescer::new(stack),
-            compression: SackCompression::new(stack),
+            compression: SackCompression::new(stack, rtt),
             reassembly: Reassembly::new(),
             short_waiting: 0,
             ce_segs: 0,
-            rto_min: stack.rto_min_ns,
-            rto_max: stack.rto_max_ns,
             blocks_max: if stack.sack { room } else { 0 },
             reports_duplicates: stack.sack && stack.dsack,
             takes_long_way: false,

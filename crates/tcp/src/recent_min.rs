@@ -20,24 +20,23 @@ pub struct RecentMin {
 }
 
 impl RecentMin {
-    /// No values yet.
+    /// Begins with the value that was taken at `now`.
     #[must_use]
-    pub const fn new(window: Option<Span>) -> Self {
+    pub fn new(window: Option<Span>, now: Time, value: u32) -> Self {
         let share = match window {
             Some(Span(0)) => Some(Span(1)),
             Some(Span(window)) => Some(Span(window.div_ceil(SHARES as u64))),
             None => None,
         };
-        let minima = [NOTHING; SHARES + 1];
-        Self { share, share_ends: Time::NEVER, minima, min: NOTHING }
+        let mut minima = [NOTHING; SHARES + 1];
+        minima[0] = value;
+        let share_ends = share.map_or(Time::NEVER, |share| now + share);
+        Self { share, share_ends, minima, min: value }
     }
 
     /// Takes a value.
     #[inline]
     pub fn take(&mut self, now: Time, value: u32) {
-        if self.min == NOTHING {
-            self.share_ends = self.share.map_or(Time::NEVER, |share| now + share);
-        }
         if now >= self.share_ends {
             self.forget(now);
         }
@@ -58,11 +57,11 @@ impl RecentMin {
         self.min = self.minima.into_iter().min().expect("a share");
     }
 
-    /// The smallest value of late, if there is one.
+    /// The smallest value of late.
     #[inline]
     #[must_use]
-    pub const fn get(&self) -> Option<u32> {
-        if self.min == NOTHING { None } else { Some(self.min) }
+    pub const fn get(&self) -> u32 {
+        self.min
     }
 }
 
@@ -76,25 +75,22 @@ mod tests {
 
     #[test]
     fn a_value_is_forgotten_after_its_window() {
-        let mut min = RecentMin::new(Some(Span::from_millis(8_000)));
-        assert_eq!(min.get(), None);
-        min.take(second(5), 10);
+        let mut min = RecentMin::new(Some(Span::from_millis(8_000)), second(5), 10);
         min.take(second(7), 20);
         min.take(second(12), 30);
-        assert_eq!(min.get(), Some(10));
+        assert_eq!(min.get(), 10);
         min.take(second(14), 40);
-        assert_eq!(min.get(), Some(20));
+        assert_eq!(min.get(), 20);
         min.take(second(16), 40);
-        assert_eq!(min.get(), Some(30));
+        assert_eq!(min.get(), 30);
         min.take(second(99), 70);
-        assert_eq!(min.get(), Some(70));
+        assert_eq!(min.get(), 70);
     }
 
     #[test]
     fn without_a_window_nothing_is_forgotten() {
-        let mut min = RecentMin::new(None);
-        min.take(second(0), 10);
+        let mut min = RecentMin::new(None, second(0), 10);
         min.take(second(1_000_000), 20);
-        assert_eq!(min.get(), Some(10));
+        assert_eq!(min.get(), 10);
     }
 }

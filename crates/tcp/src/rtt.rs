@@ -2,7 +2,7 @@
 //!
 //! RFC 6298, to the letter or as Linux computes it: a variance term of at least
 //! `rto_min` that falls once per round trip only, and a deviation that reacts slowly to
-//! falling samples.
+//! falling samples. The first sample is the handshake's.
 
 use dumbbell_network::{Span, Time};
 
@@ -16,7 +16,7 @@ pub struct RttEstimator {
     rto_min_us: u64,
     rto_max: Span,
     rto: Span,
-    srtt_x8: Option<u64>,
+    srtt_x8: u64,
     deviation_x4: u64,
     deviation_max_x4: u64,
     variance_x4: u64,
@@ -46,49 +46,52 @@ pub struct RttSummary {
 
 /// Granularity G of the clock in RFC 6298, in microseconds.
 const CLOCK_US: u64 = 1_000;
+/// What algorithms have for a round-trip time are 32 bits with a sign: 36 minutes.
+pub const RTT_US_MAX: u64 = i32::MAX as u64;
+
+/// A round-trip time in microseconds.
+#[inline]
+pub fn rtt_us(rtt: Span) -> u32 {
+    rtt.as_micros().min(RTT_US_MAX) as u32
+}
 
 impl RttEstimator {
-    /// An estimator without samples.
+    /// An estimator that has the handshake's sample, taken at `now`; the statistics leave
+    /// it out.
     #[must_use]
-    pub const fn new(stack: &Stack) -> Self {
-        Self {
+    pub fn new(stack: &Stack, now: Time, handshake: Span) -> Self {
+        let handshake_us = rtt_us(handshake).max(1);
+        let rtt = u64::from(handshake_us);
+        let rto_min_us = stack.rto_min_ns.as_micros();
+        let variance_x4 = rto_min_us.max(rtt * 2);
+        let mut estimator = Self {
             rule: stack.rto_rule,
-            rto_min_us: stack.rto_min_ns.as_micros(),
+            rto_min_us,
             rto_max: stack.rto_max_ns,
-            rto: stack.rto_initial_ns,
-            srtt_x8: None,
-            deviation_x4: 0,
-            deviation_max_x4: 0,
-            variance_x4: 0,
+            rto: Span::ZERO,
+            srtt_x8: rtt * 8,
+            deviation_x4: rtt * 2,
+            deviation_max_x4: variance_x4,
+            variance_x4,
             round_ends: 0,
-            recent_min: RecentMin::new(stack.min_rtt_window_ns),
+            recent_min: RecentMin::new(stack.min_rtt_window_ns, now, handshake_us),
             min_us: None,
             max_us: 0,
             sum_us: 0,
             samples: 0,
             latest_us: None,
-        }
+        };
+        estimator.update_rto();
+        estimator
     }
 
     /// Takes a sample; `acked` and `next` are the lowest segment not yet
     /// acknowledged and the next one to be sent.
     #[inline]
     pub fn sample(&mut self, rtt_us: u32, acked: u64, next: u64) {
-        let rtt = u64::from(rtt_us);
-        match self.srtt_x8 {
-            None => {
-                self.srtt_x8 = Some(rtt * 8);
-                self.deviation_x4 = rtt * 2;
-                self.variance_x4 = self.deviation_x4.max(self.rto_min_us);
-                self.deviation_max_x4 = self.variance_x4;
-                self.round_ends = next;
-            }
-            Some(srtt_x8) => {
-                self.smooth(srtt_x8, rtt);
-                if acked > self.round_ends {
-                    self.end_round(next);
-                }
-            }
+        self.smooth(u64::from(rtt_us));
+        if acked > self.round_ends {
+            self.end_round(next);
         }
         self.update_rto();
     }
@@ -97,7 +100,7 @@ impl RttEstimator {
     /// the receiver may have delayed cannot replace a smaller one that grows old.
     #[inline]
     pub fn record(&mut self, now: Time, rtt_us: u32, maybe_delayed: bool) {
-        if !maybe_delayed || self.recent_min.get().is_none_or(|min| rtt_us <= min) {
+        if !maybe_delayed || rtt_us <= self.recent_min.get() {
             self.recent_min.take(now, rtt_us);
         }
         self.min_us = Some(self.min_us.map_or(rtt_us, |min| min.min(rtt_us)));
@@ -114,9 +117,9 @@ impl RttEstimator {
     }
 
     #[inline]
-    fn smooth(&mut self, srtt_x8: u64, rtt: u64) {
-        let srtt = srtt_x8 >> 3;
-        self.srtt_x8 = Some(srtt_x8 + rtt - srtt);
+    fn smooth(&mut self, rtt: u64) {
+        let srtt = self.srtt_x8 >> 3;
+        self.srtt_x8 = self.srtt_x8 + rtt - srtt;
         if self.rule == RtoRule::Rfc6298 {
             self.deviation_x4 = self.deviation_x4 - (self.deviation_x4 >> 2) + rtt.abs_diff(srtt);
             return;
@@ -153,7 +156,7 @@ impl RttEstimator {
     }
 
     fn update_rto(&mut self) {
-        let srtt_us = self.srtt_x8.map_or(0, |srtt| srtt >> 3);
+        let srtt_us = self.srtt_x8 >> 3;
         let rto_us = match self.rule {
             RtoRule::Linux => srtt_us + self.variance_x4,
             RtoRule::Rfc6298 => (srtt_us + self.deviation_x4.max(CLOCK_US)).max(self.rto_min_us),
@@ -171,14 +174,14 @@ impl RttEstimator {
     /// Smoothed round-trip time in microseconds.
     #[inline]
     #[must_use]
-    pub fn srtt_us(&self) -> Option<u32> {
-        self.srtt_x8.map(|srtt| (srtt >> 3) as u32)
+    pub const fn srtt_us(&self) -> u32 {
+        (self.srtt_x8 >> 3) as u32
     }
 
     /// Smallest sample of late in microseconds.
     #[inline]
     #[must_use]
-    pub const fn min_us(&self) -> Option<u32> {
+    pub const fn min_us(&self) -> u32 {
         self.recent_min.get()
     }
 
@@ -201,22 +204,22 @@ mod tests {
     use super::*;
     use crate::stack::PROFILES;
 
-    fn estimator(profile: &str) -> RttEstimator {
+    fn estimator(profile: &str, handshake_ms: u64) -> RttEstimator {
         let profile = PROFILES.iter().find(|candidate| candidate.name == profile);
-        RttEstimator::new(&(profile.expect("a profile").stack)())
+        let stack = (profile.expect("a profile").stack)();
+        RttEstimator::new(&stack, Time::ZERO, Span::from_millis(handshake_ms))
     }
 
-    /// One sample per round trip; gives the timeouts in ms.
+    /// One sample per round trip, the handshake's first; gives the timeouts in ms.
     fn timeouts_ms(samples_ms: &[u32]) -> Vec<f64> {
-        let mut rtt = estimator("linux-6");
-        samples_ms
-            .iter()
-            .zip(1u64..)
-            .map(|(sample, round)| {
-                rtt.sample(sample * 1_000, round * 10, round * 10 + 5);
-                rtt.rto().0 as f64 / 1e6
-            })
-            .collect()
+        let mut rtt = estimator("linux-6", samples_ms[0].into());
+        let in_ms = |rto: Span| rto.0 as f64 / 1e6;
+        let mut timeouts = vec![in_ms(rtt.rto())];
+        for (sample, round) in samples_ms[1..].iter().zip(1u64..) {
+            rtt.sample(sample * 1_000, round * 10, round * 10 + 5);
+            timeouts.push(in_ms(rtt.rto()));
+        }
+        timeouts
     }
 
     fn assert_close(measured: &[f64], expected: &[f64]) {
@@ -244,8 +247,7 @@ mod tests {
 
     #[test]
     fn back_off_doubles_until_a_sample_arrives() {
-        let mut rtt = estimator("linux-6");
-        rtt.sample(100_000, 1, 2);
+        let mut rtt = estimator("linux-6", 100);
         let rto = rtt.rto();
         rtt.back_off();
         rtt.back_off();
@@ -256,9 +258,8 @@ mod tests {
 
     #[test]
     fn rfc_6298_counts_four_deviations_and_waits_a_second_at_least() {
-        let mut rtt = estimator("rfc");
-        assert_eq!(rtt.rto(), Span::from_millis(1_000));
-        rtt.sample(400_000, 1, 2);
+        assert_eq!(estimator("rfc", 100).rto(), Span::from_millis(1_000));
+        let mut rtt = estimator("rfc", 400);
         assert_eq!(rtt.rto(), Span::from_millis(1_200), "R + 4 * R/2");
         rtt.sample(400_000, 2, 3);
         assert_eq!(rtt.rto(), Span::from_millis(1_000), "R + 4 * 3/4 * R/2");
@@ -268,14 +269,22 @@ mod tests {
 
     #[test]
     fn a_sample_that_may_have_been_delayed_is_not_the_smallest_of_late() {
-        let mut rtt = estimator("linux-6");
+        let mut rtt = estimator("linux-6", 10);
         let later = Time::ZERO + Span::from_millis(400_000);
-        rtt.record(Time::ZERO, 10_000, true);
-        assert_eq!(rtt.min_us(), Some(10_000), "better than none");
         rtt.record(later, 50_000, true);
-        assert_eq!(rtt.min_us(), Some(10_000));
+        assert_eq!(rtt.min_us(), 10_000);
         rtt.record(later, 20_000, false);
-        assert_eq!(rtt.min_us(), Some(20_000), "the old one is forgotten");
-        assert_eq!(rtt.summary().map(|summary| summary.min_us), Some(10_000));
+        assert_eq!(rtt.min_us(), 20_000, "the old one is forgotten");
+    }
+
+    #[test]
+    fn the_handshake_is_in_the_estimates_and_not_in_the_statistics() {
+        let mut rtt = estimator("linux-6", 150);
+        assert_eq!((rtt.srtt_us(), rtt.min_us()), (150_000, 150_000));
+        assert_eq!(rtt.rto(), Span::from_millis(150 + 2 * 150));
+        assert_eq!((rtt.summary(), rtt.latest_us()), (None, None));
+        rtt.record(Time::ZERO, 170_000, false);
+        assert_eq!(rtt.min_us(), 150_000);
+        assert_eq!(rtt.summary().map(|summary| summary.min_us), Some(170_000));
     }
 }

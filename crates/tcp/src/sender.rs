@@ -9,7 +9,7 @@ mod congestion;
 mod timers;
 
 use dumbbell_algorithm::{CaState, Conn, CwndEvent, INFO_MAX, Instance, SAMPLED_INFO};
-use dumbbell_network::Time;
+use dumbbell_network::{Span, Time};
 
 use crate::arrival::clock;
 use crate::controller::Controller;
@@ -95,6 +95,8 @@ pub struct SenderConfig {
     pub has_interface: bool,
     /// What was set of it while it was set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
+    /// Round-trip time of the handshake.
+    pub handshake_rtt: Span,
 }
 
 /// The sender of one connection.
@@ -159,8 +161,11 @@ impl Sender {
         let algorithm = Controller::new(algorithm, seed);
         let tcp_bpf = config.tcp_bpf.unwrap_or_default();
         let limits = tcp_bpf.limits(stack, config.mss_bytes);
+        let rtt = RttEstimator::new(stack, now, config.handshake_rtt);
         let mut conn = Conn {
             cwnd_segs: stack.initial_window_segs.get(),
+            srtt_us: rtt.srtt_us(),
+            min_rtt_us: rtt.min_us(),
             mss_bytes: config.mss_bytes,
             stack: stack.flags(),
             ..Conn::default()
@@ -173,7 +178,7 @@ impl Sender {
             conn,
             algorithm,
             board: Scoreboard::new(stack),
-            rtt: RttEstimator::new(stack),
+            rtt,
             recovery: None,
             stack: stack.clone(),
             config,
@@ -200,6 +205,7 @@ impl Sender {
         };
         sender.equip();
         sender.look(now);
+        sender.shaper.on_ack(now, &mut sender.conn, 0);
         sender.algorithm.init(&mut sender.conn);
         sender
     }

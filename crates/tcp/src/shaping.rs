@@ -157,15 +157,17 @@ impl Shaper {
         self.is_needed
     }
 
-    /// An acknowledgement has been worked through: the stack's own rate follows.
+    /// An acknowledgement has been worked through, be it the handshake's: the stack's own
+    /// rate follows.
     pub fn on_ack(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
         if !self.is_needed {
             return;
         }
         self.last_ack = now;
-        self.rate = stack_rate(conn, outstanding_segs);
+        let rate = stack_rate(conn, outstanding_segs);
+        self.rate = Some(rate);
         if self.paces_all && !self.algorithm_sets_rate {
-            conn.pacing_rate_bytes_per_s = self.rate.unwrap_or(0);
+            conn.pacing_rate_bytes_per_s = rate;
         }
     }
 

@@ -84,8 +84,6 @@ pub struct Stack {
     pub rto_min_ns: Span,
     /// Longest retransmission timeout, in ns.
     pub rto_max_ns: Span,
-    /// Retransmission timeout before the first round-trip sample, in ns.
-    pub rto_initial_ns: Span,
     /// How long an acknowledgement may wait for a second segment, in ns.
     pub delayed_ack_ns: Span,
     /// Segments acknowledged one by one when a connection starts.
@@ -305,7 +303,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 44] = [
+pub const SWITCHES: [(&str, &str); 43] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
@@ -364,7 +362,6 @@ pub const SWITCHES: [(&str, &str); 44] = [
          timeout, in ns",
     ),
     ("rto_max_ns", "longest retransmission timeout, in ns"),
-    ("rto_initial_ns", "retransmission timeout before the first RTT sample, in ns"),
     ("delayed_ack_ns", "how long an acknowledgement may wait for a second segment, in ns"),
     ("quick_acks", "segments acknowledged one by one when a connection starts"),
     ("delayed_ack", "how the wait of an acknowledgement is found: fixed or adaptive"),
@@ -404,7 +401,6 @@ fn linux_2_6_6() -> Stack {
         pacing_credit: false,
         tso_push: false,
         tsq_bytes: None,
-        rto_initial_ns: Span::from_millis(3_000),
         delayed_ack: AckDelay::Fixed,
         dsack: false,
         sack_compression_ns: Span::ZERO,
@@ -518,7 +514,6 @@ pub(crate) const fn linux_6() -> Stack {
         receive_window_bytes: None,
         rto_min_ns: Span::from_millis(200),
         rto_max_ns: Span::from_millis(120_000),
-        rto_initial_ns: Span::from_millis(1_000),
         delayed_ack_ns: Span::from_millis(40),
         quick_acks: 16,
         delayed_ack: AckDelay::Adaptive,

@@ -59,8 +59,6 @@ pub struct Outstanding {
 const DELAYED_ACK_MAX: Span = Span::from_millis(200);
 /// Two ticks of a kernel's 1 ms clock.
 const TIMER_SLACK: Span = Span::from_millis(2);
-/// Before the first round-trip time (RFC 8985, section 7.2).
-const FIRST_TIMEOUT: Span = Span::from_millis(1_000);
 const DRAFT_TIMEOUT_MIN: Span = Span::from_millis(10);
 
 impl TailProbe {
@@ -102,7 +100,7 @@ impl TailProbe {
 
     /// Something was heard: the probe is wanted after that.
     #[inline]
-    pub fn on_heard(&mut self, now: Time, srtt_us: Option<u32>) {
+    pub fn on_heard(&mut self, now: Time, srtt_us: u32) {
         (self.quiet_since, self.sent_last) = (now, false);
         if !matches!(self.rule, ProbeRule::Off) {
             let timeout = self.timeout(srtt_us, u64::MAX).min(self.rto_min);
@@ -112,7 +110,7 @@ impl TailProbe {
 
     /// A new segment was sent.
     #[inline]
-    pub fn on_new_sent(&mut self, now: Time, srtt_us: Option<u32>) {
+    pub fn on_new_sent(&mut self, now: Time, srtt_us: u32) {
         if self.deadline == Time::NEVER {
             self.on_heard(now, srtt_us);
         }
@@ -121,7 +119,7 @@ impl TailProbe {
 
     /// When the probe is wanted; none: not.
     #[must_use]
-    pub fn wanted_at(&self, srtt_us: Option<u32>, outstanding: Outstanding) -> Option<Time> {
+    pub fn wanted_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
         let wanted = self.quiet_since + self.timeout(srtt_us, outstanding.segs);
         let expires = (self.rule == ProbeRule::Rfc8985 && self.sent_last)
             .then_some(outstanding.first_expires)
@@ -131,8 +129,7 @@ impl TailProbe {
     }
 
     #[inline]
-    fn timeout(&self, srtt_us: Option<u32>, outstanding: u64) -> Span {
-        let Some(srtt_us) = srtt_us else { return FIRST_TIMEOUT };
+    fn timeout(&self, srtt_us: u32, outstanding: u64) -> Span {
         let srtt = u64::from(srtt_us) * 1_000;
         let twice = srtt * 2;
         match (self.rule, outstanding) {
@@ -213,8 +210,8 @@ mod tests {
 
     fn planned_ms(rule: ProbeRule, segs: u64, srtt_ms: u32) -> u64 {
         let mut probe = quiet(rule);
-        probe.on_heard(Time::ZERO, Some(srtt_ms * 1_000));
-        let wanted = probe.wanted_at(Some(srtt_ms * 1_000), outstanding(segs)).expect("a probe");
+        probe.on_heard(Time::ZERO, srtt_ms * 1_000);
+        let wanted = probe.wanted_at(srtt_ms * 1_000, outstanding(segs)).expect("a probe");
         assert!(probe.deadline() <= wanted);
         wanted.0 / 1_000_000
     }
@@ -226,15 +223,12 @@ mod tests {
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 100), 200);
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 1), 10);
         assert_eq!(planned_ms(ProbeRule::Draft, 1, 100), 350);
-        let mut probe = quiet(ProbeRule::Draft);
-        probe.on_new_sent(Time(7), None);
-        assert_eq!(probe.wanted_at(None, outstanding(10)), Some(Time(1_000_000_007)));
-        assert_eq!(quiet(ProbeRule::Off).wanted_at(None, outstanding(10)), None);
+        assert_eq!(quiet(ProbeRule::Off).wanted_at(100_000, outstanding(10)), None);
     }
 
     #[test]
     fn after_sending_the_first_segments_timeout_counts_if_it_is_to_come() {
-        let (srtt_us, at_ms) = (Some(200_000), |ms| Time::ZERO + Span::from_millis(ms));
+        let (srtt_us, at_ms) = (200_000, |ms| Time::ZERO + Span::from_millis(ms));
         let mut probe = quiet(ProbeRule::Rfc8985);
         probe.on_new_sent(at_ms(10), srtt_us);
         assert!(probe.deadline() <= at_ms(300));

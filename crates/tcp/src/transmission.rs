@@ -255,6 +255,7 @@ mod tests {
             overhead_bytes: 0,
             has_interface: false,
             tcp_bpf: None,
+            handshake_rtt: Span::from_millis(10),
         };
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
         let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);
@@ -265,7 +266,8 @@ mod tests {
 
     /// One queue that serves a segment every 100 us, 10 ms away; gives every rate seen.
     fn rates_over_lossy_path(supplies: &[(u64, u64)], lost_per_mille: u64) -> Vec<DeliveryRate> {
-        let (mut sender, mut receiver) = (sampling_sender(), Receiver::new(&linux()));
+        let (mut sender, mut receiver) =
+            (sampling_sender(), Receiver::new(&linux(), Span::from_millis(10)));
         let mut random = Random::new(7, lost_per_mille);
         let mut acks: VecDeque<(Time, (Ack, SackBlocks))> = VecDeque::new();
         let mut data: VecDeque<(Time, u64)> = VecDeque::new();

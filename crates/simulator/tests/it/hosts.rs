@@ -171,3 +171,20 @@ fn phases_are_of_several_flows_only() {
     assert_eq!(causes(&flows(1)), []);
     assert_eq!(causes(&flows(2)), [Cause::Phase]);
 }
+
+/// A flow that begins in the queue of another knows the path as it is when it is empty.
+#[test]
+fn handshakes_measure_the_empty_path() {
+    let rtt_ns = 40 * MILLISECOND;
+    let mut late = flow("reno", None, rtt_ns);
+    late["start_ns"] = json!(5 * SECOND);
+    let flows = vec![flow("reno", None, rtt_ns), late];
+    let output =
+        run(&with(scenario(10_000_000, 100, 10, flows), "/record/interval_ns", json!(MILLISECOND)));
+    let samples = &output.flows;
+    let of_late: Vec<_> = (0..samples.flow.len()).filter(|&row| samples.flow[row] == 1).collect();
+    let known: Vec<_> = of_late.iter().map(|&row| samples.min_rtt_us[row]).collect();
+    assert!(known.len() > 1_000 && known.iter().all(|&us| us == 40_000), "{known:?}");
+    let measured = output.summary.flows[1].rtt_min_us.unwrap();
+    assert!(measured > 60_000, "{measured} us: its data met the other's queue");
+}

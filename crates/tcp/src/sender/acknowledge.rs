@@ -8,13 +8,11 @@ use crate::ack::{Ack, SackBlocks};
 use crate::arrival::clock;
 use crate::rack::Moment;
 use crate::recovery::Progress;
+use crate::rtt::{RTT_US_MAX, rtt_us};
 use crate::scoreboard::{Delivery, Losses};
 use crate::stack::Growth;
 use crate::tail_probe;
 use crate::transmission::Told;
-
-/// What they have for it are 32 bits with a sign.
-const RTT_US_MAX: u64 = i32::MAX as u64;
 
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +77,7 @@ impl Sender {
         let last_us = if segs == 1 { first_us } else { micros_since(last_sent) };
         self.rtt.sample(first_us, self.board.una(), self.board.next());
         self.note_rtt(now, last_us, segs);
-        self.conn.srtt_us = self.rtt.srtt_us().unwrap_or(first_us);
+        self.conn.srtt_us = self.rtt.srtt_us();
         let sample = AckSample {
             pkts_acked: segs as u32,
             rtt_us: last_us as i32,
@@ -102,7 +100,7 @@ impl Sender {
     fn note_rtt(&mut self, now: Time, rtt_us: u32, advanced_segs: u64) {
         let last_one = advanced_segs == 1 && self.board.outstanding_segs() == 0;
         self.rtt.record(now, rtt_us, last_one);
-        self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
+        self.conn.min_rtt_us = self.rtt.min_us();
     }
 
     #[cold]
@@ -161,8 +159,8 @@ impl Sender {
         let span = |us: u32| Span::from_micros(u64::from(us));
         Moment {
             now,
-            min_rtt: self.rtt.min_us().map(span),
-            srtt: self.rtt.srtt_us().map(span),
+            min_rtt: span(self.rtt.min_us()),
+            srtt: span(self.rtt.srtt_us()),
             is_repairing: matches!(self.state(), CaState::Recovery | CaState::Loss),
             echo: None,
         }
@@ -195,11 +193,9 @@ impl Sender {
         let echoed_us = echoed_us.filter(|_| self.stack.tells_of_all_acks);
         if let Some(rtt_us) = echoed_us {
             self.rtt.note_echoed(now, rtt_us);
-            self.conn.min_rtt_us = self.rtt.min_us().unwrap_or(rtt_us);
+            self.conn.min_rtt_us = self.rtt.min_us();
         }
-        if let Some(srtt_us) = self.rtt.srtt_us() {
-            self.conn.srtt_us = srtt_us;
-        }
+        self.conn.srtt_us = self.rtt.srtt_us();
         let latest_us = last_us.or(echoed_us);
         let sample = AckSample {
             pkts_acked: delivery.advanced_segs as u32,
@@ -306,12 +302,6 @@ const fn ack_flags(delivery: &Delivery, has_blocks: bool, ece: bool) -> u32 {
         (_, false) => ACK_SLOWPATH,
         (_, true) => ACK_SLOWPATH | ACK_ECE,
     }
-}
-
-/// A round-trip time in microseconds, where algorithms can have no more than 36 minutes.
-#[inline]
-fn rtt_us(rtt: Span) -> u32 {
-    rtt.as_micros().min(RTT_US_MAX) as u32
 }
 
 /// The round-trip time that an echoed timestamp tells, in microseconds.

@@ -185,8 +185,7 @@ impl Sender {
 
     /// A quarter of a round trip, lest reordering be taken for a loss.
     fn early_delay(&self) -> Span {
-        let srtt_us = self.rtt.srtt_us().unwrap_or(0);
-        Span::from_micros(u64::from(srtt_us / 4)).max(EARLY_DELAY_MIN)
+        Span::from_micros(u64::from(self.rtt.srtt_us() / 4)).max(EARLY_DELAY_MIN)
     }
 
     pub(super) fn enter_recovery(&mut self, ece: bool, observer: &mut impl Observer) {

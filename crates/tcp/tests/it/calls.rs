@@ -6,6 +6,7 @@ use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ecn, ProbeRule, Segment, Stack};
 
 const DELAY: Span = ms(50);
+const RTT: Span = ms(100);
 
 /// An algorithm that keeps the latest 32 calls, as letters of [`calls`].
 const WITNESS: &str = r#"#include "cc.h"
@@ -78,7 +79,7 @@ fn transfer<D: FnMut(Time, Segment) -> Fate>(
     data: D,
 ) -> Wire<D, impl FnMut(Time) -> Fate + use<D>> {
     own::load("witness", WITNESS, "witness.c").expect("an algorithm");
-    let mut wire = Wire::new(stack, "witness", Some(segs), data, steady(DELAY));
+    let mut wire = Wire::new(stack, "witness", Some(segs), RTT, data, steady(DELAY));
     wire.finish();
     wire
 }
@@ -169,7 +170,7 @@ fn a_start_after_idle_time_tells_when_data_was_last_sent() {
     for slow_start_after_idle in [false, true] {
         let stack = Stack { slow_start_after_idle, ..plain("linux-6") };
         let data = |_: Time, _: Segment| Fate::after(DELAY);
-        let mut wire = Wire::new(&stack, "idler", Some(5), data, steady(DELAY));
+        let mut wire = Wire::new(&stack, "idler", Some(5), RTT, data, steady(DELAY));
         wire.finish();
         assert_eq!(wire.sender.algorithm_info()[0], 0);
         wire.now = Time::ZERO + ms(1_030);
@@ -182,7 +183,7 @@ fn a_start_after_idle_time_tells_when_data_was_last_sent() {
         let is_lost = segment.number == 4 && !segment.is_retransmission;
         if is_lost { Fate::lost() } else { Fate::after(DELAY) }
     };
-    let mut wire = Wire::new(&plain("linux-6"), "idler", Some(5), data, steady(DELAY));
+    let mut wire = Wire::new(&plain("linux-6"), "idler", Some(5), RTT, data, steady(DELAY));
     wire.finish();
     let resent = wire.sent.last().expect("the fifth again").0;
     assert!(resent > Time::ZERO + ms(200));

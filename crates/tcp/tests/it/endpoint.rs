@@ -82,8 +82,7 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
     let mut sender = Sender::new(stack, CONFIG, algorithm, Time::ZERO, seed);
     sender.supply(segs);
-    let mut receiver = Receiver::new(stack);
-    receiver.set_rtt(Span::from_millis(20));
+    let mut receiver = Receiver::new(stack, RTT);
     let mut path = Path { random: Random::new(seed, 0), trouble, wire: BTreeMap::new(), sent: 0 };
     let mut received = BTreeSet::new();
     let mut reductions = Reductions::default();
@@ -125,7 +124,9 @@ const CONFIG: SenderConfig = SenderConfig {
     overhead_bytes: 0,
     has_interface: false,
     tcp_bpf: None,
+    handshake_rtt: RTT,
 };
+const RTT: Span = Span::from_millis(20);
 
 const CLEAN: Trouble =
     Trouble { lost_per_mille: 0, duplicated_per_mille: 0, reordered_per_mille: 0 };
@@ -180,7 +181,7 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
     let mut sender = Sender::new(&stack, CONFIG, reno, Time::ZERO, 1);
     sender.supply(u64::MAX);
-    let mut receiver = Receiver::new(&stack);
+    let mut receiver = Receiver::new(&stack, RTT);
     let mut reductions = Reductions::default();
     while sender.next_segment(Time::ZERO).is_some() {}
     assert_eq!(sender.in_flight(), 10);
@@ -212,14 +213,14 @@ fn a_timeout_starts_again_from_one_segment_and_doubles() {
     let mut reductions = Reductions::default();
     while sender.next_segment(Time::ZERO).is_some() {}
     let first = sender.deadline();
-    assert_eq!(first, Time(1_000_000_000));
+    assert_eq!(first, Time(220_000_000), "the handshake took 20 ms, and 200 are the floor");
     sender.on_timer(first, &mut reductions);
     assert_eq!(sender.conn().cwnd_segs, 1);
     let segment = sender.next_segment(first).expect("the first segment again");
     assert_eq!((segment.number, segment.is_retransmission), (0, true));
     assert_eq!(sender.next_segment(first), None);
-    assert_eq!(sender.deadline(), Time(3_000_000_000));
+    assert_eq!(sender.deadline(), Time(660_000_000));
     sender.on_timer(sender.deadline(), &mut reductions);
     assert_eq!(reductions.0.len(), 1, "the second timeout in a row reduces nothing further");
-    assert_eq!(sender.deadline(), Time(7_000_000_000));
+    assert_eq!(sender.deadline(), Time(1_540_000_000));
 }

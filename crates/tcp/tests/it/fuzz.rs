@@ -82,6 +82,7 @@ proptest! {
             &stack,
             algorithm,
             Some(segs),
+            ms(2 * trouble.delay_ms),
             |_, segment| {
                 let fate = trouble.fate(&mut data, trouble.lost);
                 Fate { is_marked: fate.is_marked && segment.ect, ..fate }
@@ -110,7 +111,7 @@ proptest! {
     ) {
         let delay = ms(delay_ms);
         let data = |_, _| Fate::after(delay);
-        let mut wire = Wire::new(&stack, algorithm, Some(segs), data, steady(delay));
+        let mut wire = Wire::new(&stack, algorithm, Some(segs), ms(2 * delay_ms), data, steady(delay));
         wire.finish();
         prop_assert_eq!(wire.sender.counters().sent_segs, segs);
         prop_assert_eq!(&wire.events.0, &[]);
@@ -130,7 +131,7 @@ proptest! {
             let is_victim = segment.number == victim && !segment.is_retransmission;
             Fate::after(ms(50 + if is_victim { late_by_ms } else { 0 }))
         };
-        let mut wire = Wire::new(&stack, "reno", Some(400), data, steady(ms(50)));
+        let mut wire = Wire::new(&stack, "reno", Some(400), ms(100), data, steady(ms(50)));
         wire.finish();
         let reductions = wire.sender.counters().congestion_events;
         prop_assert!(reductions <= 1);

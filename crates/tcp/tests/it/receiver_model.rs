@@ -99,8 +99,7 @@ struct Bench {
 
 impl Bench {
     fn new(stack: Stack, rtt: Span) -> Self {
-        let mut receiver = Receiver::new(&stack);
-        receiver.set_rtt(rtt);
+        let receiver = Receiver::new(&stack, rtt);
         Self {
             stack,
             receiver,

@@ -7,6 +7,7 @@ use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Segment, Stack};
 use std::num::NonZeroU32;
 
 const DELAY: Span = ms(50);
+const RTT: Span = ms(100);
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
@@ -26,7 +27,7 @@ fn transfer<D: FnMut(Time, Segment) -> Fate>(
     segs: u64,
     data: D,
 ) -> Wire<D, impl FnMut(Time) -> Fate + use<D>> {
-    let mut wire = Wire::new(stack, "reno", Some(segs), data, steady(DELAY));
+    let mut wire = Wire::new(stack, "reno", Some(segs), RTT, data, steady(DELAY));
     wire.peer.has_sack = stack.loss_detection != LossDetection::NewReno;
     wire.finish();
     wire
@@ -96,7 +97,7 @@ fn a_lost_tail_is_probed_after_two_round_trips_and_costs_one_reduction() {
     assert_eq!(wire.sender.counters().tail_probes, 1);
     assert_eq!(wire.events.0, [], "nothing shows yet whether it had been lost");
 
-    let mut wire = Wire::new(&stack("linux-6"), "reno", None, losing(&[9]), steady(DELAY));
+    let mut wire = Wire::new(&stack("linux-6"), "reno", None, RTT, losing(&[9]), steady(DELAY));
     wire.run(at(10));
     wire.stop();
     wire.run(at(1_000));
@@ -109,6 +110,25 @@ fn two_lost_segments_at_the_tail_are_found_through_the_probe() {
     assert_eq!(resent_at_ms(&wire), [(302, 9), (402, 8)]);
     assert_eq!(reductions(&wire.events.0), [(CaState::Recovery, 18, 9)]);
     assert_eq!(wire.sender.counters().timeouts, 0);
+}
+
+/// The last segment of a request is short, and so is its probe: on a slow link it is back before
+/// any full segment could be. Only the handshake tells that it is not the original.
+#[test]
+fn a_probe_that_is_back_before_any_full_segment_repairs_the_tail() {
+    let timeouts = |handshake_rtt| {
+        let data = |_: Time, segment: Segment| match (segment.number, segment.is_retransmission) {
+            (8 | 9, false) => Fate::lost(),
+            (9, true) => Fate::after(DELAY),
+            _ => Fate::after(DELAY + ms(3)),
+        };
+        let mut wire =
+            Wire::new(&stack("linux-6"), "reno", Some(10), handshake_rtt, data, steady(DELAY));
+        wire.finish();
+        wire.sender.counters().timeouts
+    };
+    assert_eq!(timeouts(RTT), 0);
+    assert_eq!(timeouts(RTT + ms(3)), 1, "had the handshake taken as long as full segments");
 }
 
 #[test]
@@ -127,7 +147,7 @@ fn a_needless_probe_costs_nothing() {
         Fate::after(if acks > 8 { ms(450) } else { DELAY })
     };
     let data = |_, _| Fate::after(DELAY);
-    let mut wire = Wire::new(&stack("linux-6"), "reno", Some(10), data, late_acks);
+    let mut wire = Wire::new(&stack("linux-6"), "reno", Some(10), RTT, data, late_acks);
     wire.finish();
     assert_eq!(wire.sender.counters().tail_probes, 1);
     assert_eq!(wire.events.0, []);
@@ -185,7 +205,7 @@ fn with_timestamps_a_delay_spike_is_undone_at_the_first_acknowledgement() {
         Fate::after(Span(DELAY.0 + late))
     };
     let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-6") };
-    let mut wire = Wire::new(&stack, "reno", Some(600), spike, steady(DELAY));
+    let mut wire = Wire::new(&stack, "reno", Some(600), RTT, spike, steady(DELAY));
     wire.run(at(1_000));
     assert_eq!(wire.sender.counters().spurious_recoveries, 1);
     wire.finish();
@@ -220,7 +240,7 @@ fn late(now: Time, segment: Segment) -> Fate {
 fn reordering_is_undone_by_an_old_timestamp_at_once_and_by_a_duplicate_later() {
     let undone_at = |timestamps| {
         let stack = Stack { timestamps, ..stack("linux-6") };
-        let mut wire = Wire::new(&stack, "reno", Some(400), late, steady(DELAY));
+        let mut wire = Wire::new(&stack, "reno", Some(400), RTT, late, steady(DELAY));
         while wire.sender.counters().spurious_recoveries == 0 {
             wire.transmit();
             assert!(wire.step(Time::NEVER), "never undone");
@@ -352,7 +372,8 @@ fn smallest_rtts_us(profile: &str) -> (u32, u32) {
         let is_lost = segment.number == 20 && !segment.is_retransmission;
         if is_lost { Fate::lost() } else { Fate::after(delay) }
     };
-    let mut wire = Wire::new(&stack(profile), "reno", Some(200), data, steady(delay));
+    let mut wire =
+        Wire::new(&stack(profile), "reno", Some(200), Span(2 * delay.0), data, steady(delay));
     wire.finish();
     let sender = &wire.sender;
     (sender.conn().min_rtt_us, sender.rtt().summary().expect("samples").min_us)
@@ -370,7 +391,7 @@ fn timestamps_tell_algorithms_the_rtt_of_what_was_sent_again_since_linux_4_2() {
 /// The window when one loss of about a hundred segments is repaired, and the ssthresh then.
 fn repaired(profile: &str, algorithm: &str) -> (u32, u32) {
     let data = losing(&[150]);
-    let mut wire = Wire::new(&stack(profile), algorithm, Some(600), data, steady(DELAY));
+    let mut wire = Wire::new(&stack(profile), algorithm, Some(600), RTT, data, steady(DELAY));
     wire.finish();
     let recovered = wire.events.0.iter().find_map(|event| match *event {
         Event::Recovered { cwnd, ssthresh } => Some((cwnd, ssthresh)),
@@ -406,7 +427,7 @@ fn byte_counting_adds_no_more_than_its_limit_for_an_ack() {
             if count % 2 == 0 { Fate::after(DELAY) } else { Fate::lost() }
         };
         let data = |_: Time, _: Segment| Fate::after(DELAY);
-        let mut wire = Wire::new(&stack, "reno", Some(1_000), data, acks);
+        let mut wire = Wire::new(&stack, "reno", Some(1_000), RTT, data, acks);
         wire.run(at(101));
         assert_eq!(wire.sender.conn().cwnd_segs, cwnd, "five ACKs for two segments each");
     }

@@ -52,9 +52,7 @@ struct End {
 
 impl End {
     fn new(stack: &Stack) -> Self {
-        let mut receiver = Receiver::new(stack);
-        receiver.set_rtt(Span::from_millis(30));
-        Self { receiver, acks: Vec::new() }
+        Self { receiver: Receiver::new(stack, Span::from_millis(30)), acks: Vec::new() }
     }
 
     /// Lets its timer act if that is due before `time`.

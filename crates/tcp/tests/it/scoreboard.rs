@@ -36,7 +36,7 @@ const MIN_RTT: Span = Span::from_millis(10);
 const SRTT: Span = Span::from_millis(15);
 
 fn moment(now: Time, is_repairing: bool) -> Moment {
-    Moment { now, min_rtt: Some(MIN_RTT), srtt: Some(SRTT), is_repairing, echo: None }
+    Moment { now, min_rtt: MIN_RTT, srtt: SRTT, is_repairing, echo: None }
 }
 
 impl Model {

@@ -58,6 +58,7 @@ impl Bench {
             overhead_bytes: 0,
             has_interface: host_bps.is_some(),
             tcp_bpf: None,
+            handshake_rtt: rtt,
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
         Self {
@@ -305,6 +306,28 @@ fn chunks_of_several_segments_say_where_they_end() {
     assert!(ends.iter().all(|end| last.contains(end)), "{chunks:?} {last:?}");
     assert!(chunks.iter().all(|(end, segs)| *segs > 1 || !last.contains(end)), "{chunks:?}");
     assert!(pushed(false).1.iter().all(|said| !said), "before Linux 5.4");
+}
+
+#[test]
+fn what_leaves_first_knows_the_round_trip_time_of_the_handshake() {
+    let path = Span::from_millis(100);
+    let begun = |algorithm| {
+        let stack = Stack { tso: true, ..linux() };
+        let mut bench = Bench::new(&stack, algorithm, None, SECOND, path);
+        bench.sender.supply(u64::MAX);
+        bench.transmit();
+        bench
+    };
+    let reno = begun("reno");
+    assert_eq!(reno.sender.rtt().rto(), Span::from_millis(100 + 200));
+    // At 20 segments in a round trip chunks are as small as they may be, from the first on.
+    assert_eq!(reno.pushed, [false, true].repeat(5));
+    let bbr = begun("bbr");
+    assert_eq!(bbr.sender.algorithm_info()[1], 100_000, "its estimate of the path");
+    let rate = bbr.sender.conn().pacing_rate_bytes_per_s;
+    let expected = 2.885 * 0.99 * 10.0 * 1448.0 / 0.1;
+    assert!((rate as f64 / expected - 1.0).abs() < 0.01, "{rate}, expected {expected}");
+    assert_eq!(begun("bbr3").sender.algorithm_info()[1], 100_000);
 }
 
 #[test]

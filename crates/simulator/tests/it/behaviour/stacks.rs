@@ -108,7 +108,6 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("receive_window_bytes", vec![json!(null), json!(50_000)]),
         ("rto_min_ns", times(&[20, 1_000])),
         ("rto_max_ns", times(&[400])),
-        ("rto_initial_ns", times(&[3_000])),
         ("delayed_ack_ns", times(&[0, 100])),
         ("quick_acks", numbers(&[0, 4])),
         ("delayed_ack", words(&["fixed", "adaptive"])),

@@ -126,7 +126,7 @@ enum OnWire {
     Ack(Ack, SackBlocks),
 }
 
-/// A transfer under way; `data` and `acks` decide the fates.
+/// A transfer under way; `rtt` was that of the handshake, `data` and `acks` decide the fates.
 pub struct Wire<D, A> {
     pub sender: Sender,
     /// Is told the same, but sends in runs where it can.
@@ -145,13 +145,21 @@ pub struct Wire<D, A> {
 }
 
 impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
-    pub fn new(stack: &Stack, algorithm: &str, segs: Option<u64>, data: D, acks: A) -> Self {
+    pub fn new(
+        stack: &Stack,
+        algorithm: &str,
+        segs: Option<u64>,
+        rtt: Span,
+        data: D,
+        acks: A,
+    ) -> Self {
         let config = SenderConfig {
             mss_bytes: 1448,
             packet_bytes: 1500,
             overhead_bytes: 0,
             has_interface: false,
             tcp_bpf: None,
+            handshake_rtt: rtt,
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).expect("an algorithm");
         let established = || {
