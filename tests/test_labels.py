@@ -61,7 +61,7 @@ def test_no_interval_is_a_row_of_zeros(mean: float, half: float) -> None:
 
 
 def test_an_interval_that_is_not_symmetric_is_written_out() -> None:
-    assert with_interval(0.95, 0.8, 1.0) == "0.95 (0.8 to 1)"
+    assert with_interval(0.95, 0.8, 1.0) == "0.95 (0.80 to 1.00)"
 
 
 @pytest.mark.parametrize(

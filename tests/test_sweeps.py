@@ -13,6 +13,8 @@ from calling import Command, caller
 from dumbbell import experiments, sweeps
 from dumbbell.campaign import Campaign
 from dumbbell.errors import InputError
+from dumbbell.figures.figure import Figure
+from dumbbell.figures.spec import TestFigure
 from dumbbell.results import Results
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
@@ -103,14 +105,40 @@ def test_a_heat_map_has_a_cell_for_each_point_and_marks_the_best(tmp_path: Path)
     figure = spec.draw(found)
     assert figure.frame is not None
     assert figure.frame.height == 8
-    runs = found.table("sweep", ["goodput_mbit_per_s"])
-    means = runs.group_by("algorithm", "rate", "rtt").agg(pl.col("goodput_mbit_per_s").mean())
-    best = means.group_by("rate", "rtt").agg(pl.col("goodput_mbit_per_s").max())
+    runs = found.table("sweep", ["utilisation"])
+    means = runs.group_by("algorithm", "rate", "rtt").agg(pl.col("utilisation").mean())
+    best = means.group_by("rate", "rtt").agg(pl.col("utilisation").max())
+    cells = cells_of(figure)
+    marked = [row for row in cells if row["is_best"] == "true"]
+    for rate, rtt, utilisation in best.iter_rows():
+        here = [row for row in cells if (row["x"], row["y"]) == (rate, rtt)]
+        largest = max(float(row["mean"]) for row in here)
+        assert largest == pytest.approx(100 * utilisation, rel=1e-5)
+        outlined = [row for row in marked if row in here]
+        assert outlined == [row for row in here if row["text"] == outlined[0]["text"]]
+
+
+def cells_of(figure: Figure) -> list[dict[str, str]]:
     tables = figure.chart.to_dict()["datasets"].values()
-    cells = [row for table in tables for row in csv.DictReader(io.StringIO(table))]
-    marked = {(row["x"], row["y"]): float(row["mean"]) for row in cells if row["is_best"] == "true"}
-    for rate, rtt, goodput in best.iter_rows():
-        assert marked[rate, rtt] == pytest.approx(goodput)
+    return [row for table in tables for row in csv.DictReader(io.StringIO(table))]
+
+
+def test_cells_are_written_in_what_can_be_read_on_their_colour(tmp_path: Path) -> None:
+    found = results(tmp_path, rate=("5mbit", "10mbit"), rtt=("10ms", "40ms"))
+    cells = cells_of(found.study.figure("map2-rate-rtt").draw(found))
+    light = [float(row["mean"]) for row in cells if row["is_light"] == "true"]
+    dark = [float(row["mean"]) for row in cells if row["is_light"] == "false"]
+    assert light
+    assert dark
+    assert min(light) > max(dark)
+
+
+def test_goodput_is_shown_against_what_leaves_the_rate_alone(tmp_path: Path) -> None:
+    study = experiments.save(table(rate=("5mbit", "10mbit")), tmp_path)
+    drawn = [figure for figure in study.figures if isinstance(figure, TestFigure)]
+    shown = {name for figure in drawn for name in figure.fields().values()}
+    assert "utilisation" in shown
+    assert "goodput_mbit_per_s" not in shown
 
 
 @pytest.fixture

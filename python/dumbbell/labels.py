@@ -109,18 +109,21 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
-    """Render a mean with its interval: with ± to the second digit of half of it, if symmetric."""
+    """Render a mean with its interval, to the second digit of half of it; with ± if symmetric."""
     if mean is None or low is None or high is None:
         return number(mean, 4)
     half = (high - low) / 2
-    if not math.isclose((low + high) / 2, mean, rel_tol=1e-9, abs_tol=1e-6 * half):
-        return f"{number(mean, 4)} ({number(low)} to {number(high)})"
+    is_symmetric = math.isclose((low + high) / 2, mean, rel_tol=1e-9, abs_tol=1e-6 * half)
     if abs(mean) < _SMALL:
-        return f"{number(mean)} ± {number(half, 2)}"
+        interval = (
+            f" ± {number(half, 2)}" if is_symmetric else f" ({number(low)} to {number(high)})"
+        )
+        return number(mean) + interval
     if round(half, _PLACES_MAX) == 0:
         return f"{number(mean, 4)} ± 0"
     places = min(max(0, 1 - math.floor(math.log10(half))), _PLACES_MAX)
-    return f"{mean:.{places}f} ± {half:.{places}f}".replace("-", "−")
+    around = f"± {half:.{places}f}" if is_symmetric else f"({low:.{places}f} to {high:.{places}f})"
+    return f"{mean:.{places}f} {around}".replace("-", "−")
 
 
 def duration(seconds: float) -> str:

@@ -28,13 +28,13 @@ from dumbbell.units import (
 VALUES_MAX: Final = 1000
 """Of an axis."""
 
-SHOWN: Final = {
+SHOWN: Final[dict[str, str]] = {
     "goodput_mbit_per_s": "Goodput",
     "rtt_mean_ms@run": "Round-trip time",
     "retransmitted_share@late": "Retransmitted",
     "jain": "Fairness",
 }
-"""What figures of a sweep show."""
+"""What is told of a sweep."""
 
 _RANGE: Final = re.compile(r"(?P<low>.+?)\.\.(?P<high>[^*+]+)(?P<sign>[*+])(?P<step>.+)")
 
@@ -172,7 +172,7 @@ def _templated(setting: Setting, flows: int) -> dict[str, Any]:
 def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
     """Yield lines against an axis, heat maps over pairs of axes."""
     pairs = list(itertools.combinations(swept, 2))
-    for number, (quantity, title) in enumerate(SHOWN.items(), start=1):
+    for number, (quantity, title) in enumerate(_shown(swept).items(), start=1):
         if quantity == "jain" and not several:
             continue
         common = {"section": "sweep", "test": "sweep"}
@@ -198,6 +198,14 @@ def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
                 **shape,
                 **common,
             }
+
+
+def _shown(swept: Sequence[Axis]) -> dict[str, str]:
+    """Return what figures show: over rates, goodput tells little but the rate."""
+    if all(each.name != "rate" for each in swept):
+        return SHOWN
+    others = {name: title for name, title in SHOWN.items() if name != "goodput_mbit_per_s"}
+    return {"utilisation": "Utilisation", **others}
 
 
 def _line(axis_name: str, column: str, quantity: str) -> dict[str, Any]:

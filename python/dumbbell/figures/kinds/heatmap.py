@@ -23,6 +23,10 @@ from dumbbell.quantities.taking import described
 _CELL = 64
 _COLUMNS = 3
 _OUTLINE = "#d55e00"
+_LIGHT_FROM = 0.55
+"""Where in its scale viridis becomes too light for white text."""
+_DIGIT = 7
+"""Width of a character of an axis, in pixels."""
 
 
 class HeatmapFigure(TestFigure):
@@ -38,7 +42,7 @@ class HeatmapFigure(TestFigure):
 
     quantity: str = Field(examples=["utilisation"])
     """The [quantity](quantities.md) that cells are coloured by. If one end of it is the better one,
-    the best plot's cell is outlined at each point."""
+    the best plot's cell is outlined at each point, and each that shows the same number."""
 
     def fields(self) -> Mapping[str, str]:
         """Return the columns of the test's table that it shows."""
@@ -58,8 +62,9 @@ class HeatmapFigure(TestFigure):
         best = self._best([found for _, found in panes])
         values = {axis: list(values_of(test, axis, self)) for axis in (self.x, self.y)}
         title = source.title(self.test, self.quantity)
+        ends = _ends([found["mean"] for _, found in panes])
         plots = [
-            _plot(facet.title, _marked(found, best), values[self.x], values[self.y], self)
+            _plot(facet.title, _marked(found, best, ends), values[self.x], values[self.y], self)
             for facet, found in panes
         ]
         chart = alt.concat(*plots, columns=_COLUMNS, spacing=26).resolve_scale(color="shared")
@@ -101,33 +106,49 @@ class HeatmapFigure(TestFigure):
         )
 
 
-def _marked(found: pl.DataFrame, best: pl.DataFrame | None) -> pl.DataFrame:
-    """Add what cells say, and whether each is the best at its point."""
+def _ends(means: Sequence[pl.Series]) -> tuple[float, float]:
+    """Return the smallest and the largest mean of all plots."""
+    known = [mean for column in means for mean in column.drop_nulls()]
+    return (min(known), max(known)) if known else (0.0, 1.0)
+
+
+def _marked(
+    found: pl.DataFrame, best: pl.DataFrame | None, ends: tuple[float, float]
+) -> pl.DataFrame:
+    """Add what cells say, whether that is the best at their point, and whether they are light."""
+    low, high = ends
     said = found.with_columns(
-        text=pl.Series([number(mean) for mean in found["mean"]], dtype=pl.String)
+        text=_numbers(found["mean"]),
+        is_light=pl.col("mean") >= low + _LIGHT_FROM * (high - low),
     )
     if best is None:
         return said.with_columns(is_best=False)
     joined = said.join(best, on=["x", "y"], how="left")
-    return joined.with_columns(is_best=(pl.col("mean") == pl.col("best")).fill_null(value=False))
+    is_best = pl.col("text") == _numbers(joined["best"])
+    return joined.with_columns(is_best=is_best.fill_null(value=False))
+
+
+def _numbers(values: pl.Series) -> pl.Series:
+    return pl.Series([number(value) for value in values], dtype=pl.String)
 
 
 def _plot(
     name: str, found: pl.DataFrame, xs: list[str], ys: list[str], spec: HeatmapFigure
 ) -> alt.LayerChart | alt.FacetChart:
-    x = alt.X("x:O", title=spec.x, scale=alt.Scale(domain=xs), sort=None)
+    angle = 0 if max(map(len, xs)) * _DIGIT <= _CELL else -90
+    axis = alt.Axis(labelAngle=angle)
+    x = alt.X("x:O", title=spec.x, scale=alt.Scale(domain=xs), sort=None, axis=axis)
     y = alt.Y("y:O", title=spec.y, scale=alt.Scale(domain=list(reversed(ys))), sort=None)
     tooltip = ["x:O", "y:O", alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
-    base = alt.Chart(inline(found.select("x", "y", "mean", "text", "is_best"))).encode(x=x, y=y)
+    shown = found.select("x", "y", "mean", "text", "is_best", "is_light")
+    base = alt.Chart(inline(shown)).encode(x=x, y=y)
     colour = alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis"))
     outlined = base.transform_filter("datum.is_best").mark_rect(
         filled=False, stroke=_OUTLINE, strokeWidth=3
     )
-    # A white rim keeps the text legible on light and on dark cells.
-    rim = base.mark_text(fontSize=11, stroke="white", strokeWidth=3).encode(text="text:N")
+    ink = alt.condition("datum.is_light", alt.value("black"), alt.value("white"))
     return alt.layer(
         base.mark_rect().encode(color=colour, tooltip=tooltip),
         outlined,
-        rim,
-        base.mark_text(fontSize=11).encode(text="text:N"),
+        base.mark_text(fontSize=11).encode(text="text:N", color=ink),
     ).properties(title=name, width=_CELL * len(xs), height=0.6 * _CELL * len(ys))
