@@ -273,7 +273,9 @@ def test_what_is_undecided_runs_more_often(tmp_path: Path) -> None:
     assert [judged.verdict for judged in found.judged] == [Verdict.UNDECIDABLE, Verdict.AGREES]
     assert kernel.runs == 6
     assert [each.measure.name for each in found.judged[0].outside] == ["goodput", "rtt"]
-    assert any("goodput is outside, undecided: no reason" in each for each in page.remarks(found))
+    (remark,) = page.remarks(found)
+    assert remark.text == "outside but undecided: no reason is known, and it may be chance"
+    assert remark.places == (f"{CASES[0].name}: goodput is outside, mean RTT is outside",)
     assert found.passed, "what is undecided fails nothing"
     patient = dataclasses.replace(side(kernel), repetitions_undecided=8)
     again = judging.measure(CASES, patient, simulator, store)
@@ -309,7 +311,9 @@ def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     assert explained.passed
     assert not explained.stale
     assert [each.reason for each in explained.judged[0].differing][:1] == ["its window is small"]
-    assert any("and the other's" in remark for remark in page.remarks(explained))
+    reasons = {each.text: each.places for each in page.remarks(explained)}
+    assert list(reasons) == ["its window is small", "and the other's"]
+    assert all(place.startswith(CASES[0].name) for place in reasons["its window is small"])
 
 
 def test_an_explanation_without_a_difference_is_stale(tmp_path: Path) -> None:
@@ -320,7 +324,8 @@ def test_an_explanation_without_a_difference_is_stale(tmp_path: Path) -> None:
     ]
     found = agreement(tmp_path, explanations=known)
     assert found.stale == (known[0],)
-    assert "explains nothing any more: reno,*: it was slow once" in page.remarks(found)
+    stale = "explains nothing any more: reno,*: it was slow once"
+    assert stale in [each.text for each in page.remarks(found)]
 
 
 def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
@@ -328,7 +333,8 @@ def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
     assert [judged.runs for judged in found.judged] == [(2, 4), (2, 4)]
     assert [(each.repetition, each.failed) for each in found.unusable] == [(2, False)] * 2
     assert found.passed
-    assert any("invalid, left out: the emulator was late" in each for each in page.remarks(found))
+    said = "invalid, left out: the emulator was late"
+    assert any(said in each.text for each in page.remarks(found))
     nothing = agreement(tmp_path / "none", Kernel(invalid=[1, 2, 3]))
     assert {judged.verdict for judged in nothing.judged} == {Verdict.NOT_MEASURED}
     assert not nothing.passed
@@ -339,7 +345,7 @@ def test_what_the_kernel_does_not_offer_is_told(tmp_path: Path) -> None:
     kernel = Kernel()
     kernel.not_offered = ["dsack"]
     found = agreement(tmp_path, kernel)
-    assert list(page.remarks(found)) == ["not offered by the kernel: dsack"]
+    assert [each.text for each in page.remarks(found)] == ["not offered by the kernel: dsack"]
 
 
 def test_a_run_that_breaks_fails_the_validation(tmp_path: Path) -> None:

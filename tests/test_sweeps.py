@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -60,7 +61,7 @@ def test_a_wrong_axis_is_refused(name: str, text: str, problem: str) -> None:
     assert f"--{name}" in str(caught.value)
 
 
-def table(**axes: tuple[str, ...]) -> dict[str, object]:
+def table(**axes: tuple[str, ...]) -> dict[str, Any]:
     one = {"rate": ("5mbit",), "rtt": ("10ms",), "buffer": ("1bdp",), "loss": ("0",)}
     known = {**one, "flows": ("2",), **axes}
     return sweeps.sweep(
@@ -91,10 +92,14 @@ def test_every_sweep_is_a_study(tmp_path: Path, axes: dict[str, tuple[str, ...]]
 
 
 def results(tmp_path: Path, **axes: tuple[str, ...]) -> Results:
+    return run(table(**axes), tmp_path)
+
+
+def run(study: dict[str, Any], tmp_path: Path) -> Results:
     store = Store(tmp_path / "results")
     store.create()
-    study = experiments.save(table(**axes), store.root)
-    campaign = Campaign(study, store, SimulatorEngine())
+    saved = experiments.save(study, store.root)
+    campaign = Campaign(saved, store, SimulatorEngine())
     campaign.run(jobs=2)
     return campaign.results()
 
@@ -131,6 +136,25 @@ def test_cells_are_written_in_what_can_be_read_on_their_colour(tmp_path: Path) -
     assert light
     assert dark
     assert min(light) > max(dark)
+
+
+def test_notes_have_the_unit_that_cells_have(tmp_path: Path) -> None:
+    found = results(tmp_path, rtt=("10ms", "40ms"), loss=("0", "1e-2"))
+    notes = found.study.figure("map3-rtt-loss").draw(found).notes
+    (cells,) = (note for note in notes if note.startswith("Cells are means of"))
+    assert "(%)" in cells
+
+
+def test_a_heat_map_shows_what_a_study_derives(tmp_path: Path) -> None:
+    study = table(rtt=("10ms", "40ms"), loss=("0", "1e-2"))
+    ratio = ["goodput_mbit_per_s[1]@run", "goodput_mbit_per_s[2]@run"]
+    study["quantity"] = [{"name": "lead", "title": "lead", "best": "lowest", "ratio": ratio}]
+    study["figure"] = [study["figure"][0] | {"quantity": "lead"}]
+    found = run(study, tmp_path)
+    leads = found.table("sweep", ["lead"])["lead"]
+    cells = cells_of(found.study.figures[0].draw(found))
+    assert max(float(cell["mean"]) for cell in cells) <= leads.max()
+    assert {cell["is_best"] for cell in cells} == {"true", "false"}
 
 
 def test_goodput_is_shown_against_what_leaves_the_rate_alone(tmp_path: Path) -> None:

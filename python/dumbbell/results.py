@@ -29,6 +29,7 @@ from dumbbell.plan.tests import Test
 from dumbbell.plans import Plan, recall
 from dumbbell.quantities import derived, tables, taking, titles
 from dumbbell.quantities.derived import Derived
+from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
 from dumbbell.running import campaigns, engines, failures, validity
 from dumbbell.running.campaigns import Cost
@@ -377,6 +378,10 @@ class Results:
     def title(self, test: str, column: str) -> str:
         """Return what a column of a test's table is called, with its unit."""
         return titles.of_column(column, self.test(test), self._derived)
+
+    def described(self, text: str) -> Quantity | Derived:
+        """Return what is known of the quantity that a reference names."""
+        return self._derived.get(text) or taking.described(text)
 
     def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
         """Yield the finished runs at some grid points of a test, with their axes."""

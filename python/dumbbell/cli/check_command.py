@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Annotated
 
 import typer
@@ -49,13 +50,15 @@ def _print(rows: list[Row]) -> None:
 
 def _table(rows: list[Row]) -> Table:
     marks = {
-        Verdict.PASSED: "[green]✓ passed[/]",
-        Verdict.WARNING: "[yellow]! warning[/]",
-        Verdict.FAILED: "[red]✗ failed[/]",
-        Verdict.NOT_CHECKED: "[yellow]– not checked[/]",
+        Verdict.PASSED: "[green]✓[/]",
+        Verdict.WARNING: "[yellow]![/]",
+        Verdict.FAILED: "[red]✗[/]",
+        Verdict.NOT_CHECKED: "[yellow]–[/]",
     }
-    result = table("part", "check", "verdict", "what was found")
-    for row in rows:
-        told = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
-        result.add_row(row.part, row.check, marks[row.verdict], told)
+    result = table("check", "what was found")
+    for part, found in groupby(rows, lambda row: row.part):
+        result.add_row(f"[bold]{part}[/]")
+        for row in found:
+            told = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
+            result.add_row(f"{marks[row.verdict]} {row.check}", told)
     return result

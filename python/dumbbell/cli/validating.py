@@ -166,7 +166,7 @@ def show(judged: Sequence[theory.Judged], found: Found | None) -> None:
 def _show_agreement(found: Agreement) -> None:
     print_table(_agreement_table(found))
     for remark in page.remarks(found):
-        print(remark)
+        print(remark.text, *remark.places, sep="\n  ")
     print(page.headline(found))
 
 

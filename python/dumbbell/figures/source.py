@@ -9,6 +9,8 @@ import polars as pl
 
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
+from dumbbell.quantities.derived import Derived
+from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
 from dumbbell.running.engine import Engine
 from dumbbell.running.result import Run
@@ -43,6 +45,9 @@ class Source(Views, Protocol):
 
     def title(self, test: str, column: str) -> str:
         """Return what a column of a test's table is called, with its unit."""
+
+    def described(self, text: str) -> Quantity | Derived:
+        """Return what is known of the quantity that a reference names."""
 
     def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
         """Return a run of one grid point; None if it is not finished, or invalid."""

@@ -108,6 +108,11 @@ class Derived(Table):
             return self.unit
         return quantity(parse(self.operands[0].quantity).name).unit
 
+    @property
+    def shown_scale(self) -> float:
+        """The factor from its own unit to that one."""
+        return 1.0
+
 
 def columns(wanted: Sequence[str], derived: Mapping[str, Derived]) -> Iterator[str]:
     """Yield the quantities that have to be taken of runs for those that are wanted."""

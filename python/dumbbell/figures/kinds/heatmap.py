@@ -16,9 +16,9 @@ from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
 from dumbbell.labels import label_of, number
+from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, What
-from dumbbell.quantities.registry import Best
-from dumbbell.quantities.taking import described
+from dumbbell.quantities.registry import Best, Quantity
 
 _CELL = 64
 _COLUMNS = 3
@@ -58,10 +58,13 @@ class HeatmapFigure(TestFigure):
         """Draw the figure with whatever runs there are."""
         test = source.test(self.test)
         runs = runs_of(source, self)
-        panes = [(facet, self._means(facet)) for facet in facets(test, self, runs)]
-        best = self._best([found for _, found in panes])
+        quantity = source.described(self.quantity)
+        panes = [(facet, self._means(facet, quantity)) for facet in facets(test, self, runs)]
+        best = _best(quantity, [found for _, found in panes])
         values = {axis: list(values_of(test, axis, self)) for axis in (self.x, self.y)}
         title = source.title(self.test, self.quantity)
+        if quantity.shown_scale != 1:
+            title += f" ({quantity.shown_unit})"
         ends = _ends([found["mean"] for _, found in panes])
         plots = [
             _plot(facet.title, _marked(found, best, ends), values[self.x], values[self.y], self)
@@ -80,20 +83,10 @@ class HeatmapFigure(TestFigure):
         )
         return assembled(self, chart, notes, tables, numbers)
 
-    def _means(self, facet: Facet) -> pl.DataFrame:
+    def _means(self, facet: Facet, quantity: Quantity | Derived) -> pl.DataFrame:
         places = {"x": pl.col(self.x), "y": pl.col(self.y)}
-        scaled = facet.runs.with_columns(
-            pl.col(self.quantity) * described(self.quantity).shown_scale
-        )
+        scaled = facet.runs.with_columns(pl.col(self.quantity) * quantity.shown_scale)
         return means.averaged(scaled, places, self.quantity)
-
-    def _best(self, panes: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
-        """Return the best mean of each point over all plots, if one end is the better one."""
-        wanted = described(self.quantity).best
-        if wanted is None or not panes:
-            return None
-        mean = pl.col("mean").max() if wanted is Best.HIGHEST else pl.col("mean").min()
-        return pl.concat(panes).group_by("x", "y").agg(best=mean)
 
     def _table(
         self, name: str, found: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
@@ -104,6 +97,14 @@ class HeatmapFigure(TestFigure):
             ("y", self.y, {value: label_of(value) for value in values[self.y]}),
             ("x", {value: label_of(value) for value in values[self.x]}),
         )
+
+
+def _best(quantity: Quantity | Derived, panes: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
+    """Return the best mean of each point over all plots, if one end is the better one."""
+    if quantity.best is None or not panes:
+        return None
+    mean = pl.col("mean").max() if quantity.best is Best.HIGHEST else pl.col("mean").min()
+    return pl.concat(panes).group_by("x", "y").agg(best=mean)
 
 
 def _ends(means: Sequence[pl.Series]) -> tuple[float, float]:

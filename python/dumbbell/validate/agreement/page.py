@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from dumbbell import catalogue, markdown
@@ -138,22 +139,51 @@ def score_cells(score: Score) -> tuple[str, ...]:
     )
 
 
-def remarks(agreement: Agreement) -> Iterator[str]:
-    """Yield what a reader must know besides: reasons, what has none, runs that do not count."""
-    for judged in agreement.judged:
-        for each in judged.differing:
-            reason = each.reason or "no reason is known"
-            yield f"{judged.case.name}: {each.measure.title} differs: {reason}"
-        for each in judged.outside:
-            reason = each.reason or "no reason is known, and it may be chance"
-            yield f"{judged.case.name}: {each.measure.title} is outside, undecided: {reason}"
+@dataclass(frozen=True)
+class Remark:
+    """What a reader must know besides.
+
+    Attributes
+    ----------
+    text
+        What there is to say.
+    places
+        The scenarios of which it is said, with their measures; none: it says so itself.
+    """
+
+    text: str
+    places: tuple[str, ...] = ()
+
+
+_UNEXPLAINED: Final = "differs, and no reason is known"
+_CHANCE: Final = "outside but undecided: no reason is known, and it may be chance"
+
+
+def remarks(agreement: Agreement) -> Iterator[Remark]:
+    """Yield reasons, what has none, and runs that do not count."""
+    yield from _reasons(agreement)
     for absent in agreement.not_offered:
-        yield f"not offered by the {agreement.names[0]}: {absent}"
+        yield Remark(f"not offered by the {agreement.names[0]}: {absent}")
     for run in agreement.unusable:
         what = "failed" if run.failed else "invalid, left out"
-        yield f"{run.scenario}: run {run.repetition} on the {run.side}: {what}: {run.reason}"
+        where = f"{run.scenario}: run {run.repetition} on the {run.side}"
+        yield Remark(f"{where}: {what}: {run.reason}")
     for entry in agreement.stale:
-        yield f"explains nothing any more: {'; '.join(entry.scenarios)}: {entry.reason}"
+        yield Remark(f"explains nothing any more: {'; '.join(entry.scenarios)}: {entry.reason}")
+
+
+def _reasons(agreement: Agreement) -> Iterator[Remark]:
+    """Yield each reason once, with all that it explains."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for judged in agreement.judged:
+        for each in judged.differing:
+            places = found.setdefault(each.reason or _UNEXPLAINED, {})
+            places.setdefault(judged.case.name, []).append(f"{each.measure.title} differs")
+        for each in judged.outside:
+            places = found.setdefault(each.reason or _CHANCE, {})
+            places.setdefault(judged.case.name, []).append(f"{each.measure.title} is outside")
+    for reason, places in found.items():
+        yield Remark(reason, tuple(f"{name}: {', '.join(of)}" for name, of in places.items()))
 
 
 def parity_cells(parity: Parity) -> tuple[str, ...]:
@@ -248,17 +278,22 @@ def _parity(parity: Sequence[Parity]) -> Iterator[str]:
 
 
 def _identity(agreement: Agreement) -> str:
-    counts = sorted({judged.runs for judged in agreement.judged})
-    runs = "; ".join(f"{one} and {two} runs" for one, two in counts)
+    one, two = (_span([judged.runs[side] for judged in agreement.judged]) for side in (0, 1))
     kernels = ", ".join(agreement.kernels) or "unknown"
     return (
         f"Kernel {kernels}, {catalogue.ENGINE_VERSION}; "
-        f"of each scenario {runs} on {agreement.names[0]} and {agreement.names[1]}. "
+        f"of each scenario {one} runs on the {agreement.names[0]} and {two} on the "
+        f"{agreement.names[1]}. "
         f"What {scenarios.REPETITIONS} runs on the {agreement.names[0]} do not decide is run "
         f"{scenarios.REPETITIONS_UNDECIDED} times, as far as "
         f"{scenarios.REAL_TIME_UNDECIDED_S // 60} minutes go: after such a second look a verdict "
         "is wrong a little more often than the once in twenty times of the others."
     )
+
+
+def _span(counts: Sequence[int]) -> str:
+    fewest, most = min(counts, default=0), max(counts, default=0)
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
 
 
 def _hosts(agreement: Agreement) -> str:
@@ -283,5 +318,9 @@ def _bands() -> str:
     return markdown.table(("measure", "band", "why"), [row(each) for each in (*MEASURES, DISTANCE)])
 
 
-def _list(lines: Iterator[str]) -> str:
-    return "\n".join(f"- {markdown.one_line(line)}" for line in lines)
+def _list(found: Iterator[Remark]) -> str:
+    lines = []
+    for remark in found:
+        lines.append(f"- {markdown.one_line(remark.text)}")
+        lines += [f"  - {markdown.one_line(place)}" for place in remark.places]
+    return "\n".join(lines)
