@@ -16,7 +16,8 @@ from dumbbell.figures.spec import BaseFigure
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
-from dumbbell.quantities import tables, titles
+from dumbbell.quantities import tables, taking, titles
+from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName
@@ -58,6 +59,9 @@ class Tables:
 
     def title(self, test: str, column: str) -> str:
         return titles.of_column(column, self._test, {})
+
+    def described(self, text: str) -> Quantity:
+        return taking.described(text)
 
     def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
         yield from ()
