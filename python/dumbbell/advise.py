@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -135,7 +136,7 @@ def advise(
     runs: int = 3,
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[str, Progress], None] | None = None,
 ) -> Advice:
     """Run the field of algorithms and say which to use.
 
@@ -149,6 +150,8 @@ def advise(
         The algorithms that can be chosen; by default all that need no congestion marks.
     runs
         Repetitions on each path.
+    on_progress
+        Hears beside whom the algorithms run, and of each run that has come to its end.
     """
     own: dict[str, Algorithm] = {}
     with placed(source="--among"):
@@ -164,15 +167,17 @@ def advise(
     shared = paths.described(settings, Traffic(beside=beside))
     store = results if isinstance(results, Store) else Store(results)
 
-    def made(places: Sequence[NetworkPath], *quantities: str) -> _Made:
+    def made(what: str, places: Sequence[NetworkPath], *quantities: str) -> _Made:
         engine = engines.named(EngineName.SIMULATOR)
-        done = Runs((), store, engine, jobs, own, quantities, on_progress)
+        told = None if on_progress is None else partial(on_progress, what)
+        done = Runs((), store, engine, jobs, own, quantities, told)
         found = _Made(done, places, range(runs))
         everyone = dict.fromkeys([*names, beside])
         done.make(trial for name in everyone for trial in found.trials(name))
         return found
 
-    ran_alone, ran_beside = made(alone, GOODPUT, RTT, AFTER), made(shared, LEGACY)
+    ran_alone = made("alone", alone, GOODPUT, RTT, AFTER)
+    ran_beside = made(f"beside {beside}", shared, LEGACY)
     best = max(names, key=lambda name: statistics.mean(ran_alone.logs(name)).value)
     candidates = sorted(
         (_candidate(name, ran_alone, ran_beside, best, beside) for name in names),

@@ -60,7 +60,7 @@ def advise(
             runs=runs,
             results=results,
             jobs=working,
-            on_progress=lambda state: step(f"{state.finished} of {state.total} runs"),
+            on_progress=lambda what, state: step(f"{what}: {state.finished} of {state.total} runs"),
         )
     with writing(figure):
         drawing.save(advice_chart.draw(advice), figure)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,10 @@ from dumbbell.cli.output import print_json, print_table, say, writing
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
 from dumbbell.cli.tables import plain, table
 from dumbbell.running.choices import EngineName
+
+if TYPE_CHECKING:
+    from dumbbell.running.executor import Progress
+    from dumbbell.tune.search import Search
 
 _Paths = Annotated[str, typer.Option(help="Rates of the bottleneck: 100mbit,1gbit.")]
 
@@ -103,12 +108,14 @@ def tune(
         seed,
     )
     with workers(jobs, dask) as working, progress.steps("searching", say) as step:
+        told = _Told(step)
         tuned = search(
             request,
             results=results,
             jobs=working,
             confirm=confirm,
-            on_batch=lambda course: step(f"{len(course.tried)} candidates"),
+            on_batch=told.batch,
+            on_progress=told.run,
         )
     with writing(output):
         written = page.write(tuned, output, shlex.join(["dumbbell", *sys.argv[1:]]))
@@ -126,6 +133,23 @@ def tune(
     say.print(f"Page: {written}. Preset: {tuned.search.choice}@{preset}", soft_wrap=True)
     if tuned.course.interrupted:
         raise typer.Exit(130)
+
+
+class _Told:
+    """Says how far a search is."""
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._words = "searching"
+
+    def batch(self, search: Search) -> None:
+        """Hear that a batch of candidates has been tried."""
+        self._words = f"{len(search.course.tried)} of {search.candidates} candidates"
+        self._step(self._words)
+
+    def run(self, state: Progress) -> None:
+        """Hear that a run has come to its end."""
+        self._step(f"{self._words}, {state.finished} of {state.total} runs")
 
 
 def _list(text: str) -> tuple[str, ...]:

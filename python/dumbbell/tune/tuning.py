@@ -160,7 +160,7 @@ def tune(
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
     confirm: EngineName | None = None,
-    on_batch: Callable[[Course], None] | None = None,
+    on_batch: Callable[[Search], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Tuned:
     """Search parameters, and judge the best on paths and random numbers that were not searched.
@@ -202,9 +202,9 @@ def tune(
     count = len(runs.objectives) if search.front else 1
     proposer = proposing.proposer(len(searched.dimensions), count, request.seed)
     try:
-        for course in search.go(proposer):
+        for _ in search.go(proposer):
             if on_batch is not None:
-                on_batch(course)
+                on_batch(search)
     except Interrupted:
         if search.course.best is None:
             raise
