@@ -29,6 +29,20 @@ def test_what_leaves_others_nothing_or_takes_nothing_is_not_advised(advice: Advi
     assert advice.matters
 
 
+def test_who_harms_others_is_advised_with_a_warning(tmp_path: Path) -> None:
+    path = Setting("20mbit", "20ms", loss="3e-3", duration="10s")
+    found = advise(path, among=["reno", "bbr"], runs=2, results=tmp_path)
+    reno, bbr = sorted(found.candidates, key=lambda each: each.of_best.value)
+    assert (reno.name, bbr.name, found.advised) == ("reno", "bbr", bbr)
+    assert found.reason == "the other one has less than 98 % of its goodput"
+    assert found.gentler == reno
+    assert found.warning == (
+        f"It leaves cubic {100 * bbr.kept.value:.0f} % of its goodput; reno, with "
+        f"{100 * reno.of_best.value:.0f} % of the best goodput, leaves it "
+        f"{100 * reno.kept.value:.0f} %."
+    )
+
+
 def test_where_all_are_as_good_the_choice_does_not_matter(tmp_path: Path) -> None:
     same = advise(PATH, among=["reno"], runs=2, results=tmp_path)
     assert not same.matters

@@ -103,6 +103,8 @@ class Advice:
         Why.
     matters
         Whether the choice matters.
+    gentler
+        Where the one to use harms the legacy flow: who has most goodput of those that do not.
     left_out
         Algorithms that need what the path does not have.
     """
@@ -113,7 +115,22 @@ class Advice:
     advised: Candidate
     reason: str
     matters: bool
+    gentler: Candidate | None = None
     left_out: tuple[str, ...] = ()
+
+    @property
+    def warning(self) -> str:
+        """How much the one to use harms the legacy flow, and who does not; empty: it does not."""
+        if self.advised.kept.value >= KEPT:
+            return ""
+        text = f"It leaves {self.beside} {_percent(self.advised.kept)} of its goodput"
+        if self.gentler is None:
+            return f"{text}."
+        name, share = self.gentler.name, _percent(self.gentler.of_best)
+        return (
+            f"{text}; {name}, with {share} of the best goodput, leaves it "
+            f"{_percent(self.gentler.kept)}."
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -123,6 +140,7 @@ class Advice:
             "advised": self.advised.name,
             "reason": self.reason,
             "matters": self.matters,
+            "warning": self.warning,
             "candidates": [each.as_dict() for each in self.candidates],
             "left_out": list(self.left_out),
         }
@@ -255,7 +273,14 @@ def _advice(
     delays = [each.rtt.value for each in as_good]
     matters = len(as_good) < len(candidates) or max(delays) > SAME_DELAY * min(delays)
     reason = _reason(candidates, as_good, harmless, beside)
-    return Advice(setting, beside, tuple(candidates), chosen, reason, matters, left_out)
+    gentle = [each for each in candidates if each.kept.value >= KEPT]
+    gentler = None if harmless else max(gentle, key=lambda each: each.of_best.value, default=None)
+    field = tuple(candidates)
+    return Advice(setting, beside, field, chosen, reason, matters, gentler, left_out)
+
+
+def _percent(share: Estimate) -> str:
+    return f"{100 * share.value:.0f} %"
 
 
 def _reason(
@@ -265,9 +290,12 @@ def _reason(
     beside: str,
 ) -> str:
     count = len(candidates)
+    if count == 1:
+        return "there is no other"
     share = f"{100 * AS_GOOD:.0f} %"
     if len(as_good) == 1:
-        return f"alone it has more goodput than all {count - 1} others"
+        others = "the other one" if count == 2 else f"each of the {count - 1} others"
+        return f"{others} has less than {share} of its goodput"
     text = f"{len(as_good)} of {count} have {share} of the best goodput"
     if not harmless:
         return f"{text}; all of them harm {beside}; it has the shortest round-trip time"

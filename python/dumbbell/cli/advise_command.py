@@ -84,5 +84,7 @@ def _show(advice: Advice) -> None:
     if advice.left_out:
         print(f"Left out, as they need congestion marks: {', '.join(advice.left_out)}.")
     print(f"Use {advice.advised.name}: {advice.reason}.")
+    if advice.warning:
+        print(advice.warning)
     if not advice.matters:
         print("The choice hardly matters here: all are as good.")
