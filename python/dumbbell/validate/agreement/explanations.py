@@ -82,7 +82,7 @@ _CLOCK: Final = (
 EXPLANATIONS: Final[tuple[Explanation, ...]] = (
     Explanation(
         _named("lp"),
-        ("goodput", "rtt", "retransmitted", "share", "queue", "windows"),
+        ("goodput", "goodput 1", "goodput 2", "rtt", "retransmitted", "share", "queue", "windows"),
         _TWO_STATES,
         always=False,
     ),
