@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -302,12 +303,34 @@ def test_parts_are_stacked_on_each_other_with_their_intervals() -> None:
     assert (shown["low"][1] + shown["high"][1]) / 2 == pytest.approx(7.5)
     assert figure.frame is not None
     assert set(figure.frame["quantity"]) == {part["field"] for part in PART}
-    assert "Bars, from the bottom: flow 1, flow 2." in figure.notes
+    assert "Bars, from the bottom: flow 1; flow 2." in figure.notes
     assert [table.title for table in figure.tables] == ["flow 1", "flow 2"]
     told = labels(svg(figure), "bar")
     where = "Standard TCP, rtt 22 ms, flow 2"
     said = f"{where}: goodput (Mbit/s) 4.5 (95 % interval −1.85 to 10.9), 2 runs"
     assert said in told
+
+
+def test_parts_of_one_quantity_have_its_title_and_a_shade_each() -> None:
+    quantities = [f"goodput_mbit_per_s[1]@{window}" for window in ("late", "final", "run")]
+    row = {"algorithm": "reno", "rtt": "22ms", **dict.fromkeys(quantities, 3.0)}
+    part = [{"field": name, "label": name[-5:]} for name in quantities]
+    y = {"field": quantities[0]}
+    alone = Tables({**AXES, "algorithm": ["reno"]}, [row])
+    text = svg(drawn(alone, bars(y=y, part=part, beside=True)))
+    assert ">goodput (Mbit/s)<" in text
+    assert ">Standard TCP<" not in text, "one series needs no legend"
+    shades = re.findall(r'aria-roledescription="bar"[^>]* fill-opacity="([\d.]+)"', text)
+    assert [float(shade) for shade in (shades if len(shades) == 3 else ["1", *shades])] == (
+        pytest.approx([1, 0.675, 0.35])
+    )
+
+
+@pytest.mark.parametrize(("groups", "angle"), [(3, 0), (20, -40)])
+def test_names_of_groups_are_aslant_where_a_word_is_too_long(groups: int, angle: int) -> None:
+    names = [f"CCPD(4,{number})" for number in range(4000, 4000 + groups)]
+    chart = drawn(Tables({"algorithm": ["reno"], "rtt": names}), bars()).chart
+    assert f'"labelAngle": {angle}' in json.dumps(chart.to_dict())
 
 
 def test_parts_stand_beside_each_other_on_a_log_axis() -> None:
@@ -320,7 +343,7 @@ def test_parts_stand_beside_each_other_on_a_log_axis() -> None:
     assert shown["bottom"].to_list() == [1, 1]
     assert shown["top"].to_list() == [3, 500]
     assert shown["slot"].n_unique() == 2
-    assert "Bars, from the left: p99, p99.9." in figure.notes
+    assert "Bars, from the left: p99; p99.9." in figure.notes
     places = re.findall(r'aria-roledescription="bar" d="M([\d.]+),[\d.]+h([\d.]+)', svg(figure))
     assert len(places) == 2
     (left, width), (right, _) = sorted((float(x), float(w)) for x, w in places)

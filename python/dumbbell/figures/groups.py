@@ -220,11 +220,15 @@ class GroupDrawing(ABC):
         return chart
 
     def _x(self) -> alt.X:
-        """Name the groups, each word on a line of its own where they would not fit."""
+        """Name the groups: each word on a line of its own where they would not fit, or aslant."""
         scale = alt.Scale(type="band", domain=self.groups, paddingInner=0.18, paddingOuter=0.1)
-        tight = max(map(len, self.groups)) * _LETTER_WIDTH > self._width / len(self.groups)
-        words = "split(datum.label, ' ')" if tight else alt.Undefined
-        axis = alt.Axis(labelAngle=0, labelLimit=220, labelExpr=words)
+        room = self._width / len(self.groups) / _LETTER_WIDTH
+        if any(len(word) > room for group in self.groups for word in group.split()):
+            axis = alt.Axis(labelAngle=-40, labelLimit=220)
+        else:
+            tight = any(len(group) > room for group in self.groups)
+            words = "split(datum.label, ' ')" if tight else alt.Undefined
+            axis = alt.Axis(labelAngle=0, labelLimit=220, labelExpr=words)
         return alt.X("group:N", title=self.title, sort=None, scale=scale, axis=axis)
 
     def worded(self, frame: pl.DataFrame, title: str) -> pl.DataFrame:

@@ -17,8 +17,11 @@ from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.style import INK
+from dumbbell.quantities.reference import parse
 
-_SHADES: Final = (1.0, 0.45, 0.7, 0.25)
+_PARTS_MAX: Final = 4
+_PALEST: Final = 0.35
+"""Opacity of the last part; those before it are between it and the first, which is opaque."""
 _SECOND: Final = "second"
 
 
@@ -37,7 +40,7 @@ class BarsFigure(GroupedFigure):
 
     kind: Literal["bars"]
 
-    parts: tuple[Part, ...] = Field((), alias="part", max_length=len(_SHADES))
+    parts: tuple[Part, ...] = Field((), alias="part", max_length=_PARTS_MAX)
     """Quantities that have a part of a bar each, in place of the one of `y`; from the bottom."""
 
     beside: bool = False
@@ -82,12 +85,19 @@ class BarsFigure(GroupedFigure):
         """Draw the figure with whatever runs there are."""
         return _Drawing(self, source).figure()
 
+    def common(self, source: Source) -> Coordinate:
+        """Return the vertical axis: of several parts it says what they have in common."""
+        names = {parse(part.field).name for part in self.parts}
+        if self.y.title is not None or len(names) != 1:
+            return self.y
+        return self.y.model_copy(update={"title": source.title(self.test, names.pop())})
+
 
 class _Drawing(GroupDrawing):
     def __init__(self, spec: BarsFigure, source: Source) -> None:
         self.spec = spec
         self.second = spec.marks.titled(source, spec.test) if spec.marks is not None else None
-        super().__init__(spec, source)
+        super().__init__(spec.model_copy(update={"y": spec.common(source)}), source)
         stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
         said = stated.values(self._stated_first(pane) for pane in self.panes)
         self.extent = axes.extent(
@@ -127,7 +137,7 @@ class _Drawing(GroupDrawing):
     def notes(self) -> Iterator[str]:
         if self.spec.parts:
             where = "left" if self.spec.beside else "bottom"
-            yield f"Bars, from the {where}: {', '.join(self._names)}."
+            yield f"Bars, from the {where}: {'; '.join(self._names)}."
         if self.second is not None:
             yield f"Bars: {self.y.title}; points: {self.second.title}."
         stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
@@ -143,14 +153,15 @@ class _Drawing(GroupDrawing):
             .encode(
                 y=axes.channel(alt.Y, "top", self.y, self.extent),
                 y2="bottom:Q",
-                color=marks.colour(self.looks),
+                color=marks.colour(
+                    self.looks, **({"legend": None} if len(self.looks) == 1 else {})
+                ),
                 opacity=marks.faded(self.picked),
                 **self.told(str(self.y.title)),
             )
         )
         if len(self._names) > 1:
-            shades = alt.Scale(domain=self._names, range=list(_SHADES[: len(self._names)]))
-            bars = bars.encode(fillOpacity=alt.FillOpacity("part:N", scale=shades, legend=None))
+            bars = bars.encode(fillOpacity=self._shades())
         if pane is self.panes[0]:
             bars = bars.add_params(self.picked)
         level = axes.channel(alt.Y, "y", self.y, self.extent)
@@ -165,6 +176,12 @@ class _Drawing(GroupDrawing):
             ),
         ).resolve_scale(xOffset="independent")
         return self._with_second(pane, drawn)
+
+    def _shades(self) -> alt.FillOpacity:
+        step = (1 - _PALEST) / (len(self._names) - 1)
+        shades = [1 - step * place for place in range(len(self._names))]
+        scale = alt.Scale(type="ordinal", domain=self._names, range=shades)
+        return alt.FillOpacity("part:N", scale=scale, legend=None)
 
     def _intervals(self, said: pl.DataFrame) -> Iterator[alt.Chart]:
         """Draw intervals with a white edge, those of one bar side by side."""
