@@ -50,6 +50,14 @@ def test_throughput_is_at_most_the_rate_of_the_link(small: Results) -> None:
     assert total.max() == pytest.approx(10, rel=0.05)
 
 
+def test_there_is_no_threshold_before_the_first_reduction(small: Results) -> None:
+    run = run_of(small, "reno")
+    assert run.flows["ssthresh_segs"].max() == series.NO_SSTHRESH
+    thresholds = series.take(run, "ssthresh_segs")["value"].to_list()
+    assert thresholds
+    assert max(thresholds) < 1000
+
+
 def test_any_variable_that_an_algorithm_exports_is_a_series(small: Results) -> None:
     run = run_of(small, "highspeed")
     assert series.take(run, "state:alpha")["value"].min() == 1

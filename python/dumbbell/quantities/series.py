@@ -230,9 +230,15 @@ def _rates(counters: pl.DataFrame, span_s: float, per_count: float) -> pl.DataFr
     return ends.select("label", "time_s", value=grown / elapsed_s * per_count).drop_nulls("value")
 
 
-def _flows(column: str, per_unit: float = 1.0) -> Callable[[Run, Flows], pl.DataFrame]:
+def _flows(
+    column: str, per_unit: float = 1.0, none: int | None = None
+) -> Callable[[Run, Flows], pl.DataFrame]:
+    """Return what reads a column; `none` stands in it where there is no value yet."""
+
     def read(run: Run, flows: Flows) -> pl.DataFrame:
         samples = _of(run.scan("flows"), flows)
+        if none is not None:
+            samples = samples.filter(pl.col(column) != none)
         return samples.select(*_WHEN, value=pl.col(column) / per_unit).collect()
 
     return read
@@ -288,9 +294,12 @@ def _state(variable: str) -> Callable[[Run, Flows], pl.DataFrame]:
     return read
 
 
+NO_SSTHRESH: Final = 2**31 - 1
+"""What samples have for the slow-start threshold before there is one."""
+
 SERIES: Final[Mapping[str, Series]] = {
     "cwnd_segs": Series("cwnd", "segments", _flows("cwnd_segs")),
-    "ssthresh_segs": Series("ssthresh", "segments", _flows("ssthresh_segs")),
+    "ssthresh_segs": Series("ssthresh", "segments", _flows("ssthresh_segs", none=NO_SSTHRESH)),
     "in_flight_segs": Series("in flight", "segments", _flows("in_flight_segs")),
     "rtt_ms": Series("RTT", "ms", _flows("rtt_us", 1e3), adds_up=False),
     "throughput_mbit_per_s": Series("throughput", "Mbit/s", _sent_bytes, per_count=_MBIT_PER_BYTE),

@@ -17,6 +17,7 @@ from dumbbell import catalogue
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.rates import goodputs, mbit_per_s
+from dumbbell.quantities.series import NO_SSTHRESH
 from dumbbell.quantities.view import FlowsView, QueueView, RunView
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
@@ -257,7 +258,7 @@ def window_kept(run: Run) -> float:
 
 def first_ssthresh(run: Run) -> float:
     """Slow-start threshold that the flow first found."""
-    found = run.flows.filter(pl.col("ssthresh_segs") < 2**31 - 1)["ssthresh_segs"]
+    found = run.flows.filter(pl.col("ssthresh_segs") < NO_SSTHRESH)["ssthresh_segs"]
     return float(found[0]) if found.len() else NOTHING
 
 
