@@ -94,7 +94,7 @@ const widthOf = (drawing) => Number(drawing.querySelector("svg").getAttribute("w
 async function drawn(chart, room, natural) {
   if (room >= natural) return embedded(chart);
   const widths = views(chart).map((view) => view.width).filter(Number.isFinite);
-  let width = Math.min(room - BESIDE_PLOT, Math.max(...widths, NARROWEST));
+  let width = Math.max(NARROWEST, Math.min(room - BESIDE_PLOT, ...widths));
   let drawing = await embedded(narrowed(chart, room, width));
   for (let left = TRIES; left > 1 && widthOf(drawing) > room && width > NARROWEST; left -= 1) {
     width = Math.max(NARROWEST, width - (widthOf(drawing) - room));
