@@ -119,7 +119,8 @@ class List {
     if (row[STATE] === 0) {
       quantities.forEach((_, place) => made.append(cell("td", spelled(row[VALUES][place]), "number")));
     } else {
-      const why = cell("td", row[WHY] ? `${state}: ${row[WHY]}` : state, "why");
+      const told = row[WHY] ?? state;
+      const why = cell("td", told.startsWith(state) ? told : `${state}: ${told}`, "why");
       why.colSpan = Math.max(1, quantities.length);
       made.append(why);
       made.className = "absent";
