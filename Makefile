@@ -226,11 +226,11 @@ validate: build
 # In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is told at the
 # start, draws the same scenarios again, so that a command that was interrupted goes on.
 agreement: build
-	$(BIN)/dumbbell validate --engine testbed --results results/agreement \
+	$(BIN)/dumbbell validate --engine testbed --results results-agreement \
 	  --markdown docs/agreement.md --figure docs/images/agreement.svg
 
 agreement-drawn: build
-	$(BIN)/dumbbell validate --engine testbed --results results/agreement --drawn 60 \
+	$(BIN)/dumbbell validate --engine testbed --results results-agreement --drawn 60 \
 	  --draw-seed $(or $(SEED),$(shell date +%s)) --markdown docs/agreement-drawn.md
 
 # Installs the package by apt, or says why it cannot; nothing of Linux leaves target/linux-modules.
