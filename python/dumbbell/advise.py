@@ -103,8 +103,6 @@ class Advice:
         Why.
     matters
         Whether the choice matters.
-    gentler
-        Where the one to use harms the legacy flow: who has most goodput of those that do not.
     left_out
         Algorithms that need what the path does not have.
     """
@@ -115,8 +113,12 @@ class Advice:
     advised: Candidate
     reason: str
     matters: bool
-    gentler: Candidate | None = None
     left_out: tuple[str, ...] = ()
+
+    @property
+    def gentler(self) -> Candidate | None:
+        """Who has most goodput of those that do not harm the legacy flow."""
+        return next((each for each in self.candidates if each.kept.value >= KEPT), None)
 
     @property
     def warning(self) -> str:
@@ -273,10 +275,7 @@ def _advice(
     delays = [each.rtt.value for each in as_good]
     matters = len(as_good) < len(candidates) or max(delays) > SAME_DELAY * min(delays)
     reason = _reason(candidates, as_good, harmless, beside)
-    gentle = [each for each in candidates if each.kept.value >= KEPT]
-    gentler = None if harmless else max(gentle, key=lambda each: each.of_best.value, default=None)
-    field = tuple(candidates)
-    return Advice(setting, beside, field, chosen, reason, matters, gentler, left_out)
+    return Advice(setting, beside, tuple(candidates), chosen, reason, matters, left_out)
 
 
 def _percent(share: Estimate) -> str:
