@@ -50,7 +50,7 @@ impl DelayedAck {
             AckDelay::Fixed => Span(u64::MAX),
             AckDelay::Adaptive => Span::ZERO,
         };
-        let mut delay = Self {
+        Self {
             last: Time::ZERO,
             usual,
             wait: stack.delayed_ack_ns,
@@ -63,9 +63,7 @@ impl DelayedAck {
             timeout_ms: ticks(stack.delayed_ack_ns),
             rtt_ms: ticks(rtt),
             rto_ms: ticks(rto),
-        };
-        delay.settle();
-        delay
+        }
     }
 
     /// Whether a segment in order at `now` changes nothing here but the time.
@@ -89,9 +87,14 @@ impl DelayedAck {
             if !first {
                 self.adapt(gap_ms);
             }
-            let settled = self.after_short_gap() == self.timeout_ms;
-            // So many ticks, wherever in a tick the gap begins.
-            self.usual = if settled { Span(span(self.shortest_ms / 2).0 + 1) } else { Span::ZERO };
+            self.settle();
+        }
+    }
+
+    /// Takes that the wait was in vain: no other segment came, so the next may take longer.
+    pub fn on_expiry(&mut self) {
+        if self.policy == AckDelay::Adaptive {
+            self.timeout_ms = self.timeout_ms.saturating_mul(2).min(self.rto_ms);
             self.settle();
         }
     }
@@ -111,13 +114,14 @@ impl DelayedAck {
         self.timeout_ms / 2 + self.shortest_ms / 2
     }
 
-    /// A wait longer than a round trip would only make the sender stop, one shorter
-    /// than the shortest would never be worth its timer.
+    /// What follows from the timeout. A wait longer than a round trip would only make the
+    /// sender stop, one shorter than the shortest would never be worth its timer.
     fn settle(&mut self) {
-        if self.policy == AckDelay::Adaptive {
-            let round_trip_ms = self.rtt_ms.max(self.shortest_ms);
-            self.wait = span(self.timeout_ms.min(round_trip_ms).min(self.longest_ms));
-        }
+        let settled = self.after_short_gap() == self.timeout_ms;
+        // So many ticks, wherever in a tick the gap begins.
+        self.usual = if settled { Span(span(self.shortest_ms / 2).0 + 1) } else { Span::ZERO };
+        let round_trip_ms = self.rtt_ms.max(self.shortest_ms);
+        self.wait = span(self.timeout_ms.min(round_trip_ms).min(self.longest_ms));
     }
 
     /// How long an acknowledgement may wait for another segment.
@@ -204,6 +208,24 @@ mod tests {
         let mut delay = adaptive(50, 250);
         assert_eq!(waits(&mut delay, &[0, 35, 50]), [40, 50, 50]);
         assert_eq!(waits(&mut adaptive(1, 201), &[0, 35, 50]), [40, 40, 40]);
+    }
+
+    #[test]
+    fn a_wait_in_vain_doubles_the_timeout_until_short_gaps_lead_it_back() {
+        let mut delay = adaptive(150, 450);
+        let expired = |delay: &mut DelayedAck| {
+            delay.on_expiry();
+            delay.wait().as_micros() / 1_000
+        };
+        assert_eq!(waits(&mut delay, &[0]), [40]);
+        // The wait stays within a round trip, the timeout within the RTO.
+        let grown: Vec<_> = (0..4).map(|_| expired(&mut delay)).collect();
+        assert_eq!(grown, [80, 150, 150, 150]);
+        assert_eq!(delay.timeout_ms, 450);
+        assert_eq!(waits(&mut delay, &[1, 1, 1]), [150, 142, 91]);
+        let stack = Stack { delayed_ack: AckDelay::Fixed, ..linux_6() };
+        let mut fixed = DelayedAck::new(&stack, Span::from_millis(150), Span::from_millis(450));
+        assert_eq!([expired(&mut fixed), expired(&mut fixed)], [40, 40]);
     }
 
     #[test]

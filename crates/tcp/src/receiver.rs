@@ -219,6 +219,9 @@ impl Receiver {
             }
         }
         if self.ack_due <= now {
+            if !self.unusual.compression.is_holding() {
+                self.delay.on_expiry();
+            }
             self.send(None);
         }
         self.settle();

@@ -403,23 +403,24 @@ impl Scoreboard {
         blocks: &SackBlocks,
     ) -> Delivery {
         let (old_una, old_top) = (self.una, self.sacked.end());
-        let mut by_cumulative = Arrived::default();
-        if cumulative > old_una {
-            self.arrive(moment, old_una..cumulative, &mut by_cumulative);
-            self.advance(cumulative);
-        }
+        let una = cumulative.max(old_una);
         let mut by_sack = Arrived::default();
-        let moment = &Moment { echo: None, ..*moment };
         for block in blocks.as_slice() {
-            let block = block.start.max(self.una)..block.end;
+            let block = block.start.max(una)..block.end;
             assert!(block.end <= self.next, "{blocks:?} beyond {}", self.next);
             // Most blocks repeat what acknowledgements before have said.
             if block.start < block.end && !self.sacked.covers(&block) {
                 let before = by_sack.segs;
-                self.arrive(moment, block.clone(), &mut by_sack);
+                self.arrive(&Moment { echo: None, ..*moment }, block.clone(), &mut by_sack);
                 self.sacked_segs += by_sack.segs - before;
                 self.sacked.insert(block);
             }
+        }
+        // After what is SACKed, as in Linux: the round-trip time that counts is that of the last.
+        let mut by_cumulative = Arrived::default();
+        if una > old_una {
+            self.arrive(moment, old_una..una, &mut by_cumulative);
+            self.advance(una);
         }
         let delivery = self.delivery(&by_cumulative, &by_sack, self.una - old_una);
         if let (Some(segment), Some(top)) = (delivery.original, old_top) {

@@ -64,6 +64,31 @@ fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_delay() {
     assert_eq!((receiver.next(), receiver.received_segs()), (3, 3));
 }
 
+/// As in Linux: a sender of one segment per round trip waits for its ACKs ever longer.
+#[test]
+fn a_lone_segment_that_waits_in_vain_makes_the_next_wait_longer() {
+    let stack = Stack { delayed_ack: AckDelay::Adaptive, ..plain() };
+    let mut receiver = receiver(&stack);
+    let mut waits = Vec::new();
+    for number in 0..4 {
+        let now = number * 250 * MS;
+        assert!(on_data(&mut receiver, now, full(number)).is_empty());
+        let due = receiver.deadline().expect("it waits");
+        waits.push((due.0 - now) / MS);
+        assert_eq!(on_timer(&mut receiver, due.0).len(), 1);
+    }
+    assert_eq!(waits, [40, 80, 100, 100], "a round trip at most");
+    assert_eq!(at_once(&mut receiver, 5..9), [true, true, true, false]);
+    let held = receiver.deadline().expect("a duplicate is held").0;
+    assert_eq!(on_timer(&mut receiver, held).len(), 1, "which is no wait in vain");
+    on_data(&mut receiver, 1_000 * MS, full(4));
+    for number in 9..19 {
+        on_data(&mut receiver, 1_001 * MS, full(number));
+    }
+    assert!(on_data(&mut receiver, 1_002 * MS, full(19)).is_empty());
+    assert_eq!(receiver.deadline(), Some(Time(1_042 * MS)), "short gaps lead back");
+}
+
 #[test]
 fn the_first_segments_are_acknowledged_at_once() {
     for delayed_ack in [AckDelay::Fixed, AckDelay::Adaptive] {

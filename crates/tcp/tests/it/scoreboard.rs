@@ -91,7 +91,7 @@ impl Model {
         let una = self.una;
         let below = una..cumulative.max(una);
         let mut lowest_original = None;
-        for span in std::iter::once(&below).chain(blocks) {
+        for span in blocks.iter().chain([&below]) {
             for segment in span.clone().filter(|&segment| segment >= una) {
                 let flags = *self.flags(segment);
                 if !flags.arrived {
@@ -363,4 +363,26 @@ fn what_a_duplicate_ack_stands_for_is_no_arrival() {
     }
     arrivals.retain(|range| !range.is_empty());
     assert_eq!(arrivals, [0..2, 2..6]);
+}
+
+/// As in Linux, which reads the blocks of an ACK before what it acknowledges: the round-trip
+/// time of a segment that waited for its delayed ACK is not that of what overtook a hole.
+#[test]
+fn an_ack_that_advances_and_sacks_judges_by_what_it_acknowledges() {
+    let mut board = pair(LossDetection::Rack).board;
+    // Segment 1 is lost. It left with 0; 2 and 3 left a while later.
+    let sent = |at_us| Time::ZERO + Span::from_micros(at_us);
+    for at_us in [0, 0, 5_000, 5_000] {
+        board.send_new(sent(at_us));
+    }
+    let mut acknowledge = |at_us, sacked: Range<u64>| {
+        let mut blocks = SackBlocks::default();
+        blocks.push(sacked);
+        let ack = Ack { cumulative: 1, has_blocks: true, ..Ack::default() };
+        let moment = moment(sent(at_us), false);
+        board.acknowledge(&moment, &ack, &blocks);
+        board.infer_losses(&moment).segs
+    };
+    assert_eq!(acknowledge(20_000, 2..3), 0, "as old as what was acknowledged");
+    assert_eq!(acknowledge(20_100, 2..4), 1, "older by more than a quarter of the smallest RTT");
 }
