@@ -52,6 +52,11 @@ class Verdict(StrEnum):
         """Whether the runs disagree."""
         return self in (Verdict.NOT_REPRODUCED, Verdict.FAILED)
 
+    @property
+    def mark(self) -> str:
+        """A sign for it."""
+        return "✓" if self.is_good else "✗" if self.is_bad else "?"
+
 
 class State(StrEnum):
     """Whether one finding agrees with what is stated."""
@@ -271,10 +276,13 @@ class CheckResult:
         quick = f"{found} (quick runs)" if found and self.is_quick else found
         return "; ".join(filter(None, (quick, self.lacks)))
 
+    @property
+    def expected(self) -> str:
+        """What would agree, and for how many of several findings."""
+        return self.asked.bounds if len(self.findings) == 1 else self.asked.expected
+
     def _said(self, found: str) -> str:
-        asked = self.asked
-        expected = asked.bounds if len(self.findings) == 1 else asked.expected
-        return f"{asked.subject}: {found}; expected {expected}"
+        return f"{self.asked.subject}: {found}; expected {self.expected}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; what is not finite is null there, and ∞ in the words."""

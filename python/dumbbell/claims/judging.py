@@ -122,9 +122,13 @@ def judge(claim: Claim, source: Source) -> ClaimResult:
             results.append(check.judge(source))
         except InputError as error:
             raise error.at(key=f"claim {claim.id}.check.{index}") from None
-    verdicts = [check.verdict for check in _deciding(results)]
-    worst = min(verdicts, key=_worst_first)
-    return ClaimResult(claim, worst, tuple(results))
+    verdict = worst(check.verdict for check in _deciding(results))
+    return ClaimResult(claim, verdict, tuple(results))
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return what several checks come to: one that disagrees decides, then one that is open."""
+    return min(verdicts, key=lambda each: 0 if each.is_bad else 2 if each.is_good else 1)
 
 
 def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
@@ -159,7 +163,3 @@ def tally(claims: Iterable[ClaimResult]) -> dict[Statement, dict[Verdict, int]]:
 def _deciding(checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """Return the checks of what the authors state; if there are none, those of our own."""
     return tuple(check for check in checks if not check.is_ours) or tuple(checks)
-
-
-def _worst_first(verdict: Verdict) -> int:
-    return 0 if verdict.is_bad else 2 if verdict.is_good else 1

@@ -51,6 +51,14 @@ def claims(
             "leaves open, and say how many hold at each.",
         ),
     ] = None,
+    both_engines: Annotated[
+        bool,
+        typer.Option(
+            "--both-engines",
+            help="Judge them by the runs of the simulator and by those of the testbed, and put "
+            "the verdicts beside each other.",
+        ),
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit code 1 unless every claim is reproduced."),
@@ -69,20 +77,33 @@ def claims(
 ) -> None:
     """Judge the claims of a study by its runs."""
     wanted = form(as_json=as_json, as_csv=as_csv)
-    if over is not None:
-        _alone(strict=strict, baseline=baseline, save_baseline=save_baseline)
+    mode = "--over" if over is not None else "--both-engines" if both_engines else ""
+    if mode:
+        at_two = mode == "--over" and both_engines
+        of_one = mode == "--both-engines" and engine is not EngineName.SIMULATOR
+        _alone(
+            mode,
+            both_engines=at_two,
+            engine=of_one,
+            strict=strict,
+            baseline=baseline,
+            save_baseline=save_baseline,
+        )
     from dumbbell import own_algorithms
     from dumbbell.claims import baseline as baselines
-    from dumbbell.cli import progress, reading
+    from dumbbell.cli import claims_beside, progress, reading
     from dumbbell.report import claims_markdown
 
+    if over is not None:
+        claims_beside.at_each_value(study, results, engine, over, markdown=markdown, wanted=wanted)
+        return
+    if both_engines:
+        claims_beside.on_both_engines(study, results, markdown=markdown, wanted=wanted)
+        return
     before = {} if baseline is None else baselines.read(baseline)
     with progress.steps("reading results", say), own_algorithms.nothing_runs():
         found = reading.results_of(study, results, engine)
-        judged = [] if over is not None else found.claims()
-    if over is not None:
-        _at_each(found, over, markdown, wanted)
-        return
+        judged = found.claims()
     if save_baseline is not None:
         with writing(save_baseline):
             baselines.write(judged, save_baseline)
@@ -129,77 +150,25 @@ def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form) -> None:
     print(headline(judged), file=place)
 
 
-def _alone(**others: object) -> None:
-    """Refuse what says something of the claims' own verdicts."""
+def _alone(mode: str, **others: object) -> None:
+    """Refuse what does not go with a mode, most of which is about the claims' own verdicts."""
     for name, value in others.items():
         if value:
             option = f"--{name.replace('_', '-')}"
-            raise InputError("it does not go with --over", key=option, valid="one of both")
-
-
-def _at_each(found: Results, axis: str, markdown: Path | None, wanted: Form) -> None:
-    """Show how many claims hold at each value of an axis."""
-    from dumbbell import own_algorithms
-    from dumbbell.claims import readings
-    from dumbbell.cli import progress
-    from dumbbell.report import readings_markdown
-
-    with progress.steps("judging claims", say), own_algorithms.nothing_runs():
-        judged = found.readings(axis)
-    if markdown is not None:
-        with writing(markdown):
-            markdown.write_text(readings_markdown.page(found, axis, judged))
-    if wanted is Form.JSON:
-        print_json(
-            {
-                "engine": found.engine.identity,
-                "axis": axis,
-                "never": readings_markdown.never(judged),
-                "readings": [
-                    {
-                        "value": each.value,
-                        "main": each.is_main,
-                        "verdicts": {claim.claim.id: claim.verdict.value for claim in each.claims},
-                    }
-                    for each in judged
-                ],
-            }
-        )
-        return
-    ranked = readings.ranked(judged)
-    if wanted is Form.CSV:
-        rows = ((each.value, *readings_markdown.row(each, judged)) for each in ranked)
-        print_csv((axis, *readings_markdown.COLUMNS), rows)
-        return
-    result = table(axis, *readings_markdown.COLUMNS)
-    for each in ranked:
-        said = map(plain, readings_markdown.row(each, judged))
-        result.add_row(
-            f"[bold]{plain(each.value)}[/]" if each.is_main else plain(each.value), *said
-        )
-    print_table(result)
-    never = readings_markdown.never(judged)
-    print(f"in no reading: {', '.join(never)}" if never else "each claim holds in some reading")
+            raise InputError(f"it does not go with {mode}", key=option, valid="one of both")
 
 
 def _table(judged: Sequence[ClaimResult]) -> Table:
     """Return the verdicts on a study's claims."""
+    from dumbbell.cli.verdicts import marked
+
     result = table(*_COLUMNS)
     for each in judged:
-        name, where, _, *said = map(plain, _cells(each))
-        result.add_row(name, where, _marked(each), *said)
+        name, where, outcome, *said = map(plain, _cells(each))
+        result.add_row(name, where, marked(each.verdict, outcome), *said)
     return result
 
 
 def _cells(judged: ClaimResult) -> tuple[str, ...]:
     claim = judged.claim
     return (claim.id, claim.source, judged.outcome, judged.measured, claim.text)
-
-
-def _marked(judged: ClaimResult) -> str:
-    """Return the verdict in its colour, with its mark."""
-    verdict = judged.verdict
-    colour, mark = (
-        ("green", "✓") if verdict.is_good else ("red", "✗") if verdict.is_bad else ("yellow", "?")
-    )
-    return f"[{colour}]{mark} {judged.outcome}[/]"

@@ -48,7 +48,7 @@ def _runs(results: Results) -> str:
         "",
         f"- Engine: `{results.engine.identity}`",
         f"- TCP stack: {markdown.prose(listing(results.stacks))}",
-        *(f"- {_counted(counts)}" for counts in results.counted),
+        *(f"- {counted(counts)}" for counts in results.counted),
     ]
     for title, found in results.troubled.items():
         lines += [f"- {title}: {markdown.prose(markdown.one_line(why))}" for why in found.values()]
@@ -56,7 +56,8 @@ def _runs(results: Results) -> str:
     return "\n".join((*lines, ""))
 
 
-def _counted(counts: Counts) -> str:
+def counted(counts: Counts) -> str:
+    """Say how many runs of a plan there are."""
     plan = counts.plan
     kind = "Quick runs, shorter and fewer than the study's" if plan.quick else "Runs"
     repetitions = "" if plan.runs is None else f", {plan.runs} of each grid point"

@@ -13,13 +13,6 @@ from dumbbell.claims.readings import Reading
 from dumbbell.labels import listing
 from dumbbell.results import Results
 
-MARKS: Final = {
-    Verdict.REPRODUCED: "✓",
-    Verdict.MET: "✓",
-    Verdict.NOT_REPRODUCED: "✗",
-    Verdict.FAILED: "✗",
-    Verdict.UNDECIDED: "?",
-}
 COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
 
 
@@ -104,4 +97,4 @@ def _matrix(order: Sequence[Reading]) -> str:
 
 def _rows(order: Sequence[Reading]) -> Iterator[Sequence[str]]:
     for claim, verdicts in readings.by_claim(order):
-        yield (claim.id, *(MARKS[each.verdict] for each in verdicts.values()))
+        yield (claim.id, *(each.verdict.mark for each in verdicts.values()))

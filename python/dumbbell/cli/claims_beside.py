@@ -1,0 +1,94 @@
+"""``dumbbell claims``: at every value of an axis, and on both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dumbbell import own_algorithms
+from dumbbell.claims import readings
+from dumbbell.claims.beside import Beside, beside
+from dumbbell.cli import progress, reading
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.tables import plain, table
+from dumbbell.cli.verdicts import marked
+from dumbbell.report import beside_markdown, readings_markdown
+from dumbbell.running.choices import EngineName
+
+
+def at_each_value(
+    study: str, folder: Path, engine: EngineName, axis: str, *, markdown: Path | None, wanted: Form
+) -> None:
+    """Show how many claims hold at each value of an axis."""
+    with progress.steps("judging claims", say), own_algorithms.nothing_runs():
+        found = reading.results_of(study, folder, engine)
+        judged = found.readings(axis)
+    if markdown is not None:
+        with writing(markdown):
+            markdown.write_text(readings_markdown.page(found, axis, judged))
+    if wanted is Form.JSON:
+        print_json(
+            {
+                "engine": found.engine.identity,
+                "axis": axis,
+                "never": readings_markdown.never(judged),
+                "readings": [
+                    {
+                        "value": each.value,
+                        "main": each.is_main,
+                        "verdicts": {claim.claim.id: claim.verdict.value for claim in each.claims},
+                    }
+                    for each in judged
+                ],
+            }
+        )
+        return
+    ranked = readings.ranked(judged)
+    if wanted is Form.CSV:
+        rows = ((each.value, *readings_markdown.row(each, judged)) for each in ranked)
+        print_csv((axis, *readings_markdown.COLUMNS), rows)
+        return
+    result = table(axis, *readings_markdown.COLUMNS)
+    for each in ranked:
+        said = map(plain, readings_markdown.row(each, judged))
+        result.add_row(
+            f"[bold]{plain(each.value)}[/]" if each.is_main else plain(each.value), *said
+        )
+    print_table(result)
+    never = readings_markdown.never(judged)
+    print(f"in no reading: {', '.join(never)}" if never else "each claim holds in some reading")
+
+
+def on_both_engines(study: str, folder: Path, *, markdown: Path | None, wanted: Form) -> None:
+    """Show the verdicts of the simulator and of the kernel beside each other."""
+    with progress.steps("judging claims", say), own_algorithms.nothing_runs():
+        simulator = reading.results_of(study, folder, EngineName.SIMULATOR)
+        kernel = reading.results_of(study, folder, EngineName.TESTBED)
+        found = beside(simulator.claims(), kernel.claims())
+    if markdown is not None:
+        with writing(markdown):
+            markdown.write_text(beside_markdown.page(simulator, kernel, found))
+    if wanted is Form.JSON:
+        identities = [simulator.engine.identity, kernel.engine.identity]
+        print_json({"engines": identities, "claims": [_as_dict(each) for each in found]})
+        return
+    if wanted is Form.CSV:
+        print_csv(beside_markdown.COLUMNS, map(beside_markdown.row, found))
+        return
+    result = table(*beside_markdown.COLUMNS)
+    for each in found:
+        verdicts = (each.simulator.verdict, *(each.verdicts or ()))
+        cells = [marked(verdict) for verdict in verdicts]
+        result.add_row(plain(each.claim.id), *cells, *[""] * (3 - len(cells)))
+    print_table(result)
+    print(beside_markdown.headline(found))
+
+
+def _as_dict(each: Beside) -> dict[str, object]:
+    return {
+        "id": each.claim.id,
+        "verdict": each.simulator.verdict.value,
+        "checks": [
+            {"simulator": pair.simulator.as_dict(), "kernel": pair.kernel.as_dict()}
+            for pair in each.pairs
+        ],
+    }

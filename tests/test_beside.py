@@ -1,0 +1,161 @@
+"""Claims on both engines beside each other: what is compared, the page and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dumbbell as library
+from calling import Command, assert_refused, caller
+from dumbbell.claims.beside import Beside, beside
+from dumbbell.report import beside_markdown
+from dumbbell.results import Results
+
+STUDY = """
+[study]
+name = "twice"
+title = "Once and again"
+authors = ["A"]
+year = 2024
+
+[[test]]
+name = "fast"
+title = "Too fast for the testbed"
+runs = 2
+axes = { algorithm = ["reno"] }
+[test.scenario]
+duration = "4s"
+network = { rate = "20mbit", rtt = "20ms", queue = "1bdp", edge_jitter = "100us" }
+flow = [{ algorithm = "{algorithm}" }]
+record = { interval = "100ms", events = [] }
+
+[[test]]
+name = "scaled"
+title = "The same, scaled"
+runs = 2
+axes = { algorithm = ["reno"] }
+[test.scenario]
+duration = "4s"
+network = { rate = "RATE", rtt = "20ms", queue = "1bdp", edge_jitter = "100us" }
+flow = [{ algorithm = "{algorithm}" }]
+record = { interval = "100ms", events = [] }
+
+[[claim]]
+id = "T01"
+source = "Fig. 1"
+text = "It is fast."
+expectation = "at least 12 Mbit/s, scaled 6"
+[[claim.check]]
+type = "band"
+test = "fast"
+quantity = "throughput_mbit_per_s[1]"
+low = 12
+[[claim.check]]
+type = "band"
+statement = "expectation"
+test = "scaled"
+quantity = "throughput_mbit_per_s[1]"
+low = 6
+
+[[claim]]
+id = "T02"
+source = "Fig. 2"
+text = "It loses little."
+expectation = "at most a tenth"
+[[claim.check]]
+type = "band"
+test = "scaled"
+quantity = "retransmitted_share@run"
+high = 0.1
+
+[[claim]]
+id = "T03"
+source = "arithmetic"
+text = "1 Gbit/s and 12 ms are 1000 packets."
+expectation = "exactly"
+[[claim.check]]
+type = "arithmetic"
+formula = "bdp_packets"
+case = [{ args = { rate_mbit = 1000, rtt_ms = 12 }, expected = 1000 }]
+"""
+
+
+@pytest.fixture(scope="module")
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """What the simulator has: all runs."""
+    folder = tmp_path_factory.mktemp("twice")
+    (folder / "study.toml").write_text(STUDY.replace("RATE", "10mbit"))
+    return library.run(folder / "study.toml", results=folder / "results")
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """What stands for the kernel's runs: only the scaled ones, and they come out otherwise."""
+    folder = tmp_path_factory.mktemp("twice")
+    (folder / "study.toml").write_text(STUDY.replace("RATE", "5mbit"))
+    where = {"test": ["scaled"]}
+    return library.run(folder / "study.toml", where=where, results=folder / "results")
+
+
+@pytest.fixture
+def found(simulator: Results, kernel: Results) -> list[Beside]:
+    return beside(simulator.claims(), kernel.claims())
+
+
+@pytest.fixture
+def dumbbell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return caller(monkeypatch, capsys)
+
+
+def test_what_both_have_runs_of_is_compared(found: list[Beside]) -> None:
+    assert [len(each.pairs) for each in found] == [1, 1, 0], "neither arithmetic nor the fast test"
+    assert [beside_markdown.row(each) for each in found] == [
+        ("T01", "reproduced", "expectation met", "expectation failed"),
+        ("T02", "reproduced", "reproduced", "reproduced"),
+        ("T03", "reproduced", "", ""),
+    ]
+    assert [pair.is_contrary for each in found for pair in each.pairs] == [True, False]
+
+
+def test_the_headline(found: list[Beside]) -> None:
+    assert beside_markdown.headline(found) == (
+        "2 of 3 claims have checks that both engines have runs of, 2 in all: 1 with the same "
+        "verdict, 1 with the contrary one, 0 undecided on one engine only"
+    )
+
+
+def test_the_page(simulator: Results, kernel: Results, found: list[Beside]) -> None:
+    page = beside_markdown.page(simulator, kernel, found)
+    assert page.startswith("# Once and again: simulator and kernel\n")
+    assert "Runs: 4 of 4" in page
+    assert "| T01 | ✓ | ✓ | ✗ | It is fast. |\n" in page
+    assert "| T03 | ✓ |  |  | 1 Gbit/s and 12 ms are 1000 packets. |\n" in page
+    assert "- **T01** throughput of flow 1: expected at least 6 Mbit/s; simulator ✓ " in page
+    contrary = page[page.index("## Where they are contrary") :]
+    assert "T02" not in contrary
+
+
+def test_nothing_is_contrary_to_what_has_not_been_run(simulator: Results) -> None:
+    nothing = Results(simulator.study, simulator.store, engine="testbed")
+    found = beside(simulator.claims(), nothing.claims())
+    assert all(each.verdicts is None for each in found)
+    assert beside_markdown.page(simulator, nothing, found).endswith("\nNowhere.\n")
+
+
+def test_the_command(simulator: Results, dumbbell: Command, tmp_path: Path) -> None:
+    root = simulator.store.root
+    asked = ("claims", root.parent / "study.toml", "--results", root, "--both-engines")
+    said = dumbbell(*asked, "--markdown", tmp_path / "page.md")
+    assert said.code == 0
+    assert "0 of 3 claims have checks that both engines have runs of" in said.out
+    assert "holds no run of" in said.err, "the kernel's are to be made"
+    assert (tmp_path / "page.md").read_text().startswith("# Once and again: simulator and kernel\n")
+    told = dumbbell(*asked, "--json").json
+    assert len(told["engines"]) == 2
+    assert [each["verdict"] for each in told["claims"]] == ["reproduced"] * 3
+    assert "T02,reproduced,," in dumbbell(*asked, "--csv").out
+    for option in (("--strict",), ("--engine", "testbed"), ("--over", "algorithm")):
+        refused = dumbbell(*asked, *option)
+        assert_refused(refused)
+        assert "--" in refused.err
