@@ -266,7 +266,9 @@ fn read_capture(py: Python<'_>, path: PathBuf, interval_ns: NonZeroU64) -> PyRes
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::testbed::{testbed_compile, testbed_facts, testbed_parity, testbed_run};
+    use super::testbed::{
+        testbed_compile, testbed_facts, testbed_parity, testbed_receive_buffer_bytes, testbed_run,
+    };
     #[pymodule_export]
     use super::{
         AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,

@@ -48,6 +48,13 @@ pub(crate) fn testbed_compile(
     Err(absent())
 }
 
+/// Raises TestbedError: there is no testbed.
+#[pyfunction]
+pub(crate) fn testbed_receive_buffer_bytes(scenario_json: &str) -> PyResult<u64> {
+    let _ = scenario_json;
+    Err(absent())
+}
+
 /// That there is no testbed, as JSON.
 #[pyfunction]
 pub(crate) fn testbed_facts() -> String {

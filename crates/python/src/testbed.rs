@@ -80,6 +80,14 @@ pub(crate) fn testbed_compile(
         .map_err(raised)
 }
 
+/// The receive buffers that the testbed gives the hosts of a resolved scenario, given as JSON, in
+/// bytes.
+#[pyfunction]
+pub(crate) fn testbed_receive_buffer_bytes(py: Python<'_>, scenario_json: &str) -> PyResult<u64> {
+    let (scenario, _) = parsed_with(py, scenario_json, None)?;
+    Ok(dumbbell_testbed::receive_buffer_bytes(&scenario))
+}
+
 /// What this machine can do of what the testbed needs, as JSON.
 #[pyfunction]
 pub(crate) fn testbed_facts(py: Python<'_>) -> String {

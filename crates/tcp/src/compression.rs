@@ -9,6 +9,8 @@ use crate::stack::Stack;
 const DUPLICATES_AT_ONCE: u32 = 3;
 /// A duplicate waits for at most this part of the round trip: 5 %.
 const RTT_PART: u64 = 20;
+/// By how much its timer may be late to spare interrupts, and without others is.
+const SLACK: Span = Span::from_micros(100);
 
 /// Which acknowledgements of segments out of order may wait.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ impl SackCompression {
 
     /// How long it may wait.
     pub const fn wait(&self) -> Span {
-        self.wait
+        Span(self.wait.0 + SLACK.0)
     }
 
     /// Whether an acknowledgement is being held back.

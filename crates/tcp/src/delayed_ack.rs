@@ -137,6 +137,13 @@ impl DelayedAck {
         }
     }
 
+    /// Lets the next acknowledgement go at once: a segment has raised the offered window.
+    pub const fn quicken(&mut self) {
+        if matches!(self.policy, AckDelay::Adaptive) {
+            self.quick |= 1;
+        }
+    }
+
     /// Whether the next acknowledgement may not wait.
     #[inline]
     pub const fn is_quick(&self) -> bool {
@@ -145,8 +152,19 @@ impl DelayedAck {
 
     /// Counts an acknowledgement that is being sent.
     #[inline]
-    pub const fn on_ack(&mut self) {
-        self.quick = self.quick.saturating_sub(1);
+    pub fn on_ack(&mut self) {
+        if self.quick > 0 {
+            self.use_quota();
+        }
+    }
+
+    /// When the quota is used up, the timeout is that of the beginning.
+    fn use_quota(&mut self) {
+        self.quick -= 1;
+        if self.quick == 0 && self.policy == AckDelay::Adaptive {
+            self.timeout_ms = self.shortest_ms;
+            self.settle();
+        }
     }
 }
 
@@ -241,10 +259,12 @@ mod tests {
     fn a_gap_beyond_the_rto_fills_the_quota_again() {
         let mut delay = adaptive(50, 250);
         delay.on_data(Time::ZERO);
+        delay.on_expiry();
         for _ in 0..16 {
-            assert!(delay.is_quick());
+            assert!(delay.is_quick() && delay.timeout_ms == 80);
             delay.on_ack();
         }
+        assert_eq!(delay.timeout_ms, 40, "with the quota the longer timeout is gone");
         waits(&mut delay, &[250]);
         assert!(!delay.is_quick());
         waits(&mut delay, &[251]);

@@ -20,6 +20,7 @@ mod rack;
 mod ranges;
 mod rate;
 mod reassembly;
+mod receive_window;
 mod receiver;
 mod recent_min;
 mod recovery;

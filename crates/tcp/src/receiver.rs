@@ -16,6 +16,7 @@ use crate::compression::SackCompression;
 use crate::delayed_ack::DelayedAck;
 use crate::ecn_echo::EcnEcho;
 use crate::reassembly::Reassembly;
+use crate::receive_window::ReceiveWindow;
 use crate::rtt::RttEstimator;
 use crate::stack::Stack;
 
@@ -56,6 +57,7 @@ struct Unusual {
     ecn: EcnEcho,
     coalescer: Coalescer,
     compression: SackCompression,
+    window: ReceiveWindow,
     reassembly: Reassembly,
     /// Segments waiting for an acknowledgement that are not full.
     short_waiting: u64,
@@ -112,7 +114,7 @@ impl Receiver {
             run_due: Time::NEVER,
             echo: 0,
             stamp_mask: if stack.timestamps { u32::MAX } else { 0 },
-            disturbed: unusual.coalescer.is_on(),
+            disturbed: unusual.coalescer.is_on() || !unusual.window.is_settled(),
             has_more: false,
             delay: DelayedAck::new(stack, rtt, rto),
             unusual,
@@ -309,6 +311,9 @@ impl Receiver {
         unusual.short_waiting += u64::from(!run.full);
         unusual.compression.on_advance();
         self.delay.on_data(now);
+        if unusual.window.on_data(now, run.span.end - run.span.start) {
+            self.delay.quicken();
+        }
         let at_once = fills_hole || run.pushed || self.delay.is_quick();
         (!at_once && !self.is_ack_due()).then(|| self.delay.wait())
     }
@@ -319,8 +324,11 @@ impl Receiver {
         if self.unusual.compression.is_holding() && self.unusual.reassembly.displaces(&run.span) {
             self.send(None);
         }
-        let Unusual { reassembly, compression, .. } = &mut *self.unusual;
+        let Unusual { reassembly, compression, window, .. } = &mut *self.unusual;
         reassembly.insert(run.span.clone());
+        if window.raise(run.span.end - run.span.start) {
+            self.delay.quicken();
+        }
         let held = !self.delay.is_quick() && compression.hold();
         held.then(|| compression.wait())
     }
@@ -381,7 +389,7 @@ impl Receiver {
 
     /// Acknowledges what is in order, without anything else to say.
     #[inline]
-    const fn acknowledge(&mut self) -> Ack {
+    fn acknowledge(&mut self) -> Ack {
         self.acknowledged = self.next;
         self.ack_due = Time::NEVER;
         self.delay.on_ack();
@@ -394,6 +402,7 @@ impl Receiver {
         self.run_due = unusual.coalescer.due();
         self.disturbed = unusual.takes_long_way
             || unusual.coalescer.is_on()
+            || !unusual.window.is_settled()
             || unusual.ecn.ece()
             || unusual.short_waiting > 0
             || !unusual.reassembly.is_empty();
@@ -407,6 +416,7 @@ impl Unusual {
             ecn: EcnEcho::new(stack.ecn),
             coalescer: Coalescer::new(stack),
             compression: SackCompression::new(stack, rtt),
+            window: ReceiveWindow::new(stack, rtt),
             reassembly: Reassembly::new(),
             short_waiting: 0,
             ce_segs: 0,

@@ -80,6 +80,11 @@ pub struct Stack {
     pub window_validation: bool,
     /// Payload that the receiver lets be outstanding, in bytes; none: no limit.
     pub receive_window_bytes: Option<NonZeroU64>,
+    /// Receive buffer of a new connection, in bytes: while it allows a larger window than is
+    /// offered, each segment raises that and is acknowledged at once.
+    pub receive_buffer_bytes: u64,
+    /// What the buffer may grow to, in bytes; the same: it does not grow.
+    pub receive_buffer_max_bytes: u64,
     /// Shortest variance term of the retransmission timeout, in ns.
     pub rto_min_ns: Span,
     /// Longest retransmission timeout, in ns.
@@ -303,7 +308,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 43] = [
+pub const SWITCHES: [(&str, &str); 45] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
@@ -357,6 +362,12 @@ pub const SWITCHES: [(&str, &str); 43] = [
     ("window_validation", "a window unused for a timeout's length falls towards its use"),
     ("receive_window_bytes", "payload that the receiver lets be outstanding; null: no limit"),
     (
+        "receive_buffer_bytes",
+        "receive buffer of a new connection (tcp_rmem): segments that raise the window which it \
+         allows are acknowledged at once",
+    ),
+    ("receive_buffer_max_bytes", "what that buffer may grow to; 0: the window is never raised"),
+    (
         "rto_min_ns",
         "shortest variance term of the retransmission timeout, or with rfc6298 shortest \
          timeout, in ns",
@@ -402,6 +413,8 @@ fn linux_2_6_6() -> Stack {
         tso_push: false,
         tsq_bytes: None,
         delayed_ack: AckDelay::Fixed,
+        receive_buffer_bytes: 87_380,
+        receive_buffer_max_bytes: 0,
         dsack: false,
         sack_compression_ns: Span::ZERO,
         ..linux_6()
@@ -416,6 +429,7 @@ fn linux_2_6_26() -> Stack {
         reduction: Reduction::RateHalvingBounded,
         rtt_from_timestamps: true,
         delayed_ack: AckDelay::Adaptive,
+        receive_buffer_max_bytes: 4 << 20,
         dsack: true,
         ..linux_2_6_6()
     }
@@ -468,6 +482,7 @@ fn rfc() -> Stack {
         tsq_bytes: None,
         window_validation: false,
         delayed_ack: AckDelay::Fixed,
+        receive_buffer_max_bytes: 0,
         sack_compression_ns: Span::ZERO,
         ..linux_6()
     }
@@ -512,6 +527,8 @@ pub(crate) const fn linux_6() -> Stack {
         slow_start_after_idle: true,
         window_validation: true,
         receive_window_bytes: None,
+        receive_buffer_bytes: 1 << 17,
+        receive_buffer_max_bytes: 6 << 20,
         rto_min_ns: Span::from_millis(200),
         rto_max_ns: Span::from_millis(120_000),
         delayed_ack_ns: Span::from_millis(40),

@@ -41,3 +41,4 @@ pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
 pub use processors::Processors;
 pub use run::{Options, run};
 pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};
+pub use windows::buffer_bytes as receive_buffer_bytes;

@@ -184,6 +184,7 @@ impl<'a> Setup<'a> {
             paced: tuning.pace_all || self.choices.needs(flow, Need::Pacing),
             backlog_bytes,
             write_bytes: backlog_bytes / calls,
+            flows: self.scenario.flows.len() as u32,
             lead: self.lead_of(flow),
         }
     }

@@ -6,8 +6,7 @@ use serde_json::{Map, json};
 
 use crate::sysctls::Sysctls;
 
-/// Send buffers grow by themselves, up to this: with it a window may be as large as TCP's
-/// scale allows, 1 GiB.
+/// Send buffers may grow up to this: with it a window may be as large as TCP's scale allows, 1 GiB.
 const SEND_BUFFER_BYTES_MAX: i32 = i32::MAX;
 /// The kernel forgets its smallest round-trip time after a day at most.
 const MIN_RTT_WINDOW_MAX: Span = Span::from_millis(86_400_000);
@@ -33,11 +32,11 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// How to have `stack`, with receive buffers of so many bytes. Only algorithms that need
-    /// marks echo each as it is.
+    /// How to have `stack`, with buffers of so many bytes. Only algorithms that need marks echo
+    /// each as it is.
     #[must_use]
-    pub fn of(stack: &Stack, receive_bytes: u64, echoes_each_mark: bool) -> Self {
-        let mut sysctls = common(receive_bytes);
+    pub fn of(stack: &Stack, buffer_bytes: u64, echoes_each_mark: bool) -> Self {
+        let mut sysctls = common(buffer_bytes);
         let mut kernel = linux_6();
         tune_loss_detection(stack, &mut kernel, &mut sysctls);
         tune_timers(stack, &mut kernel, &mut sysctls);
@@ -67,7 +66,10 @@ pub fn linux_6() -> Stack {
 }
 
 /// What every host has: room, nothing remembered of earlier connections, no IPv6.
-fn common(receive_bytes: u64) -> Sysctls {
+///
+/// A send buffer that grows by itself holds twice the window. Behind a hole that takes several
+/// round trips to repair it is full of what is SACKed, and the flow waits for its own host.
+fn common(buffer_bytes: u64) -> Sysctls {
     let mut sysctls = Sysctls::default();
     sysctls.set("net.ipv6.conf.all.disable_ipv6", 1);
     sysctls.set("net.ipv6.conf.default.disable_ipv6", 1);
@@ -75,8 +77,8 @@ fn common(receive_bytes: u64) -> Sysctls {
     sysctls.set("net.ipv4.tcp_syncookies", 0);
     sysctls.set("net.ipv4.tcp_max_syn_backlog", 65_536);
     sysctls.set("net.core.somaxconn", 65_535);
-    sysctls.set("net.ipv4.tcp_rmem", format!("4096 {receive_bytes} {receive_bytes}"));
-    sysctls.set("net.ipv4.tcp_wmem", format!("4096 16384 {SEND_BUFFER_BYTES_MAX}"));
+    sysctls.set("net.ipv4.tcp_rmem", format!("4096 {buffer_bytes} {buffer_bytes}"));
+    sysctls.set("net.ipv4.tcp_wmem", format!("4096 {buffer_bytes} {SEND_BUFFER_BYTES_MAX}"));
     sysctls
 }
 
@@ -130,6 +132,9 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.sack_compression_segs = stack.sack_compression_segs.min(255);
     sysctls.set("net.ipv4.tcp_comp_sack_nr", kernel.sack_compression_segs);
     kernel.receive_window_bytes = stack.receive_window_bytes;
+    // Buffers have the room that the scenario needs, and are of that size from the start.
+    kernel.receive_buffer_bytes = stack.receive_buffer_bytes;
+    kernel.receive_buffer_max_bytes = stack.receive_buffer_max_bytes;
 }
 
 fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {

@@ -66,6 +66,8 @@ pub struct SocketTuning {
     pub backlog_bytes: u32,
     /// What it hands over in one call, at most.
     pub write_bytes: u32,
+    /// How many flows the scenario has.
+    pub flows: u32,
     /// How long before its start the flow connects.
     pub lead: Span,
 }

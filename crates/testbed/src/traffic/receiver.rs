@@ -19,13 +19,13 @@ use crate::traffic::{options, sockets};
 /// of this part.
 const TOLD_PART_OF_BUFFER: u64 = 4;
 const TOLD_PART_OF_WINDOW: u64 = 16;
-/// It means to read when this part of that has arrived, and not more than so many bytes: memory
-/// of many packets that is given back at once is slow to come by for those that follow.
-const READ_PART: u64 = 8;
-const READ_BYTES_MAX: u64 = 64 << 10;
-/// Between two reads.
+/// It means to read when a quarter of a segment has arrived, as who waits for each would: what the
+/// sender has pushed is acknowledged when it is read.
+const LIKED_BYTES: u64 = 362;
+/// Between two reads; longer where there are many flows to read from.
 const PAUSE_MIN: Span = Span::from_micros(200);
 const PAUSE_MAX: Span = Span::from_millis(10);
+const FLOWS_WITHOUT_HASTE: u32 = 4;
 
 /// The receiving end of a TCP connection.
 #[derive(Debug)]
@@ -37,9 +37,12 @@ pub struct Receiver {
     low_water_max: u64,
     /// How much waits before it is told.
     low_water: u64,
-    /// When it last read, and when it means to read again.
+    /// When it last read something, how long it waits now, and until when.
     read: Time,
+    pause: Span,
     due: Time,
+    /// The shortest time between two reads.
+    pause_min: Span,
     /// Most that it offers.
     window_clamp_bytes: Option<u32>,
 }
@@ -52,11 +55,13 @@ struct Incoming {
 }
 
 impl Receiver {
-    /// The connection that a listener has accepted, with messages of so many bytes.
+    /// The connection that a listener has accepted, one of so many flows, with messages of so many
+    /// bytes.
     pub fn new(
         socket: Socket,
         message_bytes: Option<u64>,
         window_clamp_bytes: Option<u32>,
+        flows: u32,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
@@ -71,7 +76,10 @@ impl Receiver {
             low_water_max: (buffer / TOLD_PART_OF_BUFFER).min(most).max(1),
             low_water: 1,
             read: Time::ZERO,
+            pause: PAUSE_MAX,
             due: Time::ZERO,
+            pause_min: Span(PAUSE_MIN.0 * u64::from(flows.div_ceil(FLOWS_WITHOUT_HASTE)))
+                .min(PAUSE_MAX),
             window_clamp_bytes,
         };
         receiver.set_low_water()?;
@@ -106,20 +114,19 @@ impl Receiver {
         Ok(progress)
     }
 
-    /// Means to read again when as much will have arrived as it likes to read at once.
+    /// Means to read again when as much will have arrived as it likes to read at once; if nothing
+    /// has, it waits twice as long.
     fn plan(&mut self, now: Time, bytes: u64, progress: Progress) {
-        let liked = self.liked_bytes();
-        let took = now.since(self.read).0;
-        let pause = u128::from(took) * u128::from(liked) / u128::from(bytes.max(1));
-        let pause = pause.clamp(PAUSE_MIN.0.into(), PAUSE_MAX.0.into()) as u64;
-        self.read = now;
+        let pause = if bytes == 0 {
+            2 * self.pause.0
+        } else {
+            let took = now.since(std::mem::replace(&mut self.read, now)).0;
+            (u128::from(took) * u128::from(LIKED_BYTES) / u128::from(bytes)) as u64
+        };
+        self.pause = Span(pause).clamp(self.pause_min, PAUSE_MAX);
         // The end of a message is told if it has yet to arrive.
         let is_told = progress == Progress::Done && self.low_water < self.low_water_max;
-        self.due = if is_told { Time::NEVER } else { now + Span(pause) };
-    }
-
-    fn liked_bytes(&self) -> u64 {
-        (self.low_water_max / READ_PART).min(READ_BYTES_MAX)
+        self.due = if is_told { Time::NEVER } else { now + self.pause };
     }
 
     /// Payload that has arrived in order.
@@ -170,7 +177,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().unwrap();
-        (sender, Receiver::new(socket.into(), message_bytes, None).unwrap())
+        (sender, Receiver::new(socket.into(), message_bytes, None, 1).unwrap())
     }
 
     fn read(receiver: &mut Receiver, now: Time) -> Time {
@@ -188,14 +195,14 @@ mod tests {
         let (mut sender, mut receiver) = connected(None);
         assert_eq!(receiver.due(), Time::ZERO);
         assert_eq!(read(&mut receiver, at_ms(10)), at_ms(10) + PAUSE_MAX);
-        let liked = receiver.liked_bytes();
         // Loopback delivers before `write_all` returns.
-        sender.write_all(&vec![0; liked as usize]).unwrap();
-        assert_eq!(read(&mut receiver, at_ms(15)), at_ms(20));
-        sender.write_all(&vec![0; liked as usize / 2]).unwrap();
-        assert_eq!(read(&mut receiver, at_ms(18)), at_ms(24));
-        sender.write_all(&vec![0; 2 * liked as usize]).unwrap();
-        assert_eq!(read(&mut receiver, at_ms(18)), at_ms(18) + PAUSE_MIN);
+        sender.write_all(&[0; 4 * LIKED_BYTES as usize]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(12)), at_ms(15));
+        assert_eq!(read(&mut receiver, at_ms(15)), at_ms(21), "nothing came");
+        sender.write_all(&[0; LIKED_BYTES as usize / 2]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(16)), at_ms(24));
+        sender.write_all(&[0; 2 * LIKED_BYTES as usize]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(16)), at_ms(16) + PAUSE_MIN);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Stream {
     /// Retransmissions of its SYN.
     syn_retrans: u32,
     window_clamp_bytes: Option<u32>,
+    /// How many flows there are.
+    flows: u32,
     mss_bytes: u32,
     write_bytes: usize,
 }
@@ -56,6 +58,7 @@ impl Stream {
             established: false,
             syn_retrans: 0,
             window_clamp_bytes: tuning.window_clamp_bytes,
+            flows: tuning.flows,
             mss_bytes,
             write_bytes: tuning.write_bytes as usize,
         }
@@ -80,7 +83,7 @@ impl Stream {
             Err(error) => return Err(error),
         };
         let (message, clamp) = (message_bytes(demand), self.window_clamp_bytes);
-        self.receiver = Some(Receiver::new(socket, message, clamp)?);
+        self.receiver = Some(Receiver::new(socket, message, clamp, self.flows)?);
         Ok(true)
     }
 

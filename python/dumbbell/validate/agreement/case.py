@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dumbbell.catalogue import Algorithm
@@ -14,6 +14,9 @@ STACK: Final = "linux-6"
 """The stack profile that models the kernel of the testbed."""
 
 _PACKET_BITS: Final = 12_000
+
+Buffers = Callable[[str], int]
+"""The bytes of the testbed's receive buffers in a resolved scenario, which is given as JSON."""
 
 
 class Case(ABC):
@@ -76,10 +79,22 @@ class Case(ABC):
                 **self.flow(number),
             }
 
-    def resolve(self, repetition: int, hold_ns: int = 0) -> ResolvedScenario:
-        """Return what an engine runs; a repetition has the same seed in both."""
-        own = {each.name: each for each in self.algorithms if each.is_own}
+    def resolve(
+        self, repetition: int, hold_ns: int = 0, buffers: Buffers | None = None
+    ) -> ResolvedScenario:
+        """Return what an engine runs; a repetition has the same seed in both.
+
+        Its receivers have the `buffers` that the testbed gives them.
+        """
         table = {**self.table(hold_ns), "seed": repetition}
+        if buffers is not None:
+            size = buffers(self._resolved(table).json)
+            switches = {"receive_buffer_bytes": size, "receive_buffer_max_bytes": size}
+            table["stack"] = {"profile": STACK, "switches": switches}
+        return self._resolved(table)
+
+    def _resolved(self, table: Mapping[str, Any]) -> ResolvedScenario:
+        own = {each.name: each for each in self.algorithms if each.is_own}
         return Scenario.parse(table, self.name, own).resolve()
 
 

@@ -92,7 +92,12 @@ def validate(
     of their own.
     """
     simulator = Side(
-        SIMULATOR, SimulatorEngine(), REPETITIONS_SIMULATED, jobs, hold_ns=hosts.HOLD_NS
+        SIMULATOR,
+        SimulatorEngine(),
+        REPETITIONS_SIMULATED,
+        jobs,
+        hold_ns=hosts.HOLD_NS,
+        buffers=bed.buffers,
     )
     kernel = Side(
         KERNEL, bed.engine(False), REPETITIONS, repetitions_undecided=REPETITIONS_UNDECIDED

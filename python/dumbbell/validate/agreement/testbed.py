@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import apart
+from dumbbell import _core, apart
 from dumbbell.running.cancelling import CancelToken, crew
 from dumbbell.running.engine import Engine, core_errors
 from dumbbell.running.executor import in_order_of_completion
 from dumbbell.running.testbed import TestbedEngine
+from dumbbell.validate.agreement.case import Buffers
 from dumbbell.validate.agreement.parity import Replay
 
 _AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -26,6 +27,8 @@ class Bed:
     ----------
     engine
         Makes the engine; with the kernel's own modules or without.
+    buffers
+        Tells how large the receive buffers of its hosts are.
     replay
         Runs a scenario and replays the callbacks of its algorithms.
     built_in
@@ -33,13 +36,19 @@ class Bed:
     """
 
     engine: Callable[[bool], Engine]
+    buffers: Buffers
     replay: Replay
     built_in: Sequence[str]
 
 
 def real() -> Bed:
     """Return the testbed of this machine, ready or not."""
-    return Bed(lambda modules: TestbedEngine(kernel_modules=modules), _replay, _built_in())
+    return Bed(
+        lambda modules: TestbedEngine(kernel_modules=modules),
+        _core.testbed_receive_buffer_bytes,
+        _replay,
+        _built_in(),
+    )
 
 
 def _replay(scenario_json: str) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ pub const SEED: u64 = 7;
 /// Sockets without anything special.
 pub const PLAIN: SocketTuning = SocketTuning {
     window_clamp_bytes: None,
+    flows: 1,
     pace_all: false,
     paced: false,
     backlog_bytes: 1 << 18,

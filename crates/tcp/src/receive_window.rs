@@ -1,0 +1,169 @@
+//! How Linux raises the window that a receiver offers.
+//!
+//! Each segment raises it by two, up to what the buffer allows; and each that does is
+//! acknowledged at once. The buffer itself grows with what arrives within a round trip
+//! (dynamic right-sizing), so that a window which doubles is never held up: in slow start most
+//! segments are acknowledged one by one. A buffer of one size from the start is
+//! what an application asked for.
+//!
+//! The window is known here only to say which segments raise it. It limits no sender.
+
+use dumbbell_network::{Span, Time};
+
+use crate::stack::Stack;
+
+const SEGMENT_BYTES: u64 = 1_448;
+/// Of a buffer half is window, until full segments have shown how much memory they take: then
+/// five eighths.
+const HALF: (u64, u64) = (1, 2);
+const OF_FULL_SEGMENTS: (u64, u64) = (5, 8);
+/// What Linux expects of the first round trip.
+const FIRST_ROUND_SEGS: u64 = 10;
+/// Room beyond twice what arrived in a round trip.
+const SPARE_SEGS: u64 = 16;
+/// After so many round trips without a larger buffer it has the size that it needs.
+const CALM_ROUNDS: u32 = 8;
+
+/// The offered window, in segments, and what it may become.
+#[derive(Clone, Debug)]
+pub struct ReceiveWindow {
+    offered: u64,
+    allowed: u64,
+    /// What the largest buffer allows.
+    most: u64,
+    /// Most that has arrived within a round trip, and what has arrived in this one.
+    round_most: u64,
+    round: u64,
+    round_began: Time,
+    round_trip: Span,
+    calm_rounds: u32,
+}
+
+const fn window(buffer_bytes: u64, (part, of): (u64, u64)) -> u64 {
+    buffer_bytes / of * part / SEGMENT_BYTES
+}
+
+impl ReceiveWindow {
+    /// For a peer at the round-trip time `rtt`.
+    pub fn new(stack: &Stack, rtt: Span) -> Self {
+        let most_bytes = stack.receive_buffer_max_bytes;
+        let first_bytes = stack.receive_buffer_bytes.min(most_bytes);
+        let limit = stack.receive_window_bytes.map(|bytes| bytes.get() / SEGMENT_BYTES);
+        let limited = |window: u64| limit.map_or(window, |limit| window.min(limit));
+        Self {
+            offered: limited(window(first_bytes, HALF)),
+            allowed: limited(window(first_bytes, OF_FULL_SEGMENTS)),
+            most: limited(window(most_bytes, OF_FULL_SEGMENTS)),
+            round_most: FIRST_ROUND_SEGS,
+            round: 0,
+            round_began: Time::ZERO,
+            round_trip: rtt,
+            calm_rounds: 0,
+        }
+    }
+
+    /// Whether nothing will raise it any more.
+    pub const fn is_settled(&self) -> bool {
+        let done = self.allowed == self.most || self.calm_rounds >= CALM_ROUNDS;
+        done && self.offered == self.allowed
+    }
+
+    /// Takes segments in order, which the application reads at once; whether they raise the
+    /// window.
+    pub fn on_data(&mut self, now: Time, segs: u64) -> bool {
+        if now.since(self.round_began) >= self.round_trip {
+            self.end_round();
+            self.round_began = now;
+        }
+        self.round += segs;
+        self.raise(segs)
+    }
+
+    /// Takes segments, in order or not; whether they raise the window.
+    pub fn raise(&mut self, segs: u64) -> bool {
+        let before = self.offered;
+        self.offered = self.allowed.min(before + 2 * segs);
+        self.offered > before
+    }
+
+    /// Sizes the buffer by what has arrived within a round trip: twice that, and three times
+    /// what it has become more.
+    fn end_round(&mut self) {
+        let arrived = std::mem::take(&mut self.round);
+        self.calm_rounds += 1;
+        if arrived <= self.round_most {
+            return;
+        }
+        let twice = 2 * arrived + SPARE_SEGS;
+        let more = 2 * twice * (arrived - self.round_most) / self.round_most;
+        self.round_most = arrived;
+        let wanted = (twice + more).min(self.most);
+        if wanted > self.allowed {
+            self.allowed = wanted;
+            self.calm_rounds = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::linux_6;
+
+    const RTT: Span = Span::from_millis(10);
+
+    fn receiver(first_bytes: u64, most_bytes: u64) -> ReceiveWindow {
+        let stack = Stack {
+            receive_buffer_bytes: first_bytes,
+            receive_buffer_max_bytes: most_bytes,
+            ..linux_6()
+        };
+        ReceiveWindow::new(&stack, RTT)
+    }
+
+    /// How many segments of each round trip raise the window.
+    fn raised(receiver: &mut ReceiveWindow, rounds: &[u64]) -> Vec<u64> {
+        let round = |(number, segs): (usize, &u64)| {
+            let now = Time::ZERO + Span((number as u64 + 1) * RTT.0);
+            (0..*segs).filter(|_| receiver.on_data(now, 1)).count() as u64
+        };
+        rounds.iter().enumerate().map(round).collect()
+    }
+
+    #[test]
+    fn in_slow_start_most_segments_raise_it() {
+        let mut receiver = receiver(1 << 17, 6 << 20);
+        // 131,072 bytes are 45 segments, then 56; 20, 40, 80 a round trip allow 168, 288, 528.
+        assert_eq!(raised(&mut receiver, &[10, 20, 40, 80, 160]), [6, 0, 40, 76, 120]);
+        assert!(!receiver.is_settled());
+    }
+
+    #[test]
+    fn a_flow_that_does_not_grow_settles_it() {
+        let mut receiver = receiver(1 << 17, 6 << 20);
+        let rounds = [&[10, 20, 40][..], &[40; 12]].concat();
+        let raised = raised(&mut receiver, &rounds);
+        assert_eq!(raised[5..], [0; 10]);
+        assert!(receiver.is_settled());
+    }
+
+    #[test]
+    fn a_buffer_of_one_size_lets_an_eighth_of_it_raise_the_window() {
+        let bytes = 18_275_520;
+        let mut receiver = receiver(bytes, bytes);
+        assert_eq!(raised(&mut receiver, &[10_000]), [bytes.div_ceil(8 * 2 * SEGMENT_BYTES)]);
+        assert!(receiver.is_settled());
+    }
+
+    #[test]
+    fn without_a_buffer_or_beyond_a_limit_nothing_raises_it() {
+        assert!(receiver(0, 0).is_settled());
+        let stack = Stack {
+            receive_buffer_bytes: 1 << 17,
+            receive_buffer_max_bytes: 6 << 20,
+            receive_window_bytes: std::num::NonZeroU64::new(30_000),
+            ..linux_6()
+        };
+        assert!(ReceiveWindow::new(&stack, RTT).is_settled());
+    }
+}
