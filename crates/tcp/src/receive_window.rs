@@ -22,7 +22,7 @@ const FIRST_ROUND_SEGS: u64 = 10;
 /// Room beyond twice what arrived in a round trip.
 const SPARE_SEGS: u64 = 16;
 /// After so many round trips without a larger buffer it has the size that it needs.
-const CALM_ROUNDS: u32 = 8;
+const CALM_ROUNDS: u32 = 4;
 
 /// The offered window, in segments, and what it may become.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// Whether nothing will raise it any more.
+    /// Whether nothing raises it any more.
     pub const fn is_settled(&self) -> bool {
         let done = self.allowed == self.most || self.calm_rounds >= CALM_ROUNDS;
         done && self.offered == self.allowed
@@ -71,6 +71,9 @@ impl ReceiveWindow {
     /// Takes segments in order, which the application reads at once; whether they raise the
     /// window.
     pub fn on_data(&mut self, now: Time, segs: u64) -> bool {
+        if self.is_settled() {
+            return false;
+        }
         if now.since(self.round_began) >= self.round_trip {
             self.end_round();
             self.round_began = now;
@@ -80,9 +83,10 @@ impl ReceiveWindow {
     }
 
     /// Takes segments, in order or not; whether they raise the window.
-    pub fn raise(&mut self, segs: u64) -> bool {
+    pub const fn raise(&mut self, segs: u64) -> bool {
         let before = self.offered;
-        self.offered = self.allowed.min(before + 2 * segs);
+        let raised = before + 2 * segs;
+        self.offered = if raised < self.allowed { raised } else { self.allowed };
         self.offered > before
     }
 

@@ -20,7 +20,7 @@ fn eventful() -> Value {
         datagrams,
         with(with_demand(json!("endless")), "/start_ns", json!(700 * MILLISECOND)),
     ];
-    let short = scenario(20_000_000, 40, 5, flows);
+    let short = scenario(20_000_000, 25, 5, flows);
     let short =
         with(short, "/network/discipline", json!({"kind": "step", "threshold": {"packets": 15}}));
     let loss = json!({"sender": 0.001, "bottleneck": 0.001, "receiver": 0.001, "reverse": 0.01});

@@ -123,7 +123,9 @@ fn bbr3_goes_through_its_modes() {
         ("probe_rtt", "cruise"),
     ]);
     let pairs: BTreeSet<_> = names.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    assert_eq!(pairs, follow);
+    // The search may begin in Down, too.
+    let also = BTreeSet::from([("down", "probe_rtt")]);
+    assert!(pairs.is_superset(&follow) && pairs.is_subset(&(&follow | &also)), "{pairs:?}");
     let searches = entries.iter().filter(|entry| entry.mode == "probe_rtt");
     let searches: Vec<_> = searches.map(Entry::seconds).collect();
     assert_eq!(searches.len(), 2, "{searches:?}");

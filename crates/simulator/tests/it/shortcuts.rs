@@ -84,12 +84,14 @@ prop_compose! {
         timestamps: bool,
         sack: bool,
         receive_window in one_of(&[None, Some(30_000), Some(60_000)]),
+        receive_buffer in one_of(&[(0u64, 0u64), (100_000, 100_000), (100_000, 6_000_000)]),
         ecn in one_of(&["off", "classic"]),
     ) -> Value {
         let mut switches = json!({
             "delayed_ack": delayed_ack, "delayed_ack_ns": delayed_ack_ms * MILLISECOND,
             "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
             "rto_min_ns": rto_min_ms * MILLISECOND,
+            "receive_buffer_bytes": receive_buffer.0, "receive_buffer_max_bytes": receive_buffer.1,
         });
         if let Some(bytes) = receive_window {
             switches["receive_window_bytes"] = json!(bytes);
