@@ -23,6 +23,7 @@ from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine, Output, SimulatorEngine
 from dumbbell.running.machine import Fact, Machine
 from dumbbell.running.store import Store
+from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.validate.agreement import (
     figure,
@@ -93,6 +94,10 @@ class Kernel:
         return dataclasses.replace(output, summary=summary)
 
 
+BUFFER = 1 << 20
+"""The receive buffers of the testbed that stands for the real one."""
+
+
 def side(engine: Engine, repetitions: int = 3) -> Side:
     return Side("kernel", engine, repetitions)
 
@@ -110,7 +115,9 @@ def agreement(
 
 
 def bed(kernel: Kernel | None = None, replay: parity.Replay | None = None) -> Bed:
-    return Bed(lambda _: kernel or Kernel(), replay or replayed(), ["reno", "bbr"])
+    return Bed(
+        lambda _: kernel or Kernel(), lambda _: BUFFER, replay or replayed(), ["reno", "bbr"]
+    )
 
 
 def replayed(**changes: Any) -> parity.Replay:
@@ -246,6 +253,15 @@ def test_only_the_simulator_is_given_the_time_of_hosts(tmp_path: Path) -> None:
         if link.name == "edge 1"
     }
     assert edges == {("True", 1_200_000), ("False", 1_200_000 + hosts.HOLD_NS)}
+
+
+def test_simulated_receivers_have_the_buffers_of_the_testbed(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results")
+    running.validate([ALONE], bed(), store, modules=False)
+    named = {"receive_buffer_bytes": BUFFER, "receive_buffer_max_bytes": BUFFER}
+    for run in map(store.get, store.keys()):
+        (stack,) = facts.stacks(run.scenario)
+        assert stack.switches == ({} if run.summary.testbed is not None else named)
 
 
 def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> None:

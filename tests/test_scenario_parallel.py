@@ -176,7 +176,7 @@ def test_a_transfer_ends_with_its_last_connection() -> None:
 
 
 def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> None:
-    done = run({**P_TCP, "bytes": "47mb"}, edge_jitter="0s")
+    done = run({**P_TCP, "bytes": "44mb"}, edge_jitter="0s")
     finished = done.requests.height
     found = latencies(done)
     assert 0 < finished < 4, "the scenario is to end between the connections"

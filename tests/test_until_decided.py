@@ -35,7 +35,7 @@ CLAIMS = """
 [[claim]]
 id = "A01"
 source = "Section 1"
-text = "They do not share quite alike: of 60 runs the mean ratio is 0.94."
+text = "They do not share quite alike: of 60 runs the mean ratio is 0.954."
 expectation = "a ratio of at most 0.98"
 check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", high = 0.98 }]
 
@@ -43,8 +43,8 @@ check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", high = 
 id = "A02"
 source = "Section 1"
 text = "A bound next to the mean, which takes hundreds of runs to decide."
-expectation = "a ratio of at least 0.94"
-check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0.94 }]
+expectation = "a ratio of at least 0.955"
+check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0.955 }]
 """
 
 

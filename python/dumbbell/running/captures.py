@@ -60,8 +60,9 @@ def check_size(scenario: Scenario) -> None:
 def expected_bytes(scenario: Scenario, excerpt: Excerpt = WHOLE) -> float:
     """Return about how large both files get at most, if they hold an excerpt.
 
-    What flows have to send limits it, and the slowest link on their way. Losses, which are sent
-    again and make ACKs longer and more frequent, are not counted.
+    What flows have to send limits it, and the slowest link on their way. Not counted are losses,
+    which are sent again and make ACKs longer and more frequent, and that at the start most
+    segments have an ACK of their own.
     """
     wanted: dict[int | None, float] = defaultdict(float)
     smallest: dict[int | None, int] = {}

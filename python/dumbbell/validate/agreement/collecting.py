@@ -84,7 +84,11 @@ def collect(
     """Run what the store does not hold."""
     collected = Collected({case.name: {} for case in cases})
     planned = [
-        (case.name, repetition, case.resolve(repetition, side.hold_ns, side.buffers).on(side.engine.identity))
+        (
+            case.name,
+            repetition,
+            case.resolve(repetition, side.hold_ns, side.buffers).on(side.engine.identity),
+        )
         for case in cases
         for repetition in range(1, side.repetitions + 1)
     ]
