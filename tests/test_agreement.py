@@ -94,8 +94,8 @@ class Kernel:
         return dataclasses.replace(output, summary=summary)
 
 
-BUFFER = 1 << 20
-"""The receive buffers of the testbed that stands for the real one."""
+SWITCHES = {"receive_buffer_bytes": 1 << 20, "timer_tick_ns": 4_000_000}
+"""Those of the hosts of the testbed that stands for the real one."""
 
 
 def side(engine: Engine, repetitions: int = 3) -> Side:
@@ -116,7 +116,7 @@ def agreement(
 
 def bed(kernel: Kernel | None = None, replay: parity.Replay | None = None) -> Bed:
     return Bed(
-        lambda _: kernel or Kernel(), lambda _: BUFFER, replay or replayed(), ["reno", "bbr"]
+        lambda _: kernel or Kernel(), lambda _: SWITCHES, replay or replayed(), ["reno", "bbr"]
     )
 
 
@@ -255,13 +255,12 @@ def test_only_the_simulator_is_given_the_time_of_hosts(tmp_path: Path) -> None:
     assert edges == {("True", 1_200_000), ("False", 1_200_000 + hosts.HOLD_NS)}
 
 
-def test_simulated_receivers_have_the_buffers_of_the_testbed(tmp_path: Path) -> None:
+def test_simulated_hosts_have_the_switches_of_the_testbeds(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     running.validate([ALONE], bed(), store, modules=False)
-    named = {"receive_buffer_bytes": BUFFER, "receive_buffer_max_bytes": BUFFER}
     for run in map(store.get, store.keys()):
         (stack,) = facts.stacks(run.scenario)
-        assert stack.switches == ({} if run.summary.testbed is not None else named)
+        assert stack.switches == ({} if run.summary.testbed is not None else SWITCHES)
 
 
 def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> None:

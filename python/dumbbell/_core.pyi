@@ -64,7 +64,7 @@ __all__ = [
     "testbed_compile",
     "testbed_facts",
     "testbed_parity",
-    "testbed_receive_buffer_bytes",
+    "testbed_host_switches",
     "testbed_run",
 ]
 
@@ -100,5 +100,5 @@ def testbed_compile(
     code: str | None = None,  # noqa: PT028 - not a test
     cancel: CancelToken | None = None,  # noqa: PT028 - not a test
 ) -> None: ...
-def testbed_receive_buffer_bytes(scenario_json: str) -> int: ...
+def testbed_host_switches(scenario_json: str) -> str: ...
 def testbed_facts() -> str: ...

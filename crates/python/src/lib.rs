@@ -267,7 +267,7 @@ fn read_capture(py: Python<'_>, path: PathBuf, interval_ns: NonZeroU64) -> PyRes
 mod _core {
     #[pymodule_export]
     use super::testbed::{
-        testbed_compile, testbed_facts, testbed_parity, testbed_receive_buffer_bytes, testbed_run,
+        testbed_compile, testbed_facts, testbed_host_switches, testbed_parity, testbed_run,
     };
     #[pymodule_export]
     use super::{

@@ -50,7 +50,7 @@ pub(crate) fn testbed_compile(
 
 /// Raises TestbedError: there is no testbed.
 #[pyfunction]
-pub(crate) fn testbed_receive_buffer_bytes(scenario_json: &str) -> PyResult<u64> {
+pub(crate) fn testbed_host_switches(scenario_json: &str) -> PyResult<String> {
     let _ = scenario_json;
     Err(absent())
 }

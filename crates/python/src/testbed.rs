@@ -80,12 +80,13 @@ pub(crate) fn testbed_compile(
         .map_err(raised)
 }
 
-/// The receive buffers that the testbed gives the hosts of a resolved scenario, given as JSON, in
-/// bytes.
+/// The switches that would say of a simulated stack what the testbed's hosts have in a resolved
+/// scenario, which is given as JSON; as JSON.
 #[pyfunction]
-pub(crate) fn testbed_receive_buffer_bytes(py: Python<'_>, scenario_json: &str) -> PyResult<u64> {
+pub(crate) fn testbed_host_switches(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let (scenario, _) = parsed_with(py, scenario_json, None)?;
-    Ok(dumbbell_testbed::receive_buffer_bytes(&scenario))
+    let switches = dumbbell_testbed::host_switches(&scenario);
+    Ok(serde_json::to_string(&switches).expect("switches are plain values"))
 }
 
 /// What this machine can do of what the testbed needs, as JSON.

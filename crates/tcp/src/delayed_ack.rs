@@ -2,13 +2,13 @@
 //!
 //! Acknowledgements that wait save packets; those sent at once let a sender start or
 //! start again quickly. A quota of quick acknowledgements covers the latter, a timeout
-//! (ATO) that follows the gaps between segments the former, both in the ticks of Linux's
-//! clock, a millisecond each.
+//! (ATO) that follows the gaps between segments the former. Linux counts both, and the gaps,
+//! in ticks of its timers.
 
 use dumbbell_network::{Span, Time};
 
-use crate::arrival::clock;
 use crate::stack::{AckDelay, Stack};
+use crate::tick::Tick;
 
 /// The acknowledgement timeout and the quota of quick acknowledgements.
 #[derive(Clone, Debug)]
@@ -25,21 +25,14 @@ pub struct DelayedAck {
     quick_max: u32,
     policy: AckDelay,
     begun: bool,
-    shortest_ms: u32,
-    longest_ms: u32,
+    tick: Tick,
+    /// These are in ticks.
+    shortest: u32,
+    longest: u32,
     /// The ATO.
-    timeout_ms: u32,
-    rtt_ms: u32,
-    rto_ms: u32,
-}
-
-/// A duration in ticks, rounded up.
-fn ticks(span: Span) -> u32 {
-    span.0.div_ceil(Span::from_millis(1).0).try_into().unwrap_or(u32::MAX)
-}
-
-const fn span(ticks: u32) -> Span {
-    Span::from_millis(ticks as u64)
+    timeout: u32,
+    rtt: u32,
+    rto: u32,
 }
 
 impl DelayedAck {
@@ -50,6 +43,7 @@ impl DelayedAck {
             AckDelay::Fixed => Span(u64::MAX),
             AckDelay::Adaptive => Span::ZERO,
         };
+        let tick = Tick::of(stack);
         Self {
             last: Time::ZERO,
             usual,
@@ -58,11 +52,12 @@ impl DelayedAck {
             quick_max: stack.quick_acks,
             policy: stack.delayed_ack,
             begun: false,
-            shortest_ms: ticks(stack.delayed_ack_ns),
-            longest_ms: ticks(stack.delayed_ack_max_ns),
-            timeout_ms: ticks(stack.delayed_ack_ns),
-            rtt_ms: ticks(rtt),
-            rto_ms: ticks(rto),
+            tick,
+            shortest: tick.count(stack.delayed_ack_ns),
+            longest: tick.count(stack.delayed_ack_max_ns),
+            timeout: tick.count(stack.delayed_ack_ns),
+            rtt: tick.count(rtt),
+            rto: tick.count(rto),
         }
     }
 
@@ -80,48 +75,60 @@ impl DelayedAck {
 
     /// Takes a segment in order.
     pub fn on_data(&mut self, now: Time) {
-        let gap_ms = clock(now).wrapping_sub(clock(self.last));
+        let gap = self.tick.clock(now).wrapping_sub(self.tick.clock(self.last));
         self.last = now;
         let first = !std::mem::replace(&mut self.begun, true);
         if self.policy == AckDelay::Adaptive {
             if !first {
-                self.adapt(gap_ms);
+                self.adapt(gap);
             }
             self.settle();
+        }
+    }
+
+    /// When a wait that lasts until `due` ends.
+    pub const fn end(&self, due: Time) -> Time {
+        match self.policy {
+            AckDelay::Adaptive if self.wait.0 > 0 => self.tick.end(due, self.wait),
+            _ => due,
         }
     }
 
     /// Takes that the wait was in vain: no other segment came, so the next may take longer.
     pub fn on_expiry(&mut self) {
         if self.policy == AckDelay::Adaptive {
-            self.timeout_ms = self.timeout_ms.saturating_mul(2).min(self.rto_ms);
+            self.timeout = self.timeout.saturating_mul(2).min(self.rto);
             self.settle();
         }
     }
 
     /// Follows the gaps between segments: half of the old timeout, and the gap.
-    fn adapt(&mut self, gap_ms: u32) {
-        if gap_ms <= self.shortest_ms / 2 {
-            self.timeout_ms = self.after_short_gap();
-        } else if gap_ms < self.timeout_ms {
-            self.timeout_ms = (self.timeout_ms / 2 + gap_ms).min(self.rto_ms);
-        } else if gap_ms > self.rto_ms {
+    fn adapt(&mut self, gap: u32) {
+        if gap <= self.shortest / 2 {
+            self.timeout = self.after_short_gap();
+        } else if gap < self.timeout {
+            self.timeout = (self.timeout / 2 + gap).min(self.rto);
+        } else if gap > self.rto {
             self.hurry(u32::MAX);
         }
     }
 
     const fn after_short_gap(&self) -> u32 {
-        self.timeout_ms / 2 + self.shortest_ms / 2
+        self.timeout / 2 + self.shortest / 2
     }
 
     /// What follows from the timeout. A wait longer than a round trip would only make the
     /// sender stop, one shorter than the shortest would never be worth its timer.
     fn settle(&mut self) {
-        let settled = self.after_short_gap() == self.timeout_ms;
+        let settled = self.after_short_gap() == self.timeout;
         // So many ticks, wherever in a tick the gap begins.
-        self.usual = if settled { Span(span(self.shortest_ms / 2).0 + 1) } else { Span::ZERO };
-        let round_trip_ms = self.rtt_ms.max(self.shortest_ms);
-        self.wait = span(self.timeout_ms.min(round_trip_ms).min(self.longest_ms));
+        self.usual = if settled {
+            Span(self.tick.span(self.shortest / 2).0.saturating_add(1))
+        } else {
+            Span::ZERO
+        };
+        let round_trip = self.rtt.max(self.shortest);
+        self.wait = self.tick.span(self.timeout.min(round_trip).min(self.longest));
     }
 
     /// How long an acknowledgement may wait for another segment.
@@ -162,7 +169,7 @@ impl DelayedAck {
     fn use_quota(&mut self) {
         self.quick -= 1;
         if self.quick == 0 && self.policy == AckDelay::Adaptive {
-            self.timeout_ms = self.shortest_ms;
+            self.timeout = self.shortest;
             self.settle();
         }
     }
@@ -170,6 +177,8 @@ impl DelayedAck {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
     use super::*;
     use crate::stack::linux_6;
 
@@ -239,11 +248,32 @@ mod tests {
         // The wait stays within a round trip, the timeout within the RTO.
         let grown: Vec<_> = (0..4).map(|_| expired(&mut delay)).collect();
         assert_eq!(grown, [80, 150, 150, 150]);
-        assert_eq!(delay.timeout_ms, 450);
+        assert_eq!(delay.timeout, 450);
         assert_eq!(waits(&mut delay, &[1, 1, 1]), [150, 142, 91]);
         let stack = Stack { delayed_ack: AckDelay::Fixed, ..linux_6() };
         let mut fixed = DelayedAck::new(&stack, Span::from_millis(150), Span::from_millis(450));
         assert_eq!([expired(&mut fixed), expired(&mut fixed)], [40, 40]);
+    }
+
+    #[test]
+    fn long_ticks_are_the_unit_and_waits_end_with_one() {
+        let timer_tick_ns = NonZeroU64::new(4_000_000);
+        let stack = Stack { delayed_ack: AckDelay::Adaptive, timer_tick_ns, ..linux_6() };
+        let rtt = Span::from_millis(150);
+        let mut delay = DelayedAck::new(&stack, rtt, Span::from_millis(450));
+        // In ticks: 10; 5 + 8; 6 + 10.
+        assert_eq!(waits(&mut delay, &[0, 32, 40]), [40, 52, 64]);
+        delay.on_expiry();
+        assert_eq!(delay.wait(), Span::from_millis(128));
+        delay.on_expiry();
+        assert_eq!(delay.wait(), Span::from_millis(152), "a round trip in ticks");
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        assert_eq!(delay.end(at(40_001)), at(44_000));
+        assert_eq!(delay.end(at(44_000)), at(44_000));
+        let exact = Stack { delayed_ack: AckDelay::Fixed, timer_tick_ns, ..linux_6() };
+        assert_eq!(DelayedAck::new(&exact, rtt, rtt).end(at(40_001)), at(40_001));
+        let none = Stack { delayed_ack_ns: Span::ZERO, ..stack };
+        assert_eq!(DelayedAck::new(&none, rtt, rtt).end(at(40_001)), at(40_001));
     }
 
     #[test]
@@ -261,10 +291,10 @@ mod tests {
         delay.on_data(Time::ZERO);
         delay.on_expiry();
         for _ in 0..16 {
-            assert!(delay.is_quick() && delay.timeout_ms == 80);
+            assert!(delay.is_quick() && delay.timeout == 80);
             delay.on_ack();
         }
-        assert_eq!(delay.timeout_ms, 40, "with the quota the longer timeout is gone");
+        assert_eq!(delay.timeout, 40, "with the quota the longer timeout is gone");
         waits(&mut delay, &[250]);
         assert!(!delay.is_quick());
         waits(&mut delay, &[251]);

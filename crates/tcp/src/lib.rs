@@ -34,6 +34,7 @@ mod slow_start;
 mod stack;
 mod tail_probe;
 mod tcp_bpf;
+mod tick;
 mod transmission;
 mod undo;
 mod usage;

@@ -35,7 +35,7 @@ pub struct Receiver {
     /// Everything below has been acknowledged.
     acknowledged: u64,
     received_segs: u64,
-    /// When what waits is to be acknowledged.
+    /// When what waits is to be acknowledged, if not at the end of that tick.
     ack_due: Time,
     /// When receive offload is to hand on what it holds.
     run_due: Time,
@@ -221,13 +221,22 @@ impl Receiver {
             }
         }
         if self.ack_due <= now {
-            if !self.unusual.compression.is_holding() {
-                self.delay.on_expiry();
-            }
-            self.send(None);
+            self.end_wait(now);
         }
         self.settle();
         self.give_next()
+    }
+
+    /// The wait for another segment is over once the timer is.
+    fn end_wait(&mut self, now: Time) {
+        if !self.unusual.compression.is_holding() {
+            self.ack_due = self.delay.end(self.ack_due);
+            if self.ack_due > now {
+                return;
+            }
+            self.delay.on_expiry();
+        }
+        self.send(None);
     }
 
     /// Distinct segments that have arrived, in order or not.

@@ -8,6 +8,7 @@ use dumbbell_network::{Span, Time};
 
 use crate::recent_min::RecentMin;
 use crate::stack::{RtoRule, Stack};
+use crate::tick::Tick;
 
 /// Estimator of one connection's round-trip time, in microseconds.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct RttEstimator {
     rule: RtoRule,
     rto_min_us: u64,
     rto_max: Span,
+    tick: Tick,
     rto: Span,
     srtt_x8: u64,
     deviation_x4: u64,
@@ -68,6 +70,7 @@ impl RttEstimator {
             rule: stack.rto_rule,
             rto_min_us,
             rto_max: stack.rto_max_ns,
+            tick: Tick::of(stack),
             rto: Span::ZERO,
             srtt_x8: rtt * 8,
             deviation_x4: rtt * 2,
@@ -161,7 +164,7 @@ impl RttEstimator {
             RtoRule::Linux => srtt_us + self.variance_x4,
             RtoRule::Rfc6298 => (srtt_us + self.deviation_x4.max(CLOCK_US)).max(self.rto_min_us),
         };
-        self.rto = Span::from_micros(rto_us).min(self.rto_max);
+        self.rto = self.tick.set_for(Span::from_micros(rto_us)).min(self.rto_max);
     }
 
     /// The current retransmission timeout, back-off included.

@@ -24,6 +24,7 @@ use crate::slow_start::SlowStart;
 use crate::stack::Stack;
 use crate::tail_probe::TailProbe;
 use crate::tcp_bpf::{Limits, TcpBpf};
+use crate::tick::Tick;
 use crate::undo::Undo;
 use crate::usage::WindowUsage;
 
@@ -121,6 +122,7 @@ pub struct Sender {
     takes_long_way: bool,
     /// Next new segment when the current reduction began.
     high_seq: u64,
+    tick: Tick,
     rto_deadline: Time,
     /// When losses are to be inferred again although nothing arrives.
     reorder_deadline: Time,
@@ -188,6 +190,7 @@ impl Sender {
             is_plain: false,
             takes_long_way: false,
             high_seq: 0,
+            tick: Tick::of(stack),
             rto_deadline: Time::NEVER,
             reorder_deadline: Time::NEVER,
             tail_probe: TailProbe::new(stack),

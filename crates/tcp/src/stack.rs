@@ -98,6 +98,9 @@ pub struct Stack {
     pub delayed_ack: AckDelay,
     /// The longest that it may become, in ns.
     pub delayed_ack_max_ns: Span,
+    /// The tick of the kernel's timers, in ns (1 s / HZ), with which they end; none: they end
+    /// when they are over, and adaptive waits are counted in ms.
+    pub timer_tick_ns: Option<NonZeroU64>,
     /// Acknowledgements report what has arrived out of order (RFC 2018).
     pub sack: bool,
     /// They also report what has arrived twice (RFC 2883).
@@ -308,7 +311,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 45] = [
+pub const SWITCHES: [(&str, &str); 46] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
@@ -377,6 +380,10 @@ pub const SWITCHES: [(&str, &str); 45] = [
     ("quick_acks", "segments acknowledged one by one when a connection starts"),
     ("delayed_ack", "how the wait of an acknowledgement is found: fixed or adaptive"),
     ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
+    (
+        "timer_tick_ns",
+        "tick of the kernel's timers, in ns (1 s / HZ), with which they end; null: they end exactly",
+    ),
     ("sack", "ACKs report what has arrived out of order (RFC 2018); if not, use new-reno"),
     ("dsack", "they also report what has arrived twice (RFC 2883)"),
     ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
@@ -535,6 +542,7 @@ pub(crate) const fn linux_6() -> Stack {
         quick_acks: 16,
         delayed_ack: AckDelay::Adaptive,
         delayed_ack_max_ns: Span::from_millis(200),
+        timer_tick_ns: None,
         sack: true,
         dsack: true,
         timestamps: true,

@@ -7,11 +7,13 @@
 use dumbbell_network::{Span, Time};
 
 use crate::stack::{ProbeRule, Stack};
+use crate::tick::{TIMER_MIN, Tick};
 
 /// The probing of one connection.
 #[derive(Clone, Debug)]
 pub struct TailProbe {
     rule: ProbeRule,
+    tick: Tick,
     /// By how much a retransmission timeout is longer than a round trip, at least.
     rto_min: Span,
     /// Not later than the probe is wanted: it is found out then whether it is.
@@ -57,17 +59,16 @@ pub struct Outstanding {
 
 /// The receiver may wait this long with the acknowledgement of a lone segment.
 const DELAYED_ACK_MAX: Span = Span::from_millis(200);
-/// Two ticks of a kernel's 1 ms clock.
-const TIMER_SLACK: Span = Span::from_millis(2);
 const DRAFT_TIMEOUT_MIN: Span = Span::from_millis(10);
 
 impl TailProbe {
     /// Nothing probed.
     #[must_use]
-    pub const fn new(stack: &Stack) -> Self {
+    pub fn new(stack: &Stack) -> Self {
         let (deadline, quiet_since) = (Time::NEVER, Time::ZERO);
         Self {
             rule: stack.tail_probe,
+            tick: Tick::of(stack),
             rto_min: stack.rto_min_ns,
             deadline,
             quiet_since,
@@ -120,24 +121,26 @@ impl TailProbe {
     /// When the probe is wanted; none: not.
     #[must_use]
     pub fn wanted_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
-        let wanted = self.quiet_since + self.timeout(srtt_us, outstanding.segs);
+        let timeout = self.timeout(srtt_us, outstanding.segs);
+        let wanted = self.quiet_since + timeout;
         let expires = (self.rule == ProbeRule::Rfc8985 && self.sent_last)
             .then_some(outstanding.first_expires)
             .filter(|&expires| expires > self.quiet_since);
         let possible = !matches!(self.rule, ProbeRule::Off) && self.episode.is_none();
-        possible.then(|| expires.map_or(wanted, |expires| wanted.min(expires)))
+        let due = expires.map_or(wanted, |expires| wanted.min(expires));
+        possible.then(|| self.tick.end(due, timeout))
     }
 
     #[inline]
     fn timeout(&self, srtt_us: u32, outstanding: u64) -> Span {
         let srtt = u64::from(srtt_us) * 1_000;
         let twice = srtt * 2;
-        match (self.rule, outstanding) {
+        self.tick.set_for(match (self.rule, outstanding) {
             (ProbeRule::Draft, 1) => Span(twice.max(srtt * 3 / 2 + DELAYED_ACK_MAX.0)),
             (ProbeRule::Draft, _) => Span(twice).max(DRAFT_TIMEOUT_MIN),
             (_, 1) => Span(twice + DELAYED_ACK_MAX.0),
-            _ => Span(twice + TIMER_SLACK.0),
-        }
+            _ => Span(twice + TIMER_MIN.0),
+        })
     }
 
     /// Asks again at `time`.

@@ -40,5 +40,5 @@ pub use parity::{ParityReport, parity};
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
 pub use processors::Processors;
 pub use run::{Options, run};
+pub use tuning::host_switches;
 pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};
-pub use windows::buffer_bytes as receive_buffer_bytes;

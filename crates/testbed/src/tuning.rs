@@ -1,10 +1,16 @@
 //! A stack profile on the kernel at hand: what it can be told, and what it cannot do.
 
+use std::num::NonZeroU64;
+use std::time::Duration;
+
 use dumbbell_network::Span;
 use dumbbell_tcp::{Ecn, LossDetection, Pacing, ProbeRule, Stack, StackChoice};
-use serde_json::{Map, json};
+use dumbbell_workload::Scenario;
+use nix::time::{ClockId, clock_getres};
+use serde_json::{Map, Value, json};
 
 use crate::sysctls::Sysctls;
+use crate::windows::buffer_bytes;
 
 /// Send buffers may grow up to this: with it a window may be as large as TCP's scale allows, 1 GiB.
 const SEND_BUFFER_BYTES_MAX: i32 = i32::MAX;
@@ -56,6 +62,23 @@ impl Tuning {
             not_offered: differences(stack, &kernel),
         }
     }
+}
+
+/// What the switches of a stack would say of the hosts that a scenario gets, whatever it asks for.
+#[must_use]
+pub fn host_switches(scenario: &Scenario) -> Map<String, Value> {
+    let buffer_bytes = json!(buffer_bytes(scenario));
+    Map::from_iter([
+        ("receive_buffer_bytes".into(), buffer_bytes.clone()),
+        ("receive_buffer_max_bytes".into(), buffer_bytes),
+        ("timer_tick_ns".into(), json!(timer_tick_ns())),
+    ])
+}
+
+/// The tick of this kernel's timers: that of its coarse clocks.
+fn timer_tick_ns() -> Option<NonZeroU64> {
+    let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).expect("the coarse clock");
+    NonZeroU64::new(Duration::from(tick).as_nanos() as u64)
 }
 
 /// The profile of kernels like the one at hand.
@@ -135,6 +158,7 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     // Buffers have the room that the scenario needs, and are of that size from the start.
     kernel.receive_buffer_bytes = stack.receive_buffer_bytes;
     kernel.receive_buffer_max_bytes = stack.receive_buffer_max_bytes;
+    kernel.timer_tick_ns = stack.timer_tick_ns.and_then(|_| timer_tick_ns());
 }
 
 fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
@@ -199,6 +223,15 @@ mod tests {
         let short = tuning("linux-6", json!({"rto_min_ns": 5_000_000}));
         assert!(written(&short).contains(r#""net.ipv4.tcp_rto_min_us", "5000""#));
         assert_eq!(short.not_offered, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_tick_is_the_kernels_own() {
+        let kernels = timer_tick_ns().expect("a clock that moves").get();
+        assert!((500_000..=10_000_000).contains(&kernels), "HZ is 100 to 2000: {kernels} ns");
+        assert_eq!(tuning("linux-6", json!({"timer_tick_ns": kernels})).not_offered, [""; 0]);
+        let other = tuning("linux-6", json!({"timer_tick_ns": kernels + 1})).not_offered;
+        assert_eq!(other, [format!("timer_tick_ns = {} (is {kernels})", kernels + 1)]);
     }
 
     #[test]

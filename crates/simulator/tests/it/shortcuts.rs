@@ -78,6 +78,7 @@ prop_compose! {
     fn any_switches()(
         delayed_ack in one_of(&["adaptive", "fixed"]),
         delayed_ack_ms in one_of(&[0u64, 1, 10, 40, 100, 200]),
+        timer_tick_ms in one_of(&[None, Some(1u64), Some(10)]),
         quick_acks in one_of(&[0, 1, 16]),
         rto_min_ms in one_of(&[10u64, 200]),
         growth in one_of(&["acks", "segments", "bytes"]),
@@ -89,7 +90,7 @@ prop_compose! {
     ) -> Value {
         let mut switches = json!({
             "delayed_ack": delayed_ack, "delayed_ack_ns": delayed_ack_ms * MILLISECOND,
-            "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
+            "timer_tick_ns": timer_tick_ms.map(|ms| ms * MILLISECOND), "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
             "rto_min_ns": rto_min_ms * MILLISECOND,
             "receive_buffer_bytes": receive_buffer.0, "receive_buffer_max_bytes": receive_buffer.1,
         });

@@ -8,12 +8,11 @@ use super::{Congestion, Observer, Sender};
 use crate::frto::{self, Frto};
 use crate::recovery::Recovery;
 use crate::scoreboard::Losses;
+use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
 /// Fewer outstanding segments than this cannot bring three SACKs (RFC 5827).
 const EARLY_SEGS: u64 = 4;
-/// Two ticks of a kernel's 1 ms clock.
-const EARLY_DELAY_MIN: Span = Span::from_millis(2);
 
 impl Sender {
     /// Lets the state follow an acknowledgement; gives the losses found.
@@ -167,7 +166,9 @@ impl Sender {
     pub(super) fn infer_losses(&mut self, now: Time) -> Losses {
         let losses = self.board.infer_losses(&self.moment(now));
         self.conn.lost_segs += losses.segs;
-        self.reorder_deadline = self.board.recheck();
+        let recheck = self.board.recheck();
+        self.reorder_deadline =
+            if recheck == Time::NEVER { Time::NEVER } else { recheck + TIMER_MIN };
         losses
     }
 
@@ -185,7 +186,7 @@ impl Sender {
 
     /// A quarter of a round trip, lest reordering be taken for a loss.
     fn early_delay(&self) -> Span {
-        Span::from_micros(u64::from(self.rtt.srtt_us() / 4)).max(EARLY_DELAY_MIN)
+        Span::from_micros(u64::from(self.rtt.srtt_us() / 4)).max(TIMER_MIN)
     }
 
     pub(super) fn enter_recovery(&mut self, ece: bool, observer: &mut impl Observer) {

@@ -7,6 +7,7 @@ use super::{Observer, Segment, Sender};
 use crate::frto::Frto;
 use crate::recovery::Progress;
 use crate::tail_probe::Outstanding;
+use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
 impl Sender {
@@ -15,6 +16,7 @@ impl Sender {
         if self.loss_deadline() > now {
             return;
         }
+        self.end_with_ticks(now);
         if self.tail_probe.deadline().min(self.rto_deadline) <= now {
             self.consider_probe(now);
         }
@@ -26,6 +28,16 @@ impl Sender {
         }
         self.conn.in_flight_segs = self.in_flight();
         self.settle();
+    }
+
+    /// Moves timers that are over to the ends of their ticks.
+    fn end_with_ticks(&mut self, now: Time) {
+        if self.rto_deadline <= now {
+            self.rto_deadline = self.tick.end(self.rto_deadline, self.rtt.rto());
+        }
+        if self.reorder_deadline <= now {
+            self.reorder_deadline = self.tick.end(self.reorder_deadline, TIMER_MIN);
+        }
     }
 
     /// When one of these timers is due next.

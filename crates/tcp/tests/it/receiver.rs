@@ -1,5 +1,6 @@
 //! What a receiver answers to given arrivals.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use dumbbell_network::{Span, Time};
@@ -93,6 +94,17 @@ fn a_lone_segment_that_waits_in_vain_makes_the_next_wait_longer() {
     }
     assert!(on_data(&mut receiver, 1_002 * MS, full(19)).is_empty());
     assert_eq!(receiver.deadline(), Some(Time(1_042 * MS)), "short gaps lead back");
+}
+
+#[test]
+fn a_lone_segment_waits_until_the_end_of_a_tick() {
+    let timer_tick_ns = NonZeroU64::new(4 * MS);
+    let stack = Stack { delayed_ack: AckDelay::Adaptive, timer_tick_ns, ..plain() };
+    let mut receiver = receiver(&stack);
+    assert!(on_data(&mut receiver, MS, full(0)).is_empty());
+    assert!(on_timer(&mut receiver, 41 * MS).is_empty());
+    assert_eq!(receiver.deadline(), Some(Time(44 * MS)));
+    assert_eq!(on_timer(&mut receiver, 44 * MS).len(), 1);
 }
 
 #[test]

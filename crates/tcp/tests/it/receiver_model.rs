@@ -1,6 +1,7 @@
 //! A receiver held to a plain model, whatever arrives and whichever switches are set.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use dumbbell_network::{Span, Time};
@@ -63,6 +64,7 @@ prop_compose! {
         ecn in prop::sample::select(vec![Ecn::Off, Ecn::Classic, Ecn::Dctcp]),
         compression in prop::sample::select(vec![(0u64, 44u32), (1_000_000, 44), (1_000_000, 2)]),
         gro in prop::sample::select(vec![(0u32, 0u64), (0, 0), (3, 50_000), (44, 200_000)]),
+        tick_ms in prop::sample::select(vec![0u64, 1, 4, 10]),
     ) -> Stack {
         let (adaptive, sack, dsack, timestamps) = switches;
         let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
@@ -73,6 +75,7 @@ prop_compose! {
             sack_compression_segs: compression.1,
             gro_segs: gro.0,
             gro_flush_ns: Span(gro.1),
+            timer_tick_ns: NonZeroU64::new(tick_ms * 1_000_000),
             ..(linux_6.stack)()
         }
     }

@@ -4,7 +4,7 @@ use crate::wire::{Event, Fate, Wire, ms, stack, steady};
 use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Segment, Stack};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 const DELAY: Span = ms(50);
 const RTT: Span = ms(100);
@@ -48,9 +48,9 @@ fn resent_at_ms<D, A>(wire: &Wire<D, A>) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn rack_needs_one_sack_and_a_quarter_of_the_smallest_rtt() {
+fn rack_needs_one_sack_and_a_quarter_of_the_smallest_rtt_and_its_timer_2_ms_more() {
     let wire = transfer(&stack("linux-6"), 10, losing(&[8]));
-    assert_eq!(resent_at_ms(&wire), [(125, 8)]);
+    assert_eq!(resent_at_ms(&wire), [(127, 8)]);
     assert_eq!(reductions(&wire.events.0), [(CaState::Recovery, 18, 9)]);
     assert_eq!(wire.sender.counters().timeouts, 0);
 }
@@ -85,6 +85,16 @@ fn rack_learns_of_a_lost_retransmission_from_one_that_arrived_behind_the_hole() 
     let wire = transfer(&stack("linux-6"), 30, data);
     assert_eq!(resent_at_ms(&wire), [(200, 20), (200, 25), (300, 20)]);
     assert_eq!(wire.sender.counters().timeouts, 0);
+}
+
+#[test]
+fn timers_end_with_the_ticks_of_the_kernel() {
+    let stack = Stack { timer_tick_ns: NonZeroU64::new(4_000_000), ..stack("linux-6") };
+    let resent_at_ms = |stack, lost| resent_at_ms(&transfer(stack, 10, losing(lost)));
+    assert_eq!(resent_at_ms(&stack, &[8]), [(128, 8)], "overdue at 125 ms, and 2 ms");
+    assert_eq!(resent_at_ms(&stack, &[8, 9]), [(304, 9), (404, 8)], "202 ms are 51 ticks");
+    let unprobed = Stack { tail_probe: ProbeRule::Off, ..stack };
+    assert_eq!(resent_at_ms(&unprobed, &[9]), [(416, 9)], "75 ticks end with one of eight");
 }
 
 #[test]

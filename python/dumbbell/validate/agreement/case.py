@@ -15,8 +15,8 @@ STACK: Final = "linux-6"
 
 _PACKET_BITS: Final = 12_000
 
-Buffers = Callable[[str], int]
-"""The bytes of the testbed's receive buffers in a resolved scenario, which is given as JSON."""
+HostSwitches = Callable[[str], Mapping[str, Any]]
+"""What a stack's switches would say of the testbed's hosts in a resolved scenario, given as JSON."""
 
 
 class Case(ABC):
@@ -80,17 +80,16 @@ class Case(ABC):
             }
 
     def resolve(
-        self, repetition: int, hold_ns: int = 0, buffers: Buffers | None = None
+        self, repetition: int, hold_ns: int = 0, switches: HostSwitches | None = None
     ) -> ResolvedScenario:
         """Return what an engine runs; a repetition has the same seed in both.
 
-        Its receivers have the `buffers` that the testbed gives them.
+        Its stacks have the `switches` of the testbed's hosts.
         """
         table = {**self.table(hold_ns), "seed": repetition}
-        if buffers is not None:
-            size = buffers(self._resolved(table).json)
-            switches = {"receive_buffer_bytes": size, "receive_buffer_max_bytes": size}
-            table["stack"] = {"profile": STACK, "switches": switches}
+        if switches is not None:
+            own = switches(self._resolved(table).json)
+            table["stack"] = {"profile": STACK, "switches": dict(own)}
         return self._resolved(table)
 
     def _resolved(self, table: Mapping[str, Any]) -> ResolvedScenario:

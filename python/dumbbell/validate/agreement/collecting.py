@@ -11,7 +11,7 @@ from dumbbell.running.engine import Engine
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement.case import Buffers, Case
+from dumbbell.validate.agreement.case import HostSwitches, Case
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Side:
     hold_ns
         How long packets are held in senders at most, for the time that they spend in hosts where
         the engine has none.
-    buffers
-        Tells the size of the receive buffers that the other engine has; None: as the stack has it.
+    switches
+        Tells the switches of the other engine's hosts; None: those of the stack.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Side:
     jobs: int = 1
     repetitions_undecided: int = 0
     hold_ns: int = 0
-    buffers: Buffers | None = None
+    switches: HostSwitches | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def collect(
         (
             case.name,
             repetition,
-            case.resolve(repetition, side.hold_ns, side.buffers).on(side.engine.identity),
+            case.resolve(repetition, side.hold_ns, side.switches).on(side.engine.identity),
         )
         for case in cases
         for repetition in range(1, side.repetitions + 1)

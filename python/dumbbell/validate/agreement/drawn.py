@@ -41,6 +41,9 @@ DISCIPLINES: Final = {
 }
 """With what people call them."""
 
+DISCIPLINES_BY_CHANCE: Final = ("pie", "red")
+"""Those that drop packets at random."""
+
 START_S: Final = 2.0
 """Later flows start within this time."""
 
@@ -87,7 +90,7 @@ class DrawnCase(Case):
     @property
     def loses_alike(self) -> bool:
         """Whether both engines lose the same packets at random where their seeds are equal."""
-        return self.loss > 0
+        return self.loss > 0 or self.discipline in DISCIPLINES_BY_CHANCE
 
     def network(self, hold_ns: int) -> dict[str, Any]:
         """Return the table of the network."""

@@ -366,7 +366,7 @@ def _values(measure: Measure, runs: Runs) -> dict[int, float]:
 
 
 def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Compared | None:
-    """Compare a measure; with random loss run by run, as equal seeds lose equal packets."""
+    """Compare a measure; where chance loses packets run by run, as equal seeds lose equal ones."""
     ours, theirs = _values(measure, other), _values(measure, reference)
     both = sorted(set(ours) & set(theirs))
     if not ours or not theirs:

@@ -205,8 +205,9 @@ The same scenarios in Dumbbell's simulator and on the real Linux kernel, with th
 source in both; `dumbbell validate --engine testbed` runs them and `--markdown` writes this page.
 
 **How to read the tables.** Each cell says what was measured on the {reference} and, in brackets,
-by how much the {other} is above or below it, with the 90 % interval of that difference. With
-random loss runs are compared seed by seed, as both engines lose the same packets. Two engines
+by how much the {other} is above or below it, with the 90 % interval of that difference. Where
+chance loses packets, or PIE or RED drop them, runs are compared seed by seed, as equal seeds lose
+equal packets in both engines. Two engines
 *agree* if the whole interval lies within the band, *differ* (✗) if all of it lies outside, and
 else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean RTT.
 *Window distance* is the area between the distributions of the sampled windows as a share of their

@@ -97,7 +97,7 @@ def validate(
         REPETITIONS_SIMULATED,
         jobs,
         hold_ns=hosts.HOLD_NS,
-        buffers=bed.buffers,
+        switches=bed.switches,
     )
     kernel = Side(
         KERNEL, bed.engine(False), REPETITIONS, repetitions_undecided=REPETITIONS_UNDECIDED

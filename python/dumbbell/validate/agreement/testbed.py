@@ -13,7 +13,7 @@ from dumbbell.running.cancelling import CancelToken, crew
 from dumbbell.running.engine import Engine, core_errors
 from dumbbell.running.executor import in_order_of_completion
 from dumbbell.running.testbed import TestbedEngine
-from dumbbell.validate.agreement.case import Buffers
+from dumbbell.validate.agreement.case import HostSwitches
 from dumbbell.validate.agreement.parity import Replay
 
 _AVAILABLE: Final = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -27,8 +27,8 @@ class Bed:
     ----------
     engine
         Makes the engine; with the kernel's own modules or without.
-    buffers
-        Tells how large the receive buffers of its hosts are.
+    switches
+        Tells the switches of its hosts.
     replay
         Runs a scenario and replays the callbacks of its algorithms.
     built_in
@@ -36,7 +36,7 @@ class Bed:
     """
 
     engine: Callable[[bool], Engine]
-    buffers: Buffers
+    switches: HostSwitches
     replay: Replay
     built_in: Sequence[str]
 
@@ -45,7 +45,7 @@ def real() -> Bed:
     """Return the testbed of this machine, ready or not."""
     return Bed(
         lambda modules: TestbedEngine(kernel_modules=modules),
-        _core.testbed_receive_buffer_bytes,
+        lambda scenario_json: json.loads(_core.testbed_host_switches(scenario_json)),
         _replay,
         _built_in(),
     )

@@ -114,6 +114,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("quick_acks", numbers(&[0, 4])),
         ("delayed_ack", words(&["fixed", "adaptive"])),
         ("delayed_ack_max_ns", times(&[50])),
+        ("timer_tick_ns", times(&[4, 10])),
         ("sack", both()),
         ("dsack", both()),
         ("timestamps", both()),

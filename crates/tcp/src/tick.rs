@@ -1,0 +1,128 @@
+//! The tick of a kernel's timers.
+//!
+//! Linux counts in ticks (jiffies), and its timers end with one; since 4.8 long ones end with
+//! one of eight, of 64 and so on only. The ticks of several hosts are in step here, and so they
+//! are kept to only where a stack names one.
+
+use dumbbell_network::{Span, Time};
+
+use crate::stack::Stack;
+
+/// By how much Linux lets a sender's timers be longer than asked for, or how long they are at
+/// least: those of probes, of what was overtaken and of early retransmit.
+pub const TIMER_MIN: Span = Span::from_millis(2);
+/// Timers of fewer ticks than this end with any.
+const TICKS_EXACT: u64 = 63;
+/// How many times as long groups and the timers that end with them are at each level.
+const LEVEL: u64 = 8;
+
+/// The unit of a kernel's timers.
+#[derive(Clone, Copy, Debug)]
+pub struct Tick {
+    length: Span,
+    binds: bool,
+}
+
+impl Tick {
+    /// That of a stack; where it names none, a millisecond to which nothing is bound.
+    #[must_use]
+    pub fn of(stack: &Stack) -> Self {
+        let named = stack.timer_tick_ns.map(|ns| Span(ns.get()));
+        Self { length: named.unwrap_or(Span::from_millis(1)), binds: named.is_some() }
+    }
+
+    /// A duration in ticks, rounded up.
+    #[must_use]
+    pub fn count(self, span: Span) -> u32 {
+        span.0.div_ceil(self.length.0).try_into().unwrap_or(u32::MAX)
+    }
+
+    /// How long so many ticks are.
+    #[must_use]
+    pub const fn span(self, ticks: u32) -> Span {
+        Span(self.length.0.saturating_mul(ticks as u64))
+    }
+
+    /// Ticks until `now`, modulo 2^32.
+    #[must_use]
+    pub const fn clock(self, now: Time) -> u32 {
+        (now.0 / self.length.0) as u32
+    }
+
+    /// How long a timer is set for that is to last for `span`.
+    #[inline]
+    #[must_use]
+    pub const fn set_for(self, span: Span) -> Span {
+        if self.binds { Span(up_to_multiple(span.0, self.length.0)) } else { span }
+    }
+
+    /// When a timer ends that was set for `span` until `due`; asked again, it says the same.
+    #[must_use]
+    pub const fn end(self, due: Time, span: Span) -> Time {
+        if !self.binds {
+            return due;
+        }
+        let (mut group, mut ticks) = (self.length.0, span.0 / self.length.0);
+        while ticks >= TICKS_EXACT {
+            (group, ticks) = (group.saturating_mul(LEVEL), ticks / LEVEL);
+        }
+        Time(up_to_multiple(due.0, group))
+    }
+}
+
+const fn up_to_multiple(value: u64, unit: u64) -> u64 {
+    value.div_ceil(unit).saturating_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU64;
+
+    use super::*;
+    use crate::stack::linux_6;
+
+    fn tick(ms: u64) -> Tick {
+        Tick::of(&Stack { timer_tick_ns: NonZeroU64::new(ms * 1_000_000), ..linux_6() })
+    }
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn a_timer_ends_with_the_tick_in_which_it_is_over() {
+        let (tick, wait) = (tick(4), Span::from_millis(40));
+        assert_eq!(tick.end(at(40_001), wait), at(44_000));
+        assert_eq!(tick.end(at(44_000), wait), at(44_000));
+        assert_eq!(tick.set_for(Span::from_micros(40_001)), Span::from_millis(44));
+        assert_eq!(
+            (tick.count(Span::from_micros(40_001)), tick.span(11)),
+            (11, Span::from_millis(44))
+        );
+    }
+
+    #[test]
+    fn a_long_one_ends_with_one_of_eight_or_of_64() {
+        let tick = tick(1);
+        let end = |ticks| tick.end(at(9_000_500), Span::from_millis(ticks));
+        assert_eq!([end(62), end(63), end(503)], [at(9_001_000), at(9_008_000), at(9_008_000)]);
+        assert_eq!(
+            [end(504), end(4_031), end(4_032)],
+            [at(9_024_000), at(9_024_000), at(9_216_000)]
+        );
+    }
+
+    #[test]
+    fn without_one_timers_end_exactly_and_count_milliseconds() {
+        let none = tick(0);
+        assert_eq!(none.end(at(40_001), Span::from_millis(40)), at(40_001));
+        assert_eq!(none.set_for(Span(1)), Span(1));
+        assert_eq!((none.count(Span(1_000_001)), none.clock(at(2_999))), (2, 2));
+    }
+
+    #[test]
+    fn nothing_is_too_long() {
+        let end = tick(10).end(Time(u64::MAX - 1), Span(u64::MAX));
+        assert_eq!(end, Time(u64::MAX));
+    }
+}
