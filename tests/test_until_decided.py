@@ -21,7 +21,7 @@ duration = "12s"
 [[test]]
 name = "fairness"
 title = "Fairness"
-runs = 2
+runs = 1
 axes = { algorithm = ["reno"] }
 [test.scenario]
 network = { rate = "5mbit", rtt = "20ms", queue = "0.5bdp" }
@@ -35,7 +35,7 @@ CLAIMS = """
 [[claim]]
 id = "A01"
 source = "Section 1"
-text = "They do not share quite alike: of 60 runs the mean ratio is 0.954."
+text = "They do not share quite alike: of 60 runs the mean ratio is 0.955."
 expectation = "a ratio of at most 0.98"
 check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", high = 0.98 }]
 
@@ -71,10 +71,10 @@ def runs() -> int:
 
 def test_repetitions_decide_what_they_can(dumbbell: Command) -> None:
     assert dumbbell("run", "sharing").code == 0
-    assert runs() == 2
+    assert runs() == 1
     assert set(verdicts(dumbbell).values()) == {"undecided"}
     assert dumbbell("run", "sharing", "--until-decided").code == 0
-    assert 2 < runs() <= 40
+    assert 1 < runs() <= 40
     assert verdicts(dumbbell) == {"A01": "reproduced", "A02": "undecided"}
 
 

@@ -76,7 +76,8 @@ pub struct Stack {
     /// An idle time longer than the retransmission timeout costs half of the window,
     /// and as much for each further timeout that it lasts.
     pub slow_start_after_idle: bool,
-    /// A window that was not used for a retransmission timeout falls towards its use.
+    /// A window that was neither used nor about to grow for a retransmission timeout falls towards
+    /// its use.
     pub window_validation: bool,
     /// Payload that the receiver lets be outstanding, in bytes; none: no limit.
     pub receive_window_bytes: Option<NonZeroU64>,
@@ -362,7 +363,10 @@ pub const SWITCHES: [(&str, &str); 46] = [
     ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
     ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
     ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
-    ("window_validation", "a window unused for a timeout's length falls towards its use"),
+    (
+        "window_validation",
+        "a window that for a timeout's length was neither used nor about to grow falls towards its use",
+    ),
     ("receive_window_bytes", "payload that the receiver lets be outstanding; null: no limit"),
     (
         "receive_buffer_bytes",

@@ -162,7 +162,7 @@ impl Sender {
     pub(crate) fn control_beyond_windows(&mut self, now: Time, told: &Told) {
         self.sample_rate(now, told);
         if !self.algorithm.has_cong_control() {
-            self.control(&told.delivery, told.losses);
+            self.control(now, &told.delivery, told.losses);
         }
         self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
     }

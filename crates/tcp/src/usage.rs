@@ -14,7 +14,7 @@ pub struct WindowUsage {
     round_ends: u64,
     /// Segments sent by the connection when last found with room.
     sent_segs: u64,
-    /// When the window ceased to be the limit, or was adapted to its use.
+    /// When the window was last the limit, adapted to its use, or about to grow.
     room_since: Time,
     /// Most segments outstanding since then.
     used_segs: u64,
@@ -82,6 +82,13 @@ impl WindowUsage {
         }
         self.used_segs = self.used_segs.max(outstanding_segs);
         (now >= self.room_since + timeout).then_some(self.used_segs)
+    }
+
+    /// The algorithm is asked how the window grows. From then on Linux counts the time without
+    /// use, so that a flow which hears acknowledgements keeps its window however little it sends.
+    #[inline]
+    pub const fn note_growth(&mut self, now: Time) {
+        self.room_since = now;
     }
 
     /// The window was adapted to its use.
@@ -165,7 +172,9 @@ mod tests {
         usage.note_room(Time(0), sent(100, 120));
         let timeout = Span(200);
         assert_eq!(usage.unused_for(timeout, Time(100), false, 40), None);
-        assert_eq!(usage.unused_for(timeout, Time(200), false, 30), Some(40));
+        usage.note_growth(Time(100));
+        assert_eq!(usage.unused_for(timeout, Time(299), false, 20), None);
+        assert_eq!(usage.unused_for(timeout, Time(300), false, 30), Some(40));
         let mut conn = Conn { cwnd_segs: 100, ssthresh_segs: 50, ..Conn::default() };
         validate(&mut conn, 40, 10);
         assert_eq!((conn.cwnd_segs, conn.ssthresh_segs), (70, 75));

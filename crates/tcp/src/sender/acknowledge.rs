@@ -92,6 +92,7 @@ impl Sender {
         self.tail_probe.on_heard(now, self.rtt.srtt_us());
         let acked = self.counted(segs as u32);
         self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
+        self.usage.note_growth(now);
         self.algorithm.cong_avoid(&mut self.conn, acked);
     }
 
@@ -145,7 +146,7 @@ impl Sender {
             self.tail_probe.on_heard(now, self.rtt.srtt_us());
         }
         if self.is_plain {
-            self.control(&delivery, losses);
+            self.control(now, &delivery, losses);
         } else {
             let told = Told { delivery, losses, prior_in_flight_segs, rtt_us };
             self.control_beyond_windows(now, &told);
@@ -246,7 +247,7 @@ impl Sender {
     }
 
     /// Lets recovery or the algorithm set the window.
-    pub(crate) fn control(&mut self, delivery: &Delivery, losses: Losses) {
+    pub(crate) fn control(&mut self, now: Time, delivery: &Delivery, losses: Losses) {
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
                 delivered_segs: delivery.delivered_segs,
@@ -259,6 +260,7 @@ impl Sender {
         } else if self.may_raise_cwnd(delivery) {
             let acked = self.counted(delivery.delivered_segs as u32);
             self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
+            self.usage.note_growth(now);
             if self.is_plain || !self.in_slow_start() {
                 self.algorithm.cong_avoid(&mut self.conn, acked);
             } else {

@@ -216,8 +216,8 @@ fn idle_time_halves_the_window_for_each_timeout() {
 }
 
 #[test]
-fn a_window_that_the_application_does_not_use_falls_towards_its_use() {
-    let window = |window_validation| {
+fn a_window_that_the_application_does_not_use_falls_towards_its_use_unless_acks_keep_coming() {
+    let window = |window_validation, gap_ms| {
         let stack = Stack { window_validation, slow_start_after_idle: false, ..linux() };
         let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
         bench.sender.supply(3_000);
@@ -225,14 +225,17 @@ fn a_window_that_the_application_does_not_use_falls_towards_its_use() {
         let before = bench.cwnd();
         for request in 1..100 {
             bench.sender.supply(3_000 + request * 20);
-            let end = bench.now + Span::from_millis(50);
+            let end = bench.now + Span::from_millis(gap_ms);
             bench.run(end, |_| {});
         }
         (before, bench.cwnd())
     };
-    let (before, after) = window(false);
-    assert_eq!(before, after);
-    let (_, after) = window(true);
+    // The timeout is 220 ms.
+    for (window_validation, gap_ms) in [(false, 300), (true, 50), (true, 200)] {
+        let (before, after) = window(window_validation, gap_ms);
+        assert_eq!(before, after);
+    }
+    let (_, after) = window(true, 300);
     assert!((20..60).contains(&after), "{after}");
 }
 
