@@ -22,21 +22,15 @@ use crate::processors::{KeptOff, Processors};
 use crate::traffic::{Connection, Look, Report, Seen, SeenRtt, SocketTuning};
 use crate::tuning::Tuning;
 use crate::watch::Watch;
-use crate::windows::buffer_bytes;
+use crate::windows::{backlog_bytes, buffer_bytes};
 
 /// How long connections may take beyond two round trips, ...
 const LEAD: Span = Span::from_millis(200);
 /// ... and for each flow, as all may begin at once.
 const LEAD_PER_FLOW: Span = Span::from_micros(200);
-/// What an application hands over ahead of what is sent: this time's worth, ...
-const BACKLOG: Span = Span::from_millis(5);
-/// ... within these bounds.
-const BACKLOG_BYTES_MIN: u64 = 1 << 15;
-const BACKLOG_BYTES_MAX: u64 = 1 << 26;
 /// Where each segment leaves by itself, it is handed over in so many calls: the last segment of a
 /// call for which there was no room left says PSH, and its receiver acknowledges it when it reads.
 const BACKLOG_CALLS: u32 = 32;
-const PACKET_BYTES: u32 = 1_500;
 /// The kernel's own initial window.
 const INITIAL_WINDOW_SEGS: u32 = 10;
 
@@ -176,7 +170,7 @@ impl<'a> Setup<'a> {
     fn socket_tuning(&self, flow: usize) -> SocketTuning {
         let tuning = &self.tunings[self.choices.stack_of[flow]];
         let clamp = tuning.receive_window_bytes;
-        let backlog_bytes = self.backlog_bytes(flow);
+        let backlog_bytes = backlog_bytes(&self.scenario.flows[flow], &self.scenario.links);
         let calls = if tuning.offload { 1 } else { BACKLOG_CALLS };
         SocketTuning {
             window_clamp_bytes: clamp.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
@@ -187,18 +181,6 @@ impl<'a> Setup<'a> {
             flows: self.scenario.flows.len() as u32,
             lead: self.lead_of(flow),
         }
-    }
-
-    /// A few milliseconds at the rate of the slowest link on the flow's way, shared by all.
-    fn backlog_bytes(&self, flow: usize) -> u32 {
-        let links = &self.scenario.links;
-        let hops = self.scenario.flows[flow].forward.hops.iter();
-        let rates = hops.filter_map(|hop| links[hop.link].rate.as_ref());
-        let packet_time = rates.map(|rate| rate.typical_time(PACKET_BYTES)).max();
-        let flows = self.scenario.flows.len() as u64;
-        let bytes = packet_time
-            .map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1) / flows);
-        bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
     }
 
     /// Looks at a flow's sending socket with the watch's eyes.

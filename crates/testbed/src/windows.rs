@@ -1,11 +1,11 @@
-//! How large windows may get, and the buffers for that.
+//! How large windows may get, and what buffers and applications have for that.
 //!
 //! A Linux receiver acknowledges every segment as long as the window that it offers grows
 //! towards its buffer's size. So a buffer is as large as the scenario needs, with room to
 //! spare, and no larger, or delayed acknowledgements would never begin.
 
 use dumbbell_algorithm::Algorithm;
-use dumbbell_network::{Limit, LinkConfig, RateConfig, Route};
+use dumbbell_network::{Limit, LinkConfig, RateConfig, Route, Span};
 use dumbbell_workload::{Flow, Scenario, Transport};
 
 /// Largest buffer: the window may be 1 GiB, as TCP's scale allows.
@@ -18,6 +18,13 @@ const ROOM: u64 = 6;
 /// Who sends by rates goes on at them however long a hole in its window stays open.
 const ROOM_OF_RATES: u64 = 3 * ROOM;
 const PACKET_BYTES: u32 = 1_500;
+/// What an application hands over ahead of what is sent: this time's worth at the rate of the
+/// slowest link, ... A flow that starts, alone or among others, sends at three times that rate. If
+/// it runs dry before the application hears of it, its rate samples are application-limited.
+const BACKLOG: Span = Span::from_millis(15);
+/// ... within these bounds.
+const BACKLOG_BYTES_MIN: u64 = 1 << 15;
+const BACKLOG_BYTES_MAX: u64 = 1 << 26;
 
 /// Size of the receive buffers in which no flow of the scenario misses room.
 #[must_use]
@@ -25,6 +32,16 @@ pub fn buffer_bytes(scenario: &Scenario) -> u64 {
     let flows = scenario.flows.iter();
     let needed = flows.map(|flow| window_bytes(flow, &scenario.links).saturating_mul(room(flow)));
     needed.max().unwrap_or(0).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
+}
+
+/// How much the application of a flow hands over ahead of what is sent.
+#[must_use]
+pub fn backlog_bytes(flow: &Flow, links: &[LinkConfig]) -> u32 {
+    let rates = flow.forward.hops.iter().filter_map(|hop| links[hop.link].rate.as_ref());
+    let packet_time = rates.map(|rate| rate.typical_time(PACKET_BYTES)).max();
+    let bytes =
+        packet_time.map_or(u64::MAX, |time| u64::from(PACKET_BYTES) * BACKLOG.0 / time.0.max(1));
+    bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
 }
 
 fn room(flow: &Flow) -> u64 {
@@ -79,10 +96,10 @@ mod tests {
     use serde_json::{Value, json};
 
     fn buffer(rate: Value, limit: Value, delay_ms: u64) -> u64 {
-        buffer_of("reno", rate, limit, delay_ms)
+        buffer_bytes(&scenario("reno", rate, limit, delay_ms))
     }
 
-    fn buffer_of(algorithm: &str, rate: Value, limit: Value, delay_ms: u64) -> u64 {
+    fn scenario(algorithm: &str, rate: Value, limit: Value, delay_ms: u64) -> Scenario {
         let route = json!({"hops": [{"link": 0, "delay_ns": 0}], "delay_ns": 0});
         let scenario = json!({
             "seed": 1, "duration_ns": 1_000_000_000,
@@ -103,7 +120,7 @@ mod tests {
             "record":
                 {"interval_ns": null, "events": [], "algorithm_state": false, "capture": false},
         });
-        buffer_bytes(&Scenario::from_json(&scenario.to_string()).unwrap())
+        Scenario::from_json(&scenario.to_string()).unwrap()
     }
 
     #[test]
@@ -114,8 +131,19 @@ mod tests {
         let steps = json!({"steps": [[0, 0], [5, 100_000_000], [9, 1_000_000]]});
         assert_eq!(buffer_for(steps), 6 * path_and_queue);
         let by_rates =
-            buffer_of("bbr", json!({"constant": 100_000_000}), json!({"packets": 100}), 100);
-        assert_eq!(by_rates, 18 * path_and_queue);
+            scenario("bbr", json!({"constant": 100_000_000}), json!({"packets": 100}), 100);
+        assert_eq!(buffer_bytes(&by_rates), 18 * path_and_queue);
+    }
+
+    #[test]
+    fn an_application_is_15_ms_ahead_of_the_slowest_link() {
+        let backlog = |rate| {
+            let scenario = scenario("bbr", rate, json!({"packets": 100}), 100);
+            u64::from(backlog_bytes(&scenario.flows[0], &scenario.links))
+        };
+        assert_eq!(backlog(json!({"constant": 100_000_000})), 187_500);
+        assert_eq!(backlog(json!({"constant": 1_000_000})), BACKLOG_BYTES_MIN);
+        assert_eq!(backlog(Value::Null), BACKLOG_BYTES_MAX);
     }
 
     #[test]

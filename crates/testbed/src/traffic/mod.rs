@@ -60,9 +60,8 @@ pub struct SocketTuning {
     pub pace_all: bool,
     /// The rate at which the kernel paces is the algorithm's (or `pace_all`), and sampled.
     pub paced: bool,
-    /// What the application hands over ahead of what is sent, at least: a few milliseconds
-    /// of the fastest rate that the flow can have. It is what the flow still sends after
-    /// its stop.
+    /// What the application hands over ahead of what is sent, at most; half of it is left when it
+    /// is asked for more. It is what the flow still sends after its stop.
     pub backlog_bytes: u32,
     /// What it hands over in one call, at most.
     pub write_bytes: u32,
