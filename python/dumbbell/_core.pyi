@@ -63,8 +63,8 @@ __all__ = [
     "stack_profiles",
     "testbed_compile",
     "testbed_facts",
-    "testbed_parity",
     "testbed_host_switches",
+    "testbed_parity",
     "testbed_run",
 ]
 

@@ -16,7 +16,7 @@ STACK: Final = "linux-6"
 _PACKET_BITS: Final = 12_000
 
 HostSwitches = Callable[[str], Mapping[str, Any]]
-"""What a stack's switches would say of the testbed's hosts in a resolved scenario, given as JSON."""
+"""What a stack's switches would say of the testbed's hosts in a scenario, given as JSON."""
 
 
 class Case(ABC):

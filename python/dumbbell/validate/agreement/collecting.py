@@ -11,7 +11,7 @@ from dumbbell.running.engine import Engine
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.validate.agreement.case import HostSwitches, Case
+from dumbbell.validate.agreement.case import Case, HostSwitches
 
 
 @dataclass(frozen=True)

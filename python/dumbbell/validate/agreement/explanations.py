@@ -50,12 +50,12 @@ def _named(algorithm: str) -> tuple[str, str]:
 _TWO_STATES: Final = (
     "As Linux has it, TCP-LP divides the receiver's clock by an estimate of its rate, near 1000 a "
     "second, that hangs on how milliseconds round; beyond 1000 its one-way time is the own clock "
-    "alone. So it has two states, and either may last for a whole run; a pause of the path of some "
-    "milliseconds moves it from one to the other. Alone at 100 Mbit/s and 10 ms, 10 of 20 simulated "
-    "runs end at one segment (0.5 Mbit/s; the others have 85 to 88), and 11 where the link pauses "
-    "for 3 ms twice a second; on the kernel all of one machine, none of another. Alone at 153.5 "
-    "Mbit/s and 25.6 ms it is in the slow state in 8 of 8 runs where timers end exactly, and in half "
-    "of them where they end with ticks of 4 ms."
+    "alone. So it has two states, and either may last for a whole run; a pause of the path of "
+    "some milliseconds moves it from one to the other. Alone at 100 Mbit/s and 10 ms, 10 of 20 "
+    "simulated runs end at one segment (0.5 Mbit/s; the others have 85 to 88), and 11 where the "
+    "link pauses for 3 ms twice a second; on the kernel all of one machine, none of another. "
+    "Alone at 153.5 Mbit/s and 25.6 ms it is in the slow state in 8 of 8 runs where timers end "
+    "exactly, and in half of them where they end with ticks of 4 ms."
 )
 _CAPACITY: Final = (
     "CCP and CCPD take the path's capacity from the rate at which ACKs came back lately, which is "
@@ -63,8 +63,9 @@ _CAPACITY: Final = (
     "what is sent again by CCPD and Veno at 2.4 Mbit/s, FQ-CoDel of 8 packets, from 2.2 to 4.3 % "
     "and the mean RTT from 36.8 to 39.1 ms (kernel 6.7 % and 39.2 ms); with HSTCP-LP, CCP and Reno "
     "at 129.6 Mbit/s, PIE of 8 packets, from 23.6 to 21.4 % and the goodput from 114.5 to 112.3 "
-    "Mbit/s (kernel 22.0 % and 112.1); those held up by up to 1 ms the goodput of BIC, LEDBAT++ and "
-    "CCP at 82.3 Mbit/s, PIE of 51 packets, from 77.2 to 75.2 Mbit/s (kernel 74.3); 12 runs each."
+    "Mbit/s (kernel 22.0 % and 112.1); those held up by up to 1 ms the goodput of BIC, LEDBAT++ "
+    "and CCP at 82.3 Mbit/s, PIE of 51 packets, from 77.2 to 75.2 Mbit/s (kernel 74.3); 12 runs "
+    "each."
 )
 _LARGEST: Final = (
     "Illinois takes delays for small by the largest round trip that it has seen, and grows by up "
