@@ -161,10 +161,12 @@ def _slow_start() -> Iterator[Check]:
 
 def _acknowledgements() -> Iterator[Check]:
     path = {"rate": "100mbit", "rtt": "20ms", "queue": "unlimited"}
+    # What raises the receiver's window is acknowledged at once.
+    never_raised = stack("linux-6", receive_buffer_max_bytes=0)
     yield Check(
         name="ACKs per segment with delayed ACKs",
         oracle="one for each second segment (RFC 5681, 4.2)",
-        scenarios=(scenario("5s", path, flow("reno", bytes=30_000_000), **LINUX),),
+        scenarios=(scenario("5s", path, flow("reno", bytes=30_000_000), stack=never_raised),),
         expected=0.5,
         measure=measures.mean(measures.acks_per_segment),
         band=about(0.0, 0.001),
