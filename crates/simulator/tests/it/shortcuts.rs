@@ -90,7 +90,8 @@ prop_compose! {
     ) -> Value {
         let mut switches = json!({
             "delayed_ack": delayed_ack, "delayed_ack_ns": delayed_ack_ms * MILLISECOND,
-            "timer_tick_ns": timer_tick_ms.map(|ms| ms * MILLISECOND), "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
+            "timer_tick_ns": timer_tick_ms.map(|ms| ms * MILLISECOND),
+            "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
             "rto_min_ns": rto_min_ms * MILLISECOND,
             "receive_buffer_bytes": receive_buffer.0, "receive_buffer_max_bytes": receive_buffer.1,
         });
