@@ -25,6 +25,7 @@ def runs(
     also_planned: Sequence[tuple[str, str]] = (),
     seeds: Sequence[int] | None = None,
     quick: bool = False,
+    repetitions: int = 2,
 ) -> TestRuns:
     """Make the runs of a test from the values of one quantity at each grid point."""
     rows = [
@@ -43,7 +44,7 @@ def runs(
     schema |= dict.fromkeys(("ratio_min_max", "queue_bdp"), pl.Float64)
     schema |= {} if seeds is None else {"seed": pl.Int64}
     frame = pl.DataFrame(rows, schema=schema)
-    return TestRuns(AXES, planned, frame, repetitions=5, is_quick=quick)
+    return TestRuns(AXES, planned, frame, repetitions=repetitions, is_quick=quick)
 
 
 def _evaluated(keys: Mapping[str, Any], test: TestRuns) -> CheckResult:

@@ -111,6 +111,7 @@ def test_counts_of_runs() -> None:
         "open-nv": (1 + 2) * 4 * 3 * 3,
         "open-sizes": 7 * 4 * 3,
         "open-wide": 4 * 4 * 5,
+        "open-hosts": 7 * 2 * 3,
         "open-dctcp": 3 * 2 * 3,
         "open-wide-sizes": 2 * 2 * 4 * 2,
         "clamp-load": 2 * 8 * 2 * 3,

@@ -134,6 +134,22 @@ def test_a_single_run_can_only_be_a_counterexample_or_an_example() -> None:
     assert "needs at least 2 runs of 1 grid point" in result.detail
 
 
+def test_that_no_run_does_is_said_of_all_runs_that_the_study_plans() -> None:
+    best = {"type": "band", "statistic": "best", "low": 0.6}
+    made: dict[tuple[str, str], list[float]] = {("reno", "16ms"): [0.5, 0.4]}
+    assert measured(runs(made, repetitions=2), **best).verdict == NO
+    of_five = runs(made, repetitions=5)
+    result = measured(of_five, **best)
+    assert result.verdict == OPEN
+    assert "about 5 runs of 1 grid point would decide" in result.detail
+    assert measured(of_five, **{**best, "low": 0.45}).verdict == YES
+    assert measured(of_five, **{**best, "statistic": "worst"}).verdict == NO
+    assert measured(of_five, type="band", statistic="worst", low=0.3).verdict == OPEN
+    # What has no value in a run will not have one when all are there.
+    made["reno", "16ms"].append(float("nan"))
+    assert measured(runs(made, repetitions=3), **best).verdict == NO
+
+
 def test_runs_that_are_all_alike_decide_exactly() -> None:
     alike = runs({("reno", "16ms"): [0.5, 0.5]})
     assert measured(alike, type="band", low=0.5).verdict == YES
@@ -402,7 +418,7 @@ BAND = {"type": "band", "low": 0.5}
     [
         (runs({}), BAND, "none of the grid points", 0),
         (
-            runs({}, also_planned=[("reno", "16ms")]),
+            runs({}, also_planned=[("reno", "16ms")], repetitions=5),
             BAND,
             "1 of 1 grid points have not been run, such as Standard TCP, rtt 16 ms",
             5,

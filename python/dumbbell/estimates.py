@@ -107,7 +107,32 @@ class Exact(Estimate):
 
 @dataclass(frozen=True)
 class Observed(Exact):
-    """The value of one of the runs, such as the worst of those that were made."""
+    """The value of one of the runs, such as the worst of those that were made.
+
+    Attributes
+    ----------
+    needed
+        Of how many runs it has to be the worst or the best one to say anything.
+    """
+
+    needed: int = 1
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The value twice; infinite where the runs are too few."""
+        return super().interval if self._says else (-math.inf, math.inf)
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return 0 if it lies above, else 1; neither where the runs are too few."""
+        return super().above(bound, or_at=or_at) if self._says else 0.5
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return 0 if it lies below, else 1; neither where the runs are too few."""
+        return super().below(bound, or_at=or_at) if self._says else 0.5
+
+    @property
+    def _says(self) -> bool:
+        return self.runs >= self.needed
 
 
 @dataclass(frozen=True)

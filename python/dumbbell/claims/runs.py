@@ -68,11 +68,18 @@ class Source:
 
 @dataclass(frozen=True)
 class Sample:
-    """The values of a quantity in the runs of a grid point."""
+    """The values of a quantity in the runs of a grid point.
+
+    Attributes
+    ----------
+    planned
+        How many values there are once the study has all its runs.
+    """
 
     axes: Place
     values: tuple[float, ...]
     seeds: tuple[int, ...] = ()
+    planned: int = 1
 
     @property
     def mean(self) -> float:
@@ -85,11 +92,10 @@ class Sample:
         """Estimate a statistic of its runs; `margin` says which of two runs is the worse one."""
         if statistic in ("worst", "best"):
             value = (min if statistic == "worst" else max)(self.values, key=margin)
-            # Of a single run nobody knows whether it is the worst or the best one.
-            alone = len(self.values) < RUNS_MIN and (margin(value) >= 0) is (statistic == "worst")
-            if alone:
-                return statistics.mean([value])
-            return Observed(value, len(self.values), CONFIDENCE)
+            # One run is an example, or a counterexample. That there is none takes all of them.
+            is_example = (margin(value) >= 0) is (statistic == "best")
+            needed = 1 if is_example else max(self.planned, RUNS_MIN)
+            return Observed(value, len(self.values), CONFIDENCE, needed)
         if statistic != "mean":
             share = 0.5 if statistic == "median" else int(statistic[1:]) / 100
             return statistics.quantile(self.values, share)
@@ -216,16 +222,17 @@ def gather(name: str, test: TestRuns, quantity: str, chosen: Callable[[Place], b
         raise Lack("none of the grid points belongs to the chosen runs", is_quick=test.is_quick)
     keys = pl.DataFrame(wanted, schema=dict.fromkeys(test.axes, pl.String))
     runs = test.runs.join(keys, on=list(test.axes), how="semi", maintain_order="left")
-    samples = [_sample(runs, point, quantity) for point in wanted]
+    samples = [_sample(test, runs, point, quantity) for point in wanted]
     _complain(name, test, runs, samples)
     return Points(name, test, runs, tuple(samples))
 
 
-def _sample(runs: pl.DataFrame, point: Place, quantity: str) -> Sample:
-    here = runs.filter(*(pl.col(axis) == value for axis, value in point.items()))
-    here = here.filter(pl.col(quantity).is_finite())
+def _sample(test: TestRuns, runs: pl.DataFrame, point: Place, quantity: str) -> Sample:
+    made = runs.filter(*(pl.col(axis) == value for axis, value in point.items()))
+    here = made.filter(pl.col(quantity).is_finite())
     seeds = tuple(here["seed"].to_list()) if "seed" in here.columns else ()
-    return Sample(point, tuple(here[quantity].to_list()), seeds)
+    planned = test.repetitions - (made.height - here.height)
+    return Sample(point, tuple(here[quantity].to_list()), seeds, planned)
 
 
 def _complain(name: str, test: TestRuns, runs: pl.DataFrame, samples: Sequence[Sample]) -> None:
