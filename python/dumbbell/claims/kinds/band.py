@@ -31,7 +31,8 @@ class Band(Measured):
 
     statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
     """What of a grid point's runs is judged: their `mean`, `median`, a quantile (`q25`), or the
-    `worst` or the `best` of the runs that were made."""
+    `worst` or the `best` of the runs that were made. That the best one fails, or that the worst one
+    holds, is said once there are all the runs that the study plans."""
 
     quantifier: Quantifier = "all"
     """How many of the grid points must lie in the band."""
