@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dumbbell import api
 from dumbbell.errors import InputError
 from dumbbell.quantities import series
 from dumbbell.quantities.series import thin
 from dumbbell.results import Results
 from dumbbell.running.result import Run
+from dumbbell.scenario.model import Scenario
 
 WHERE = {"rate": "10mbit", "rtt": "20ms"}
 
@@ -48,6 +50,21 @@ def test_throughput_is_at_most_the_rate_of_the_link(small: Results) -> None:
         .agg(pl.col("value").sum())["value"]
     )
     assert total.max() == pytest.approx(10, rel=0.05)
+
+
+def test_a_flow_that_stopped_has_no_window_any_more_and_a_goodput_of_zero() -> None:
+    flows = [
+        {"algorithm": "cubic", "label": "stays"},
+        {"algorithm": "reno", "label": "stops", "start": "1s", "stop": "2s"},
+    ]
+    network = {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"}
+    table = {"duration": "4s", "network": network, "flow": flows}
+    run = api.simulate(Scenario.parse(table, "two flows"))
+    for name, last_s in (("cwnd_segs", {"stays": 4, "stops": 2}), ("goodput_mbit_per_s", {})):
+        lines = series.take(run, name)
+        for label in ("stays", "stops"):
+            end_s = lines.filter(pl.col("label") == label)["time_s"].max()
+            assert end_s == pytest.approx(last_s.get(label, 4), abs=0.1)
 
 
 def test_there_is_no_threshold_before_the_first_reduction(small: Results) -> None:

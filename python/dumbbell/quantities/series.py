@@ -103,7 +103,10 @@ def take(
     """
     series = named(name)
     first_s, last_s = _bounds(run, start_s, end_s)
-    frame = _whole(series.read(run, flows).drop_nulls("value"), adds_up=series.adds_up)
+    frame = series.read(run, flows).drop_nulls("value")
+    if series.of_flows and series.per_count is None:
+        frame = _until_end(run, frame)
+    frame = _whole(frame, adds_up=series.adds_up)
     if series.per_count is not None:
         zeros = _flow_starts(run, flows) if series.of_flows else _queue_starts(frame)
         # Of what is sent at once when a flow starts, a sample at that moment knows already.
@@ -177,6 +180,13 @@ def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
     last = pl.DataFrame({"_row": [frame.height - 1]}, schema={"_row": kept.schema["_row"]})
     rows = pl.concat([kept, last]).unique().sort("_row")["_row"]
     return frame[rows]
+
+
+def _until_end(run: Run, frame: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what a connection still has, such as its window, once it has nothing to send."""
+    ends = {flow.label: flow.end_ns / NS_PER_S for flow in run.summary.flows}
+    end_s = pl.col("label").replace_strict(ends, default=None, return_dtype=pl.Float64)
+    return frame.filter(pl.col("time_s") <= end_s.fill_null(float("inf")))
 
 
 def _whole(frame: pl.DataFrame, *, adds_up: bool) -> pl.DataFrame:
