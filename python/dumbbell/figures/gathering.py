@@ -46,7 +46,13 @@ def facets(test: Test, spec: TestFigure, runs: pl.DataFrame) -> Iterator[Facet]:
         yield Facet("", None, runs)
         return
     for value in values_of(test, spec.facet, spec):
-        yield Facet(label_of(value), value, runs.filter(pl.col(spec.facet) == value))
+        yield Facet(_title(spec.facet, value), value, runs.filter(pl.col(spec.facet) == value))
+
+
+def _title(axis: str, value: str) -> str:
+    """Name the value of an axis; a bare number with the axis."""
+    unit = (grid.number_of(value) or ("",))[0]
+    return f"{axis} {value}" if unit == "value" else label_of(value)
 
 
 def labelled(runs: pl.DataFrame, axis: str) -> pl.Expr:
