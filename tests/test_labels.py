@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.labels import label_of, listing, number, with_interval
+from dumbbell.labels import label_of, label_with_axis, listing, number, with_interval
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,12 @@ from dumbbell.labels import label_of, listing, number, with_interval
 )
 def test_axis_values_have_units(value: str, label: str) -> None:
     assert label_of(value) == label
+
+
+def test_a_number_without_a_unit_is_named_with_its_axis() -> None:
+    assert label_with_axis("load", "3") == "load 3"
+    assert label_with_axis("rtt", "42ms") == "42 ms"
+    assert label_with_axis("algorithm", "cubic@brakmo2017") == "CUBIC"
 
 
 @pytest.mark.parametrize(

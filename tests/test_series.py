@@ -65,6 +65,8 @@ def test_a_flow_that_stopped_has_no_window_any_more_and_a_goodput_of_zero() -> N
         for label in ("stays", "stops"):
             end_s = lines.filter(pl.col("label") == label)["time_s"].max()
             assert end_s == pytest.approx(last_s.get(label, 4), abs=0.1)
+    rates = series.take(run, "goodput_mbit_per_s").filter(pl.col("label") == "stops")
+    assert rates["value"].to_list()[-1] == 0
 
 
 def test_there_is_no_threshold_before_the_first_reduction(small: Results) -> None:

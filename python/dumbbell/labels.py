@@ -82,6 +82,13 @@ def label_of(value: str) -> str:
     return f"{_plain(size)} {UNITS[unit]}"
 
 
+def label_with_axis(axis: str, value: str) -> str:
+    """Name an axis value where its axis is not in sight: a number without a unit with the axis."""
+    found = grid.number_of(value)
+    is_bare = found is not None and found[0] == "value"
+    return f"{axis} {value}" if is_bare else label_of(value)
+
+
 def listing(words: Sequence[str]) -> str:
     """Join words as a sentence does."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)

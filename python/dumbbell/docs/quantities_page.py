@@ -45,7 +45,11 @@ def _parts() -> Iterator[str]:
     for name, kind in sorted(settings.KNOWN.items()):
         yield _settings(name, kind)
     yield "## Series over time\n"
-    yield "What a figure of kind `histories` shows, and `dumbbell.series` returns.\n"
+    yield (
+        "What a figure of kind `histories` shows, and `dumbbell.series` returns. Rates go on "
+        "at zero once a flow has stopped or its transfer is complete; what else there is of it "
+        "ends there.\n"
+    )
     yield markdown.table(("series", "unit", "what"), _series())
     yield "## Formulas\n"
     yield "What `arithmetic` checks of claims evaluate.\n"

@@ -9,7 +9,7 @@ import polars as pl
 
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
-from dumbbell.labels import label_of, listing
+from dumbbell.labels import label_of, label_with_axis, listing
 from dumbbell.plan import grid
 from dumbbell.plan.tests import Test
 from dumbbell.quantities import tables
@@ -46,13 +46,8 @@ def facets(test: Test, spec: TestFigure, runs: pl.DataFrame) -> Iterator[Facet]:
         yield Facet("", None, runs)
         return
     for value in values_of(test, spec.facet, spec):
-        yield Facet(_title(spec.facet, value), value, runs.filter(pl.col(spec.facet) == value))
-
-
-def _title(axis: str, value: str) -> str:
-    """Name the value of an axis; a bare number with the axis."""
-    unit = (grid.number_of(value) or ("",))[0]
-    return f"{axis} {value}" if unit == "value" else label_of(value)
+        title = label_with_axis(spec.facet, value)
+        yield Facet(title, value, runs.filter(pl.col(spec.facet) == value))
 
 
 def labelled(runs: pl.DataFrame, axis: str) -> pl.Expr:

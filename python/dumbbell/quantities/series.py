@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -185,8 +186,8 @@ def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
 def _until_end(run: Run, frame: pl.DataFrame) -> pl.DataFrame:
     """Leave out what a connection still has, such as its window, once it has nothing to send."""
     ends = {flow.label: flow.end_ns / NS_PER_S for flow in run.summary.flows}
-    end_s = pl.col("label").replace_strict(ends, default=None, return_dtype=pl.Float64)
-    return frame.filter(pl.col("time_s") <= end_s.fill_null(float("inf")))
+    end_s = pl.col("label").replace_strict(ends, default=math.inf, return_dtype=pl.Float64)
+    return frame.filter(pl.col("time_s") <= end_s)
 
 
 def _whole(frame: pl.DataFrame, *, adds_up: bool) -> pl.DataFrame:
