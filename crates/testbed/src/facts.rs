@@ -132,6 +132,12 @@ fn machine() -> Vec<Fact> {
             "run at lower rates; runs that come too late are marked invalid",
         ),
         advised(
+            "what applications have read",
+            read::deferred_buffers(),
+            "many flows at a time: the emulator's processor frees it",
+            "sysctl -w net.core.skb_defer_max=0; runs that suffer are marked invalid",
+        ),
+        advised(
             "memory for TCP",
             read::tcp_memory(),
             "windows of long, fast paths",

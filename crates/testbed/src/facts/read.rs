@@ -93,6 +93,20 @@ pub(super) fn processors() -> Found {
     if count >= 2 { Ok(count.to_string()) } else { Err("one".into()) }
 }
 
+/// How many buffers that one processor has read wait for the one that filled them, which is
+/// the emulator's: it frees them in between.
+pub(super) fn deferred_buffers() -> Found {
+    deferred(text("/proc/sys/net/core/skb_defer_max").ok().as_deref())
+}
+
+/// By the most that may wait; kernels before 6.0 say nothing and let none wait.
+fn deferred(most: Option<&str>) -> Found {
+    match most {
+        Some("0") | None => Ok("freed by who reads it".into()),
+        Some(most) => Err(format!("up to {most} buffers wait for the emulator")),
+    }
+}
+
 /// How much memory the kernel lets all TCP sockets have together.
 pub(super) fn tcp_memory() -> Found {
     let limits = text("/proc/sys/net/ipv4/tcp_mem")?;
@@ -157,6 +171,13 @@ mod tests {
                       32 24 0:28 / /sys/fs/cgroup rw - cgroup2 none rw";
         assert_eq!(mount_of(mounts, "cgroup2"), Some("/sys/fs/cgroup"));
         assert_eq!(mount_of(mounts, "cgroup"), None);
+    }
+
+    #[test]
+    fn buffers_wait_unless_the_kernel_says_that_none_may() {
+        assert!(deferred(None).is_ok());
+        assert!(deferred(Some("0")).is_ok());
+        assert_eq!(deferred(Some("64")).unwrap_err(), "up to 64 buffers wait for the emulator");
     }
 
     #[test]
