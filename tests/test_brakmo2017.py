@@ -265,7 +265,7 @@ def test_bbr_that_looks_for_no_policer_is_otherwise_that_of_the_scaled_test() ->
         assert {tcp(flow).parameters["lt_loss"] for flow in does_not.flows} == {256}
         for flow in does_not.flows:
             tcp(flow).parameters.pop("lt_loss")
-        assert looks.links == does_not.links
+        assert looks.links[0] == does_not.links[0]
         assert [tcp(flow) for flow in looks.flows] == [tcp(flow) for flow in does_not.flows]
 
 
