@@ -108,6 +108,7 @@ def test_counts_of_runs() -> None:
         "access": 6 * 2 * 2 * 5 * 10,
         "open-buffer": 5 * 4 * 3 * 3,
         "open-mark": 3 * 4 * 2 * 3,
+        "open-reduction": 3 * 3 * 3,
         "open-nv": (1 + 2) * 4 * 3 * 3,
         "open-sizes": 7 * 4 * 3,
         "open-wide": 4 * 4 * 5,
