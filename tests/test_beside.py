@@ -46,6 +46,7 @@ id = "T01"
 source = "Fig. 1"
 text = "It is fast."
 expectation = "at least 12 Mbit/s, scaled 6"
+reason = "The kernel has half the rate."
 [[claim.check]]
 type = "band"
 test = "fast"
@@ -134,6 +135,7 @@ def test_the_page(simulator: Results, kernel: Results, found: list[Beside]) -> N
     assert "- **T01** throughput of flow 1: expected at least 6 Mbit/s; simulator ✓ " in page
     contrary = page[page.index("## Where they are contrary") :]
     assert "T02" not in contrary
+    assert contrary.endswith("\n  The kernel has half the rate.\n")
 
 
 def test_nothing_is_contrary_to_what_has_not_been_run(simulator: Results) -> None:

@@ -95,12 +95,16 @@ def _measured(check: CheckResult) -> str:
 
 def _contrary(found: Sequence[Beside]) -> str:
     lines = [
-        f"- **{each.claim.id}** {_said(pair)}\n"
+        f"- **{each.claim.id}** {_said(pair)}\n{_reason(each)}"
         for each in found
         for pair in each.pairs
         if pair.is_contrary
     ]
     return "".join(lines) or "Nowhere.\n"
+
+
+def _reason(each: Beside) -> str:
+    return f"  {markdown.one_line(each.claim.reason)}\n" if each.claim.reason else ""
 
 
 def _said(pair: Pair) -> str:
