@@ -80,7 +80,7 @@ impl Limits {
                 held_permille <= self.held_permille,
                 format!(
                     "the {thread} was held up for {:.1} % of the time (limit {:.1} %); leave the \
-                     machine alone, or fewer flows at a time",
+                     machine alone, or let fewer flows run at a time",
                     f64::from(held_permille) / 10.0,
                     f64::from(self.held_permille) / 10.0,
                 ),
