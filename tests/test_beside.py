@@ -138,6 +138,16 @@ def test_the_page(simulator: Results, kernel: Results, found: list[Beside]) -> N
     assert contrary.endswith("\n  The kernel has half the rate.\n")
 
 
+def test_the_page_says_what_the_kernel_does_not_offer(
+    simulator: Results, kernel: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "its own. Of what the study asks for it has not: "
+    assert said not in beside_markdown.page(simulator, kernel, [])
+    monkeypatch.setattr(kernel, "not_offered", ["sack = false (is true)", "tso = 1 (is 2)"])
+    page = beside_markdown.page(simulator, kernel, [])
+    assert f"{said}sack = false (is true), tso = 1 (is 2)\n\n0 of 0 claims" in page
+
+
 def test_nothing_is_contrary_to_what_has_not_been_run(simulator: Results) -> None:
     nothing = Results(simulator.study, simulator.store, engine="testbed")
     found = beside(simulator.claims(), nothing.claims())

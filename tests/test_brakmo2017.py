@@ -120,6 +120,7 @@ def test_counts_of_runs() -> None:
         "buffer-load": 3 * 5 * 6 * 5,
         "dctcp-start": 8 * 10,
         "scaled-rack": 7 * 2 * 3,
+        "scaled-stack": 3 * 20,
         "scaled-pairs": 5 * 2 * 3,
         "scaled-triples": 5 * 2 * 3,
         "scaled-sizes": 7 * 3 * 3,
@@ -219,7 +220,8 @@ def test_every_algorithm_is_that_of_the_paper() -> None:
         for flow in run.resolved.scenario.flows:
             own = tcp(flow)
             assert own.preset == (None if own.algorithm == "bbr3" else "brakmo2017"), run.axes
-            assert own.stack.profile == "linux-4.14"
+            newer = run.axes.get("host") == "6"
+            assert own.stack.profile == ("linux-6" if newer else "linux-4.14")
 
 
 def test_the_round_trip_of_the_rack_is_that_of_the_wire_and_of_the_hosts() -> None:
@@ -268,6 +270,23 @@ def test_bbr_that_looks_for_no_policer_is_otherwise_that_of_the_scaled_test() ->
         for one_looks, one_does_not in zip(looks.flows, does_not.flows, strict=True):
             changed = {**tcp(one_looks).parameters, "lt_loss": 256}
             assert tcp(one_does_not) == msgspec.structs.replace(tcp(one_looks), parameters=changed)
+
+
+def test_stacks_are_all_that_differs_of_the_scaled_rack() -> None:
+    rack = scenario("scaled-rack", algorithm="bbr", flows="2")
+    ours, credit, newer = (
+        scenario("scaled-stack", host=host) for host in ("4.14", "4.14, pacing credit", "6")
+    )
+    assert ours == rack
+    assert credit.links[0] == newer.links[0] == ours.links[0]
+    for before, paced, after in zip(ours.flows, credit.flows, newer.flows, strict=True):
+        old, new = tcp(before), tcp(after)
+        assert not old.stack.switches.get("pacing_credit")
+        switches = {**old.stack.switches, "pacing_credit": True}
+        stack = msgspec.structs.replace(old.stack, switches=switches)
+        assert tcp(paced) == msgspec.structs.replace(old, stack=stack)
+        stack = msgspec.structs.replace(old.stack, profile="linux-6")
+        assert new == msgspec.structs.replace(old, stack=stack)
 
 
 def asked_bytes(flow: Flow) -> int:

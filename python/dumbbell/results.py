@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ from dumbbell.claims.judging import ClaimResult, judge
 from dumbbell.claims.readings import Reading
 from dumbbell.claims.runs import Source, TestRuns
 from dumbbell.contract.scenario import StackChoice
-from dumbbell.contract.summary import Doubt
+from dumbbell.contract.summary import Summary
 from dumbbell.errors import DamagedResult, as_toml, unknown
 from dumbbell.figures.figure import Figure
 from dumbbell.plan import grid
@@ -222,15 +222,17 @@ class Results:
         found = []
         for test in self.study.tests:
             runs = [run.resolved for run in self.finished(test.name)]
-            found += [f"{test.name}: {said}" for said in validity.doubtful(self._doubts(runs))]
+            doubts = ((run, summary.doubts) for run, summary in self._summaries(runs))
+            found += [f"{test.name}: {said}" for said in validity.doubtful(doubts)]
         return found
 
-    def _doubts(
-        self, runs: Sequence[ResolvedScenario]
-    ) -> Iterator[tuple[ResolvedScenario, tuple[Doubt, ...]]]:
+    def _summaries(
+        self, runs: Iterable[ResolvedScenario]
+    ) -> Iterator[tuple[ResolvedScenario, Summary]]:
+        """Yield each run that there is, once."""
         for run in dict.fromkeys(runs):
             with suppress(KeyError, DamagedResult):
-                yield run, self.store.described(run.key).summary.doubts
+                yield run, self.store.described(run.key).summary
 
     @property
     def troubled(self) -> Mapping[str, Mapping[str, str]]:
@@ -267,6 +269,13 @@ class Results:
                 for stack in facts.stacks(run.resolved.scenario)
             )
         )
+
+    @cached_property
+    def not_offered(self) -> list[str]:
+        """What the planned runs ask of the hosts' stack and the kernel that ran them has not."""
+        runs = (run.resolved for test in self.study.tests for run in self.finished(test.name))
+        told = (summary.testbed for _, summary in self._summaries(runs))
+        return sorted({each for testbed in told if testbed for each in testbed.not_offered})
 
     @cached_property
     def algorithms(self) -> list[Algorithm]:

@@ -58,9 +58,17 @@ def _about(simulator: Results, kernel: Results, found: Sequence[Beside]) -> str:
         "carries them, by those of the kernel's TCP. "
         f"`dumbbell claims {study.name} --both-engines --markdown FILE` writes this page.\n\n"
         f"- Simulator: `{simulator.engine.identity}`. {_runs(simulator)}\n"
-        f"- Kernel: `{kernel.engine.identity}`. {_runs(kernel)}\n\n"
+        f"- Kernel: `{kernel.engine.identity}`. {_runs(kernel)}\n"
+        f"{_not_offered(kernel)}\n"
         f"{headline(found)}.\n"
     )
+
+
+def _not_offered(kernel: Results) -> str:
+    if not kernel.not_offered:
+        return ""
+    lacks = markdown.prose(", ".join(kernel.not_offered))
+    return f"- The kernel's stack is its own. Of what the study asks for it has not: {lacks}\n"
 
 
 def _runs(results: Results) -> str:
