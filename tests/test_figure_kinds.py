@@ -244,6 +244,42 @@ def test_means_of_some_runs_are_hollow_and_of_none_absent() -> None:
     assert any(note.startswith(said) for note in grouped.notes)
 
 
+def test_many_points_without_a_value_are_counted_and_none_with_one_is_said_so() -> None:
+    parts = [{"field": "jain", "label": "median"}, {"field": "share", "label": "tail"}]
+    spec = bars(part=parts, beside=True, missing="too few")
+
+    def said(first: float | None) -> list[str]:
+        found = [
+            {"algorithm": name, "rtt": rtt, "jain": value, "share": 0.5}
+            for name in AXES["algorithm"]
+            for rtt in AXES["rtt"]
+            for value in (first, None)
+        ]
+        return [note for note in drawn(Tables(AXES, found), spec).notes if "too few" in note]
+
+    assert said(None) == ["median: no run has a value: too few."]
+    assert said(0.5) == ["median: of 24 of 24 points, not all runs have a value: too few."]
+
+
+def test_shares_are_shown_in_percent() -> None:
+    runs = [{"algorithm": "reno", "rtt": "22ms", "utilisation": 0.25 * run} for run in (1, 3)]
+    figure = drawn(Tables(AXES, runs), bars(y={"field": "utilisation"}))
+    text = svg(figure)
+    assert ">40%<" in text
+    assert any("50 % (95 % interval" in label for label in labels(text, "bar"))
+    assert "50" in str(figure.tables)
+    assert "%" in figure.tables[0].rows[0].cells[0]
+
+
+@pytest.mark.parametrize(("series", "title"), [("algorithm", None), ("rtt", "rtt")])
+def test_legends_name_the_axis_unless_it_is_of_algorithms(series: str, title: str | None) -> None:
+    groups = "rtt" if series == "algorithm" else "algorithm"
+    for spec in (bars, scatter):
+        text = svg(drawn(TIMES, spec(series=series, groups=groups)))
+        found = re.findall(r'class="mark-text role-legend-title".*?<text[^>]*>([^<]*)<', text)
+        assert found == ([] if title is None else [title])
+
+
 @pytest.mark.parametrize("spec", MEANS)
 def test_nothing_is_drawn_where_a_log_axis_has_no_place(spec: Callable[..., BaseFigure]) -> None:
     values = {"16ms": (0.0, 0.0), "22ms": (0.0, 3.0), "42ms": (2.0, 3.0)}

@@ -193,7 +193,7 @@ def test_a_panel_shows_the_run_that_has_most_of_something(small: Results) -> Non
     assert shown[0] == shown[1 + most]
     title = small.title("fairness", quantity)
     assert picked.notes == (
-        f"p: of 2 runs the one with the largest {title}, {number(amounts[most])}.",
+        f"p: of 2 runs the one whose {title} is highest, {number(amounts[most])}.",
     )
     assert panels(most="collapsed[1]").notes[0].endswith(", 0.")
 

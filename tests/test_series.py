@@ -69,6 +69,21 @@ def test_a_flow_that_stopped_has_no_window_any_more_and_a_goodput_of_zero() -> N
     assert rates["value"].to_list()[-1] == 0
 
 
+def test_lines_are_in_the_order_of_the_flows() -> None:
+    """Else a flow has another colour in each plot."""
+    flows = [
+        {"algorithm": "cubic", "label": "first"},
+        {"algorithm": "reno", "label": "second", "start": "500ms"},
+        {"algorithm": "reno", "label": "third", "start": "1s"},
+    ]
+    network = {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"}
+    table = {"duration": "2s", "network": network, "flow": flows}
+    run = api.simulate(Scenario.parse(table, "three flows"))
+    for name in ("cwnd_segs", "goodput_mbit_per_s"):
+        labels = series.take(run, name)["label"].unique(maintain_order=True)
+        assert labels.to_list() == ["first", "second", "third"], name
+
+
 def test_there_is_no_threshold_before_the_first_reduction(small: Results) -> None:
     run = run_of(small, "reno")
     assert run.flows["ssthresh_segs"].max() == series.NO_SSTHRESH

@@ -23,9 +23,13 @@ UNITS: Final[Mapping[str, str]] = {
     "ms": "ms",
     "bdp": "BDP",
     "packets": "packets",
+    "mb": "MB",
     "value": "",
 }
 """What units of axis values are called: see `grid.number_of`."""
+
+_SMALLER: Final[Mapping[str, str]] = {"ms": "µs", "mb": "kB"}
+"""What a thousandth of a unit is called."""
 
 ALGORITHMS: Final[Mapping[str, str]] = {
     "reno": "Standard TCP",
@@ -79,6 +83,8 @@ def label_of(value: str) -> str:
         return value
     if unit == "mbit" and size >= 1000:
         return f"{_plain(size / 1000)} Gbit/s"
+    if unit in _SMALLER and 0 < size < Fraction(1, 10):
+        return f"{_plain(size * 1000)} {_SMALLER[unit]}"
     return f"{_plain(size)} {UNITS[unit]}"
 
 

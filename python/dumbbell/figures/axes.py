@@ -12,6 +12,8 @@ import polars as pl
 
 from dumbbell.figures.spec import Coordinate, Scale
 from dumbbell.figures.style import FONT_WITH_SUPERSCRIPTS
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import quantities
 
 _Channel = TypeVar("_Channel", alt.X, alt.Y)
 
@@ -92,14 +94,15 @@ def channel(
 
 
 def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
-    """Return the figure's own ticks, else decades on a log scale, else round numbers.
+    """Return the figure's own ticks, else decades on a log scale, else round numbers or percents.
 
     `others` is what else the axis shall be.
     """
     if axis.ticks is not None:
         return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')", **others)
     if span.kind == "linear":
-        return alt.Axis(**{"tickCount": 6, **others})
+        percents = {"format": "~%"} if is_percent(axis.field) else {}
+        return alt.Axis(**{"tickCount": 6, **percents, **others})
     first = math.ceil(math.log10(span.low) - 1e-9)
     last = math.floor(math.log10(span.high) + 1e-9)
     decades = range(first, last + 1)
@@ -116,6 +119,12 @@ def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
         labelFont=FONT_WITH_SUPERSCRIPTS,
         **others,
     )
+
+
+def is_percent(field: str) -> bool:
+    """Tell whether a column is a quantity that people see in percent."""
+    known = quantities().get(parse(field).name)
+    return known is not None and known.percent
 
 
 def placed(axis: Coordinate, values: pl.Expr) -> pl.Expr:

@@ -26,6 +26,8 @@ _HEIGHT: Final = 300
 _WIDTH_OF_ALL: Final = 760
 _WIDTH_MIN: Final = 300
 _LETTER_WIDTH: Final = 6.5
+_NAMED: Final = 6
+"""As many points without a value are named; of more their number is told."""
 
 
 class GroupedFigure(StatedFigure):
@@ -163,7 +165,7 @@ class GroupDrawing(ABC):
 
         def chart(frame: pl.DataFrame) -> alt.Chart:
             drawn: alt.Chart = self.base(frame, within).encode(
-                color=marks.colour(self.looks), opacity=marks.faded(self.picked)
+                color=marks.colour(self.looks, self._spec.series), opacity=marks.faded(self.picked)
             )
             return drawn
 
@@ -251,11 +253,24 @@ class GroupDrawing(ABC):
         zeros = found.filter(pl.col("mean") <= 0)["group"].unique(maintain_order=True).to_list()
         if self.y.scale == "log" and zeros:
             yield f"Nothing is drawn where the mean is 0: {listing(zeros)}."
-        without = found.filter(pl.col("n") < pl.col("runs")).iter_rows(named=True)
-        lacking = [f"{label_of(row['series'])} ({row['group']})" for row in without]
-        if self._spec.missing is not None and lacking:
-            points = listing(list(dict.fromkeys(lacking)))
-            yield f"Of {points}, not all runs have a value: {self._spec.missing}."
+        if self._spec.missing is not None:
+            yield from self._without(self._spec.missing)
+
+    def _without(self, why: str) -> Iterator[str]:
+        """Say where runs have no value."""
+        for (_, part), some in self.all.group_by(["quantity", "part"], maintain_order=True):
+            lacking = some.filter(pl.col("n") < pl.col("runs"))
+            if lacking.is_empty():
+                continue
+            what = f"{part}: " if part else ""
+            if not some["n"].sum():
+                yield f"{what}{'no' if part else 'No'} run has a value: {why}."
+                continue
+            named = lacking.select("series", "group").unique(maintain_order=True).rows()
+            points = listing([f"{label_of(series)} ({group})" for series, group in named])
+            if len(named) > _NAMED:
+                points = f"{len(named)} of {some.height} points"
+            yield f"{what}{'of' if part else 'Of'} {points}, not all runs have a value: {why}."
 
     def _tables(self, pane: GroupPane) -> Iterator[TextTable]:
         """Yield a table per quantity and part: a row per group, a column per series."""

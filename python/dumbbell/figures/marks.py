@@ -31,18 +31,23 @@ def colours(looks: Mapping[str, Look]) -> alt.Scale:
     )
 
 
-def colour(looks: Mapping[str, Look], **others: Any) -> alt.Color:
-    """Return the colours of the series; `others` is what else the encoding shall be."""
-    return alt.Color("label:N", scale=colours(looks), title=None, **others)
+def colour(looks: Mapping[str, Look], axis: str, **others: Any) -> alt.Color:
+    """Return the colours of the series, values of an axis; `others` is what else shall be."""
+    return alt.Color("label:N", scale=colours(looks), title=_legend_title(axis), **others)
 
 
-def shape(looks: Mapping[str, Look]) -> alt.Shape:
-    """Return the shapes of the series."""
+def shape(looks: Mapping[str, Look], axis: str) -> alt.Shape:
+    """Return the shapes of the series, values of an axis."""
     scale = alt.Scale(
         domain=[look.label for look in looks.values()],
         range=[look.shape for look in looks.values()],
     )
-    return alt.Shape("label:N", scale=scale, title=None)
+    return alt.Shape("label:N", scale=scale, title=_legend_title(axis))
+
+
+def _legend_title(axis: str) -> str | None:
+    """Name the axis; names of algorithms need none."""
+    return None if axis == "algorithm" else axis
 
 
 def picking() -> alt.Parameter:
@@ -63,7 +68,7 @@ def told(title: str, *places: tuple[str, str]) -> dict[str, Any]:
     return {
         "tooltip": [
             *(alt.Tooltip(column, title=words) for column, words in places),
-            alt.Tooltip("mean:Q", title=title, format=".4~g"),
+            alt.Tooltip("shown:N", title=title),
             alt.Tooltip("interval:N", title="95 % interval"),
             alt.Tooltip("counted:N", title="runs"),
         ],

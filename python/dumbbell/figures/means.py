@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.figures import axes
 from dumbbell.figures.axes import Extent
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Coordinate
@@ -38,24 +39,44 @@ def _is_share(field: str) -> bool:
     return known is not None and known.is_share
 
 
+def _in_percent(row: Mapping[str, Any], *columns: str) -> tuple[list[float | None], str]:
+    """Return values as people see them, and the unit that stands behind them."""
+    values = [row[column] for column in columns]
+    if not axes.is_percent(row["quantity"]):
+        return values, ""
+    return [None if value is None else 100 * value for value in values], " %"
+
+
 def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.DataFrame:
-    """Add what is said of each mean: ``interval``, ``counted`` (the runs) and ``said``.
+    """Add what is said of each mean: ``shown``, ``interval``, ``counted`` (the runs) and ``said``.
 
     `places` are the columns that say where it stands, with their titles; an empty title is left
     out. ``said`` is all of it, for who does not see the mark.
     """
     rows = list(means.iter_rows(named=True))
     return means.with_columns(
+        shown=pl.Series([_shown(row) for row in rows], dtype=pl.String),
         interval=pl.Series([_interval(row) for row in rows], dtype=pl.String),
         counted=pl.Series([_counted(row) for row in rows], dtype=pl.String),
         said=pl.Series([_said(row, title, places) for row in rows], dtype=pl.String),
     )
 
 
+def _shown(row: Mapping[str, Any]) -> str:
+    (mean,), unit = _in_percent(row, "mean")
+    return number(mean, 4) + unit
+
+
 def _interval(row: Mapping[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return "–"
-    return f"{number(row['low'])} to {number(row['high'])}"
+    (low, high), unit = _in_percent(row, "low", "high")
+    return f"{number(low)} to {number(high)}{unit}"
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    (mean, low, high), unit = _in_percent(row, "mean", "low", "high")
+    return with_interval(mean, low, high) + (unit if mean is not None else "")
 
 
 def _counted(row: Mapping[str, Any]) -> str:
@@ -70,7 +91,7 @@ def _said(row: Mapping[str, Any], title: str, places: Mapping[str, str]) -> str:
     ]
     interval = "" if row["low"] is None else f" (95 % interval {_interval(row)})"
     runs = f"{_counted(row)} {'run' if row['runs'] == 1 else 'runs'}"
-    return f"{', '.join(where)}: {title} {number(row['mean'], 4)}{interval}, {runs}"
+    return f"{', '.join(where)}: {title} {_shown(row)}{interval}, {runs}"
 
 
 def _place(value: str | float | None) -> str:
@@ -98,10 +119,7 @@ def text_table(
         The column that gets a column for each value, and its values with their names.
     """
     (down, about, names), (across, headings) = corner, series
-    cells = {
-        (row[down], row[across]): with_interval(row["mean"], row["low"], row["high"])
-        for row in means.iter_rows(named=True)
-    }
+    cells = {(row[down], row[across]): _cell(row) for row in means.iter_rows(named=True)}
     shown = [value for value in headings if any(value == key for _, key in cells)]
     rows = tuple(
         TextRow(name, tuple(cells.get((value, key), "–") for key in shown))

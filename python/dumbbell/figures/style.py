@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from dumbbell.figures.looks import INK, LOOKS, Look
-from dumbbell.labels import algorithm_label
+from dumbbell.labels import label_of
 
 __all__ = [
     "FAINT",
@@ -45,7 +45,7 @@ def looks(values: Iterable[str]) -> dict[str, Look]:
     spare = _spare_looks()
     for value in dict.fromkeys(values):
         known = LOOKS.get(value.partition("@")[0])
-        label = algorithm_label(value) if known else value
+        label = label_of(value)
         if any(label == other.label for other in chosen.values()):
             label = f"{label} ({value})"
         if known is None or any(known.colour == other.colour for other in chosen.values()):

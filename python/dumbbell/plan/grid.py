@@ -52,12 +52,20 @@ def _packets(text: str) -> Fraction:
     return size.amount
 
 
+def _megabytes(text: str) -> Fraction:
+    size = parse_queue(text)
+    if size.unit != "bytes":
+        raise InputError("no number of bytes", value=text)
+    return size.amount / 10**6
+
+
 _READERS: Final[Mapping[str, Callable[[str], Fraction]]] = {
     "value": parse_fraction,
     "mbit": lambda text: Fraction(parse_rate(text), 10**6),
     "ms": lambda text: Fraction(parse_time(text), 10**6),
     "bdp": _bdp,
     "packets": _packets,
+    "mb": _megabytes,
 }
 
 
@@ -65,8 +73,8 @@ _READERS: Final[Mapping[str, Callable[[str], Fraction]]] = {
 def number_of(text: str) -> tuple[str, Fraction] | None:
     """Read an axis value as a quantity: its unit and its amount; None if it is a name.
 
-    Rates are in Mbit/s (``mbit``), times in ``ms``, queues in ``bdp`` or ``packets``; a number
-    without a unit is a ``value``.
+    Rates are in Mbit/s (``mbit``), times in ``ms``, queues in ``bdp``, ``packets`` or ``mb``; a
+    number without a unit is a ``value``.
     """
     for unit, read in _READERS.items():
         try:

@@ -114,6 +114,7 @@ def take(
         frame = pl.concat([zeros, frame]).unique(
             ["label", "time_s"], keep="first", maintain_order=True
         )
+        frame = pl.concat(frame.partition_by("label", maintain_order=True) or [frame])
     frame = frame.filter(pl.col("time_s").is_between(first_s, last_s))
     if series.per_count is not None:
         return _rates(frame, (last_s - first_s) / (spans or _RATE_SPANS), series.per_count)

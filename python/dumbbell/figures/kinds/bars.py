@@ -154,7 +154,9 @@ class _Drawing(GroupDrawing):
                 y=axes.channel(alt.Y, "top", self.y, self.extent),
                 y2="bottom:Q",
                 color=marks.colour(
-                    self.looks, **({"legend": None} if len(self.looks) == 1 else {})
+                    self.looks,
+                    self.spec.series,
+                    **({"legend": None} if len(self.looks) == 1 else {}),
                 ),
                 opacity=marks.faded(self.picked),
                 **self.told(str(self.y.title)),

@@ -214,8 +214,8 @@ class HistoriesFigure(BaseFigure):
             picked = panel.picked(source)
             if panel.most is not None and picked.amount is not None:
                 yield (
-                    f"{panel.title}: of {picked.of} runs the one with the largest "
-                    f"{source.title(panel.test, panel.most)}, {number(picked.amount)}."
+                    f"{panel.title}: of {picked.of} runs the one whose "
+                    f"{source.title(panel.test, panel.most)} is highest, {number(picked.amount)}."
                 )
         yield from engine_notes(source.engine, sum(map(source.left_out, tests)))
         empty = [row.axis for row in rows if row.lines is not None and row.lines.is_empty()]

@@ -221,11 +221,13 @@ class _Drawing:
     def _measured(self, pane: _Pane, picked: alt.Parameter) -> list[alt.Chart]:
         """Lines between neighbouring points, intervals, full and hollow marks."""
         base = alt.Chart(inline(self._placed(pane))).encode(
-            x=self._horizontal(), color=marks.colour(self.looks), opacity=marks.faded(picked)
+            x=self._horizontal(),
+            color=marks.colour(self.looks, self.spec.series),
+            opacity=marks.faded(picked),
         )
         points = base.transform_filter("isValid(datum.y)").encode(
             y=self._vertical("y"),
-            shape=marks.shape(self.looks),
+            shape=marks.shape(self.looks, self.spec.series),
             **marks.told(
                 str(self.y.title), ("label:N", "series"), ("measured_x:Q", str(self.x.title))
             ),
@@ -285,13 +287,13 @@ class _Drawing:
             at = marks.labelled(frame, self.looks).with_columns(x=axes.placed(self.x, pl.col("x")))
             drawn: alt.Chart = stated.placed(at.drop("series")).encode(
                 x=self._horizontal(),
-                color=marks.colour(self.looks),
+                color=marks.colour(self.looks, self.spec.series),
                 opacity=marks.faded(picked),
             )
             return drawn
 
         found = stated.drawn(pane.stated, chart, self._vertical)
-        shape = marks.shape(self.looks)
+        shape = marks.shape(self.looks, self.spec.series)
         return [each.encode(shape=shape) if each.mark.type == "point" else each for each in found]
 
     def _theory(self, pane: _Pane) -> list[alt.Chart]:

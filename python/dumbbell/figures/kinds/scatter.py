@@ -91,7 +91,9 @@ class _Drawing(GroupDrawing):
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
         title = str(self.y.title)
         said = means.on_scale(self.worded(pane.means, title), self.extent)
-        base = self.base(said, self._shapes).encode(color=marks.colour(self.looks))
+        base = self.base(said, self._shapes).encode(
+            color=marks.colour(self.looks, self.spec.series)
+        )
         names = self._shapes
         shape = alt.Shape(
             "part:N",

@@ -145,7 +145,7 @@ def _chart(
 
     def of(frame: pl.DataFrame) -> alt.Chart:
         labelled: alt.Chart = alt.Chart(inline(marks.labelled(frame, looks))).encode(
-            color=marks.colour(looks, legend=alt.Legend(symbolOpacity=1))
+            color=marks.colour(looks, "algorithm", legend=alt.Legend(symbolOpacity=1))
         )
         return labelled
 
@@ -169,7 +169,7 @@ def _chart(
             x=across("x"), y=up("y_low"), y2="y_high:Q"
         ),
         crosses.mark_point(filled=True, size=110, stroke="white", strokeWidth=0.8).encode(
-            x=across("x"), y=up("y"), shape=marks.shape(looks), tooltip=told
+            x=across("x"), y=up("y"), shape=marks.shape(looks, "algorithm"), tooltip=told
         ),
     )
     return alt.hconcat(layers.properties(**_SIZE))
