@@ -107,7 +107,7 @@ def test_counts_of_runs() -> None:
         "wide-triples": 5 * 2 * 10,
         "wide-sizes": 5 * 5 * 3,
         "access": 6 * 2 * 2 * 5 * 10,
-        "open-buffer": 5 * 4 * 3 * 3,
+        "open-buffer": 6 * 4 * 3 * 3,
         "open-mark": 3 * 4 * 2 * 3,
         "open-reduction": 3 * 3 * 3,
         "open-nv": (1 + 2) * 4 * 3 * 3,
