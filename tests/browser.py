@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _PATIENCE_S = 60.0
 _POLL_S = 0.05
 _HEIGHT = 900
+_GONE = "Inspected target navigated or closed"
+"""What is answered where a page gives way to another while it is asked."""
 
 
 class Browser:
@@ -43,6 +45,12 @@ class Browser:
 
     def send(self, method: str, **arguments: Any) -> Any:
         """Send a command and return its result."""
+        answer = self._ask(method, arguments)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def _ask(self, method: str, arguments: Mapping[str, Any]) -> Any:
+        """Send a command and return the answer, be it an error."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": arguments}
         if self._session is not None:
@@ -51,8 +59,7 @@ class Browser:
         while True:
             answer = self._read()
             if answer.get("id") == self._number:
-                assert "error" not in answer, answer
-                return answer["result"]
+                return answer
 
     def _read(self) -> Any:
         """Return the next message, after noting what it complains of."""
@@ -89,14 +96,17 @@ class Browser:
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of an expression."""
-        found = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        return _value(self._ask("Runtime.evaluate", _asked(expression)))
+
+    def _holds(self, expression: str) -> bool:
+        """Tell whether an expression is true; of a page that gives way to another it is not."""
+        answer = self._ask("Runtime.evaluate", _asked(expression))
+        return answer.get("error", {}).get("message") != _GONE and bool(_value(answer))
 
     def wait(self, expression: str) -> None:
         """Wait until an expression is true."""
         end_s = time.monotonic() + _PATIENCE_S
-        while not self.evaluate(expression):
+        while not self._holds(expression):
             assert time.monotonic() < end_s, f"never: {expression}; {self.complaints}"
             time.sleep(_POLL_S)
 
@@ -108,6 +118,17 @@ class Browser:
         """Write a picture of the whole page."""
         shot = self.send("Page.captureScreenshot", captureBeyondViewport=True)
         file.write_bytes(base64.b64decode(shot["data"]))
+
+
+def _asked(expression: str) -> dict[str, Any]:
+    return {"expression": expression, "returnByValue": True}
+
+
+def _value(answer: Any) -> Any:
+    assert "error" not in answer, answer
+    found = answer["result"]
+    assert "exceptionDetails" not in found, found
+    return found["result"].get("value")
 
 
 @contextmanager
