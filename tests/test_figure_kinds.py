@@ -18,6 +18,7 @@ from dumbbell.figures.kinds.histories import HistoriesFigure
 from dumbbell.figures.kinds.points import PointsFigure
 from dumbbell.figures.kinds.rows import RowsFigure
 from dumbbell.figures.kinds.scatter import ScatterFigure
+from dumbbell.figures.kinds.tradeoff import TradeoffFigure
 from dumbbell.figures.spec import BaseFigure, Coordinate
 from dumbbell.quantities.names import What
 from dumbbell.quantities.tables import aggregate
@@ -269,6 +270,24 @@ def test_shares_are_shown_in_percent() -> None:
     assert any("50 % (95 % interval" in label for label in labels(text, "bar"))
     assert "50" in str(figure.tables)
     assert "%" in figure.tables[0].rows[0].cells[0]
+
+
+def test_tradeoffs_show_percent_and_name_their_axis() -> None:
+    runs = [
+        {"algorithm": "reno", "rtt": rtt, "utilisation": 0.25 * run, "jain": 0.5}
+        for rtt in AXES["rtt"]
+        for run in (1, 3)
+    ]
+    keys = {"kind": "tradeoff", "x": {"field": "utilisation"}, "y": {"field": "jain"}}
+    figure = drawn(
+        Tables(AXES, runs), validate(TradeoffFigure, {**COMMON, **keys, "series": "rtt"})
+    )
+    across, up = figure.tables[0].rows[0].cells
+    assert re.fullmatch("50.* %", across)
+    assert "%" not in up
+    text = svg(figure)
+    assert re.search(">[1-9]0%<", text)
+    assert re.search('role-legend-title".*?<text[^>]*>rtt<', text)
 
 
 @pytest.mark.parametrize(("series", "title"), [("algorithm", None), ("rtt", "rtt")])

@@ -10,10 +10,9 @@ from typing import Any, Final, TypeVar
 import altair as alt
 import polars as pl
 
+from dumbbell.figures import units
 from dumbbell.figures.spec import Coordinate, Scale
 from dumbbell.figures.style import FONT_WITH_SUPERSCRIPTS
-from dumbbell.quantities.reference import parse
-from dumbbell.quantities.registry import quantities
 
 _Channel = TypeVar("_Channel", alt.X, alt.Y)
 
@@ -101,7 +100,7 @@ def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
     if axis.ticks is not None:
         return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')", **others)
     if span.kind == "linear":
-        percents = {"format": "~%"} if is_percent(axis.field) else {}
+        percents = {"format": "~%"} if units.is_percent(axis.field) else {}
         return alt.Axis(**{"tickCount": 6, **percents, **others})
     first = math.ceil(math.log10(span.low) - 1e-9)
     last = math.floor(math.log10(span.high) + 1e-9)
@@ -119,12 +118,6 @@ def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
         labelFont=FONT_WITH_SUPERSCRIPTS,
         **others,
     )
-
-
-def is_percent(field: str) -> bool:
-    """Tell whether a column is a quantity that people see in percent."""
-    known = quantities().get(parse(field).name)
-    return known is not None and known.percent
 
 
 def placed(axis: Coordinate, values: pl.Expr) -> pl.Expr:

@@ -257,20 +257,19 @@ class GroupDrawing(ABC):
             yield from self._without(self._spec.missing)
 
     def _without(self, why: str) -> Iterator[str]:
-        """Say where runs have no value."""
+        """Say where runs have no value, of each part."""
         for (_, part), some in self.all.group_by(["quantity", "part"], maintain_order=True):
             lacking = some.filter(pl.col("n") < pl.col("runs"))
             if lacking.is_empty():
                 continue
-            what = f"{part}: " if part else ""
-            if not some["n"].sum():
-                yield f"{what}{'no' if part else 'No'} run has a value: {why}."
-                continue
             named = lacking.select("series", "group").unique(maintain_order=True).rows()
             points = listing([f"{label_of(series)} ({group})" for series, group in named])
             if len(named) > _NAMED:
-                points = f"{len(named)} of {some.height} points"
-            yield f"{what}{'of' if part else 'Of'} {points}, not all runs have a value: {why}."
+                points = f"{lacking.height} of {some.height} points"
+            said = f"of {points}, not all runs have a value: {why}."
+            if not some["n"].sum():
+                said = f"no run has a value: {why}."
+            yield f"{part}: {said}" if part else f"{said[0].upper()}{said[1:]}"
 
     def _tables(self, pane: GroupPane) -> Iterator[TextTable]:
         """Yield a table per quantity and part: a row per group, a column per series."""

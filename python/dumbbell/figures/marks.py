@@ -31,7 +31,7 @@ def colours(looks: Mapping[str, Look]) -> alt.Scale:
     )
 
 
-def colour(looks: Mapping[str, Look], axis: str, **others: Any) -> alt.Color:
+def colour(looks: Mapping[str, Look], axis: str = "algorithm", **others: Any) -> alt.Color:
     """Return the colours of the series, values of an axis; `others` is what else shall be."""
     return alt.Color("label:N", scale=colours(looks), title=_legend_title(axis), **others)
 

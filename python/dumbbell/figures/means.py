@@ -7,14 +7,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.figures import axes
+from dumbbell.figures import units
 from dumbbell.figures.axes import Extent
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Coordinate
 from dumbbell.labels import number, with_interval
 from dumbbell.quantities import tables
-from dumbbell.quantities.reference import parse
-from dumbbell.quantities.registry import quantities
 
 _STATISTICS: Final = ("mean", "low", "high", "n", "runs")
 WHAT: Final = "mean and 95 % interval"
@@ -29,22 +27,14 @@ def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> p
     between 0 and 1), ``n`` (values), ``runs``.
     """
     placed = runs.select(**places, value=pl.col(field))
-    found = tables.aggregate(placed, list(places), "value", share=_is_share(field))
+    found = tables.aggregate(placed, list(places), "value", share=units.is_share(field))
     return found.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
 
 
-def _is_share(field: str) -> bool:
-    """Tell whether a column is a quantity that is never below 0 nor above 1."""
-    known = quantities().get(parse(field).name)
-    return known is not None and known.is_share
-
-
-def _in_percent(row: Mapping[str, Any], *columns: str) -> tuple[list[float | None], str]:
-    """Return values as people see them, and the unit that stands behind them."""
-    values = [row[column] for column in columns]
-    if not axes.is_percent(row["quantity"]):
-        return values, ""
-    return [None if value is None else 100 * value for value in values], " %"
+def interval_of(field: str, mean: float | None, low: float | None, high: float | None) -> str:
+    """Return a mean with its interval in the unit in which people see the column."""
+    ends, unit = units.shown(field, mean, low, high)
+    return with_interval(*ends) + (unit if mean is not None else "")
 
 
 def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.DataFrame:
@@ -63,20 +53,15 @@ def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.Dat
 
 
 def _shown(row: Mapping[str, Any]) -> str:
-    (mean,), unit = _in_percent(row, "mean")
+    (mean,), unit = units.shown(row["quantity"], row["mean"])
     return number(mean, 4) + unit
 
 
 def _interval(row: Mapping[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return "–"
-    (low, high), unit = _in_percent(row, "low", "high")
+    (low, high), unit = units.shown(row["quantity"], row["low"], row["high"])
     return f"{number(low)} to {number(high)}{unit}"
-
-
-def _cell(row: Mapping[str, Any]) -> str:
-    (mean, low, high), unit = _in_percent(row, "mean", "low", "high")
-    return with_interval(mean, low, high) + (unit if mean is not None else "")
 
 
 def _counted(row: Mapping[str, Any]) -> str:
@@ -119,7 +104,10 @@ def text_table(
         The column that gets a column for each value, and its values with their names.
     """
     (down, about, names), (across, headings) = corner, series
-    cells = {(row[down], row[across]): _cell(row) for row in means.iter_rows(named=True)}
+    cells = {
+        (row[down], row[across]): interval_of(row["quantity"], row["mean"], row["low"], row["high"])
+        for row in means.iter_rows(named=True)
+    }
     shown = [value for value in headings if any(value == key for _, key in cells)]
     rows = tuple(
         TextRow(name, tuple(cells.get((value, key), "–") for key in shown))

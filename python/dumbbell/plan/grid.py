@@ -17,7 +17,7 @@ from pydantic import BeforeValidator
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError, listed, near, unknown
-from dumbbell.units import parse_fraction, parse_queue, parse_rate, parse_time
+from dumbbell.units import parse_bytes, parse_fraction, parse_queue, parse_rate, parse_time
 
 Axes = Mapping[str, Sequence[str]]
 """Axis -> its values, in the order of the study file."""
@@ -52,20 +52,13 @@ def _packets(text: str) -> Fraction:
     return size.amount
 
 
-def _megabytes(text: str) -> Fraction:
-    size = parse_queue(text)
-    if size.unit != "bytes":
-        raise InputError("no number of bytes", value=text)
-    return size.amount / 10**6
-
-
 _READERS: Final[Mapping[str, Callable[[str], Fraction]]] = {
     "value": parse_fraction,
     "mbit": lambda text: Fraction(parse_rate(text), 10**6),
     "ms": lambda text: Fraction(parse_time(text), 10**6),
     "bdp": _bdp,
     "packets": _packets,
-    "mb": _megabytes,
+    "mb": lambda text: Fraction(parse_bytes(text), 10**6),
 }
 
 

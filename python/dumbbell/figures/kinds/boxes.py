@@ -197,7 +197,7 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
     said = [_said(row, str(y.title)) for row in boxes.iter_rows(named=True)]
     scale = alt.Scale(type="band", domain=[look.label for look in looks.values()])
     x = alt.X("label:N", title=None, sort=None, scale=scale, axis=alt.Axis(labelAngle=0))
-    colour = marks.colour(looks, "algorithm", legend=None)
+    colour = marks.colour(looks, legend=None)
     base = alt.Chart(inline(boxes.with_columns(said=pl.Series(said, dtype=pl.String)))).encode(
         x=x, color=colour
     )

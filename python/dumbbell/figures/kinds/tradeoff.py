@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 
 from dumbbell.errors import InputError
-from dumbbell.figures import axes, marks, style
+from dumbbell.figures import axes, marks, style, units
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import run_notes, runs_of, values_of
 from dumbbell.figures.looks import Look
+from dumbbell.figures.means import interval_of
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, TestFigure
-from dumbbell.labels import with_interval
 from dumbbell.quantities import tables
 from dumbbell.quantities.names import Use, What
 from dumbbell.quantities.registry import Best
@@ -61,6 +61,7 @@ class TradeoffFigure(TestFigure):
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
         x, y = (each.titled(source, self.test) for each in (self.x, self.y))
+        titled = self.model_copy(update={"x": x, "y": y})
         runs = runs_of(source, self)
         looks = style.looks(values_of(source.test(self.test), self.series, self))
         single = runs.select(
@@ -73,8 +74,8 @@ class TradeoffFigure(TestFigure):
             ),
             *_better(x.field, y.field),
         ]
-        chart = _chart(single, means, looks, x, y)
-        table = _table(means, looks, x, y)
+        chart = _chart(single, means, looks, titled)
+        table = _table(means, looks, titled)
         return assembled(self, chart, notes, [table], means)
 
 
@@ -126,12 +127,9 @@ def _ellipses(single: pl.DataFrame) -> pl.DataFrame:
 
 
 def _chart(
-    single: pl.DataFrame,
-    means: pl.DataFrame,
-    looks: Mapping[str, Look],
-    x: Coordinate,
-    y: Coordinate,
+    single: pl.DataFrame, means: pl.DataFrame, looks: Mapping[str, Look], spec: TradeoffFigure
 ) -> alt.HConcatChart:
+    x, y = spec.x, spec.y
     spans = {
         axis: axes.extent(found, [single[axis]], [means[f"{axis}_low"], means[f"{axis}_high"]])
         for axis, found in (("x", _near(x, single["x"])), ("y", _near(y, single["y"])))
@@ -145,14 +143,14 @@ def _chart(
 
     def of(frame: pl.DataFrame) -> alt.Chart:
         labelled: alt.Chart = alt.Chart(inline(marks.labelled(frame, looks))).encode(
-            color=marks.colour(looks, "algorithm", legend=alt.Legend(symbolOpacity=1))
+            color=marks.colour(looks, spec.series, legend=alt.Legend(symbolOpacity=1))
         )
         return labelled
 
     told = [
         alt.Tooltip("label:N", title="series"),
-        alt.Tooltip("x:Q", title=str(x.title), format=".4~g"),
-        alt.Tooltip("y:Q", title=str(y.title), format=".4~g"),
+        alt.Tooltip("x:Q", title=str(x.title), format=_format(x)),
+        alt.Tooltip("y:Q", title=str(y.title), format=_format(y)),
     ]
     ellipses = of(_ellipses(single)).mark_line(
         strokeWidth=1, strokeDash=[3, 2], clip=True, aria=False
@@ -169,10 +167,14 @@ def _chart(
             x=across("x"), y=up("y_low"), y2="y_high:Q"
         ),
         crosses.mark_point(filled=True, size=110, stroke="white", strokeWidth=0.8).encode(
-            x=across("x"), y=up("y"), shape=marks.shape(looks, "algorithm"), tooltip=told
+            x=across("x"), y=up("y"), shape=marks.shape(looks, spec.series), tooltip=told
         ),
     )
     return alt.hconcat(layers.properties(**_SIZE))
+
+
+def _format(axis: Coordinate) -> str:
+    return ".4~%" if units.is_percent(axis.field) else ".4~g"
 
 
 def _near(axis: Coordinate, values: pl.Series) -> Coordinate:
@@ -184,14 +186,15 @@ def _near(axis: Coordinate, values: pl.Series) -> Coordinate:
     return axis.model_copy(update={"low": max(0.0, low - room)} if low >= 0 else {})
 
 
-def _table(
-    means: pl.DataFrame, looks: Mapping[str, Look], x: Coordinate, y: Coordinate
-) -> TextTable:
+def _table(means: pl.DataFrame, looks: Mapping[str, Look], spec: TradeoffFigure) -> TextTable:
     rows = tuple(
         TextRow(
             looks[row["series"]].label,
-            tuple(with_interval(*(row[_named(axis, end)] for end in _ENDS)) for axis in ("x", "y")),
+            tuple(
+                interval_of(shown.field, *(row[_named(axis, end)] for end in _ENDS))
+                for axis, shown in (("x", spec.x), ("y", spec.y))
+            ),
         )
         for row in means.iter_rows(named=True)
     )
-    return TextTable("", "mean and 95 % interval", "", (str(x.title), str(y.title)), rows)
+    return TextTable("", "mean and 95 % interval", "", (str(spec.x.title), str(spec.y.title)), rows)

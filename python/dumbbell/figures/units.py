@@ -1,0 +1,32 @@
+"""The unit in which people see what a column holds."""
+
+from __future__ import annotations
+
+from dumbbell.quantities.reference import parse
+from dumbbell.quantities.registry import Quantity, quantities
+
+
+def is_share(field: str) -> bool:
+    """Tell whether a column is a quantity that is never below 0 nor above 1."""
+    found = _quantity(field)
+    return found is not None and found.is_share
+
+
+def is_percent(field: str) -> bool:
+    """Tell whether a column is a quantity that people see in percent."""
+    found = _quantity(field)
+    return found is not None and found.percent
+
+
+def shown(field: str, *values: float | None) -> tuple[list[float | None], str]:
+    """Return values of a column as people see them, and what stands behind them."""
+    found = _quantity(field)
+    if found is None or not found.percent:
+        return list(values), ""
+    scaled = [None if value is None else value * found.shown_scale for value in values]
+    return scaled, f" {found.shown_unit}"
+
+
+def _quantity(field: str) -> Quantity | None:
+    """Return the quantity of a column; None: the numbers of an axis, or one of a study's own."""
+    return quantities().get(parse(field).name)
