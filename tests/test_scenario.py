@@ -256,6 +256,7 @@ WRONG = [
     ("stack", {"switches": {"growth": 1}}, "stack.switches.growth", "invalid type", None),
     ("stack", {"switches": {"growth": "ack"}}, "stack.switches.growth", "unknown variant", None),
     ("stack", {"switches": {"quick_acks": -1}}, "stack.switches.quick_acks", "invalid value", None),
+    ("stack", {"switches": {"growth": "none"}}, "stack.switches.growth", "invalid type", None),
     ("stack", {"profil": "rfc"}, "stack.profil", "unknown key", "profile"),
     ("flow", [], "flow", "no flows", None),
     ("flow", {}, "flow", "not an array", None),

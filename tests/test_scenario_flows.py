@@ -127,6 +127,14 @@ def test_switches_that_need_each_other_may_be_set_together() -> None:
         assert tcp(flow).stack.switches == {"sack": False, "loss_detection": "new-reno"}
 
 
+def test_a_switch_without_a_value_is_none() -> None:
+    found = resolve(
+        {}, {"switches": {"tsq_bytes": 4000}}, stack={"switches": {"tsq_bytes": "none"}}
+    )
+    switches = [tcp(flow).stack.switches for flow in found.scenario.flows]
+    assert switches == [{"tsq_bytes": None}, {"tsq_bytes": 4000}]
+
+
 def test_facts_of_algorithms() -> None:
     found = resolve({"algorithm": "htcp@li2007"}, {"algorithm": "cubic"}, {"algorithm": "htcp"})
     assert facts.algorithms(found.scenario) == ["cubic", "htcp"]

@@ -199,13 +199,20 @@ class Stacks(_Entry):
                 problem = unknown("switch of the TCP stack", name, self.switches)
                 raise problem.at(key=f"switches.{name}")
         try:
-            _check_stack(json.dumps({"profile": profile, "switches": dict(switches)}))
+            _check_stack(json.dumps({"profile": profile, "switches": engine_switches(switches)}))
         except _core.ScenarioError as error:
             key, problem_found = error.args
             name = key.removeprefix("switches.")
             raise InputError(
                 problem_found, key=key, value=switches.get(name), valid=self.switches.get(name)
             ) from None
+
+
+def engine_switches(
+    switches: Mapping[str, bool | int | str],
+) -> dict[str, bool | int | str | None]:
+    """Return the switches as the engine reads them, where what files call "none" is no value."""
+    return {name: None if value == "none" else value for name, value in switches.items()}
 
 
 @functools.lru_cache(maxsize=1024)

@@ -11,18 +11,24 @@ const MICROS_PER_SECOND: u64 = 1_000_000;
 /// Spreads the chunks of a flow over time.
 #[derive(Clone, Debug)]
 pub struct Pacer {
+    /// When the next chunk would leave by the rate.
+    due: Time,
+    /// When it may leave.
     earliest: Time,
     free_segs: u64,
     gives_credit: bool,
+    late: Span,
 }
 
 impl Pacer {
     /// A pacer that lets the first chunk go at once.
     pub const fn new(stack: &Stack) -> Self {
         Self {
+            due: Time::ZERO,
             earliest: Time::ZERO,
             free_segs: stack.pacing_free_segs as u64,
             gives_credit: stack.pacing_credit,
+            late: stack.pacing_late_ns,
         }
     }
 
@@ -34,6 +40,7 @@ impl Pacer {
 
     /// Forgets what was sent.
     pub const fn restart(&mut self, now: Time) {
+        self.due = now;
         self.earliest = now;
     }
 
@@ -45,9 +52,10 @@ impl Pacer {
             return;
         }
         let length = bytes * NANOS_PER_SECOND / rate;
-        let late = now.0.saturating_sub(self.earliest.0);
+        let late = now.0.saturating_sub(self.due.0);
         let credit = if self.gives_credit { late.min(length / 2) } else { 0 };
-        self.earliest = self.earliest.max(now) + Span(length - credit);
+        self.due = self.due.max(now) + Span(length - credit);
+        self.earliest = self.due + self.late;
     }
 }
 
@@ -107,6 +115,21 @@ mod tests {
         assert_eq!(stack_rate(&conn, 150), 3 * 1_448_000);
         conn.ssthresh_segs = 200;
         assert_eq!(stack_rate(&conn, 0), 1_737_600);
+    }
+
+    #[test]
+    fn a_late_timer_slows_a_flow_that_gets_no_credit_for_it() {
+        for (credit, period_ns) in [(false, 1_250_000), (true, 1_000_000)] {
+            let mut pacer = Pacer { late: Span(250_000), ..pacer(0, credit) };
+            let mut departures = Vec::new();
+            for _ in 0..20 {
+                let now = pacer.earliest();
+                pacer.charge(now, 1500, 1, 1_500_000);
+                departures.push(now.0);
+            }
+            assert_eq!(departures[0], 0, "the first one waits for no timer");
+            assert_eq!(departures[19] - departures[9], 10 * period_ns);
+        }
     }
 
     proptest! {

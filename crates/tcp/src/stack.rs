@@ -62,6 +62,8 @@ pub struct Stack {
     pub pacing_free_segs: u32,
     /// A late chunk shortens the wait for the next one, by at most half of its length.
     pub pacing_credit: bool,
+    /// How late the timer is that a chunk waits for.
+    pub pacing_late_ns: Span,
     /// Segments leave in chunks, as with segmentation offload.
     pub tso: bool,
     /// A chunk of several segments ends with PSH, so that its receiver acknowledges at once, as
@@ -312,7 +314,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 46] = [
+pub const SWITCHES: [(&str, &str); 47] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
@@ -352,14 +354,15 @@ pub const SWITCHES: [(&str, &str); 46] = [
         "ack_event_first",
         "the algorithm hears that there is an ACK before it hears what that says (Linux until 6.15)",
     ),
-    ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; null: for ever"),
-    ("burst_after_recovery_segs", "window beyond the flight when recovery ends; null: ssthresh"),
+    ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; none: for ever"),
+    ("burst_after_recovery_segs", "window beyond the flight when recovery ends; none: ssthresh"),
     ("pacing", "which flows are paced: off (those whose algorithm sets a rate) or fq (all)"),
     ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
     ("pacing_credit", "a late chunk shortens the wait for the next, by at most half its length"),
+    ("pacing_late_ns", "how late the timer is that a paced chunk waits for, in ns"),
     ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
     ("tso_push", "a chunk's last segment says PSH and is acknowledged at once (Linux since 5.4)"),
-    ("tsq_bytes", "most bytes of a flow that may wait in its own host; null: no limit"),
+    ("tsq_bytes", "most bytes of a flow that may wait in its own host; none: no limit"),
     ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
     ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
     ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
@@ -367,7 +370,7 @@ pub const SWITCHES: [(&str, &str); 46] = [
         "window_validation",
         "a window that for a timeout's length was neither used nor about to grow falls towards its use",
     ),
-    ("receive_window_bytes", "payload that the receiver lets be outstanding; null: no limit"),
+    ("receive_window_bytes", "payload that the receiver lets be outstanding; none: no limit"),
     (
         "receive_buffer_bytes",
         "receive buffer of a new connection (tcp_rmem): segments that raise the window which it \
@@ -386,7 +389,7 @@ pub const SWITCHES: [(&str, &str); 46] = [
     ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
     (
         "timer_tick_ns",
-        "tick of the kernel's timers, in ns (1 s / HZ), with which they end; null: they end exactly",
+        "tick of the kernel's timers, in ns (1 s / HZ), with which they end; none: they end exactly",
     ),
     ("sack", "ACKs report what has arrived out of order (RFC 2018); if not, use new-reno"),
     ("dsack", "they also report what has arrived twice (RFC 2883)"),
@@ -421,6 +424,7 @@ fn linux_2_6_6() -> Stack {
         burst_after_recovery_segs: Some(3),
         pacing_free_segs: 0,
         pacing_credit: false,
+        pacing_late_ns: Span::ZERO,
         tso_push: false,
         tsq_bytes: None,
         delayed_ack: AckDelay::Fixed,
@@ -471,6 +475,7 @@ fn linux_4_14() -> Stack {
         // The earliest departure time came with 4.20, SACK compression with 4.18.
         pacing_free_segs: 0,
         pacing_credit: false,
+        pacing_late_ns: Span::ZERO,
         sack_compression_ns: Span::ZERO,
         tso_push: false,
         // tcp_limit_output_bytes was 256 KB.
@@ -489,6 +494,7 @@ fn rfc() -> Stack {
         min_rtt_window_ns: None,
         pacing_free_segs: 0,
         pacing_credit: false,
+        pacing_late_ns: Span::ZERO,
         tso_push: false,
         tsq_bytes: None,
         window_validation: false,
@@ -530,6 +536,7 @@ pub(crate) const fn linux_6() -> Stack {
         pacing: Pacing::Off,
         pacing_free_segs: 10,
         pacing_credit: true,
+        pacing_late_ns: Span::ZERO,
         tso: false,
         tso_push: true,
         tsq_bytes: bytes(1 << 20),

@@ -69,10 +69,12 @@ impl<'a> Setup<'a> {
         let processors = Processors::divided()?;
         let kept_off = processors.keep_off();
         let buffer = buffer_bytes(scenario);
-        let stacks = choices.stacks.iter().enumerate();
-        let tunings: Vec<Tuning> = stacks
-            .map(|(index, stack)| Tuning::of(stack, buffer, choices.all_need_marks(index)))
-            .collect();
+        let has_interfaces = scenario.links.iter().any(|link| link.interface);
+        let tuning = |(index, stack)| {
+            let tuning = Tuning::of(stack, buffer, choices.all_need_marks(index));
+            if has_interfaces { tuning.behind_interface(stack) } else { tuning }
+        };
+        let tunings: Vec<Tuning> = choices.stacks.iter().enumerate().map(tuning).collect();
         let mtu = mtu(scenario);
         let pair = |tuning: &Tuning| {
             heed(cancel)?;

@@ -62,6 +62,15 @@ impl Tuning {
             not_offered: differences(stack, &kernel),
         }
     }
+
+    /// The same behind an interface of the emulator's, which keeps to itself what waits there: the
+    /// kernel cannot limit it.
+    #[must_use]
+    pub fn behind_interface(mut self, stack: &Stack) -> Self {
+        let limit = stack.tsq_bytes.map(|bytes| format!("tsq_bytes = {bytes} (is null)"));
+        self.not_offered.extend(limit);
+        self
+    }
 }
 
 /// What the switches of a stack would say of the hosts that a scenario gets, whatever it asks for.
@@ -242,6 +251,16 @@ mod tests {
         assert_eq!(Tuning::of(&stack, 1 << 20, true).not_offered, Vec::<String>::new());
         let classic = Tuning::of(&stack, 1 << 20, false).not_offered;
         assert_eq!(classic, ["ecn = \"dctcp\" (is \"classic\")"]);
+    }
+
+    #[test]
+    fn behind_an_interface_of_the_emulators_there_are_no_small_queues() {
+        let lacks = |switches| {
+            let stack = StackChoice { profile: "linux-6".into(), switches }.resolve().unwrap();
+            Tuning::of(&stack, 1 << 20, false).behind_interface(&stack).not_offered
+        };
+        assert_eq!(lacks(Map::new()), ["tsq_bytes = 1048576 (is null)"]);
+        assert_eq!(lacks(Map::from_iter([("tsq_bytes".into(), json!(null))])), [""; 0]);
     }
 
     #[test]

@@ -255,7 +255,7 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
     if traffic.switches:
         with placed(key=key):
             catalogue.stacks().check_switches(stack.profile, switches)
-    return {"profile": stack.profile, "switches": switches}
+    return {"profile": stack.profile, "switches": catalogue.engine_switches(switches)}
 
 
 def _demand(workload: AnyWorkload | None, size: int | None) -> Any:

@@ -122,7 +122,7 @@ const RTT: Span = Span::from_millis(20);
 
 prop_compose! {
     fn any_stack()(
-        paced: bool, tso: bool, tso_push: bool, tsq: bool, credit: bool,
+        paced: bool, tso: bool, tso_push: bool, tsq: bool, credit: bool, late_us in 0u64..500,
         window in prop::option::of(1_448u64..400_000),
         slow_start in prop::sample::select(vec![
             SlowStart::Standard, SlowStart::HystartPlusPlus, SlowStart::Limited,
@@ -131,6 +131,7 @@ prop_compose! {
         Stack {
             pacing: if paced { Pacing::Fq } else { Pacing::Off },
             pacing_credit: credit,
+            pacing_late_ns: Span::from_micros(late_us),
             tso,
             tso_push,
             tsq_bytes: if tsq { linux().tsq_bytes } else { None },

@@ -98,6 +98,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("pacing", words(&["off", "fq"])),
         ("pacing_free_segs", numbers(&[0, 30])),
         ("pacing_credit", both()),
+        ("pacing_late_ns", vec![json!(0), json!(200_000)]),
         ("tso", both()),
         ("tso_push", both()),
         ("tsq_bytes", vec![json!(null), json!(4_000)]),
