@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 import shipped
 from dumbbell.claims.evidence import Verdict
-from dumbbell.contract.scenario import Classes, Flow, Scenario
+from dumbbell.contract.scenario import Classes, Flow, Scenario, Tcp
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities.view import RunView
 from dumbbell.results import Results
@@ -116,10 +118,13 @@ def test_counts_of_runs() -> None:
         "open-hosts": 7 * 2 * 2,
         "open-dctcp": 3 * 2 * 2,
         "open-wide-sizes": 2 * 2 * 4 * 2,
+        "open-timers": 2 * 5 * 4,
+        "open-timers-sizes": 2 * 5 * 3,
         "clamp-load": 2 * 8 * 2 * 3,
         "buffer-load": 3 * 5 * 6 * 3,
         "dctcp-start": 8 * 10,
         "scaled-rack": 7 * 2 * 3,
+        "scaled-hosts": 4 * 20,
         "scaled-stack": 3 * 20,
         "scaled-pairs": 5 * 2 * 3,
         "scaled-triples": 5 * 2 * 3,
@@ -220,7 +225,7 @@ def test_every_algorithm_is_that_of_the_paper() -> None:
         for flow in run.resolved.scenario.flows:
             own = tcp(flow)
             assert own.preset == (None if own.algorithm == "bbr3" else "brakmo2017"), run.axes
-            newer = run.axes.get("host") == "6"
+            newer = run.axes.get("host", "").startswith("6")
             assert own.stack.profile == ("linux-6" if newer else "linux-4.14")
 
 
@@ -280,13 +285,44 @@ def test_stacks_are_all_that_differs_of_the_scaled_rack() -> None:
     assert ours == rack
     assert credit.links[0] == newer.links[0] == ours.links[0]
     for before, paced, after in zip(ours.flows, credit.flows, newer.flows, strict=True):
-        old, new = tcp(before), tcp(after)
+        old = tcp(before)
         assert not old.stack.switches.get("pacing_credit")
-        switches = {**old.stack.switches, "pacing_credit": True}
-        stack = msgspec.structs.replace(old.stack, switches=switches)
-        assert tcp(paced) == msgspec.structs.replace(old, stack=stack)
+        assert tcp(paced) == stack_with(before, pacing_credit=True)
         stack = msgspec.structs.replace(old.stack, profile="linux-6")
-        assert new == msgspec.structs.replace(old, stack=stack)
+        assert tcp(after) == msgspec.structs.replace(old, stack=stack)
+
+
+@pytest.mark.parametrize(
+    ("test", "base", "where"),
+    [
+        ("open-timers", "wide", {"flows": "3"}),
+        ("open-timers-sizes", "wide-sizes", {"requests": "16"}),
+    ],
+)
+def test_timers_are_all_that_differs(test: str, base: str, where: Mapping[str, str]) -> None:
+    exact, late = (scenario(test, algorithm="bbr", **where, late=late) for late in ("0us", "20us"))
+    assert exact == scenario(base, algorithm="bbr", **where)
+    assert late.links[0] == exact.links[0]
+    for before, after in zip(exact.flows, late.flows, strict=True):
+        assert stack_with(before, pacing_late_ns=20_000) == tcp(after)
+
+
+def test_hosts_are_all_that_differs_of_the_scaled_flows() -> None:
+    policer = scenario("scaled-policer", flows="2", policer="looked for")
+    ours, free, newest = (
+        scenario("scaled-hosts", host=host) for host in ("4.14", "4.14, no TSQ", "6, no TSQ")
+    )
+    assert ours == policer
+    assert free.links[0] == newest.links[0] == ours.links[0]
+    for before, without, newer in zip(ours.flows, free.flows, newest.flows, strict=True):
+        assert stack_with(before, tsq_bytes=None) == tcp(without)
+        assert tcp(newer).stack == msgspec.structs.replace(tcp(without).stack, profile="linux-6")
+
+
+def stack_with(flow: Flow, **switches: Any) -> Tcp:
+    stack = tcp(flow).stack
+    stack = msgspec.structs.replace(stack, switches={**stack.switches, **switches})
+    return msgspec.structs.replace(tcp(flow), stack=stack)
 
 
 def asked_bytes(flow: Flow) -> int:
