@@ -56,6 +56,11 @@ class Counts:
     damaged: int = 0
     failed: int = 0
 
+    @property
+    def fullness(self) -> tuple[bool, int, int]:
+        """How full it is beside others: complete, with many runs, with few that are asked for."""
+        return self.finished == self.planned, self.finished, -self.planned
+
 
 class State(StrEnum):
     """What became of a run that was asked for."""
@@ -163,15 +168,23 @@ class Results:
             counted.append(Counts(plan, len(keys), finished, invalid, damaged, failed))
         return counted
 
-    @property
+    @cached_property
     def counted(self) -> list[Counts]:
-        """The counts of what was asked for: of plans with runs, else of the first."""
-        begun = [
-            each
-            for each in self.counts
-            if each.finished or each.invalid or each.damaged or each.failed
-        ]
-        return begun or self.counts[:1]
+        """The counts of what was asked for: of plans with runs that no fuller one has.
+
+        Where nothing has been run, the first.
+        """
+        telling = []
+        known: set[str] = set()
+        for counts in sorted(self.counts, key=lambda counts: counts.fullness, reverse=True):
+            begun = {key for key in self.keys[counts.plan] if self._is_begun(key)}
+            if not begun <= known:
+                telling.append(counts)
+            known |= begun
+        return [counts for counts in self.counts if counts in telling] or self.counts[:1]
+
+    def _is_begun(self, key: str) -> bool:
+        return self.store.has(key) or key in self.failures
 
     @cached_property
     def damaged(self) -> Mapping[str, str]:
