@@ -1,0 +1,212 @@
+//! How a scenario chooses a stack: a profile's name, and single switches set otherwise.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{LossDetection, PROFILES, Stack};
+
+/// What each switch means, for documentation.
+pub const SWITCHES: [(&str, &str); 47] = [
+    ("initial_window_segs", "window of a new connection, in segments"),
+    ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
+    (
+        "byte_counting_segs",
+        "segments that an ACK adds in slow start at most, with growth by bytes: 2 (RFC 3465) or 1 \
+         (tcp_abc = 1 of Linux 2.6)",
+    ),
+    ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
+    (
+        "reduction",
+        "how the window falls during recovery: rate-halving (Linux until 2.6.12), \
+         rate-halving-bounded (2.6.13 to 3.1), prr-slow-start (3.2 to 4.2), prr-cautious (4.3 to \
+         5.13) or prr (RFC 9937)",
+    ),
+    (
+        "loss_detection",
+        "when a segment is taken for lost: fack, fack-rack (Linux 4.14), sacked (RFC 6675), \
+         rack (RFC 8985) or new-reno (no SACK, RFC 6582)",
+    ),
+    ("reordering_segs", "segments that may arrive out of order before a loss is inferred"),
+    ("reordering_max_segs", "up to how many that rises once reordering has been seen"),
+    ("early_retransmit", "fewer SACKs suffice where few segments are outstanding (RFC 5827)"),
+    (
+        "tail_probe",
+        "whether a lost tail is probed for before a timeout: off, draft (Linux 3.10 to 4.12) \
+         or rfc8985",
+    ),
+    ("frto", "whether a timeout may prove spurious by what arrives next (RFC 5682)"),
+    ("undo", "whether a reduction that proves spurious is taken back (RFC 4015, RFC 3708)"),
+    ("rto_rule", "how the retransmission timeout is computed: linux or rfc6298"),
+    ("rtt_from_timestamps", "echoed timestamps tell the RTT of what was sent again (RFC 7323)"),
+    (
+        "tells_of_all_acks",
+        "the algorithm hears of ACKs that only SACK, and RTTs of timestamps (Linux since 4.2)",
+    ),
+    (
+        "ack_event_first",
+        "the algorithm hears that there is an ACK before it hears what that says (Linux until 6.15)",
+    ),
+    ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; none: for ever"),
+    ("burst_after_recovery_segs", "window beyond the flight when recovery ends; none: ssthresh"),
+    ("pacing", "which flows are paced: off (those whose algorithm sets a rate) or fq (all)"),
+    ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
+    ("pacing_credit", "a late chunk shortens the wait for the next, by at most half its length"),
+    ("pacing_late_ns", "how late the timer is that a paced chunk waits for, in ns"),
+    ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
+    ("tso_push", "a chunk's last segment says PSH and is acknowledged at once (Linux since 5.4)"),
+    ("tsq_bytes", "most bytes of a flow that may wait in its own host; none: no limit"),
+    ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
+    ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
+    ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
+    (
+        "window_validation",
+        "a window that for a timeout's length was neither used nor about to grow falls towards its use",
+    ),
+    ("receive_window_bytes", "payload that the receiver lets be outstanding; none: no limit"),
+    (
+        "receive_buffer_bytes",
+        "receive buffer of a new connection (tcp_rmem): segments that raise the window which it \
+         allows are acknowledged at once",
+    ),
+    ("receive_buffer_max_bytes", "what that buffer may grow to; 0: the window is never raised"),
+    (
+        "rto_min_ns",
+        "shortest variance term of the retransmission timeout, or with rfc6298 shortest \
+         timeout, in ns",
+    ),
+    ("rto_max_ns", "longest retransmission timeout, in ns"),
+    ("delayed_ack_ns", "how long an acknowledgement may wait for a second segment, in ns"),
+    ("quick_acks", "segments acknowledged one by one when a connection starts"),
+    ("delayed_ack", "how the wait of an acknowledgement is found: fixed or adaptive"),
+    ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
+    (
+        "timer_tick_ns",
+        "tick of the kernel's timers, in ns (1 s / HZ), with which they end; none: they end exactly",
+    ),
+    ("sack", "ACKs report what has arrived out of order (RFC 2018); if not, use new-reno"),
+    ("dsack", "they also report what has arrived twice (RFC 2883)"),
+    ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
+    (
+        "ecn",
+        "congestion marks: off, classic (RFC 3168) or dctcp (RFC 8257), which algorithms that need marks have whatever is set",
+    ),
+    ("sack_compression_ns", "how long the ACK of a segment out of order may wait, in ns; 0: not"),
+    ("sack_compression_segs", "most segments out of order that wait for one ACK"),
+    ("gro_segs", "segments that receive offload merges into one; 0 or 1: none"),
+    ("gro_flush_ns", "how long the first of them may wait for the others, in ns"),
+];
+
+/// A profile's name and overrides of single switches, as the scenario gives them.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StackChoice {
+    /// Name of the profile.
+    pub profile: String,
+    /// Switches with other values than the profile's.
+    #[serde(default)]
+    pub switches: Map<String, Value>,
+}
+
+impl StackChoice {
+    /// The profile with the overrides applied.
+    ///
+    /// # Errors
+    /// An unknown profile or switch, or a value that the switch cannot take; as the
+    /// key below `stack` and what is wrong with it.
+    pub fn resolve(&self) -> Result<Stack, (String, String)> {
+        let profile = PROFILES.iter().find(|profile| profile.name == self.profile);
+        let Some(profile) = profile else {
+            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            let problem =
+                format!("no stack profile {:?}; there are {}", self.profile, known.join(", "));
+            return Err(("profile".into(), problem));
+        };
+        let mut stack = (profile.stack)();
+        for (switch, value) in &self.switches {
+            stack = with_switch(&stack, switch, value)
+                .map_err(|problem| (format!("switches.{switch}"), problem))?;
+        }
+        if !stack.sack && stack.loss_detection != LossDetection::NewReno {
+            let detection = json!(stack.loss_detection);
+            let problem =
+                format!("sack = false needs loss_detection = \"new-reno\", which is {detection}");
+            return Err(("switches.sack".into(), problem));
+        }
+        Ok(stack)
+    }
+}
+
+fn with_switch(stack: &Stack, switch: &str, value: &Value) -> Result<Stack, String> {
+    let mut switches = json!(stack);
+    match switches.get_mut(switch) {
+        Some(slot) => *slot = value.clone(),
+        None => {
+            let known: Vec<_> = SWITCHES.iter().map(|(name, _)| *name).collect();
+            return Err(format!("no switch {switch:?}; there are {}", known.join(", ")));
+        }
+    }
+    serde_json::from_value(switches).map_err(|error| error.to_string())
+}
+
+/// All profiles and switches as JSON:
+/// `{"profiles": {name: {"summary", "host_queue", "switches"}}, "switches": {name: meaning}}`.
+#[must_use]
+pub fn describe_profiles() -> Value {
+    let profiles: Map<_, _> = PROFILES
+        .iter()
+        .map(|profile| {
+            let entry = json!({
+                "summary": profile.summary,
+                "host_queue": profile.host_queue,
+                "switches": (profile.stack)(),
+            });
+            (profile.name.to_owned(), entry)
+        })
+        .collect();
+    let switches: Map<_, _> =
+        SWITCHES.iter().map(|&(name, what)| (name.to_owned(), json!(what))).collect();
+    json!({"profiles": profiles, "switches": switches})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::{Growth, linux_6};
+
+    #[test]
+    fn every_switch_is_described_and_every_description_is_a_switch() {
+        let stack = json!(linux_6());
+        let mut switches: Vec<_> = stack.as_object().unwrap().keys().map(String::as_str).collect();
+        switches.sort_unstable();
+        let mut described: Vec<_> = SWITCHES.iter().map(|(name, _)| *name).collect();
+        described.sort_unstable();
+        assert_eq!(switches, described);
+    }
+
+    #[test]
+    fn a_switch_can_be_overridden_and_a_wrong_one_is_refused() {
+        let choice = |switches: Value| StackChoice {
+            profile: "linux-6".into(),
+            switches: switches.as_object().unwrap().clone(),
+        };
+        let stack = choice(json!({"growth": "acks"})).resolve().unwrap();
+        assert_eq!(stack, Stack { growth: Growth::Acks, ..linux_6() });
+        let (key, problem) = choice(json!({"grow": 1})).resolve().unwrap_err();
+        assert_eq!(key, "switches.grow");
+        assert!(problem.contains("growth"), "{problem}");
+        for (switch, value) in [
+            ("growth", json!("ack")),
+            ("initial_window_segs", json!(0)),
+            ("reordering_segs", json!(0)),
+        ] {
+            let (key, _) = choice(json!({switch: value})).resolve().unwrap_err();
+            assert_eq!(key, format!("switches.{switch}"));
+        }
+        let (key, problem) = choice(json!({"sack": false})).resolve().unwrap_err();
+        assert_eq!(key, "switches.sack");
+        assert!(problem.contains("loss_detection") && problem.contains("rack"), "{problem}");
+        let counting = choice(json!({"sack": false, "loss_detection": "new-reno"}));
+        assert!(!counting.resolve().unwrap().sack);
+    }
+}
