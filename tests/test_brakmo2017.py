@@ -120,6 +120,7 @@ def test_counts_of_runs() -> None:
         "open-wide-sizes": 2 * 2 * 4 * 2,
         "open-timers": 2 * 5 * 4,
         "open-timers-sizes": 2 * 5 * 3,
+        "open-policer-sizes": 3 * 2 * 2,
         "clamp-load": 2 * 8 * 2 * 3,
         "buffer-load": 3 * 5 * 6 * 3,
         "dctcp-start": 8 * 10,
@@ -272,9 +273,19 @@ def test_bbr_that_looks_for_no_policer_is_otherwise_that_of_the_scaled_test() ->
         )
         assert looks == scenario("scaled-wide", algorithm="bbr", flows=flows)
         assert looks.links[0] == does_not.links[0]
-        for one_looks, one_does_not in zip(looks.flows, does_not.flows, strict=True):
-            changed = {**tcp(one_looks).parameters, "lt_loss": 256}
-            assert tcp(one_does_not) == msgspec.structs.replace(tcp(one_looks), parameters=changed)
+        assert_differ_by_the_search(looks, does_not)
+    many = [
+        scenario("open-policer-sizes", requests="16", policer=policer)
+        for policer in ("looked for", "not looked for")
+    ]
+    assert many[0] == scenario("wide-sizes", algorithm="bbr", requests="16")
+    assert_differ_by_the_search(*many)
+
+
+def assert_differ_by_the_search(looks: Scenario, does_not: Scenario) -> None:
+    for one_looks, one_does_not in zip(looks.flows, does_not.flows, strict=True):
+        changed = {**tcp(one_looks).parameters, "lt_loss": 256}
+        assert tcp(one_does_not) == msgspec.structs.replace(tcp(one_looks), parameters=changed)
 
 
 def test_stacks_are_all_that_differs_of_the_scaled_rack() -> None:
