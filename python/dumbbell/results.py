@@ -479,5 +479,6 @@ def _place(run: PlannedRun) -> tuple[str, tuple[str, ...]]:
 
 
 def _stack(stack: StackChoice) -> str:
-    switches = ", ".join(f"{name} = {as_toml(value)}" for name, value in stack.switches.items())
+    values = {name: "none" if value is None else value for name, value in stack.switches.items()}
+    switches = ", ".join(f"{name} = {as_toml(value)}" for name, value in values.items())
     return f"{stack.profile} ({switches})" if switches else stack.profile
