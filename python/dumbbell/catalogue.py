@@ -215,6 +215,11 @@ def engine_switches(
     return {name: None if value == "none" else value for name, value in switches.items()}
 
 
+def switch_in_files(value: bool | int | str | None) -> bool | int | str:
+    """Return a switch's value as files give it: the other way round."""
+    return "none" if value is None else value
+
+
 @functools.lru_cache(maxsize=1024)
 def _check_stack(choice: str) -> None:
     """Raise what the engine has against a stack; nearly all flows of a study have the same."""

@@ -13,7 +13,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell import hypertext, own_algorithms
-from dumbbell.catalogue import Algorithm
+from dumbbell.catalogue import Algorithm, switch_in_files
 from dumbbell.claims import readings
 from dumbbell.claims.judging import ClaimResult, judge
 from dumbbell.claims.readings import Reading
@@ -479,6 +479,7 @@ def _place(run: PlannedRun) -> tuple[str, tuple[str, ...]]:
 
 
 def _stack(stack: StackChoice) -> str:
-    values = {name: "none" if value is None else value for name, value in stack.switches.items()}
-    switches = ", ".join(f"{name} = {as_toml(value)}" for name, value in values.items())
+    switches = ", ".join(
+        f"{name} = {as_toml(switch_in_files(value))}" for name, value in stack.switches.items()
+    )
     return f"{stack.profile} ({switches})" if switches else stack.profile

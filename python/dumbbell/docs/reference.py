@@ -220,15 +220,15 @@ def _stacks() -> str:
     profiles = stacks.profiles.values()
     heads = ("switch", "what", *(f"`{profile.name}`" for profile in profiles))
     rows = (
-        (f"`{name}`", what, *(_switch(profile.switches[name]) for profile in profiles))
+        (
+            f"`{name}`",
+            what,
+            *(_code(catalogue.switch_in_files(each.switches[name])) for each in profiles),
+        )
         for name, what in stacks.switches.items()
     )
     summaries = (f"- `{profile.name}`: {profile.summary}" for profile in profiles)
     return "\n".join(("## Stack profiles\n", *summaries, "", markdown.table(heads, rows)))
-
-
-def _switch(value: bool | int | str | None) -> str:
-    return _code("none" if value is None else value)
 
 
 def _formulas() -> str:
