@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
 
@@ -19,13 +19,23 @@ SAMPLES: Final = {
     "goodput_mbit_per_s": pl.Float64,
     "rtt_ms": pl.Float64,
     "retransmitted": pl.Float64,
+    "rtt_high_ms": pl.Float64,
+    "congestion_window_bytes": pl.Float64,
+    "receive_window_bytes": pl.Float64,
+    "in_flight_bytes": pl.Float64,
 }
-"""Columns of samples: the middle of each interval, and what happened in it."""
+"""Columns of samples: the middle of each interval, and what happened in it.
+
+The RTT is the mean or a smoothed one, the high one a quantile near the longest of the interval. The
+receive window is what the receiver announced, and in flight is the most that was outstanding.
+"""
+
+Direction = Literal["forward", "reverse"]
 
 
 @dataclass(frozen=True)
 class MeasuredFlow:
-    """One flow: what of it the tool tells; None is what it does not."""
+    """One flow, as far as the tool says; None is what it does not say."""
 
     label: str
     algorithm: str | None
@@ -38,6 +48,13 @@ class MeasuredFlow:
     retransmitted: int | None = None
     rtt_min_ms: float | None = None
     goodput_mbit_per_s: float | None = None
+    direction: Direction = "forward"
+    """Of its data. Flows of one file may go both ways."""
+    transport: Literal["tcp", "udp"] = "tcp"
+    target_mbit_per_s: float | None = None
+    """The rate at which the application was asked to send."""
+    granule_bytes: int = 0
+    """Bytes that are counted at once, where a sender counts what it writes."""
 
     @property
     def retransmitted_share(self) -> float | None:
@@ -92,14 +109,14 @@ def algorithm_of(flow: MeasuredFlow, chosen: str | None, source: str) -> str:
     """
     if chosen is not None:
         return chosen
-    named = None if flow.algorithm is None else re.sub(r"[^a-z0-9]", "", flow.algorithm.lower())
-    known = {name.replace("-", ""): name for name in catalogue.algorithms()}
-    if named is None:
+    if flow.algorithm is None:
         raise InputError(
             f"the file does not say which algorithm {flow.label} had",
             source=source,
             valid="--algorithm NAME; the sender's sysctl net.ipv4.tcp_congestion_control says it",
         )
+    named = re.sub(r"[^a-z0-9]", "", flow.algorithm.lower())
+    known = {name.replace("-", ""): name for name in catalogue.algorithms()}
     if named not in known:
         raise InputError(
             f"{flow.label} had an algorithm that is none of ours",
