@@ -116,6 +116,7 @@ prop_compose! {
         edge_queue in any_edge_queue(),
         one_host: bool,
         jitter_us in 0u64..500,
+        host_delay_us in prop_oneof![Just(0), 1u64..2_000],
         reverse_bps in 300_000u64..300_000_000,
         reverse_limit in 1u32..100,
         loss in prop::array::uniform4(prop_oneof![Just(0.0), 0.0f64..0.1]),
@@ -127,6 +128,7 @@ prop_compose! {
             "rate_bps": rate_bps, "delay_ns": delay_ms * MILLISECOND, "queue": queue,
             "discipline": discipline, "overhead_bytes": overhead, "edge_rate_bps": edge,
             "edge_jitter_ns": jitter_us * 1_000, "edge_queue": edge_queue, "one_host": one_host,
+            "host_delay_ns": host_delay_us * 1_000,
             "reverse_rate_bps": reverse_bps, "reverse_queue": {"packets": reverse_limit},
             "reverse_discipline": reverse_discipline, "duplicate": duplicate, "reorder": reorder,
             "loss": {"sender": sender, "bottleneck": bottleneck, "receiver": receiver, "reverse": reverse},
@@ -234,8 +236,10 @@ fn queues_respect_their_limit(output: &Output, scenario: &Value) {
 
 /// Nothing arrives before it was sent, and no queue holds more than ever came.
 fn time_passes_on_the_way(output: &Output, scenario: &Value) {
+    // Packets pass a host four times on the way there and back.
+    let hosts_ns = 4 * scenario["network"]["host_delay_ns"].as_u64().unwrap();
     for (flow, spec) in output.summary.flows.iter().zip(scenario["flows"].as_array().unwrap()) {
-        let base_us = spec["rtt_ns"].as_u64().unwrap() / 1_000;
+        let base_us = (spec["rtt_ns"].as_u64().unwrap() + hosts_ns) / 1_000;
         assert!(flow.rtt_min_us.is_none_or(|rtt| u64::from(rtt) >= base_us), "{flow:?}");
     }
     for queue in &output.summary.queues {

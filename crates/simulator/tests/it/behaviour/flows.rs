@@ -118,7 +118,8 @@ fn ways() -> Vec<(&'static str, Value)> {
         ("busy edges", edges(1_000_000_000, 500)),
         ("an edge in common", shared_edge()),
         ("three links", three_links()),
-        ("a lossy end", lossy_end()),
+        ("a lossy end", lossy_end(0)),
+        ("a lossy end behind its host", lossy_end(500_000)),
     ]
 }
 
@@ -156,10 +157,11 @@ fn three_links() -> Value {
     whole
 }
 
-/// A lone flow whose last link does nothing but lose.
-fn lossy_end() -> Value {
+/// A lone flow whose last link does nothing but lose, so long behind the bottleneck.
+fn lossy_end(host_delay_ns: u64) -> Value {
     let mut short = over_a_path(vec![cubic(30)]);
     short["network"]["loss"]["receiver"] = json!(0.002);
+    short["network"]["host_delay_ns"] = json!(host_delay_ns);
     resolve(&short)
 }
 

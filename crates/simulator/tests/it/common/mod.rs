@@ -24,7 +24,7 @@ pub fn scenario(rate_bps: u64, queue_packets: u32, seconds: u64, flows: Vec<Valu
         "network": {
             "rate_bps": rate_bps, "delay_ns": 0, "queue": {"packets": queue_packets},
             "discipline": {"kind": "fifo"}, "overhead_bytes": 0,
-            "edge_rate_bps": null, "edge_jitter_ns": 0,
+            "edge_rate_bps": null, "edge_jitter_ns": 0, "host_delay_ns": 0,
             "edge_queue": {"limit": null, "discipline": {"kind": "fifo"}},
             // Whether all flows send from one host.
             "one_host": false,
@@ -76,6 +76,8 @@ pub fn resolve(short: &Value) -> Value {
     let network = &short["network"];
     let (loss, overhead) = (&network["loss"], &network["overhead_bytes"]);
     let delay = network["delay_ns"].as_u64().unwrap();
+    let host_delay = network["host_delay_ns"].as_u64().unwrap();
+    let host_delay = network["host_delay_ns"].as_u64().unwrap();
     let bottleneck = |index: usize, name, prefix: &str, loss| {
         let of = |key: &str| &network[format!("{prefix}{key}")];
         link(
@@ -106,9 +108,11 @@ pub fn resolve(short: &Value) -> Value {
                 "queue": network["edge_queue"], "interface": rate.is_some(),
             })));
         }
-        hops.push(json!({"link": 0, "delay_ns": edges / 2}));
+        hops.push(json!({"link": 0, "delay_ns": edges / 2 + host_delay}));
+        let mut before_receiver = host_delay;
         if loss["receiver"] != 0.0 {
-            hops.push(json!({"link": links.len(), "delay_ns": 0}));
+            hops.push(json!({"link": links.len(), "delay_ns": before_receiver}));
+            before_receiver = 0;
             links.push(link(&format!("receiver {index}"), None, &json!({"loss": losses(&loss["receiver"])})));
         }
         let transport = flow.get("transport").cloned().unwrap_or_else(|| json!({"tcp": {
@@ -116,8 +120,9 @@ pub fn resolve(short: &Value) -> Value {
             "stack": {"profile": short["profile"], "switches": flow["switches"]}, "demand": flow["demand"],
             "tcp_bpf": flow["tcp_bpf"],
         }}));
-        let data = json!({"hops": hops, "delay_ns": 0});
-        let acks = json!({"hops": [{"link": 1, "delay_ns": 0}], "delay_ns": edges - edges / 2});
+        let data = json!({"hops": hops, "delay_ns": before_receiver});
+        let back = json!([{"link": 1, "delay_ns": host_delay}]);
+        let acks = json!({"hops": back, "delay_ns": edges - edges / 2 + host_delay});
         let turned = flow.get("turned").is_some_and(|turned| turned == true);
         let (forward, reverse) = if turned { (acks, data) } else { (data, acks) };
         json!({
