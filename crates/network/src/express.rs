@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::units::{Span, Time};
 
 /// A route over a single link in express, of which everything can be said at once.
-/// Behind it there may be one more that does nothing but lose packets.
+/// At its very end there may be one more that does nothing but lose packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Express {
     pub(crate) link: LinkId,

@@ -232,19 +232,21 @@ impl Network {
     pub fn express(&self, route: usize) -> Option<Express> {
         let mut ways = self.ways[route * self.stride..].iter();
         let first = ways.next()?;
-        let mut end = ways.next()?;
-        let mut tail = None;
-        if end.kind == WayKind::Link && self.links[end.target as usize].only_loses() {
-            tail = (end.delay == Span::ZERO).then_some(end.target as usize);
-            end = ways.next()?;
-        }
+        let behind = ways.next()?;
+        let loses = behind.kind == WayKind::Link && self.links[behind.target as usize].only_loses();
+        let tail = loses.then_some(behind.target as usize);
+        let end = if loses { ways.next()? } else { behind };
         let line = match end.kind {
             WayKind::Link => return None,
             WayKind::Host => None,
             WayKind::Line => Some(end.target),
         };
+        // A packet is lost there when it would be at its host.
+        if loses && end.delay != Span::ZERO {
+            return None;
+        }
         let last = Time(self.end.0.checked_sub(first.delay.0)?);
-        let (link, before, after) = (first.target as usize, first.delay, end.delay);
+        let (link, before, after) = (first.target as usize, first.delay, behind.delay);
         let express = Express { link, tail, before, after, line, last };
         self.links[link].is_express().then_some(express)
     }

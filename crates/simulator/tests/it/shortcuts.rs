@@ -168,6 +168,7 @@ prop_compose! {
         queue in prop_oneof![Just(json!(null)), (1u32..300).prop_map(|limit| json!({"packets": limit}))],
         loss in any_losses(),
         edge in prop::option::weighted(0.1, one_of(&[120_000_000u64, 1_200_000_000])),
+        host_delay_us in one_of(&[0u64, 0, 1, 1_000]),
         interval_ms in one_of(&[None, Some(1u64), Some(50)]),
         profile in one_of(&["linux-6", "linux-6", "linux-2.6.6"]),
         capture in prop::bool::weighted(0.1),
@@ -195,6 +196,7 @@ prop_compose! {
         short["network"]["queue"] = queue;
         short["network"]["reverse_rate_bps"] = json!(rate / back);
         short["network"]["edge_rate_bps"] = json!(edge);
+        short["network"]["host_delay_ns"] = json!(host_delay_us * 1_000);
         short["network"]["loss"] = loss;
         short["record"] = json!({
             "interval_ns": interval_ms.map(|ms| ms * MILLISECOND), "algorithm_state": true,
