@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz behaviour lint lock format \
-  bench bench-instructions bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container validate agreement agreement-drawn linux-modules studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container validate agreement agreement-drawn linux-modules studies \
   clean testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
@@ -39,6 +39,7 @@ help:
 	@echo 'make bench   speed of the simulator, beside that of a bare loop'
 	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if left alone'
 	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
+	@echo 'make bench-cases   the scenarios of studies and compare that the two run, as they are resolved today'
 	@echo 'make bench-planning   processor time to expand each study to its runs'
 	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
@@ -169,6 +170,9 @@ format: setup
 
 bench:
 	cargo bench $(WORKSPACE) --locked --bench speed
+
+bench-cases: build
+	$(BIN)/python benches/real_cases.py
 
 bench-planning: build
 	$(BIN)/python benches/planning.py

@@ -121,7 +121,7 @@ table! {
 table! {
     /// Something that happened to a flow.
     row Event;
-    /// Events in order of time.
+    /// Events in order of time, then flow, kind and segment.
     table Events named "events";
     time_ns: u64, "ns", "time since the run began";
     kind: u8, "", "what happened (a code)";
@@ -134,13 +134,30 @@ table! {
 table! {
     /// One request that was answered, or one transfer that was completed.
     row Request;
-    /// Requests in the order of their completion.
+    /// Requests in the order of their completion, then flow and number.
     table Requests named "requests";
     time_ns: u64, "ns", "when it was issued, since the run began";
     flow: u32, "", "index of the flow";
     number: u64, "", "how many the flow had issued before";
     bytes: u64, "bytes", "its payload";
     latency_ns: u64, "ns", "from issue to the reply that completed it";
+}
+
+impl Event {
+    /// Its place in the table. Events of one flow that agree in all of these keep the order in
+    /// which they happened.
+    #[must_use]
+    pub const fn order(&self) -> (u64, u32, u8, u64) {
+        (self.time_ns, self.flow, self.kind, self.segment)
+    }
+}
+
+impl Request {
+    /// Its place in the table.
+    #[must_use]
+    pub const fn order(&self) -> (u64, u32, u64) {
+        (self.time_ns + self.latency_ns, self.flow, self.number)
+    }
 }
 
 impl ModeChange {

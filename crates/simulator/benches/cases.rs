@@ -28,6 +28,36 @@ impl Case {
     }
 }
 
+/// What a study or `dumbbell compare` runs, `times` as long as in its file (see
+/// `benches/real_cases.py`).
+pub fn real(name: &str, times: u64) -> Case {
+    let path = format!("{}/benches/real/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    case(name, move || {
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut scenario: Value = serde_json::from_str(&text).expect("JSON");
+        let duration_ns = scenario["duration_ns"].as_u64().expect("a duration");
+        scenario["duration_ns"] = json!(duration_ns * times);
+        scenario
+    })
+}
+
+/// The names of all such cases.
+pub const REAL: [&str; 13] = [
+    "compare, 1 flow",
+    "compare, 2 flows",
+    "compare, 24 flows",
+    "compare, 100 flows",
+    "compare, 2 BBR flows",
+    "li2007 fairness",
+    "mani2012, 1 flow",
+    "kumazoe2012 udp",
+    "lukaseder2016 fairness",
+    "lukaseder2016 loss 1e-4",
+    "brakmo2017 rack CUBIC",
+    "brakmo2017 wide BBR",
+    "brakmo2017 rack-sizes BBR",
+];
+
 /// A bottleneck: Mbit/s, ms of round trip, packets of queue.
 pub type Path = (u64, u64, u32);
 
@@ -61,6 +91,7 @@ pub fn dumbbell(name: &str, path: Path, loss: f64, flows: usize, duration_ms: u6
 
 /// As li2007 has it: the same with the stack of 2004, each sender behind a link of
 /// 1 Gbit/s of its own in a busy host.
+#[allow(dead_code, reason = "each benchmark has its own cases")]
 pub fn behind_edges(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
     case(name, move || {
         let mut scenario = short(path, flows, duration_ms);

@@ -14,7 +14,7 @@ mod cases;
 use std::process::Command;
 use std::time::Instant;
 
-use cases::{Case, behind_edges, dumbbell, fq_codel, parking_lot, requests};
+use cases::{Case, REAL, behind_edges, dumbbell, fq_codel, parking_lot, real, requests};
 use cpu_time::ThreadTime;
 
 const REPETITIONS: usize = 3;
@@ -26,6 +26,7 @@ fn tables() -> Vec<(&'static str, Vec<Case>)> {
     let many = (10_000, 50, 10_000);
     let of = |number: usize, what: &str| format!("{what}: {number}");
     vec![
+        ("what people run", REAL.map(|name| real(name, 10)).to_vec()),
         (
             "case",
             vec![

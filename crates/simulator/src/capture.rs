@@ -44,6 +44,15 @@ struct Seen {
     what: What,
 }
 
+impl Seen {
+    const fn flow(&self) -> u32 {
+        match self.what {
+            What::Handshake(_, flow) => flow,
+            What::Packet(packet, _) => packet.flow(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum What {
     Handshake(Handshake, u32),
@@ -169,7 +178,8 @@ impl Capture {
         let mut files = ["senders", "receivers"].into_iter().zip(std::mem::take(&mut self.seen));
         std::array::from_fn(|_| {
             let (name, mut seen) = files.next().expect("two sides");
-            seen.sort_by_key(|seen| seen.clock_ns);
+            // Hosts ran ahead of each other.
+            seen.sort_by_key(|seen| (seen.clock_ns, seen.flow()));
             let comment = comment(flows);
             let mut writer = Writer::new(Vec::new(), &comment, &[name]).expect("short texts");
             for seen in seen {

@@ -89,9 +89,9 @@ impl Recorder {
         tables.modes = self.modes.map(Modes::finish).unwrap_or_default();
         self.queues.sort_by_key(|row| (row.time_ns, row.queue));
         self.queues.into_iter().for_each(|row| tables.queues.push(row));
-        self.events.sort_by_key(|row| row.time_ns);
+        self.events.sort_by_key(Event::order);
         self.events.into_iter().for_each(|row| tables.events.push(row));
-        self.requests.sort_by_key(|row| row.time_ns + row.latency_ns);
+        self.requests.sort_by_key(Request::order);
         self.requests.into_iter().for_each(|row| tables.requests.push(row));
         tables
     }

@@ -6,7 +6,7 @@ use std::fs;
 use dumbbell_network::{QueueDelays, Span, Time};
 use dumbbell_record::{
     DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Internals,
-    ModeChanges, Output, QueueSamples, QueueSummary, Requests, Summary, TestbedSummary,
+    ModeChanges, Output, QueueSamples, QueueSummary, Request, Requests, Summary, TestbedSummary,
 };
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{
@@ -47,7 +47,7 @@ pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let mut testbed = testbed(setup, &measured)?;
     testbed.invalid = reasons(setup, &measured, &testbed);
     let events = events(setup, &measured);
-    let Measured { mut emulated, traffic, .. } = measured;
+    let Measured { mut emulated, mut traffic, .. } = measured;
     let flows = (0..).zip(&emulated.flows).zip(&traffic.ends);
     let flows: Vec<_> =
         flows.map(|((index, wire), sockets)| summarise(setup, index, wire, sockets)).collect();
@@ -67,6 +67,7 @@ pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let mut modes = ModeChanges::default();
     traffic.modes.into_iter().for_each(|row| modes.push(row));
     let mut requests = Requests::default();
+    traffic.requests.sort_by_key(Request::order);
     traffic.requests.into_iter().for_each(|row| requests.push(row));
     let mut datagrams = DatagramSamples::default();
     emulated.datagrams.into_iter().for_each(|row| datagrams.push(row));
@@ -240,7 +241,7 @@ fn events(setup: &Setup<'_>, measured: &Measured) -> Events {
     let others = measured.emulated.events.iter().chain(&measured.traffic.events);
     let mut rows: Vec<Event> = others.copied().chain(windows).collect();
     rows.retain(|event| event.time_ns <= setup.scenario.duration_ns.0);
-    rows.sort_by_key(|event| event.time_ns);
+    rows.sort_by_key(Event::order);
     let mut table = Events::default();
     rows.into_iter().for_each(|row| table.push(row));
     table
