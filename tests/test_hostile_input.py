@@ -21,7 +21,7 @@ VERY_LONG = "a" * 100_000
 DIGITS = "9" * 5000
 
 SCENARIO = """
-title = "Two flows"
+title = "{title}"
 duration = "5s"
 {top}
 [network]
@@ -45,12 +45,16 @@ def dumbbell(
 
 def scenario(
     path: Path,
+    *,
+    title: str = "Two flows",
     top: str = "",
     rate: str = '"10mbit"',
     algorithm: str = '"reno"',
     count: str = "2",
 ) -> Path:
-    path.write_text(SCENARIO.format(top=top, rate=rate, algorithm=algorithm, count=count))
+    path.write_text(
+        SCENARIO.format(title=title, top=top, rate=rate, algorithm=algorithm, count=count)
+    )
     return path
 
 
@@ -75,6 +79,10 @@ def scenario(
         ({"rate": '{ trace = "queue" }'}, "not a regular file"),
         ({"rate": '{ trace = "digits" }'}, "not a time in line 2"),
         ({"algorithm": '"./zero.c"'}, "not a regular file"),
+        ({"title": "x" * 15_900_000}, 'title = "xxx'),
+        ({"title": "x" * 301}, "longer than 300 characters"),
+        ({"algorithm": f'"reno"\nlabel = "{"x" * 101}"'}, "longer than 100 characters"),
+        ({"algorithm": f'"reno"\nhost = "{"x" * 101}"'}, "longer than 100 characters"),
         ({"top": '"a\\nb\\u001b[31m" = 1'}, "a\\nb\\x1b[31m = 1: unknown key"),
     ],
 )
@@ -90,6 +98,26 @@ def test_a_hostile_scenario_is_refused(
     assert said.err.startswith("error: a.toml: ")
     assert wanted in said.err
     assert len(said.err) < 1500
+
+
+def test_of_many_errors_the_first_are_shown(dumbbell: Command, tmp_path: Path) -> None:
+    wrong = '[[flow]]\nalgorithm = "reno"\ncolour = "red"\n' * 300
+    (tmp_path / "a.toml").write_text(f'duration = "5s"\n{wrong}')
+    lines = dumbbell("simulate", "a.toml").err.splitlines()
+    assert len(lines) == 11
+    assert "a.toml: network: is missing" in lines[0]
+    assert "a.toml: flow.8.colour" in lines[9]
+    assert lines[10] == "and 291 more"
+
+
+def test_a_scenario_that_does_not_fit_as_an_experiment_is_named(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size_bytes = scenario(tmp_path / "a.toml").stat().st_size
+    monkeypatch.setattr(documents, "_TOML_BYTES_MAX", size_bytes)
+    said = dumbbell("simulate", "a.toml")
+    assert_refused(said)
+    assert said.err.startswith("error: a.toml: too large; valid: at most")
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,14 @@ def _content(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         near_one = _neighbour(path, error)
         raise InputError(f"cannot read it: {_reason(error)}", near=near_one) from None
-    if len(content) > _TOML_BYTES_MAX:
-        raise InputError("too large", valid=_at_most(_TOML_BYTES_MAX))
+    check_size(len(content))
     return content
+
+
+def check_size(toml_bytes: int) -> None:
+    """Refuse a TOML file of such a size that nobody would read it."""
+    if toml_bytes > _TOML_BYTES_MAX:
+        raise InputError("too large", valid=_at_most(_TOML_BYTES_MAX))
 
 
 def _has_line_of(key: str, content: bytes) -> bool:

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 
+_LINES_MAX: Final = 10
+"""Errors of one source that are shown."""
+
 
 class DumbbellError(Exception):
     """Base of all errors that the command line reports without a traceback."""
@@ -56,7 +59,14 @@ class InputError(DumbbellError, ValueError):
         super().__init__(self.problem)
 
     def __str__(self) -> str:
-        return "\n".join([self._line(), *(str(other) for other in self.others)])
+        lines = [each._line() for each in self._all()]
+        more = [f"and {len(lines) - _LINES_MAX} more"] if len(lines) > _LINES_MAX else []
+        return "\n".join([*lines[:_LINES_MAX], *more])
+
+    def _all(self) -> Iterator[InputError]:
+        yield self
+        for other in self.others:
+            yield from other._all()
 
     def _line(self) -> str:
         subject = printable(self.key or "")

@@ -19,8 +19,10 @@ from typing import Any, Final
 
 import tomli_w
 
+from dumbbell import documents
 from dumbbell.errors import InputError
 from dumbbell.running import staging
+from dumbbell.scenario.tables import TITLE_MAX
 from dumbbell.study.model import Study
 
 FOLDER: Final = "experiments"
@@ -78,7 +80,7 @@ def head(
     return {
         "study": {
             "name": f"{stem}-{digest}",
-            "title": title,
+            "title": title if len(title) <= TITLE_MAX else f"{title[: TITLE_MAX - 1]}…",
             "authors": ["you"],
             "year": datetime.now(UTC).year,
             "summary": summary,
@@ -128,6 +130,7 @@ def save(content: Mapping[str, Any], results: Path) -> Study:
     folder = results / FOLDER / content["study"]["name"]
     file = folder / "study.toml"
     text = tomli_w.dumps(content).encode()
+    documents.check_size(len(text))
     if file.is_file() and file.read_bytes() == text:
         return Study.load(folder)
     is_new = not folder.exists()

@@ -85,9 +85,12 @@ def _translated(details: ErrorDetails, place: _Place) -> InputError:
             return InputError("is missing", key=key, valid=listed(map(shown, place.tags)))
         case kind:
             problem, valid = _PROBLEMS.get(kind, (None, None))
+            context = details.get("ctx", {})
             if problem is None:
-                message = str(details.get("ctx", {}).get("error", details["msg"]))
+                message = str(context.get("error", details["msg"]))
                 problem = message[:1].lower() + message[1:]
+            else:
+                problem = problem.format(**context)
             return InputError(problem, key=place.key, value=value, valid=place.example or valid)
 
 
@@ -101,6 +104,7 @@ _PROBLEMS: Mapping[str, tuple[str, str | None]] = {
     "too_short": ("empty", "at least one entry"),
     "string_type": ("not a text", "a text in quotes"),
     "string_too_short": ("an empty text", None),
+    "string_too_long": ("longer than {max_length} characters", "a shorter text"),
     "bool_type": ("neither true nor false", "true, false"),
     "bool_parsing": ("neither true nor false", "true, false"),
     "float_type": ("not a number", "a number such as 0.5"),
@@ -109,7 +113,9 @@ _PROBLEMS: Mapping[str, tuple[str, str | None]] = {
     "int_parsing": ("not a whole number", "a whole number such as 2"),
     "int_from_float": ("not a whole number", "a whole number such as 2"),
 }
-"""Type of pydantic's error -> what is wrong and, unless the field has examples, what is valid."""
+"""Type of pydantic's error -> what is wrong, with what pydantic knows of it, and what is valid.
+
+Examples of the field go before that."""
 
 
 def _unknown_key(place: _Place, value: Any) -> InputError:

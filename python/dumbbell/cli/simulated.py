@@ -54,7 +54,8 @@ class Read:
         store = Store(results)
         store.create()
         content = experiments.of_scenario(self.table, self.file, self.changes, self.command)
-        study = experiments.save(content, results)
+        with placed(source=str(self.file)):
+            study = experiments.save(content, results)
         return Campaign(study, store, engines.named(engine), plan)
 
 

@@ -11,22 +11,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.source import Source
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
+from dumbbell.scenario.tables import Table, Title
 
 Scale = Literal["linear", "log"]
 
 
-class Spec(BaseModel):
-    """A table of a figure: its keys are fixed, its values do not change."""
+class Spec(Table):
+    """A table of a figure; code may use the names of its fields, too."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class Coordinate(Spec):
@@ -35,7 +34,7 @@ class Coordinate(Spec):
     field: str = Field(examples=["rtt_ms", "goodput_mbit_per_s[1]"])
     """A [quantity](quantities.md), or the numbers of an axis of the test, such as `rtt_ms`."""
 
-    title: str | None = Field(None, examples=["round-trip propagation time (ms)"])
+    title: Title | None = Field(None, examples=["round-trip propagation time (ms)"])
     """What the axis says, with the unit; by default what the quantity is called."""
 
     scale: Scale = "linear"
@@ -88,7 +87,7 @@ class BaseFigure(Spec, ABC):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["fig4"])
     """Short name."""
 
-    title: str
+    title: Title
     """Number and title, as in the publication."""
 
     caption: str = ""

@@ -15,7 +15,7 @@ from dumbbell.errors import InputError, placed
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.windows import NamedWindow, Window, differing
-from dumbbell.scenario.tables import Table
+from dumbbell.scenario.tables import Table, Title
 
 RESERVED_AXES: Final = ("test", "repetition", "key")
 """Columns of the metrics table that no axis may be called."""
@@ -52,7 +52,7 @@ class Test(Table):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["fairness"])
     """Short name."""
 
-    title: str
+    title: Title
     """What is tested."""
 
     source: str = ""

@@ -27,14 +27,14 @@ from dumbbell.scenario.model_network import NetworkSpec
 from dumbbell.scenario.model_record import Record
 from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.resolve import Resolution, ResolvedScenario
-from dumbbell.scenario.tables import Table
+from dumbbell.scenario.tables import Table, Title
 from dumbbell.units import Duration, Integer
 
 
 class Scenario(Table):
     """One experiment: a network and the flows that share it."""
 
-    title: str = Field("", examples=["Two H-TCP flows"])
+    title: Title = Field("", examples=["Two H-TCP flows"])
     """What the scenario is about; does not influence the run."""
 
     duration: Duration = Field(examples=["600s"])

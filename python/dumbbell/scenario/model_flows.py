@@ -23,7 +23,7 @@ from dumbbell.scenario.model_sizes import SizeSpec
 from dumbbell.scenario.model_stack import Stack, Switches
 from dumbbell.scenario.model_tcp_bpf import TcpBpf
 from dumbbell.scenario.model_workloads import AppLimited, Bulk, OnOff, Start, WorkloadSpec
-from dumbbell.scenario.tables import Table
+from dumbbell.scenario.tables import NAME_MAX, Name, Table
 from dumbbell.scenario.traces import read_arrivals
 from dumbbell.units import (
     NS_PER_S,
@@ -84,18 +84,20 @@ class Traffic(Table):
     tcp_bpf: TcpBpf | None = Field(None, examples=[{"cwnd_clamp": "100p"}])
     """What a program sets of its connection while it is set up; by default nothing."""
 
-    label: str | None = Field(None, min_length=1, examples=["late flow"])
+    label: Name | None = Field(None, examples=["late flow"])
     """Name of the flow in tables and figures, numbered if there are several; by default the
     algorithm and a number."""
 
-    group: str | None = Field(None, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", examples=["stream"])
+    group: str | None = Field(
+        None, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=NAME_MAX, examples=["stream"]
+    )
     """Name of a group of flows, over which quantities are taken together."""
 
-    class_: str | None = Field(None, alias="class", min_length=1, examples=["nv"])
+    class_: Name | None = Field(None, alias="class", examples=["nv"])
     """Class of its packets, data and acknowledgements, in queues that serve classes (discipline
     `classes` with `by = "class"`)."""
 
-    host: str | None = Field(None, min_length=1, examples=["client"])
+    host: Name | None = Field(None, examples=["client"])
     """Name of the sending host; flows of the same host share its access link. By default each
     flow has a host of its own."""
 

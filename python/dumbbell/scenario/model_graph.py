@@ -15,7 +15,7 @@ from dumbbell.scenario.model_rates import (
     OpenRateSpec,
     RateSpec,
 )
-from dumbbell.scenario.tables import Table
+from dumbbell.scenario.tables import Name, Table
 from dumbbell.units import WholeDelay
 
 
@@ -38,10 +38,10 @@ class GraphReverse(Impairments, _GraphReversePath):
 
 
 class _GraphLinkEnds(Table):
-    source: str = Field(alias="from", pattern=r"^[^>]+$", examples=["a"])
+    source: Name = Field(alias="from", pattern=r"^[^>]+$", examples=["a"])
     """A node; nodes exist by being named."""
 
-    target: str = Field(alias="to", pattern=r"^[^>]+$", examples=["b"])
+    target: Name = Field(alias="to", pattern=r"^[^>]+$", examples=["b"])
     """The node at the other end."""
 
     rate: OpenRateSpec = Field("unlimited", validate_default=True, examples=["100mbit"])

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from dumbbell.errors import InputError, unknown
-from dumbbell.scenario.tables import Abbreviable, Table
+from dumbbell.scenario.tables import Abbreviable, Name, Table
 from dumbbell.units import (
     Count,
     Duration,
@@ -232,7 +232,7 @@ class Fq(Table):
 class Class(Table):
     """One of the classes of a queue."""
 
-    name: str = Field(min_length=1, examples=["nv"])
+    name: Name = Field(examples=["nv"])
     """What flows call it; with `by = "ecn"` `ecn` or `other`."""
 
     weight: Count = Field(1, examples=[2])

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
+
+_TEXT_MAX: Final = 10_000
+"""Characters of any text of a file."""
+
+TITLE_MAX: Final = 300
+NAME_MAX: Final = 100
+
+Title = Annotated[str, Field(max_length=TITLE_MAX)]
+"""What a table or a figure is called: a line or two."""
+
+Name = Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
+"""What stands in the cells of tables and in the legends of figures."""
 
 
 class Table(BaseModel):
     """A table of the file: its keys are fixed, its values do not change."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, serialize_by_alias=True
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        serialize_by_alias=True,
+        str_max_length=_TEXT_MAX,
     )
 
 

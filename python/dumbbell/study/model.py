@@ -33,7 +33,7 @@ from dumbbell.plan.windows import NamedWindow, differing
 from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
-from dumbbell.scenario.tables import Table
+from dumbbell.scenario.tables import Table, Title
 from dumbbell.study.files import StudyFiles, names, read
 from dumbbell.validation import validate
 
@@ -44,7 +44,7 @@ class Header(Table):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["li2007"])
     """Short name, as given to the commands."""
 
-    title: str
+    title: Title
     """Title of the publication."""
 
     authors: tuple[str, ...]
