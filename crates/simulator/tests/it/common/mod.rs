@@ -77,7 +77,6 @@ pub fn resolve(short: &Value) -> Value {
     let (loss, overhead) = (&network["loss"], &network["overhead_bytes"]);
     let delay = network["delay_ns"].as_u64().unwrap();
     let host_delay = network["host_delay_ns"].as_u64().unwrap();
-    let host_delay = network["host_delay_ns"].as_u64().unwrap();
     let bottleneck = |index: usize, name, prefix: &str, loss| {
         let of = |key: &str| &network[format!("{prefix}{key}")];
         link(
