@@ -14,9 +14,9 @@ from dumbbell.campaign import Campaign
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say, writing
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import InputError, placed
+from dumbbell.errors import InputError, placed, printable
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
-from dumbbell.measured import beside, fitting, reading
+from dumbbell.measured import beside, fitting, playing, reading
 from dumbbell.measured.fitting import Path as FittedPath
 from dumbbell.measured.measurement import Measurement
 from dumbbell.plans import Plan
@@ -47,8 +47,14 @@ class Imported:
         """Write the scenario, with what its values rest on."""
         if file.suffix != ".toml":
             raise InputError("no TOML file", source="--scenario", value=str(file), valid="*.toml")
-        reasons = "".join(f"# {name}: {why}.\n" for name, _, why in self.path.rows())
-        head = f"# Fitted by `dumbbell import` to {self.measured.file.name}.\n{reasons}"
+        told = [(name, why) for name, _, why in self.path.rows()]
+        told += [
+            (f"{printable(flow.label)}, limited by the {limit.kind}", limit.why)
+            for flow, limit in zip(self.measured.flows, self.path.limits, strict=True)
+            if limit.kind in ("window", "application")
+        ]
+        reasons = "".join(f"# {name}: {why}.\n" for name, why in told)
+        head = f"# Fitted by `dumbbell import` to {printable(self.measured.file.name)}.\n{reasons}"
         with writing(file):
             file.write_text(head + tomli_w.dumps(self.scenario))
 
@@ -72,8 +78,13 @@ class Imported:
         flows = table("measured", "algorithm", *heads, right=heads)
         for flow, spec in zip(self.measured.flows, self.scenario["flow"], strict=True):
             cells = (told(name, beside.whole(flow).get(name)) for name in TOLD)
-            flows.add_row(plain(flow.label), plain(spec["algorithm"]), *cells)
+            flows.add_row(plain(flow.label), plain(spec.get("algorithm", "udp")), *cells)
         print_table(flows)
+        print()
+        limited = table("measured", "limited by", "what says so")
+        for flow, limit in zip(self.measured.flows, self.path.limits, strict=True):
+            limited.add_row(plain(flow.label), limit.kind, plain(limit.why))
+        print_table(limited)
         print()
         fitted = table("path", "fitted", "what it rests on")
         for row in self.path.rows():
@@ -100,11 +111,15 @@ class Imported:
         flows = [
             {
                 "label": flow.label,
-                "algorithm": spec["algorithm"],
+                "algorithm": spec.get("algorithm"),
+                "direction": flow.direction,
+                "limit": {"kind": limit.kind, "why": limit.why},
                 "measured": beside.whole(flow),
                 "simulated": flow_means(flow.label, views) if views else None,
             }
-            for flow, spec in zip(self.measured.flows, self.scenario["flow"], strict=True)
+            for flow, spec, limit in zip(
+                self.measured.flows, self.scenario["flow"], self.path.limits, strict=True
+            )
         ]
         output.print_json(
             {
@@ -126,8 +141,8 @@ def read(file: Path, given: Mapping[str, str], algorithm: str | None) -> Importe
         with placed(source=f"--{name}"):
             _GIVEN[name](value)
     measured = reading.read(file)
-    path = fitting.path(measured, given)
-    scenario = fitting.scenario(measured, path, algorithm)
+    path = fitting.path(measured, given, algorithm)
+    scenario = playing.scenario(measured, path, algorithm)
     Scenario.parse(scenario, str(file))
     options = [word for name, value in given.items() for word in (f"--{name}", value)]
     options += [] if algorithm is None else ["--algorithm", algorithm]

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 from dumbbell.errors import InputError
-from dumbbell.measured.measurement import MeasuredFlow, Measurement, algorithm_of
+from dumbbell.measured import limits, rates
+from dumbbell.measured.limits import Limit, Signs
+from dumbbell.measured.measurement import Direction, MeasuredFlow, Measurement
 from dumbbell.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 
 _DIGITS: Final = 3
@@ -20,171 +22,222 @@ _DIGITS: Final = 3
 
 PACKET_BYTES: Final = 1500
 _MSS_BYTES: Final = 1448
-_WINDOW_S: Final = 1.0
-_RTTS: Final = 10
-"""Goodput in a window of a second, or of so many round trips, is a path's rate, ..."""
 
-_STEADY: Final = 0.9
-"""... as the quantile of the windows: single ones also hold what had been waiting."""
+_ROOM: Final = 2
+"""A path that flows never filled gets so many times the rate that they had, to limit nothing."""
 
-_IS_QUEUE: Final = 0.1
-"""A queue that makes the RTT longer by more than this share of it is one that fills."""
+_PACKET_SHARE: Final = 0.02
+"""Of the RTT: what a packet may take there at most."""
 
-_QUEUE_MS: Final = 1.0
 _QUEUE_MIN: Final = 10
 """Packets: TCP sends as many at once."""
 
-_FULL: Final = 0.99
-"""Quantile of the RTTs at which the buffer is full: a longer one may be the hosts'."""
+_LITTLE: Final = 0.1
+"""What is left of an RTT without a packet's time is too little to be known below this share."""
+
+_SHORT_AT_LOSS: Final = 0.3
+"""A queue of less than this share of the longest did not overflow."""
+
+_LEAST_BPS: Final = 1000
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """One value of a path, as scenario files write it, and what it rests on."""
+    """One value of a path, as scenario files write it, and what it rests on.
+
+    `is_shown` tells whether the transfer shows the value, not only a bound or a guess.
+    """
 
     value: str
     why: str
+    is_shown: bool = True
 
 
 @dataclass(frozen=True)
 class Path:
-    """A path: what of it was fitted, and what was given."""
+    """A path: what of it was fitted, and what was given; and what limited each flow.
+
+    The way back has a rate and a queue of its own where data went there, too.
+    """
 
     rate: Fitted
     rtt: Fitted
     queue: Fitted
     loss: Fitted
+    reverse_rate: Fitted | None
+    reverse_queue: Fitted | None
+    limits: Sequence[Limit]
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return name, value and reason of each."""
-        return [(name, fitted.value, fitted.why) for name, fitted in vars(self).items()]
+        named = {
+            "rate": self.rate,
+            "rtt": self.rtt,
+            "queue": self.queue,
+            "loss": self.loss,
+            "rate back": self.reverse_rate,
+            "queue back": self.reverse_queue,
+        }
+        return [(name, each.value, each.why) for name, each in named.items() if each is not None]
 
 
-def path(measured: Measurement, given: Mapping[str, str]) -> Path:
+def directions(measured: Measurement) -> dict[Direction, list[MeasuredFlow]]:
+    """Return the flows of each direction; if there is one alone, it is the way forward."""
+    found: dict[Direction, list[MeasuredFlow]] = {}
+    for flow in measured.flows:
+        found.setdefault(flow.direction, []).append(flow)
+    return found if len(found) > 1 else {"forward": list(measured.flows)}
+
+
+def path(measured: Measurement, given: Mapping[str, str], algorithm: str | None = None) -> Path:
     """Fit a path; values that are `given`, by the names of its fields, stay as they are.
 
     Raises InputError if the file has no RTT and none is given.
     """
-    known = {name: Fitted(value, "given") for name, value in given.items()}
-    least_ms = [flow.rtt_min_ms for flow in measured.flows if flow.rtt_min_ms is not None]
-    if "rtt" in given:
-        base_ms = parse_time(given["rtt"]) / 1e6
-    elif least_ms:
-        base_ms = min(least_ms)
-    else:
-        raise InputError(
-            "no RTT is in the file",
-            source=str(measured.file),
-            valid="the sender's side of the test; or --rtt, of the path while nothing waits",
+    ways = directions(measured)
+    base_ms = _base_ms(measured, given)
+    shown = {name: limits.signs(flows, base_ms, "rtt" in given) for name, flows in ways.items()}
+    full_ms = max(
+        (each.full_ms for each in shown.values() if each.full_ms is not None), default=None
+    )
+    sides = {}
+    for name, flows in ways.items():
+        # RTTs are those of both ways, so a way without any has those of the other.
+        own = (
+            shown[name]
+            if shown[name].full_ms is not None
+            else replace(shown[name], full_ms=full_ms)
         )
-    full_ms = [found for flow in measured.flows if (found := flow.rtt_quantile_ms(_FULL))]
-    queueing_ms = max(max(full_ms) - base_ms, 0.0) if full_ms else None
-    fills = queueing_ms is not None and queueing_ms > max(_QUEUE_MS, _IS_QUEUE * base_ms)
-    share = _retransmitted_share(measured.flows)
-    rate = known.get("rate") or _rate(measured, base_ms / 1000, fills or bool(share))
+        found = [limits.of(flow, own, algorithm, str(measured.file)) for flow in flows]
+        sides[name] = _Side(measured, flows, own, base_ms, found)
+    known = {name: Fitted(value, "given") for name, value in given.items()}
+    forward, back = sides["forward"], sides.get("reverse")
+    shared = back is not None and forward.shown.fills and back.shown.fills
+    rate = known.get("rate") or forward.rate()
+    reverse_rate = None if back is None else back.rate()
+    limit_of = {
+        id(flow): limit
+        for side in sides.values()
+        for flow, limit in zip(side.flows, side.limits, strict=True)
+    }
     return Path(
         rate=rate,
-        rtt=known.get("rtt") or _rtt(base_ms, parse_rate(rate.value)),
-        queue=known.get("queue") or _queue(queueing_ms, parse_rate(rate.value), fills, share),
-        loss=known.get("loss") or _loss(fills, share),
+        rtt=known.get("rtt") or forward.rtt(rate),
+        queue=known.get("queue") or forward.queue(rate, shared=shared),
+        loss=known.get("loss") or forward.loss(),
+        reverse_rate=reverse_rate,
+        reverse_queue=back.queue(reverse_rate, shared=shared) if back and reverse_rate else None,
+        limits=[limit_of[id(flow)] for flow in measured.flows],
     )
 
 
-def _rate(measured: Measurement, base_s: float, is_filled: bool) -> Fitted:
-    """Fit the rate on the wire with which the flows go where they are fastest."""
-    total = measured.total
-    step_s = interval_ms(measured) / 1000
-    samples = max(1, math.ceil(max(_WINDOW_S, _RTTS * base_s) / step_s))
-    windows = total["goodput_mbit_per_s"].rolling_mean(min(samples, len(total))).drop_nulls()
-    goodput = windows.quantile(_STEADY, "linear") or 0.0
-    if goodput <= 0:
-        raise InputError("no flow has a goodput above zero", source=str(measured.file))
-    sizes = [flow.mss_bytes for flow in measured.flows if flow.mss_bytes is not None]
-    mss_bytes = min(max(sizes, default=_MSS_BYTES), _MSS_BYTES)
-    wire_bps = goodput * 1e6 * (mss_bytes + PACKET_BYTES - _MSS_BYTES) / mss_bytes
-    rounded_bps = round(wire_bps, _DIGITS - math.ceil(math.log10(wire_bps)))
-    why = f"{_STEADY:.0%} quantile of the goodput of all flows in windows, with headers"
-    if not is_filled:
-        why += "; nothing shows that they filled the path, so it may be more"
-    return Fitted(format_rate(round(rounded_bps)), why)
-
-
-def _rtt(shortest_ms: float, rate_bps: int) -> Fitted:
-    packet_ns = 8 * PACKET_BYTES * NS_PER_S / rate_bps
-    base_ns = max(round(shortest_ms * 1e6 - packet_ns), 1)
-    microseconds = round(base_ns, -3) or base_ns
-    return Fitted(format_time(microseconds), "the shortest RTT, less a packet's time at this rate")
-
-
-def _retransmitted_share(flows: Sequence[MeasuredFlow]) -> float | None:
-    told = [flow for flow in flows if flow.retransmitted is not None and flow.segments]
-    segments = sum(flow.segments or 0 for flow in told)
-    return sum(flow.retransmitted or 0 for flow in told) / segments if segments else None
-
-
-def _queue(queueing_ms: float | None, rate_bps: int, fills: bool, share: float | None) -> Fitted:
-    if queueing_ms is None:
-        return Fitted("1bdp", "no RTTs tell it, so it is a guess")
-    packets = round(queueing_ms / 1000 * rate_bps / (8 * PACKET_BYTES))
-    why = f"{queueing_ms:.3g} ms between the shortest RTT and the {_FULL:.0%} quantile"
-    if not fills:
-        why += ": hardly any queue was seen, so it may be more"
-    elif share is None:
-        why += "; whether it overflowed is not in the file"
-    elif not share:
-        why += "; nothing was lost, so it may be more"
-    return Fitted(f"{max(packets, _QUEUE_MIN)}p", why)
-
-
-def _loss(fills: bool, share: float | None) -> Fitted:
-    if not share:
-        reason = (
-            "retransmissions are not in the file" if share is None else "nothing was sent again"
+def _base_ms(measured: Measurement, given: Mapping[str, str]) -> float:
+    if "rtt" in given:
+        return parse_time(given["rtt"]) / 1e6
+    least_ms = [flow.rtt_min_ms for flow in measured.flows if flow.rtt_min_ms is not None]
+    if not least_ms:
+        raise InputError(
+            "no RTT is in the file",
+            source=str(measured.file),
+            valid="--rtt, of the path while nothing waits; or a file with the sender's side: of"
+            " `iperf3 --reverse`, one with --get-server-output and a server that has --json",
         )
-        return Fitted("0", reason)
-    if fills:
-        return Fitted("0", f"{share:.2g} of the segments were sent again; a full queue explains it")
-    return Fitted(f"{share:.2g}", "segments that were sent again while hardly anything waited")
+    return min(least_ms)
 
 
-def scenario(measured: Measurement, fitted: Path, algorithm: str | None) -> dict[str, Any]:
-    """Return the scenario file of the fitted path with the flows that were measured."""
-    network: dict[str, Any] = {
-        "rate": fitted.rate.value,
-        "rtt": fitted.rtt.value,
-        "queue": fitted.queue.value,
-    }
-    if fitted.loss.value != "0":
-        network["loss"] = [{"place": "bottleneck", "probability": fitted.loss.value}]
-    flows = [_flow(flow, measured, algorithm) for flow in measured.flows]
-    return {
-        "title": f"Like {measured.file.name}",
-        "duration": f"{math.ceil(measured.duration_s * 10) / 10:g}s",
-        "network": network,
-        "flow": flows,
-        "record": {
-            "interval": f"{interval_ms(measured)}ms",
-            "events": ["congestion", "retransmit"],
-        },
-    }
+@dataclass(frozen=True)
+class _Side:
+    """The flows of one direction, and what they show of the bottleneck there."""
+
+    measured: Measurement
+    flows: Sequence[MeasuredFlow]
+    shown: Signs
+    base_ms: float
+    limits: Sequence[Limit]
+
+    def rate(self) -> Fitted:
+        """Fit the rate on the wire with which the flows go where they are fastest."""
+        found = rates.rate(self.flows, self.base_ms / 1000)
+        sizes = [flow.mss_bytes for flow in self.flows if flow.mss_bytes]
+        mss_bytes = min(max(sizes, default=_MSS_BYTES), _MSS_BYTES)
+        wire_bps = found.mbit_per_s * 1e6 * (mss_bytes + PACKET_BYTES - _MSS_BYTES) / mss_bytes
+        if wire_bps < _LEAST_BPS:
+            raise InputError(
+                f"its flows have {wire_bps:.3g} bit/s together",
+                source=str(self.measured.file),
+                valid=f"a test in which {_LEAST_BPS} bit/s or more arrive",
+            )
+        kinds = {limit.kind for limit in self.limits}
+        if "path" in kinds:
+            return Fitted(_rounded(wire_bps), f"{found.why}, with headers")
+        if kinds == {"unknown"}:
+            why = f"{found.why}, with headers; nothing says that this is all, so it may be more"
+            return Fitted(_rounded(wire_bps), why, is_shown=False)
+        # A packet's time must not make the RTT longer, which was flat.
+        room_bps = max(_ROOM * wire_bps, 8 * PACKET_BYTES / (_PACKET_SHARE * self.base_ms / 1000))
+        why = f"nothing filled the path, which has {_rounded(wire_bps)} or more"
+        return Fitted(_rounded(room_bps), f"{why}; so much limits nothing", is_shown=False)
+
+    def rtt(self, rate: Fitted) -> Fitted:
+        """Fit the RTT of the empty path."""
+        base_ns = self.base_ms * 1e6
+        if not self.shown.fills:
+            return Fitted(_time(base_ns), "the shortest RTT")
+        rest_ns = base_ns - 8 * PACKET_BYTES * NS_PER_S / parse_rate(rate.value)
+        if rest_ns < _LITTLE * base_ns:
+            why = "the shortest RTT, hardly more than a packet's time, so it may be less"
+            return Fitted(_time(base_ns), why, is_shown=False)
+        why = "the shortest RTT, less a packet's time at this rate"
+        if self._never_empty():
+            why += "; the queue may never have been empty then, so it may be less"
+        return Fitted(_time(rest_ns), why, is_shown=not self._never_empty())
+
+    def _never_empty(self) -> bool:
+        """Tell whether all RTTs may hold some waiting."""
+        return False
+
+    def queue(self, rate: Fitted, *, shared: bool) -> Fitted:
+        """Fit the buffer: what waited when it was fullest, as far as anything did."""
+        full_ms = self.shown.full_ms
+        if full_ms is None:
+            return Fitted("1bdp", "no RTTs show it, so it is a guess", is_shown=False)
+        if not self.shown.fills:
+            return Fitted("1bdp", "not seen: hardly anything waited", is_shown=False)
+        why = f"{full_ms:.3g} ms between the shortest RTT and the longest"
+        if shared:
+            full_ms /= 2
+            why += ", of which half is taken for each direction"
+        packets = full_ms / 1000 * parse_rate(rate.value) / (8 * PACKET_BYTES)
+        if self.shown.lost_share is None:
+            why += "; whether it overflowed is not in the file"
+        elif not self.shown.lost_share:
+            packets *= _ROOM
+            why += f"; nothing was lost, so it is more: {_ROOM} times that"
+        elif not self.shown.overflows:
+            why += "; no loss shows that it was full, so it may be more"
+        size = f"{max(round(packets), _QUEUE_MIN)}p"
+        return Fitted(size, why, is_shown=self.shown.overflows and not shared)
+
+    def loss(self) -> Fitted:
+        """Fit the probability of a loss that no full queue explains."""
+        share = self.shown.lost_share
+        if share is None:
+            return Fitted("0", "retransmissions are not in the file", is_shown=False)
+        if not share:
+            return Fitted("0", "nothing was sent again")
+        at_loss = self.shown.at_loss
+        again = f"{share:.2g} of the segments were sent again"
+        if not self.shown.fills:
+            return Fitted(f"{share:.2g}", f"{again} while hardly anything waited")
+        if at_loss is not None and at_loss < _SHORT_AT_LOSS:
+            return Fitted(f"{share:.2g}", f"{again}, mostly while the queue was short")
+        return Fitted("0", f"{again}; a full queue explains it")
 
 
-def interval_ms(measured: Measurement) -> int:
-    """Return the interval at which the simulated flows are sampled: like the measured ones."""
-    times = max((flow.samples["time_s"] for flow in measured.flows), key=len)
-    if len(times) < 2:
-        return 100
-    step = times.sort().diff().median()
-    return max(1, round(1000 * step)) if isinstance(step, float) else 100
+def _rounded(rate_bps: float) -> str:
+    return format_rate(round(round(rate_bps, _DIGITS - math.ceil(math.log10(rate_bps)))))
 
 
-def _flow(flow: MeasuredFlow, measured: Measurement, algorithm: str | None) -> dict[str, Any]:
-    content: dict[str, Any] = {
-        "algorithm": algorithm_of(flow, algorithm, str(measured.file)),
-        "label": flow.label,
-    }
-    if flow.start_s > 0.05:
-        content["start"] = f"{flow.start_s:.3f}s"
-    if measured.duration_s - flow.end_s > 1:
-        content["stop"] = f"{flow.end_s:.3f}s"
-    return content
+def _time(time_ns: float) -> str:
+    """Return a time in whole microseconds, or in nanoseconds if it is shorter."""
+    return format_time(int(round(time_ns, -3)) or max(round(time_ns), 1))

@@ -1,55 +1,112 @@
 """The data files of Flent (``*.flent.gz``; https://flent.org/data-format.html).
 
-Each flow's goodput is a series with values in Mbit/s; RTT and window come from `ss` where the test
-was run with ``--socket-stats``, and the RTT of the path from the ping beside the flows.
+Each flow's goodput is a series in Mbit/s; its RTT and window come from `ss` where the test was run
+with ``--socket-stats``, and the RTT of the path from the ping next to the flows. Other series are
+means and sums of flows, values of their sockets, or no TCP at all.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final
 
 import msgspec
 import polars as pl
+from msgspec import Meta
 from msgspec.json import Decoder
 
+from dumbbell import catalogue
 from dumbbell.errors import InputError
-from dumbbell.measured.decoding import decoded
+from dumbbell.measured.decoding import MEGABITS_MAX, Seconds, decoded
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
 
-_FLOW: Final = re.compile(r"^TCP (upload|download)")
+_FLOW: Final = re.compile(r"^(TCP|UDP)\b")
 _PING: Final = re.compile(r"^Ping \(ms\)")
-_AGGREGATES: Final = ("avg", "sum", "totals")
+_DERIVED_NAME: Final = re.compile(r"\b(avg|average|mean|sum|totals?|fairness)$", re.IGNORECASE)
+_DERIVED_RUNNERS: Final = {
+    "AverageRunner",
+    "SmoothAverageRunner",
+    "SumRunner",
+    "DiffMinRunner",
+    "FairnessRunner",
+}
+_RATE_UNITS: Final = {"mbits/s", "mbit/s"}
+_MSS_BYTES: Final = 1448
+
+_Values = list[Annotated[float, Meta(ge=0, le=MEGABITS_MAX)] | None]
+
+
+_Told = msgspec.Raw
+"""Anything: versions of Flent differ in what they say, and in whether numbers are texts."""
+
+_NOTHING: Final = msgspec.Raw()
+_TOLD_BYTES_MAX: Final = 10_000
+
+
+class _Series(msgspec.Struct, rename="upper"):
+    """What a file says of a series."""
+
+    runner: _Told = _NOTHING
+    units: _Told = _NOTHING
+    cong_control: _Told = _NOTHING
+    tcp_mss: _Told = _NOTHING
+    tcp_retransmit: _Told = _NOTHING
+    bytes_sent: _Told = _NOTHING
+    command: _Told = _NOTHING
+
+    def number(self, name: str) -> int | None:
+        """Return a whole number that is told, as such or as a text; Flent's -1 is none."""
+        try:
+            value = int(_text(getattr(self, name)))
+        except ValueError:
+            return None
+        return value if 0 <= value < 2**62 else None
+
+
+class _Host(msgspec.Struct):
+    sysctls: dict[str, _Told] = msgspec.field(default_factory=dict, name="SYSCTLS")
+
+
+class _Metadata(_Host):
+    name: _Told = msgspec.field(default=_NOTHING, name="NAME")
+    version: _Told = msgspec.field(default=_NOTHING, name="FLENT_VERSION")
+    series: dict[str, _Series] = msgspec.field(default_factory=dict, name="SERIES_META")
+    remote: dict[str, _Host] = msgspec.field(default_factory=dict, name="REMOTE_METADATA")
+    parameters: dict[str, _Told] = msgspec.field(default_factory=dict, name="TEST_PARAMETERS")
+
+
+def _text(told: _Told) -> str:
+    """Return a text or a number as a text; "" if it is neither."""
+    content = bytes(told)
+    if len(content) > _TOLD_BYTES_MAX:
+        return ""
+    found = msgspec.json.decode(content) if content else None
+    return str(found) if isinstance(found, str | int | float) else ""
 
 
 class _File(msgspec.Struct):
-    metadata: dict[str, Any]
-    results: dict[str, list[float | None]]
-    x_values: list[float]
+    metadata: _Metadata
+    results: dict[str, msgspec.Raw]
+    x_values: list[Seconds]
+
+    def meta(self, name: str) -> _Series:
+        """Return what the file says of a series."""
+        return self.metadata.series.get(name) or _Series()
 
 
 _read_file: Final = Decoder(_File).decode
+_read_values: Final = Decoder(_Values).decode
 
 
-def is_one(content: Any) -> bool:
-    """Tell whether JSON is what Flent writes."""
-    return isinstance(content, dict) and {"metadata", "results", "x_values"} <= content.keys()
-
-
-def read(content: Mapping[str, Any], file: Path) -> Measurement:
-    """Read a data file; what is missing in it is an InputError that names the key."""
+def read(content: bytes, file: Path) -> Measurement:
+    """Read a data file; what is missing or wrong in it is an InputError that names the key."""
     found = decoded(_read_file, content, file, "Flent")
-    for name, values in found.results.items():
-        if len(values) != len(found.x_values):
-            raise InputError(
-                f"has {len(values)} values for {len(found.x_values)} times",
-                source=str(file),
-                key=f"results.{name}",
-            )
-    names = [name for name in found.results if _is_flow(name)]
-    flows = [flow for name in names if (flow := _flow(found, name)) is not None]
+    _check_times(found.x_values, file)
+    reader = _Reader(found, file)
+    names = [name for name in found.results if _is_flow(found, name)]
+    flows = [flow for name in names if (flow := reader.flow(name)) is not None]
     if not flows:
         raise InputError(
             "no TCP flow is in it",
@@ -57,68 +114,174 @@ def read(content: Mapping[str, Any], file: Path) -> Measurement:
             key="results",
             valid="a test with series such as `TCP upload` or `TCP download`, as tcp_nup or rrul",
         )
-    notes = []
-    if any(name.startswith("TCP download") for name in names):
-        notes.append("downloads: what their senders did is not in the file")
-    if all(flow.samples["rtt_ms"].null_count() == flow.samples.height for flow in flows):
-        notes.append("without RTTs of the flows: run Flent with --socket-stats")
-    elif not any(f"{name}::tcp_rtt" in found.results for name in names):
-        notes.append("RTTs are those of the ping beside the flows")
-    version = found.metadata.get("FLENT_VERSION", "")
-    test = found.metadata.get("NAME", "")
-    tool = " ".join(filter(None, ("Flent", str(version), str(test))))
-    return Measurement(file, tool, max(flow.end_s for flow in flows), flows, notes)
-
-
-def _is_flow(name: str) -> bool:
-    """Tell whether a series is the goodput of one flow, not a mean or a figure of its socket."""
-    base = name.removeprefix("TCP ")
-    socket = "::tcp_" in base
-    return bool(_FLOW.match(name)) and not socket and not base.endswith(_AGGREGATES)
-
-
-def _flow(file: _File, name: str) -> MeasuredFlow | None:
-    goodputs = file.results[name]
-    lives = [time_s for time_s, value in zip(file.x_values, goodputs, strict=True) if value]
-    if not lives:
-        return None
-    rtts = _rtts(file, name)
-    rows = [
-        {"time_s": time_s, "goodput_mbit_per_s": goodput, "rtt_ms": rtt, "retransmitted": None}
-        for time_s, goodput, rtt in zip(file.x_values, goodputs, rtts, strict=True)
-        if lives[0] <= time_s <= lives[-1]
-    ]
-    samples = pl.DataFrame(rows, schema=SAMPLES)
-    mean = samples["goodput_mbit_per_s"].mean()
-    least = samples["rtt_ms"].min()
-    return MeasuredFlow(
-        name.removeprefix("TCP "),
-        _algorithm(file, name),
-        lives[0],
-        lives[-1],
-        samples,
-        rtt_min_ms=least if isinstance(least, float) else None,
-        goodput_mbit_per_s=mean if isinstance(mean, float) else None,
+    told = (_text(found.metadata.version), _text(found.metadata.name))
+    tool = " ".join(filter(None, ("Flent", *told)))
+    return Measurement(
+        file, tool, max(flow.end_s for flow in flows), flows, _notes(found, names, flows)
     )
 
 
-def _rtts(file: _File, name: str) -> Sequence[float | None]:
-    own = file.results.get(f"{name}::tcp_rtt")
-    if own is not None:
-        return own
-    pings = [values for ping, values in file.results.items() if _PING.match(ping)]
-    return pings[0] if pings else [None] * len(file.x_values)
+def _check_times(times_s: Sequence[float], file: Path) -> None:
+    for place in range(1, len(times_s)):
+        if times_s[place] <= times_s[place - 1]:
+            raise InputError(
+                f"not after the time before it, {times_s[place - 1]:g}",
+                source=str(file),
+                key=f"x_values[{place}]",
+                value=times_s[place],
+                valid="times in seconds that rise",
+            )
+
+
+def _notes(file: _File, names: Sequence[str], flows: Sequence[MeasuredFlow]) -> list[str]:
+    notes = []
+    if any(flow.direction == "reverse" for flow in flows):
+        notes.append("downloads: RTTs of their own sockets are not in the file, which has uploads'")
+    if all(flow.samples["rtt_ms"].count() == 0 for flow in flows):
+        notes.append("without RTTs: run Flent with --socket-stats")
+    elif not any(f"{name}::tcp_rtt" in file.results for name in names):
+        notes.append("RTTs are those of the ping next to the flows")
+    others = {
+        name.partition("::")[0]
+        for name in file.results
+        if not _PING.match(name) and not name.startswith("TCP") and not _is_derived(file, name)
+    } - set(names)
+    if others:
+        notes.append(f"left out, as it is no TCP flow: {', '.join(sorted(others))}")
+    return notes
+
+
+def _is_flow(file: _File, name: str) -> bool:
+    """Tell whether a series is the goodput of one flow, not a mean or a value of its socket."""
+    if not _FLOW.match(name) or _is_derived(file, name):
+        return False
+    units = _text(file.meta(name).units).lower()
+    if units and units not in _RATE_UNITS:
+        return False
+    return not any(
+        name.startswith(f"{other}::") and other in file.results
+        for other in (name[: place.start()] for place in re.finditer("::", name))
+    )
+
+
+def _is_derived(file: _File, name: str) -> bool:
+    runner = _text(file.meta(name).runner)
+    return runner in _DERIVED_RUNNERS if runner else bool(_DERIVED_NAME.search(name))
+
+
+class _Reader:
+    """Reads the series of a file that are asked for, each once."""
+
+    def __init__(self, file: _File, source: Path) -> None:
+        self._file = file
+        self._source = source
+        self._pings = [name for name in file.results if _PING.match(name)]
+
+    def flow(self, name: str) -> MeasuredFlow | None:
+        """Return a flow, or None if nothing of it arrived."""
+        file = self._file
+        goodputs = self._values(name)
+        lives = [t for t, value in zip(file.x_values, goodputs, strict=True) if value]
+        if not lives:
+            return None
+        meta = file.meta(name)
+        mss_bytes = meta.number("tcp_mss") or None
+        every = self._samples(name, goodputs, mss_bytes or _MSS_BYTES)
+        samples = every.filter(pl.col("time_s").is_between(lives[0], lives[-1]))
+        # Pings also see the path before the flows begin.
+        mean, least = samples["goodput_mbit_per_s"].mean(), every["rtt_ms"].min()
+        sent, again = meta.number("bytes_sent"), meta.number("tcp_retransmit")
+        segments = sent // mss_bytes + again if sent and again is not None and mss_bytes else None
+        is_udp = name.startswith("UDP")
+        return MeasuredFlow(
+            re.sub(r"^TCP (?=\S)", "", name),
+            None if is_udp else _algorithm(file, name),
+            lives[0],
+            lives[-1],
+            samples,
+            mss_bytes=mss_bytes,
+            segments=segments,
+            retransmitted=None if segments is None else again,
+            rtt_min_ms=least if isinstance(least, float) else None,
+            goodput_mbit_per_s=mean if isinstance(mean, float) else None,
+            direction="reverse" if _is_download(file, name) else "forward",
+            transport="udp" if is_udp else "tcp",
+        )
+
+    def _samples(self, name: str, goodputs: Sequence[float | None], mss_bytes: int) -> pl.DataFrame:
+        """Return all samples of a flow; a window is told in segments."""
+        columns = {
+            "time_s": self._file.x_values,
+            "goodput_mbit_per_s": goodputs,
+            "rtt_ms": self._rtts(name),
+            "congestion_window_bytes": self._of_socket(name, "tcp_cwnd"),
+        }
+        frame = pl.DataFrame(columns, schema={key: SAMPLES[key] for key in columns})
+        missing = [pl.lit(None, kind).alias(key) for key, kind in SAMPLES.items()]
+        return frame.with_columns(
+            pl.col("congestion_window_bytes") * mss_bytes,
+            *(each for each in missing if each.meta.output_name() not in columns),
+        ).select(*SAMPLES)
+
+    def _of_socket(self, name: str, what: str) -> Sequence[float | None]:
+        series = f"{name}::{what}"
+        if series in self._file.results:
+            return self._values(series)
+        return [None] * len(self._file.x_values)
+
+    def _rtts(self, name: str) -> Sequence[float | None]:
+        """Return a flow's RTTs: of its own socket, or of the ping that is most like it."""
+        own = self._of_socket(name, "tcp_rtt")
+        if any(own):
+            return [value or None for value in own]
+        if not self._pings:
+            return own
+        words = set(re.split(r"[\s:]+", name))
+        likest = max(self._pings, key=lambda ping: _likeness(ping, words))
+        return [value or None for value in self._values(likest)]
+
+    def _values(self, name: str) -> list[float | None]:
+        """Return the values of a series, one for each time."""
+        key = f"results.{name}"
+        try:
+            values: list[float | None] = decoded(
+                _read_values, bytes(self._file.results[name]), self._source, "Flent"
+            )
+        except InputError as error:
+            error.key = f"{key}{error.key or ''}"
+            raise
+        if len(values) != len(self._file.x_values):
+            raise InputError(
+                f"has {len(values)} values for {len(self._file.x_values)} times",
+                source=str(self._source),
+                key=key,
+            )
+        return values
+
+
+def _likeness(ping: str, words: set[str]) -> tuple[bool, int, bool]:
+    """Order pings: no mean, most words in common with the flow (its host, its class), ICMP."""
+    return (
+        not _DERIVED_NAME.search(ping),
+        len(words & set(re.split(r"[\s:]+", ping))),
+        "ICMP" in ping,
+    )
+
+
+def _is_download(file: _File, name: str) -> bool:
+    told = re.search(r"\b(TCP_MAERTS|TCP_STREAM)\b", _text(file.meta(name).command))
+    return told[1] == "TCP_MAERTS" if told else "download" in name.lower()
 
 
 def _algorithm(file: _File, name: str) -> str | None:
-    """Return what the file says of a flow's algorithm: of the flow, or of the host that sends."""
-    of_flow = _under(_under(file.metadata, "SERIES_META"), name)
-    found = of_flow.get("CONG_CONTROL")
-    if found is None and name.startswith("TCP upload"):
-        found = _under(file.metadata, "SYSCTLS").get("net.ipv4.tcp_congestion_control")
-    return found if isinstance(found, str) else None
-
-
-def _under(table: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = table.get(key)
-    return found if isinstance(found, Mapping) else {}
+    """Return what the file says of a flow's algorithm: of the flow, its name, or its sender."""
+    known = catalogue.algorithms()
+    hosts = list(file.metadata.remote.values()) if _is_download(file, name) else [file.metadata]
+    sysctl = "net.ipv4.tcp_congestion_control"
+    told = (
+        _text(file.meta(name).cong_control),
+        *(word for word in re.split(r"[\s:]+", name.lower()) if word in known),
+        _text(file.metadata.parameters.get("tcp_cong_control", _NOTHING)),
+        *(_text(host.sysctls.get(sysctl, _NOTHING)) for host in hosts[:1]),
+    )
+    return next(filter(None, told), None)

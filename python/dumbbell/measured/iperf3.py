@@ -1,46 +1,76 @@
-"""What ``iperf3 --json`` and ``--json-stream`` write.
+"""What ``iperf3 --json`` and ``--json-stream`` write, from version 3.1 on.
 
-Samples are those of the sender's socket in each interval: bytes, `tcpi_rtt` and retransmissions.
+A sender's intervals have what it wrote into its socket, `tcpi_rtt`, windows and retransmissions; a
+receiver's have what arrived, and nothing else. Where a file has both, each says what it knows best.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from statistics import median
+from typing import Annotated, Any, Final
 
 import msgspec
 import polars as pl
+from msgspec import Meta
 from msgspec.json import Decoder
 
 from dumbbell.errors import InputError
-from dumbbell.measured.decoding import decoded
-from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
+from dumbbell.measured.decoding import (
+    MEGABITS_MAX,
+    Bytes,
+    Count,
+    Seconds,
+    decoded,
+    malformed,
+)
+from dumbbell.measured.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
+from dumbbell.measured.together import in_order
 
 _BITS: Final = 8
 _MEGA: Final = 1e6
+_BLOCK_BYTES: Final = 131_072
+"""What iperf3 writes at once to a TCP socket unless it is told otherwise."""
+
+_SHORT: Final = 0.1
+"""A last interval of less than this share of the others says nothing of the rate."""
+
+_LEAST_S: Final = 1e-4
+"""Shorter than any interval that iperf3 offers."""
+
+_UDP_HEADER_BYTES: Final = 28
+
+# What a system's kernel does not say is -1 in some versions, and 0 or missing in others.
+_Told = Annotated[float, Meta(ge=-1, le=1e15)]
 
 
 class _Stream(msgspec.Struct):
     """A stream in an interval, or over the whole test."""
 
     socket: int
-    start: float
-    end: float
-    bytes: int
-    retransmits: int | None = None
-    rtt: int | None = None
+    start: Seconds
+    end: Seconds
+    bytes: Bytes
+    retransmits: _Told | None = None
+    rtt: Annotated[float, Meta(ge=-1, le=3.6e9)] | None = None
     """Microseconds."""
-    min_rtt: int | None = None
+    min_rtt: Annotated[float, Meta(ge=-1, le=3.6e9)] | None = None
+    snd_cwnd: _Told | None = None
+    snd_wnd: _Told | None = None
     omitted: bool = False
     sender: bool | None = None
+    packets: Count | None = None
+    lost_percent: Annotated[float, Meta(le=100)] | None = None
 
     @property
-    def goodput_mbit_per_s(self) -> float | None:
-        return (
-            self.bytes * _BITS / (self.end - self.start) / _MEGA if self.end > self.start else None
-        )
+    def seconds(self) -> float:
+        return self.end - self.start
+
+    @property
+    def goodput_mbit_per_s(self) -> float:
+        return self.bytes * _BITS / self.seconds / _MEGA
 
 
 class _Interval(msgspec.Struct):
@@ -49,147 +79,329 @@ class _Interval(msgspec.Struct):
 
 class _Test(msgspec.Struct):
     protocol: str
-    omit: float = 0
+    blksize: Bytes = 0
+    omit: Seconds = 0
     reverse: int = 0
-    bidirectional: int = 0
+    target_bitrate: Bytes = 0
+    fqrate: Bytes = 0
+
+
+class _Clock(msgspec.Struct):
+    timesecs: Annotated[float, Meta(ge=0, le=1e11)]
 
 
 class _Start(msgspec.Struct):
-    test_start: _Test
+    test_start: _Test | None = None
     version: str = "iperf3"
-    tcp_mss_default: int | None = None
-    tcp_mss: int | None = None
+    tcp_mss_default: Annotated[int, Meta(ge=0, le=65_535)] = 0
+    tcp_mss: Annotated[int, Meta(ge=0, le=65_535)] = 0
+    target_bitrate: Bytes = 0
+    fq_rate: Bytes = 0
+    timestamp: _Clock | None = None
+    accepted_connection: Any = None
+    """Of a server alone."""
 
 
 class _Total(msgspec.Struct):
     sender: _Stream | None = None
+    receiver: _Stream | None = None
+    udp: _Stream | None = None
 
 
 class _End(msgspec.Struct):
     streams: list[_Total] = []
     sender_tcp_congestion: str | None = None
+    receiver_tcp_congestion: str | None = None
 
 
 class _Report(msgspec.Struct):
     start: _Start
-    intervals: list[_Interval]
+    intervals: list[_Interval] = []
     end: _End = msgspec.field(default_factory=_End)
-    server_output_json: Any = None
+    error: str | None = None
+    server_output_json: msgspec.Raw = msgspec.Raw()
+    server_output_text: str | None = None
+
+    @property
+    def test(self) -> _Test:
+        """The test, which must have begun."""
+        assert self.start.test_start is not None
+        return self.start.test_start
+
+    def sends(self, stream: _Stream) -> bool:
+        """Tell whether whoever wrote the report sent this stream."""
+        if stream.sender is not None:
+            return stream.sender
+        return self.is_of_server == bool(self.test.reverse)
+
+    @property
+    def is_of_server(self) -> bool:
+        return self.start.accepted_connection is not None
 
 
-_read_report: Final = Decoder(_Report, strict=False).decode
+class _Event(msgspec.Struct):
+    event: str
+    data: msgspec.Raw
 
 
-def is_one(content: Any) -> bool:
-    """Tell whether JSON is what iperf3 writes."""
-    return isinstance(content, dict) and "start" in content and "intervals" in content
+_read_report: Final = Decoder(_Report).decode
+_read_event: Final = Decoder(_Event).decode
+_read_data: Final[dict[str, Callable[[bytes], Any]]] = {
+    "start": Decoder(_Start).decode,
+    "interval": Decoder(_Interval).decode,
+    "end": Decoder(_End).decode,
+    "error": Decoder(str).decode,
+    "server_output_json": Decoder(msgspec.Raw).decode,
+    "server_output_text": Decoder(str).decode,
+}
 
 
-def joined(lines: Iterable[str]) -> dict[str, Any] | None:
-    """Return the events of ``--json-stream`` as one report, or None if that is something else."""
-    report: dict[str, Any] = {"intervals": []}
-    for line in lines:
+@dataclass(frozen=True)
+class _Side:
+    """A stream as one of its ends saw it."""
+
+    flow: MeasuredFlow
+    sends: bool
+
+
+def read(parts: Sequence[bytes], file: Path) -> Measurement:
+    """Read reports, one after the other; what is wrong in one is an InputError with its key."""
+    return _joined([decoded(_read_report, part, file, "iperf3") for part in parts], [], file)
+
+
+def read_events(lines: Sequence[bytes], file: Path) -> Measurement:
+    """Read the events of ``--json-stream``; the last may be cut, if iperf3 was killed."""
+    reports: list[_Report] = []
+    notes = []
+    for number, line in enumerate(lines, start=1):
         try:
-            event = json.loads(line)
-            kind, data = event["event"], event["data"]
-        except (ValueError, KeyError, TypeError):
-            return None
-        if kind == "interval":
-            report["intervals"].append(data)
-        elif kind in ("start", "end", "error", "server_output_json"):
-            report[kind] = data
-    return report if is_one(report) else None
-
-
-def read(content: dict[str, Any], file: Path) -> Measurement:
-    """Read a report; what is missing in it is an InputError that names the key."""
-    if "error" in content:
-        raise InputError(f"iperf3 failed: {content['error']}", source=str(file))
-    report = _converted(content, file)
-    test = report.start.test_start
-    if test.protocol.upper() != "TCP":
-        raise InputError(
-            "a test of datagrams says nothing of congestion control",
-            source=str(file),
-            key="start.test_start.protocol",
-            value=test.protocol,
-            valid="TCP: iperf3 without --udp",
+            event = _read_event(line)
+        except msgspec.DecodeError as error:
+            if number < len(lines) or isinstance(error, msgspec.ValidationError):
+                raise malformed(error, line, file) from None
+            notes.append("the file ends within an event, which is left out")
+            break
+        if event.event not in _read_data:
+            continue
+        data = decoded(
+            _read_data[event.event], bytes(event.data), file, f"iperf3, in event {number},"
         )
-    if test.reverse and not test.bidirectional:
-        report = _of_server(report, file)
-    flows = _flows(report)
+        if event.event == "start":
+            reports.append(_Report(data))
+        elif not reports:
+            raise InputError("no event `start` before the others", source=str(file))
+        elif event.event == "interval":
+            reports[-1].intervals.append(data)
+        else:
+            setattr(reports[-1], event.event, data)
+    return _joined(reports, notes, file)
+
+
+def _joined(reports: Sequence[_Report], notes: Sequence[str], file: Path) -> Measurement:
+    """Return one measurement of all reports that have something, or say why there is none."""
+    parts = []
+    failed = []
+    for report in reports:
+        if report.error is not None and not report.intervals:
+            failed.append(f"iperf3 failed: {report.error}")
+            continue
+        clock = report.start.timestamp
+        parts.append((None if clock is None else clock.timesecs, _measurement(report, file)))
+    if not parts:
+        raise InputError("; ".join(dict.fromkeys(failed)) or "no report", source=str(file))
+    found = in_order(parts)
+    return replace(found, notes=[*found.notes, *dict.fromkeys(failed), *notes])
+
+
+def _measurement(report: _Report, file: Path) -> Measurement:
+    if report.start.test_start is None:
+        raise InputError("is missing", source=str(file), key="start.test_start")
+    other, notes = _of_server(report, file)
+    sides = list(_sides(report, file))
+    flows = _merged(sides, list(_sides(other, file)) if other else [])
     if not flows:
         raise InputError(
-            "no stream has an interval that a sender measured",
+            "no stream has an interval of 0.1 ms or more",
             source=str(file),
             key="intervals",
-            valid="the report of whoever sends, with --interval above 0",
+            valid="a report of a test that began, with --interval above 0",
         )
-    notes = ["RTTs are the kernel's smoothed ones, one at the end of each interval"]
-    if test.omit:
-        notes.append(f"the first {test.omit:g} s were omitted when it was measured")
+    if any(flow.samples["rtt_ms"].count() for flow in flows):
+        notes.append("RTTs are the kernel's smoothed ones, one at the end of each interval")
+    if report.error is not None:
+        notes.append(f"iperf3 ended early ({report.error}): what it had measured by then is read")
+    if report.test.omit:
+        notes.append(f"the first {report.test.omit:g} s were omitted when it was measured")
     duration_s = max(flow.end_s for flow in flows)
     return Measurement(file, report.start.version, duration_s, flows, notes)
 
 
-def _converted(content: Any, file: Path) -> _Report:
-    return decoded(_read_report, content, file, "iperf3")
+def _of_server(report: _Report, file: Path) -> tuple[_Report | None, list[str]]:
+    """Return what the server measured, if that is in the file, and what to say of it."""
+    output = bytes(report.server_output_json)
+    if not output:
+        notes = []
+        if report.server_output_text is not None:
+            notes = ["the server's output is a text, without RTTs: start the server with --json"]
+        return None, notes
+    found = decoded(_read_report, output, file, "iperf3, in server_output_json,")
+    if found.start.test_start is None or not found.intervals:
+        return None, [f"the server measured nothing ({found.error or 'no interval'})"]
+    found.start.accepted_connection = True
+    return found, []
 
 
-def _of_server(report: _Report, file: Path) -> _Report:
-    """Return what the server measured, where it was the one who sent."""
-    if report.server_output_json is None:
-        raise InputError(
-            "the server sent, and its side is not in the file",
-            source=str(file),
-            key="server_output_json",
-            valid="iperf3 --reverse with --get-server-output",
-        )
-    return _converted(report.server_output_json, file)
-
-
-def _flows(report: _Report) -> list[MeasuredFlow]:
+def _sides(report: _Report, file: Path) -> Iterator[_Side]:
+    """Yield the streams of a report, without what was omitted."""
     by_socket: dict[int, list[_Stream]] = {}
-    for interval in report.intervals:
-        for stream in interval.streams:
-            if not stream.omitted and stream.sender is not False:
-                by_socket.setdefault(stream.socket, []).append(stream)
-    totals = {each.sender.socket: each.sender for each in report.end.streams if each.sender}
+    for number, interval in enumerate(report.intervals):
+        for place, stream in enumerate(interval.streams):
+            if not stream.omitted:
+                parts = by_socket.setdefault(stream.socket, [])
+                last_s = parts[-1].end if parts else 0.0
+                _check(stream, last_s, file, f"intervals[{number}].streams[{place}]")
+                parts.append(stream)
     # What was omitted is before 0 in some versions, and before the first interval in others.
     first_s = min((parts[0].start for parts in by_socket.values()), default=0.0)
-    return [
-        _flow(report, f"stream {number}", parts, first_s, totals.get(socket))
-        for number, (socket, parts) in enumerate(by_socket.items(), start=1)
-    ]
+    totals = {
+        each.socket: total
+        for total in report.end.streams
+        for each in (total.sender, total.receiver, total.udp)
+        if each
+    }
+    for number, (socket, parts) in enumerate(by_socket.items(), start=1):
+        sends = report.sends(parts[0])
+        samples = _samples(parts, first_s, _arrived_share(report, totals.get(socket)))
+        if samples.is_empty():
+            continue
+        one = _one(report, sends, parts, totals.get(socket, _Total()))
+        yield _Side(
+            replace(
+                one,
+                label=f"stream {number}",
+                start_s=parts[0].start - first_s,
+                end_s=parts[-1].end - first_s,
+                samples=samples,
+            ),
+            sends,
+        )
 
 
-def _flow(
-    report: _Report, label: str, parts: Sequence[_Stream], first_s: float, total: _Stream | None
-) -> MeasuredFlow:
+def _check(stream: _Stream, last_s: float, file: Path, key: str) -> None:
+    if stream.start < last_s - _LEAST_S or stream.end < stream.start:
+        raise InputError(
+            f"time goes back from {max(last_s, stream.start):g} s",
+            source=str(file),
+            key=f"{key}.start" if stream.start < last_s else f"{key}.end",
+            value=stream.start if stream.start < last_s else stream.end,
+            valid="intervals in order of time",
+        )
+    if stream.bytes * _BITS > MEGABITS_MAX * _MEGA * max(stream.seconds, _LEAST_S):
+        raise InputError(
+            f"in {stream.seconds:g} s that is more than {MEGABITS_MAX / _MEGA:g} Tbit/s",
+            source=str(file),
+            key=f"{key}.bytes",
+            value=stream.bytes,
+            valid="intervals of at least 0.1 ms, as iperf3 writes them",
+        )
+
+
+def _arrived_share(report: _Report, total: _Total | None) -> float:
+    """Return the share of what a sender of datagrams counted that arrived."""
+    lost = total.udp.lost_percent if total is not None and total.udp is not None else None
+    return 1.0 if lost is None or report.is_of_server else 1.0 - max(lost, 0.0) / 100
+
+
+def _samples(parts: Sequence[_Stream], first_s: float, arrived: float) -> pl.DataFrame:
+    usual_s = median(part.seconds for part in parts)
     rows = [
         {
             "time_s": (part.start + part.end) / 2 - first_s,
-            "goodput_mbit_per_s": part.goodput_mbit_per_s,
-            "rtt_ms": part.rtt / 1000 if part.rtt else None,
-            "retransmitted": part.retransmits,
+            "goodput_mbit_per_s": part.goodput_mbit_per_s * arrived,
+            "rtt_ms": part.rtt / 1000 if part.rtt and part.rtt > 0 else None,
+            "retransmitted": _known(part.retransmits),
+            "congestion_window_bytes": _known(part.snd_cwnd) or None,
+            "receive_window_bytes": _known(part.snd_wnd) or None,
         }
         for part in parts
+        if part.seconds > max(_SHORT * usual_s, _LEAST_S / 2)
     ]
-    counted = [part.retransmits for part in parts if part.retransmits is not None]
-    sent_bytes, seconds = sum(part.bytes for part in parts), parts[-1].end - parts[0].start
-    rtts_ms = [part.rtt / 1000 for part in parts if part.rtt]
-    if total is not None and total.min_rtt:
-        rtts_ms.append(total.min_rtt / 1000)
-    mss_bytes = report.start.tcp_mss_default or report.start.tcp_mss
+    return pl.DataFrame(rows, schema=SAMPLES)
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or value < 0 else value
+
+
+def _one(report: _Report, sends: bool, parts: Sequence[_Stream], total: _Total) -> MeasuredFlow:
+    """Return a stream without its samples and times."""
+    counted = [value for part in parts if (value := _known(part.retransmits)) is not None]
+    share = _arrived_share(report, total)
+    whole = share * sum(part.bytes for part in parts), parts[-1].end - parts[0].start
+    arrived = total.receiver
+    if arrived is not None and arrived.bytes and arrived.seconds > _LEAST_S:
+        whole = arrived.bytes, arrived.seconds
+    rtts_us = [part.rtt for part in parts] if sends else []
+    rtts_us += [total.sender.min_rtt] if sends and total.sender else []
+    is_udp = report.test.protocol.upper() == "UDP"
+    mss_bytes = report.start.tcp_mss or report.start.tcp_mss_default or None
+    target = report.test.target_bitrate or report.start.target_bitrate
+    paced = report.test.fqrate or report.start.fq_rate
+    forward = sends != report.is_of_server
     return MeasuredFlow(
-        label,
-        report.end.sender_tcp_congestion,
-        parts[0].start - first_s,
-        parts[-1].end - first_s,
-        pl.DataFrame(rows, schema=SAMPLES),
-        mss_bytes=mss_bytes,
-        segments=-(-sent_bytes // mss_bytes) + sum(counted) if mss_bytes else None,
-        retransmitted=sum(counted) if counted else None,
-        rtt_min_ms=min(rtts_ms, default=None),
-        goodput_mbit_per_s=sent_bytes * _BITS / seconds / _MEGA if seconds > 0 else None,
+        "",
+        None if is_udp else _algorithm(report, sends),
+        0.0,
+        0.0,
+        pl.DataFrame(schema=SAMPLES),
+        mss_bytes=int(report.test.blksize) or None if is_udp else mss_bytes,
+        segments=round(whole[0] / mss_bytes + sum(counted)) if mss_bytes and sends else None,
+        retransmitted=round(sum(counted)) if counted and sends else None,
+        rtt_min_ms=min((rtt / 1000 for rtt in rtts_us if rtt and rtt > 0), default=None),
+        goodput_mbit_per_s=whole[0] * _BITS / whole[1] / _MEGA if whole[1] > 0 else None,
+        direction="forward" if forward else "reverse",
+        transport="udp" if is_udp else "tcp",
+        target_mbit_per_s=(min(filter(None, (target, paced)), default=0) or 0) / _MEGA or None,
+        granule_bytes=int(report.test.blksize or _BLOCK_BYTES) if sends and not is_udp else 0,
+    )
+
+
+def _algorithm(report: _Report, sends: bool) -> str | None:
+    """Return the algorithm of a sender; with both directions the other end's is the receiver's."""
+    end = report.end
+    mixed = any(report.sends(each) != sends for part in report.intervals for each in part.streams)
+    other = end.receiver_tcp_congestion if mixed and not sends else None
+    return other or end.sender_tcp_congestion
+
+
+def _merged(sides: Sequence[_Side], others: Sequence[_Side]) -> list[MeasuredFlow]:
+    """Return the flows: goodput as it was received, the rest as the sender knows it."""
+    waiting: dict[tuple[Direction, bool], list[_Side]] = {}
+    for each in others:
+        waiting.setdefault((each.flow.direction, each.sends), []).append(each)
+    flows = []
+    for side in sides:
+        match = waiting.get((side.flow.direction, not side.sends))
+        flows.append(_both(side, match.pop(0)) if match else side.flow)
+    return flows
+
+
+def _both(one: _Side, other: _Side) -> MeasuredFlow:
+    sent, received = (one.flow, other.flow) if one.sends else (other.flow, one.flow)
+    arrived = received.samples.select("time_s", "goodput_mbit_per_s").sort("time_s")
+    step_s = arrived["time_s"].diff().median()
+    step_s = step_s if isinstance(step_s, float) else 1.0
+    met = sent.samples.sort("time_s").join_asof(
+        arrived, on="time_s", strategy="nearest", suffix="_received", tolerance=step_s
+    )
+    samples = met.with_columns(
+        pl.coalesce("goodput_mbit_per_s_received", "goodput_mbit_per_s").alias("goodput_mbit_per_s")
+    ).drop("goodput_mbit_per_s_received")
+    return replace(
+        sent,
+        label=one.flow.label,
+        algorithm=sent.algorithm or received.algorithm,
+        samples=samples,
+        goodput_mbit_per_s=received.goodput_mbit_per_s,
+        granule_bytes=0,
     )

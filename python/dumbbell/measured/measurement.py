@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
@@ -69,10 +68,6 @@ class MeasuredFlow:
         mean = self.samples["rtt_ms"].mean()
         return mean if isinstance(mean, float) else None
 
-    def rtt_quantile_ms(self, share: float) -> float | None:
-        """Return a quantile of the samples."""
-        return self.samples["rtt_ms"].quantile(share, "linear")
-
 
 @dataclass(frozen=True)
 class Measurement:
@@ -84,22 +79,6 @@ class Measurement:
     flows: Sequence[MeasuredFlow]
     notes: Sequence[str] = ()
     """What a reader must know of how it was measured."""
-
-    @cached_property
-    def total(self) -> pl.DataFrame:
-        """Goodput of all flows together over time: `time_s`, `goodput_mbit_per_s`.
-
-        Samples are brought onto the grid of the flow that has most.
-        """
-        grid = max((flow.samples["time_s"] for flow in self.flows), key=len)
-        total = pl.Series([0.0] * len(grid))
-        frame = pl.DataFrame({"time_s": grid}).sort("time_s")
-        for flow in self.flows:
-            one = flow.samples.select("time_s", "goodput_mbit_per_s").drop_nulls().sort("time_s")
-            met = frame.join_asof(one, on="time_s", strategy="nearest")["goodput_mbit_per_s"]
-            lives = frame["time_s"].is_between(flow.start_s, flow.end_s)
-            total += met.fill_null(0.0) * lives
-        return frame.with_columns(total.alias("goodput_mbit_per_s"))
 
 
 def algorithm_of(flow: MeasuredFlow, chosen: str | None, source: str) -> str:

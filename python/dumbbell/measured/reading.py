@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
-import json
 import stat
 import zlib
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
+from msgspec.json import Decoder
 
 from dumbbell import _core
 from dumbbell.errors import InputError
 from dumbbell.measured import captured, flent, iperf3
+from dumbbell.measured.decoding import documents, malformed
 from dumbbell.measured.measurement import Measurement
 
 VALID: Final = (
@@ -19,8 +23,31 @@ VALID: Final = (
     " pcapng file"
 )
 
-_TEXT_BYTES_MAX: Final = 500_000_000
-_GZIP: Final = b"\x1f\x8b"
+_TEXT_BYTES_MAX: Final = 64_000_000
+_COMPRESSED: Final = {b"\x1f\x8b": gzip.GzipFile, b"BZ": bz2.BZ2File}
+"""How files begin that another program compressed, and what opens them."""
+
+
+_NOTHING: Final = msgspec.Raw()
+
+
+class _Keys(msgspec.Struct):
+    """What of an object says who wrote it."""
+
+    start: msgspec.Raw = _NOTHING
+    intervals: msgspec.Raw = _NOTHING
+    error: msgspec.Raw = _NOTHING
+    event: msgspec.Raw = _NOTHING
+    metadata: msgspec.Raw = _NOTHING
+    results: msgspec.Raw = _NOTHING
+    x_values: msgspec.Raw = _NOTHING
+
+    def has(self, *names: str) -> bool:
+        """Tell whether all of these are there."""
+        return all(bytes(getattr(self, name)) for name in names)
+
+
+_read_keys: Final = Decoder(_Keys).decode
 
 
 def read(file: Path) -> Measurement:
@@ -37,26 +64,34 @@ def read(file: Path) -> Measurement:
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot read it: {reason}", source=str(file), valid=VALID) from None
-    content = _content(text)
-    if flent.is_one(content):
-        return flent.read(content, file)
-    if iperf3.is_one(content):
-        return iperf3.read(content, file)
-    raise InputError("nothing that is known here", source=str(file), valid=VALID)
+    return _read_json(text, file)
 
 
-def _text(file: Path, start: bytes) -> str:
-    with gzip.open(file) if start.startswith(_GZIP) else file.open("rb") as opened:
-        content = opened.read(_TEXT_BYTES_MAX + 1)
+def _text(file: Path, start: bytes) -> bytes:
+    opener = _COMPRESSED.get(start[:2])
+    with opener(file) if opener else file.open("rb") as opened:
+        content: bytes = opened.read(_TEXT_BYTES_MAX + 1)
     if len(content) > _TEXT_BYTES_MAX:
         raise InputError(
             "too large", source=str(file), valid=f"at most {_TEXT_BYTES_MAX // 10**6} MB of text"
         )
-    return content.decode(errors="replace")
+    return content
 
 
-def _content(text: str) -> Any:
+def _read_json(text: bytes, file: Path) -> Measurement:
+    if text.lstrip()[:1] != b"{":
+        raise InputError("not recognised", source=str(file), valid=VALID)
+    parts = documents(text)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return iperf3.joined(text.splitlines())
+        keys = _read_keys(parts[0])
+    except msgspec.DecodeError as error:
+        raise malformed(error, parts[0], file) from None
+    except RecursionError:
+        raise InputError("nested too deeply", source=str(file), valid=VALID) from None
+    if keys.has("metadata", "results", "x_values"):
+        return flent.read(text, file)
+    if keys.has("event"):
+        return iperf3.read_events(parts, file)
+    if keys.has("start") and (keys.has("intervals") or keys.has("error")):
+        return iperf3.read(parts, file)
+    raise InputError("not recognised", source=str(file), valid=VALID)

@@ -1,0 +1,213 @@
+"""What kept each flow from going faster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.errors import InputError
+from dumbbell.measured import rates
+from dumbbell.measured.measurement import MeasuredFlow, algorithm_of
+
+Kind = Literal["path", "losses", "window", "application", "start", "unknown"]
+"""The bottleneck, losses without a queue, a window of the hosts, the application, or its own start,
+which had not ended when the test did."""
+
+_NEAR: Final = 0.85
+"""What is outstanding is a window if it is at least this share of it."""
+
+_ABOVE: Final = 1.5
+"""A congestion window that is so many times what is outstanding limits nothing."""
+
+_TARGET: Final = 0.95
+"""An application that reaches this share of its target rate has what it asked for."""
+
+_STEADY: Final = 0.1
+"""A goodput or a window that varies by less than this share of its mean is steady."""
+
+_IS_QUEUE: Final = 0.1
+_QUEUE_MS: Final = 1.0
+"""A queue that makes the RTT longer by more than this, and by this share of it, is one."""
+
+_LEAST_QUEUE: Final = 0.03
+"""A shorter one is one, too, if it was longest when segments were lost, ..."""
+
+_AT_LOSS: Final = 0.6
+"""... namely at least this share of the longest in the mean."""
+
+
+_BY_DELAY: Final = ("delay", "rate", "ecn")
+"""Families of algorithms that may fill a path without losing anything."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What limited a flow, and what says so."""
+
+    kind: Kind
+    why: str
+    window_bytes: int | None = None
+    """What the window let be outstanding, if it was one."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What flows that share a bottleneck show of it together."""
+
+    base_ms: float | None
+    full_ms: float | None
+    lost_share: float | None
+    at_loss: float | None
+    """The queueing delay when segments were lost, as a share of the longest."""
+
+    @property
+    def fills(self) -> bool:
+        """Whether packets waited at the bottleneck."""
+        if self.base_ms is None or self.full_ms is None:
+            return False
+        return self.overflows or self.full_ms > max(_QUEUE_MS, _IS_QUEUE * self.base_ms)
+
+    @property
+    def overflows(self) -> bool:
+        """Whether segments were lost when the queue was longest."""
+        if not self.lost_share or self.at_loss is None or not self.base_ms or not self.full_ms:
+            return False
+        return self.at_loss >= _AT_LOSS and self.full_ms > _LEAST_QUEUE * self.base_ms
+
+
+def signs(flows: Sequence[MeasuredFlow], base_ms: float | None, given: bool) -> Signs:
+    """Return what flows show of their bottleneck; a base RTT that is `given` is that of all."""
+    own_base = base_ms if given else None
+    full = rates.full_ms(flows, own_base)
+    told = [flow for flow in flows if flow.retransmitted is not None and flow.segments]
+    segments = sum(flow.segments or 0 for flow in told)
+    lost = sum(flow.retransmitted or 0 for flow in told) / segments if segments else None
+    return Signs(base_ms, full, lost, _at_loss(flows, full, own_base))
+
+
+def _at_loss(
+    flows: Sequence[MeasuredFlow], full: float | None, base_ms: float | None
+) -> float | None:
+    """Return the mean queueing delay around losses; what counts is the longer neighbour."""
+    found = []
+    for flow in flows:
+        waits = rates.queueing_ms(flow, base_ms)
+        around = pl.max_horizontal("wait", pl.col("wait").shift(1))
+        frame = pl.DataFrame({"wait": waits, "lost": flow.samples["retransmitted"]})
+        found.append(frame.select("lost", around=around).filter(pl.col("lost") > 0).drop_nulls())
+    met = pl.concat(found)
+    mean = met["around"].mean()
+    return mean / full if full and isinstance(mean, float) else None
+
+
+def of(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) -> Limit:
+    """Say what limited a flow; what the file says of it comes before what its numbers suggest."""
+    goodput, target = flow.goodput_mbit_per_s or 0.0, flow.target_mbit_per_s
+    if target is not None and goodput >= _TARGET * target:
+        return Limit("application", f"it was asked for {target:.4g} Mbit/s and reached it")
+    if flow.transport == "udp":
+        return _of_datagrams(goodput, target)
+    outstanding = _outstanding(flow)
+    return (
+        _receive_window(flow, outstanding)
+        or _path(flow, shown, algorithm, source)
+        or _of_ends(flow, outstanding)
+    )
+
+
+def _of_datagrams(goodput: float, target: float | None) -> Limit:
+    if target is None:
+        return Limit(
+            "unknown", "datagrams, and the rate at which they were sent is not in the file"
+        )
+    return Limit("path", f"{1 - goodput / target:.0%} of its datagrams did not arrive")
+
+
+def _path(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) -> Limit | None:
+    """Return the limit if the path showed that it was one."""
+    if shown.fills:
+        return Limit("path", "packets waited at the bottleneck")
+    if shown.lost_share:
+        return Limit("losses", "segments were lost while hardly anything waited")
+    if _family(flow, algorithm, source) in _BY_DELAY:
+        return Limit("path", f"nothing was lost, but {algorithm or flow.algorithm} goes by delay")
+    return None
+
+
+def _outstanding(flow: MeasuredFlow) -> pl.Series:
+    """Return what was outstanding in each sample in bytes: seen, or goodput times RTT."""
+    fluid = pl.col("goodput_mbit_per_s") * pl.col("rtt_ms") * 125.0
+    return flow.samples.select(pl.coalesce("in_flight_bytes", fluid)).to_series()
+
+
+def _receive_window(flow: MeasuredFlow, outstanding: pl.Series) -> Limit | None:
+    """Return the limit if what the receiver allowed was outstanding most of the time."""
+    frame = _later(
+        flow.samples.select(
+            "goodput_mbit_per_s", "congestion_window_bytes", window="receive_window_bytes"
+        ).with_columns(outstanding.alias("out"))
+    ).drop_nulls(["window", "out"])
+    shares = frame.select(pl.col("out") / pl.col("window")).to_series()
+    congestion = frame["congestion_window_bytes"]
+    least = congestion.median() if congestion.count() else None
+    share, window = shares.median(), frame["window"].median()
+    if not isinstance(share, float) or not isinstance(window, float) or share < _NEAR:
+        return None
+    if isinstance(least, float) and least < window:
+        return None
+    why = f"the receiver's window of {window / 1000:,.0f} kB was outstanding"
+    return Limit("window", why, _typical(frame["out"]))
+
+
+def _later(frame: pl.DataFrame) -> pl.DataFrame:
+    """Leave out the first fifth, in which a flow starts."""
+    return frame.slice(frame.height // 5)
+
+
+def _typical(values: pl.Series) -> int | None:
+    middle = values.median()
+    return round(middle) if isinstance(middle, float) and middle > 0 else None
+
+
+def _of_ends(flow: MeasuredFlow, outstanding: pl.Series) -> Limit:
+    """Say what of the ends it was if the path did nothing: nothing waited and nothing was lost."""
+    told = "nothing waited" + (" and nothing was lost" if flow.retransmitted == 0 else "")
+    frame = _later(flow.samples.with_columns(outstanding.alias("out")))
+    typical = _typical(frame["out"])
+    window = frame["congestion_window_bytes"]
+    if typical is None:
+        return Limit("unknown", "without RTTs or losses, nothing says it")
+    if window.count():
+        above = (window / typical).median()
+        if isinstance(above, float) and above >= _ABOVE:
+            why = f"{told}, and the congestion window was {above:.1f} times what was outstanding"
+            return _of_sender(frame, typical, f"{why}: the sender's application or its buffer")
+        if not _is_steady(window):
+            return Limit("start", f"{told}, but the congestion window was still opening")
+    return _of_sender(frame, typical, f"{told}: the application or a window")
+
+
+def _of_sender(frame: pl.DataFrame, typical: int, why: str) -> Limit:
+    """Take what is steady for a window, and what is not for an application that pauses."""
+    if _is_steady(frame["goodput_mbit_per_s"]):
+        return Limit("window", why, typical)
+    return Limit("application", f"{why}, whose rate changes")
+
+
+def _is_steady(values: pl.Series) -> bool:
+    mean, spread = values.mean(), values.std()
+    if not isinstance(mean, float) or not isinstance(spread, float):
+        return True
+    return spread <= _STEADY * mean
+
+
+def _family(flow: MeasuredFlow, algorithm: str | None, source: str) -> str | None:
+    try:
+        name = algorithm_of(flow, algorithm, source)
+        return catalogue.algorithms()[name.partition("@")[0]].family
+    except (InputError, KeyError):
+        return None

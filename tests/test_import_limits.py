@@ -1,0 +1,169 @@
+"""What limited a transfer is recognised, said, and put into the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.measured import fitting, playing, reading
+from dumbbell.measured.fitting import Path as Fitted
+from dumbbell.units import parse_rate, parse_time
+from measured_files import iperf3, stream, written
+
+BYTES = 1_375_000
+"""Of a second at 11 Mbit/s; at an RTT of 40 ms 55 kB are outstanding."""
+
+
+def fitted(folder: Path, **test: Any) -> tuple[Fitted, dict[str, Any]]:
+    """Return path and scenario of a lone flow of ten seconds; `test` says how it went."""
+    options = {key: test.pop(key) for key in ("target_bitrate", "fqrate") if key in test}
+    intervals = [
+        {
+            "streams": [
+                stream(
+                    0,
+                    second,
+                    **{key: of(second) if callable(of) else of for key, of in test.items()},
+                )
+            ]
+        }
+        for second in range(10)
+    ]
+    start = {"tcp_mss_default": 1448, "test_start": {"protocol": "TCP", **options}}
+    end = {"streams": [], "sender_tcp_congestion": "cubic"}
+    found = reading.read(written(folder, iperf3(intervals=intervals, start=start, end=end)))
+    path = fitting.path(found, {})
+    return path, playing.scenario(found, path, None)
+
+
+def flat(**changes: Any) -> dict[str, Any]:
+    """Return a transfer in which nothing waits and nothing is lost."""
+    return {"rtt": lambda second: 40_000 + 100 * (second % 3), "retransmits": 0, **changes}
+
+
+@pytest.mark.parametrize(
+    ("test", "kind", "why", "spec"),
+    [
+        (
+            flat(snd_wnd=56_000, snd_cwnd=200_000),
+            "window",
+            "receiver's window of 56 kB",
+            {"tcp_bpf": {"receive_buffer": "55024b"}},
+        ),
+        (
+            flat(snd_wnd=3_000_000, snd_cwnd=200_000),
+            "window",
+            "3.6 times what was outstanding",
+            {"tcp_bpf": {"receive_buffer": "55024b"}},
+        ),
+        (
+            flat(target_bitrate=11_000_000),
+            "application",
+            "asked for 11 Mbit/s",
+            {"workload": {"kind": "app-limited", "rate": "11mbit"}},
+        ),
+        (flat(fqrate=11_400_000), "application", "asked for 11.4 Mbit/s", None),
+        (flat(target_bitrate=50_000_000, snd_cwnd=200_000), "window", "times what was", None),
+        (
+            flat(bytes=lambda second: BYTES * (second % 2), snd_cwnd=200_000),
+            "application",
+            "whose rate changes",
+            None,
+        ),
+        (flat(snd_cwnd=lambda second: 40_000 + 3000 * second), "start", "still opening", {}),
+        (flat(retransmits=9), "losses", "lost while hardly anything waited", {}),
+        (
+            {"rtt": lambda second: 40_000 + 5000 * (second % 5), "retransmits": 1},
+            "path",
+            "packets waited",
+            {},
+        ),
+    ],
+)
+def test_what_limited_a_transfer_is_recognised(
+    tmp_path: Path, test: dict[str, Any], kind: str, why: str, spec: dict[str, Any] | None
+) -> None:
+    path, scenario = fitted(tmp_path, **test)
+    (limit,) = path.limits
+    assert (limit.kind, why in limit.why) == (kind, True), limit
+    (flow,) = scenario["flow"]
+    limited = {key: flow[key] for key in ("tcp_bpf", "workload") if key in flow}
+    if spec is not None:
+        assert limited == spec
+    # What nothing filled has room for more, whatever the flow had.
+    assert path.rate.is_shown == (kind == "path")
+    if kind != "path":
+        assert parse_rate(path.rate.value) >= 1.9 * parse_rate("11.4mbit") * (
+            0.5 if why == "whose rate changes" else 1
+        )
+        assert "or more" in path.rate.why
+
+
+def test_an_application_that_pauses_does_so_in_the_scenario(tmp_path: Path) -> None:
+    _, scenario = fitted(tmp_path, **flat(bytes=lambda second: BYTES * (second % 2)))
+    rates = scenario["flow"][0]["workload"]["rate"]
+    assert [step["rate"] for step in rates] == ["0bit", "11mbit"] * 5
+    assert [step["at"] for step in rates[:3]] == ["0s", "1.000s", "2.000s"]
+
+
+@pytest.mark.parametrize("mbit_per_s", [0.1, 1, 100])
+def test_the_time_of_a_packet_comes_off_no_rtt_at_a_rate_that_is_not_the_links(
+    tmp_path: Path, mbit_per_s: float
+) -> None:
+    path, _ = fitted(tmp_path, **flat(bytes=mbit_per_s * 125_000, target_bitrate=mbit_per_s * 1e6))
+    assert parse_time(path.rtt.value) == parse_time("40ms")
+    # Nor does it make the simulated one longer.
+    assert 12_000 / parse_rate(path.rate.value) < 0.05 * 0.04
+
+
+def test_a_base_rtt_that_cannot_be_told_is_not_made_up(tmp_path: Path) -> None:
+    path, _ = fitted(tmp_path, bytes=31_250, rtt=lambda second: 48_000 + 30_000 * (second % 3))
+    assert path.rate.value == "259kbit"
+    assert path.rtt.value == "48ms"
+    assert "hardly more than a packet's time" in path.rtt.why
+    assert not path.rtt.is_shown
+
+
+def in_turn() -> dict[str, Any]:
+    """Return flows one after the other, of 3.5 and of 3 Mbit/s, and a long one of 50 kbit/s."""
+    rates = [3.5] * 10 + [0.0] * 10 + [3.0] * 10 + [0.05] * 70
+    return {
+        "intervals": [
+            {"streams": [stream(0, second, bytes=rate * 125_000)]}
+            for second, rate in enumerate(rates)
+        ]
+    }
+
+
+def at_half_seconds() -> dict[str, Any]:
+    """Return a sender of 19.8 Mbit/s whose writes of 128 kB are counted every half second."""
+    block, written_blocks, intervals = 131_072, 0, []
+    for number in range(60):
+        blocks = int((number + 1) * 0.5 * 19.8e6 / 8 / block) + 8 - written_blocks
+        written_blocks += blocks
+        each = stream(0, number, start=number / 2, end=number / 2 + 0.5, bytes=blocks * block)
+        intervals.append({"streams": [each]})
+    return {"intervals": intervals}
+
+
+@pytest.mark.parametrize(("make", "mbit_per_s"), [(in_turn, 3.5), (at_half_seconds, 19.8)])
+def test_the_rate_is_that_of_the_busy_time(
+    tmp_path: Path, make: Callable[[], dict[str, Any]], mbit_per_s: float
+) -> None:
+    path = fitting.path(reading.read(written(tmp_path, iperf3(**make()))), {})
+    assert parse_rate(path.rate.value) == pytest.approx(mbit_per_s * 1e6 * 1500 / 1448, rel=0.02)
+
+
+def test_losses_with_a_short_queue_are_chance(tmp_path: Path) -> None:
+    """The queue is long every fifth second, and segments are lost in the others."""
+    path, scenario = fitted(
+        tmp_path,
+        rtt=lambda second: 60_000 if second % 5 == 4 else 40_000,
+        retransmits=lambda second: 0 if second % 5 in (4, 0) else 9,
+    )
+    assert float(path.loss.value) == pytest.approx(54 / 9550, rel=0.05)
+    assert "while the queue was short" in path.loss.why
+    assert scenario["network"]["loss"]
