@@ -17,22 +17,18 @@ BYTES = 1_375_000
 """Of a second at 11 Mbit/s; at an RTT of 40 ms 55 kB are outstanding."""
 
 
+def at(test: dict[str, Any], second: int) -> dict[str, Any]:
+    """Return what a test has in a second; what changes is a function of it."""
+    return {key: value(second) if callable(value) else value for key, value in test.items()}
+
+
 def fitted(folder: Path, **test: Any) -> tuple[Fitted, dict[str, Any]]:
     """Return path and scenario of a lone flow of ten seconds; `test` says how it went."""
-    options = {key: test.pop(key) for key in ("target_bitrate", "fqrate") if key in test}
-    intervals = [
-        {
-            "streams": [
-                stream(
-                    0,
-                    second,
-                    **{key: of(second) if callable(of) else of for key, of in test.items()},
-                )
-            ]
-        }
-        for second in range(10)
-    ]
-    start = {"tcp_mss_default": 1448, "test_start": {"protocol": "TCP", **options}}
+    asked: dict[str, Any] = {
+        key: test.pop(key) for key in ("target_bitrate", "fqrate") if key in test
+    }
+    intervals = [{"streams": [stream(0, second, **at(test, second))]} for second in range(10)]
+    start = {"tcp_mss_default": 1448, "test_start": {"protocol": "TCP"} | asked}
     end = {"streams": [], "sender_tcp_congestion": "cubic"}
     found = reading.read(written(folder, iperf3(intervals=intervals, start=start, end=end)))
     path = fitting.path(found, {})

@@ -135,7 +135,7 @@ def test_a_quantity_is_shown_as_people_write_it(amount: str, text: str) -> None:
         (parse_time, "10M", "M may be minutes or millions", "10m"),
         (parse_time, "10K", "unknown unit of a time", None),
         (parse_bytes, "64K", "K may be multiples of 1000 or of 1024", "64kb"),
-        (parse_bytes, "64k", "unknown unit of a size", "64kb"),
+        (parse_bytes, "64k", "unknown unit of a size", "64kib"),
         (parse_bytes, "1.5Mb", "Mb may be bits or bytes", "1.5mb"),
         (parse_queue, "2M", "M may be multiples of 1000 or of 1024", "2mb"),
         (parse_queue, "2Gb", "Gb may be bits or bytes", "2gb"),
@@ -207,6 +207,25 @@ def test_a_rate_of_one_capital_is_iperfs_and_of_one_small_letter_none(
     with pytest.raises(InputError) as caught:
         parse_rate(small)
     assert caught.value.near == f"{small}bit"
+
+
+@pytest.mark.parametrize(
+    ("written", "near", "of_tc"),
+    [
+        ("32kbit", "4kb", "4kib"),
+        ("1mbit", "125kb", "128kib"),
+        ("12bit", None, None),
+        ("384k", "384kib", None),
+        ("1m", "1mib", None),
+    ],
+)
+def test_sizes_in_units_of_tc_are_refused_with_what_they_mean(
+    written: str, near: str | None, of_tc: str | None
+) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_bytes(written)
+    assert caught.value.near == near
+    assert (f"as tc counts, {of_tc}" in str(caught.value)) == (of_tc is not None)
 
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.booleans()))

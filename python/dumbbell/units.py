@@ -1,10 +1,10 @@
-"""Quantities with units, written as in ``tc``: ``250mbit``, ``81ms``, ``0.2bdp``.
+"""Quantities with units, written as in ``tc`` but for sizes: ``250mbit``, ``81ms``, ``0.2bdp``.
 
 Every quantity is parsed exactly into an integer of its base unit: bits per second,
 nanoseconds, bytes. A quantity without its unit, or one that is finer than the base unit,
-is an error. Multiples are decimal (``kb`` is 1000 bytes); ``kib``, ``mib`` and ``gib`` are
-binary. Capitals are read where they can mean one thing only: ``10Gbit``, ``64KB``, and of a rate
-``10G`` as ``iperf3`` takes it.
+is an error. Multiples are decimal (``kb`` is 1000 bytes, where ``tc`` has 1024); ``kib``, ``mib``
+and ``gib`` are binary. Capitals are read where they can mean one thing only: ``10Gbit``, ``64KB``,
+and of a rate ``10G`` as ``iperf3`` takes it.
 """
 
 from __future__ import annotations
@@ -50,6 +50,11 @@ BYTE_UNITS: Final[Mapping[str, int]] = {
     "mib": 2**20,
     "gib": 2**30,
 }
+_BITS_OF_SIZES: Final[Mapping[str, tuple[int, int]]] = {
+    f"{prefix}bit": (1000**power, 1024**power) for power, prefix in enumerate(("", "k", "m", "g"))
+}
+"""What sizes in bits mean, and what they mean in `tc`."""
+
 PACKET_UNITS: Final = ("p", "packets")
 _QUEUE_UNITS: Final[Mapping[str, int]] = {
     **dict.fromkeys(PACKET_UNITS, 1),
@@ -97,9 +102,27 @@ def _known(unit: str, what: str, value: str, units: Mapping[str, int]) -> str:
     if problem is None:
         problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
     number = value[: len(value.rstrip()) - len(unit)].strip()
-    meant = _nearest(unit, units) if unit else None
     valid = "units " + ", ".join(units)
+    bits = _BITS_OF_SIZES.get(unit.lower()) if "b" in units else None
+    if bits is not None:
+        size, of_tc = (_size(Fraction(number) * each / 8) for each in bits)
+        counted = f"; as tc counts, {of_tc}" if of_tc else ""
+        raise InputError("a size is in bytes", value=value, valid=f"{valid}{counted}", near=size)
+    meant = _nearest(unit, units) if unit else None
     raise InputError(problem, value=value, valid=valid, near=f"{number}{meant}" if meant else None)
+
+
+def _size(size_bytes: Fraction) -> str | None:
+    """Render whole bytes in the unit, of 1000 or of 1024, that makes the number shortest."""
+    if size_bytes.denominator != 1 or not 0 < size_bytes < _LARGEST:
+        return None
+    fitting = [
+        (int(size_bytes) // factor, name)
+        for name, factor in BYTE_UNITS.items()
+        if int(size_bytes) % factor == 0
+    ]
+    amount, name = min(fitting)
+    return f"{amount}{name}"
 
 
 def _unclear(unit: str, units: Mapping[str, int]) -> str | None:
@@ -116,6 +139,9 @@ def _nearest(unit: str, units: Mapping[str, int]) -> str | None:
     """Return the unit that may be meant."""
     small = unit.lower()
     if unit.upper() in _PREFIXES:
+        # In sizes tc's k is 1024.
+        if unit == small and f"{small}ib" in units:
+            return f"{small}ib"
         whole = (f"{small}{rest}" for rest in ("bit", "b", "") if f"{small}{rest}" in units)
         return next(whole, None)
     return near(small.replace("bps", "bit"), units)

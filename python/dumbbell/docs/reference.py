@@ -209,8 +209,9 @@ def _units() -> str:
 
 A quantity is a text of a number and a unit, as in `tc`: `"250mbit"`, `"1.5ms"`, `"0.2bdp"`. It is
 read exactly; without its unit, or finer than the base unit, it is an error. Multiples are decimal,
-except `kib`, `mib` and `gib`. Capitals are read where they can mean one thing only: `"10Gbit"`,
-`"64KB"`, and of a rate also `"10G"`; `"64K"` of a size, and `"10M"` of a time, are errors.
+except `kib`, `mib` and `gib`, which `tc` means by `k`, `m` and `g` of a size. Capitals are read
+where they can mean one thing only: `"10Gbit"`, `"64KB"`, and of a rate also `"10G"`; `"64K"` of a
+size, and `"10M"` of a time, are errors.
 
 {markdown.table(("form", "units", "base unit"), rows)}"""
 
