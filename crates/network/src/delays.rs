@@ -14,7 +14,6 @@ use crate::units::{Span, Time};
 #[derive(Clone, Debug)]
 pub struct Delays {
     schedule: Schedule<Span>,
-    shortest: Span,
     latest: Time,
 }
 
@@ -25,8 +24,7 @@ impl Delays {
     /// If there is no step.
     #[must_use]
     pub fn new(steps: &Steps<Span>) -> Self {
-        let shortest = steps.values().min().expect("at least one step");
-        Self { schedule: Schedule::new(steps), shortest, latest: Time::ZERO }
+        Self { schedule: Schedule::new(steps), latest: Time::ZERO }
     }
 
     /// When a packet that leaves at `departs`, which never goes back, reaches the far
@@ -35,12 +33,6 @@ impl Delays {
     pub fn arrives(&mut self, departs: Time) -> Time {
         self.latest = self.latest.max(departs + self.schedule.at(departs));
         self.latest
-    }
-
-    /// A time that no delay falls short of.
-    #[must_use]
-    pub const fn shortest(&self) -> Span {
-        self.shortest
     }
 }
 
@@ -146,7 +138,6 @@ mod tests {
         let arrives =
             [0, 49, 50, 120, 139, 140, 200].map(|departs| delays.arrives(Time(departs)).0);
         assert_eq!(arrives, [100, 149, 149, 149, 149, 150, 230]);
-        assert_eq!(delays.shortest(), Span(10));
     }
 
     #[test]

@@ -45,9 +45,10 @@ impl<T: Copy + Default> Fifo<T> {
         (self.popped < self.pushed).then(|| self.get(self.pushed - 1))
     }
 
-    /// Adds an entry before all those at the end that are `after` it.
-    #[cold]
-    pub fn insert_by(&mut self, entry: T, after: impl Fn(&T) -> bool) {
+    /// Adds an entry before all those at the end that are `after` it; gives whether it is the
+    /// next to be popped.
+    #[inline]
+    pub fn insert_by(&mut self, entry: T, after: impl Fn(&T) -> bool) -> bool {
         self.push(entry);
         let mut place = self.pushed - 1;
         while place > self.popped && after(&self.get(place - 1)) {
@@ -58,6 +59,7 @@ impl<T: Copy + Default> Fifo<T> {
         }
         let slot = self.slot(place);
         self.slots[slot] = entry;
+        place == self.popped
     }
 
     /// Number of entries.
@@ -79,15 +81,12 @@ impl<T: Copy + Default> Fifo<T> {
         self.popped = self.pushed;
     }
 
-    /// Removes the entry at the front.
-    ///
-    /// # Panics
-    /// If there is none.
+    /// Removes and gives the entry at the front, if there is one.
     #[inline]
-    pub fn pop(&mut self) -> T {
-        let entry = self.front().expect("an entry to pop");
+    pub fn pop(&mut self) -> Option<T> {
+        let entry = self.front()?;
         self.popped += 1;
-        entry
+        Some(entry)
     }
 
     /// All entries, the oldest first.
@@ -124,7 +123,7 @@ mod tests {
             let (mut fifo, mut model) = (Fifo::new(), VecDeque::new());
             for (value, pop) in (0u64..).zip(pops) {
                 if pop && !model.is_empty() {
-                    prop_assert_eq!(Some(fifo.pop()), model.pop_front());
+                    prop_assert_eq!(fifo.pop(), model.pop_front());
                 } else {
                     prop_assert_eq!(fifo.iter().count(), model.len());
                     fifo.push(value);

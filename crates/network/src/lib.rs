@@ -4,58 +4,60 @@
 //! thing happens and lets it happen, in virtual time (the simulator) or in real
 //! time (the testbed's emulator).
 
-mod agenda;
 mod bucket;
 mod chance;
 mod check;
 mod delay_histograms;
 mod delays;
 mod drops;
-mod express;
+mod event_queue;
 mod fifo;
-mod graph;
-mod line;
 mod link;
 mod link_config;
 mod loss;
+mod merge_queue;
+mod network;
 mod occupancy;
 mod one_way;
 mod packet;
-mod plan;
 mod policer;
 mod queue;
 mod random;
+mod route;
+mod routing;
 mod schedule;
 mod serializer;
+mod train;
 mod transmitter;
 mod units;
 
-pub use agenda::Agenda;
 pub use chance::Chance;
 pub use check::Check;
 pub use delay_histograms::{DelayCount, DelayHistograms, Periods, QueueDelays};
 pub use delays::{Batch, Delays, Jitter, Reorder, ReorderConfig};
 pub use drops::{Drops, FlowDrops};
-pub use express::{Express, Roads};
-pub use graph::{Arrival, Fate, GroupId, Hop, LinkId, Network, Path, Route, Turn};
-pub use link::{DropCause, Link, LinkCounters, Passage};
+pub use event_queue::EventQueue;
+pub use link::{DropCause, LinkCounters};
 pub use link_config::LinkConfig;
 pub use loss::{
     GilbertElliott, GilbertElliottConfig, LossConfig, LossModel, Losses, ScheduledLoss, Scripted,
     ScriptedDrop,
 };
+pub use network::{Event, Fate, Network};
 pub use one_way::{OneWay, OneWayCounters};
 pub use packet::{Direction, Ecn, Flags, Packet};
-pub use plan::Drive;
 pub use policer::{Policer, PolicerConfig};
 pub use queue::{
     Admission, Backlog, ClassOf, Classes, ClassesConfig, CoDel, CoDelConfig, Discipline,
     EcnClasses, Fq, FqCoDel, FqCoDelConfig, FqConfig, Limit, Manager, Pie, PieConfig, Precedence,
-    QueueConfig, Queued, Red, RedConfig, Scheduler, Serve, Turns, Verdict, scheduler,
+    QueueConfig, Queued, Red, RedConfig, Scheduler, Serve, Turns, Verdict,
 };
 pub use random::Random;
+pub use route::{Arrival, GroupId, Hop, LinkId, Path, Route};
+pub use routing::Drive;
 pub use schedule::{Schedule, Steps};
 pub use serializer::Serializer;
+pub use train::{DirectPath, Train};
 pub use transmitter::{
     RateConfig, Stepped, TokenBucket, TokenBucketConfig, Trace, TraceConfig, Transmitter,
 };

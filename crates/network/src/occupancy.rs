@@ -58,6 +58,14 @@ impl Occupancy {
         }
     }
 
+    /// Counts a packet that takes no time to be sent, so that none ever waits.
+    #[inline]
+    pub fn pass(&mut self, wire_bytes: u32) {
+        self.joined_bytes += u64::from(wire_bytes);
+        self.departed_bytes += u64::from(wire_bytes);
+        self.packets_max = self.packets_max.max(1);
+    }
+
     /// Removes what has been sent by `now`.
     #[inline]
     pub fn depart(&mut self, now: Time) {
@@ -86,6 +94,12 @@ impl Occupancy {
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.joined_bytes - self.departed_bytes
+    }
+
+    /// Bytes on the wire behind the packet being sent.
+    #[inline]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.bytes() - u64::from(self.sending_bytes())
     }
 
     /// Size of the packet being sent; 0 if there is none.

@@ -79,6 +79,8 @@ const ECN_SHIFT: u32 = FLAGS_SHIFT + 1;
 const ECN_MASK: u64 = 0b11 << ECN_SHIFT;
 /// What is left of that byte by direction and ECN.
 const FLAGS_MASK: u8 = 0b1111_1000;
+/// Congestion experienced, in that byte.
+const CE: u8 = (Ecn::Ce as u8) << 1;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
@@ -110,6 +112,13 @@ impl Packet {
     #[must_use]
     pub const fn with_flags(self, flags: Flags) -> Self {
         Self { word: self.word | (flags.0 as u64) << FLAGS_SHIFT, ..self }
+    }
+
+    /// The same with the next number.
+    #[inline]
+    #[must_use]
+    pub const fn following(self) -> Self {
+        Self { tag: self.tag + 1, ..self }
     }
 
     /// With a note of the hosts, modulo [`Self::NOTES`].
@@ -185,6 +194,14 @@ impl Packet {
     #[must_use]
     pub const fn is_bare(self) -> bool {
         (self.word >> FLAGS_SHIFT) as u8 & FLAGS_MASK == 0
+    }
+
+    /// Whether no flag is set and congestion was not experienced.
+    #[inline]
+    #[must_use]
+    pub const fn is_plain(self) -> bool {
+        let said = (self.word >> FLAGS_SHIFT) as u8;
+        said & FLAGS_MASK == 0 && said & CE != CE
     }
 
     /// Index of the packet's route: two for each flow.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use dumbbell_network::{
-    Arrival, Direction, Drive, Fate, LinkConfig, Network, Packet, Path, Time, Turn,
+    Arrival, Direction, Drive, Event, Fate, LinkConfig, Network, Packet, Path, Time,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -170,15 +170,14 @@ impl Hosts {
             network.set_timer(group, next(self, group).0);
         }
         loop {
-            if let Some(arrival) = network.next_delivery() {
-                self.hear(Fate::Delivered(arrival), network);
-                continue;
-            }
-            match network.turn() {
-                None => return,
-                Some(Turn::Onward) => {}
-                Some(Turn::News) => self.hear(Fate::News, network),
-                Some(Turn::Timer(group, time)) => {
+            match network.next_event() {
+                Event::End => return,
+                Event::Moved => {}
+                Event::Heard(arrival) | Event::Data(arrival) => {
+                    self.hear(Fate::Delivered(arrival), network);
+                }
+                Event::Packet(fate) => self.hear(fate, network),
+                Event::Timer(group, time) => {
                     let (due, route) = next(self, group);
                     assert_eq!(due, time);
                     let fate = self.send(route, network);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dumbbell_network::{Direction, Drive, Fate, LinkId, Network, Span, Time, Turn};
+use dumbbell_network::{Direction, Drive, Event, LinkId, Network, Span, Time};
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
@@ -37,13 +37,10 @@ impl<'a> Engine<'a> {
         let sampled: Vec<_> = sampled.map(|(id, link)| (id, link.name.clone())).collect();
         let outline = Outline::of(&scenario);
         let (paths, seed) = (scenario.paths(), scenario.seed);
-        let mut network =
-            Network::new(&scenario.links, &paths, seed, end, interval, Drive::Virtual);
+        let joined = if shortcuts.link { Network::new } else { Network::never_plain };
+        let mut network = joined(&scenario.links, &paths, seed, end, interval, Drive::Virtual);
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
-        }
-        if !shortcuts.link {
-            network.take_long_way();
         }
         let hosts = AllHosts::new(scenario, shortcuts, &control.cancelled, &mut network);
         let reached_ns = &control.reached_ns;
@@ -53,27 +50,26 @@ impl<'a> Engine<'a> {
     /// Runs until the end, that moment included.
     pub fn run(&mut self) -> Result<(), Cancelled> {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
+        let has_trains = hosts.has_trains();
         let mut turns = 0_u32;
         while !hosts.is_cancelled() {
             turns = turns.wrapping_add(1);
             if turns % FORGET_TURNS == 0 {
                 hosts.forget_what_is_over(network);
             }
-            if hosts.stretch(network) {
+            if has_trains && hosts.take_train(network) {
                 continue;
             }
-            if let Some(arrival) = network.next_delivery() {
-                hosts.hear(arrival, network);
-                continue;
-            }
-            match network.turn() {
-                Some(Turn::News) => hosts.follow(Fate::News, network),
-                Some(Turn::Timer(group, time)) => {
+            match network.next_event() {
+                Event::Data(arrival) => hosts.hear_data(arrival, network),
+                Event::Heard(arrival) => hosts.hear(arrival, network),
+                Event::Packet(fate) => hosts.follow(fate, network),
+                Event::Timer(group, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);
                     hosts.catch_up(group, time + Span(1), network);
                 }
-                Some(Turn::Onward) => {}
-                None => {
+                Event::Moved => {}
+                Event::End => {
                     hosts.finish(self.end, network);
                     break;
                 }

@@ -2,7 +2,7 @@
 
 use dumbbell_algorithm::{AlgorithmError, Instance, Need};
 use dumbbell_network::{
-    LinkConfig, LinkId, Network, OneWay, Periods, Random, Rate, Route, Span, Time,
+    Ecn, LinkConfig, LinkId, Network, OneWay, Periods, Random, Rate, Route, Span, Time,
 };
 use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters, Stack};
 use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
@@ -10,6 +10,21 @@ use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
 use crate::app::App;
 use crate::shortcuts::Shortcuts;
 use crate::under_way::UnderWay;
+
+/// What a sender's packet says of ECN.
+pub const fn ecn_of(capable: bool) -> Ecn {
+    if capable { Ecn::Ect0 } else { Ecn::NotEct }
+}
+
+/// The route at whose end a flow's receiver is.
+pub const fn receiver_of(flow: usize) -> usize {
+    2 * flow
+}
+
+/// The route at whose end a flow's sender is.
+pub const fn sender_of(flow: usize) -> usize {
+    2 * flow + 1
+}
 
 /// A flow of a running simulation.
 #[derive(Debug)]
@@ -177,7 +192,14 @@ impl FlowState {
             }
         };
         let (interface, stop_pending) = (host.interface, spec.stop_ns.is_some());
-        Self { spec, ends, interface, ended: None, stop_pending, counters: Counters::default() }
+        let counters = Counters::default();
+        Self { spec, ends, interface, ended: None, stop_pending, counters }
+    }
+
+    /// Whether each of its packets says more than its number, or is followed by its host.
+    pub fn needs_packets(&self) -> bool {
+        let parks = matches!(&self.spec.transport, Transport::Tcp(tcp) if parks_acks(tcp));
+        parks || self.interface.is_some()
     }
 
     /// The connection, if the flow is one and under way.

@@ -4,27 +4,27 @@
 //! Whatever may go on for long looks at every step whether the run was cancelled, and then
 //! leaves its work half done: nothing will come of it any more.
 
+mod bulk;
+mod receiving;
+mod sending;
+mod train;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Arrival, Direction, DropCause, Ecn, Fate, Flags, GroupId, LinkId, Network, Packet, Random,
-    Span, Time,
+    Arrival, Direction, DropCause, Fate, GroupId, Network, Packet, Random, Span, Time,
 };
-use dumbbell_record::{EventKind, Request};
-use dumbbell_tcp::{Ack, clock};
-use dumbbell_workload::{Scenario, Transport};
+use dumbbell_record::EventKind;
+use dumbbell_workload::Scenario;
 
-use crate::app::Message;
+use self::train::SharedPaths;
 use crate::capture::Capture;
-use crate::express::Lanes;
-use crate::flow::{Connection, Ends, FlowState, Host, Interface, parks_acks};
+use crate::flow::{Connection, Ends, FlowState, Host, sender_of};
 use crate::parked::ParkedAcks;
 use crate::recorder::Recorder;
 use crate::shortcuts::Shortcuts;
-use crate::stretch::SharedLanes;
 use crate::timers::{Task, Timers};
-use crate::wire::{ack_of, arrival_of};
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -40,26 +40,12 @@ pub struct AllHosts<'a> {
     parked: ParkedAcks,
     /// Connections that may be forgotten soon.
     done: Vec<u32>,
-    pub lanes: Vec<Lanes>,
     /// Of each group, if all its connections have the same.
-    pub shared_lanes: Vec<Option<SharedLanes>>,
+    shared_paths: Vec<Option<SharedPaths>>,
+    /// Every packet or every change of a mode is looked at.
+    is_watched: bool,
     /// The run was cancelled.
     pub cancel: &'a AtomicBool,
-}
-
-/// What a sender's packet says of ECN.
-pub const fn ecn_of(capable: bool) -> Ecn {
-    if capable { Ecn::Ect0 } else { Ecn::NotEct }
-}
-
-/// The route at whose end a flow's receiver is.
-pub const fn receiver_of(flow: usize) -> usize {
-    2 * flow
-}
-
-/// The route at whose end a flow's sender is.
-pub const fn sender_of(flow: usize) -> usize {
-    2 * flow + 1
 }
 
 impl<'a> AllHosts<'a> {
@@ -73,7 +59,7 @@ impl<'a> AllHosts<'a> {
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let mut timers = Timers::new(network, interval);
         let recorder = Recorder::new(&scenario.record, scenario.flows.len());
-        let (captures, keeps_modes) = (scenario.record.capture, scenario.record.modes);
+        let captures = scenario.record.capture;
         let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
         let (hosts, periods) = (Host::all(&scenario, network), scenario.delay_periods());
         let flows =
@@ -83,28 +69,14 @@ impl<'a> AllHosts<'a> {
                 FlowState::new(spec, host, shortcuts, random, periods)
             });
         let flows: Vec<_> = flows.collect();
-        // What is captured are packets, and lanes have none.
-        let lane = |flow: usize| {
-            let lanes = Lanes::of(flow, timers.group_of(receiver_of(flow)), network);
-            let watches_host = flows[flow].interface.is_some();
-            let lanes = if captures || watches_host { lanes.without_data() } else { lanes };
-            match &flows[flow].spec.transport {
-                _ if !shortcuts.lanes => lanes.without_data().without_acks(),
-                Transport::Tcp(tcp) if captures || parks_acks(tcp) => lanes.without_acks(),
-                _ if captures => lanes.without_acks(),
-                _ => lanes,
-            }
-        };
-        let lanes: Vec<_> = (0..flows.len()).map(lane).collect();
-        // In a stretch nobody looks at modes.
-        let shared_lanes = if shortcuts.stretches && !keeps_modes {
-            SharedLanes::of_groups(&lanes, network)
+        let (parked, done) = (ParkedAcks::default(), Vec::new());
+        let is_watched = captures || scenario.record.modes;
+        let shared_paths = if shortcuts.trains && !is_watched {
+            SharedPaths::of_groups(&flows, &timers, network)
         } else {
             vec![None; network.groups().count()]
         };
-        let parked = ParkedAcks::default();
-        let done = Vec::new();
-        Self { flows, recorder, timers, capture, parked, done, lanes, shared_lanes, cancel }
+        Self { flows, recorder, timers, capture, parked, done, shared_paths, is_watched, cancel }
     }
 
     /// Whether nobody wants the run's results any more.
@@ -115,22 +87,19 @@ impl<'a> AllHosts<'a> {
 
     /// Takes what reaches a host.
     #[inline]
-    pub fn hear(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
-        let route = match packet.direction() {
-            Direction::Forward => receiver_of(packet.flow() as usize),
-            Direction::Reverse => sender_of(packet.flow() as usize),
-        };
+    pub fn hear(&mut self, arrival: Arrival, network: &mut Network) {
+        match arrival.packet.direction() {
+            Direction::Forward => self.hear_data(arrival, network),
+            Direction::Reverse => self.hear_ack(arrival, network),
+        }
+    }
+
+    /// Lets the host at the end of a route do what is due before `time`.
+    #[inline]
+    fn get_to(&mut self, route: usize, time: Time, network: &mut Network) {
         let group = self.timers.group_of(route);
         if self.timers.is_behind(group, time) {
             self.catch_up(group, time, network);
-        }
-        let packet = match &mut self.capture {
-            None => packet,
-            Some(capture) => capture.arrives(time, packet),
-        };
-        match packet.direction() {
-            Direction::Forward => self.data_arrives(time, packet, network),
-            Direction::Reverse => self.ack_arrives(time, packet, network),
         }
     }
 
@@ -167,8 +136,17 @@ impl<'a> AllHosts<'a> {
     }
 
     /// Follows a packet that was sent.
-    #[inline]
+    #[inline(always)]
     pub fn follow(&mut self, fate: Fate, network: &mut Network) {
+        match fate {
+            Fate::UnderWay => {}
+            Fate::Delivered(arrival) => self.hear_data(arrival, network),
+            fate => self.follow_further(fate, network),
+        }
+    }
+
+    #[inline(never)]
+    fn follow_further(&mut self, fate: Fate, network: &mut Network) {
         match fate {
             Fate::UnderWay => {}
             Fate::Delivered(arrival) => self.hear(arrival, network),
@@ -178,198 +156,25 @@ impl<'a> AllHosts<'a> {
             }
             Fate::Departs(arrival, link) => self.departs(arrival, link, network),
             Fate::Doubled(packet) => self.double(packet),
-            Fate::News => {
-                while !self.is_cancelled()
-                    && let Some(fate) = network.news()
-                {
-                    self.follow(fate, network);
-                }
-            }
+            Fate::News => self.hear_news(network),
         }
     }
 
+    /// Takes all that is news.
     #[inline]
-    fn data_arrives(&mut self, now: Time, packet: Packet, network: &mut Network) {
-        let index = packet.flow() as usize;
-        let arrival = arrival_of(packet, now, self.flows[index].spec.packet_bytes);
-        self.receive(now, index, arrival, packet.bytes(), network);
-    }
-
-    /// Sends an acknowledgement and those that go with it.
-    #[inline]
-    pub fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
-        let mut next = Some(first);
-        while let Some(ack) = next {
-            let flow = &mut self.flows[index];
-            let Ends::Tcp(connection) = &mut flow.ends else { return };
-            let blocks = || connection.receiver.blocks();
-            let stamp = connection.parks_acks.then(|| clock(now));
-            let bytes = flow.spec.header_bytes;
-            let packet = self.parked.packet_of(index as u32, bytes, ack, stamp, blocks);
-            let packet = match &mut self.capture {
-                None => packet,
-                Some(capture) => capture.sends_ack(now, packet, ack, blocks),
-            };
-            next = connection.receiver.also();
-            let fate = network.send(now, packet);
-            self.follow(fate, network);
+    fn hear_news(&mut self, network: &mut Network) {
+        if network.has_news() {
+            self.hear_all_news(network);
         }
     }
 
-    /// Makes sure that a receiver is not late for what it wants.
-    #[inline]
-    pub fn plan_receiver(&mut self, index: usize, network: &mut Network) {
-        if let Ends::Tcp(connection) = &self.flows[index].ends
-            && let Some(deadline) = connection.receiver.deadline()
-        {
-            self.timers.at_latest(receiver_of(index), deadline, network);
-        }
-    }
-
-    #[inline]
-    fn ack_arrives(&mut self, now: Time, packet: Packet, network: &mut Network) {
-        let index = packet.flow() as usize;
-        let flow = &mut self.flows[index];
-        let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("an ACK of no connection") };
-        let sender = &mut connection.sender;
-        let fetched;
-        let (ack, blocks) = if packet.has(Flags::PARKED) {
-            fetched = self.parked.fetch(packet);
-            if let Some(capture) = &self.capture {
-                capture.assert_sent_with(packet, &fetched.blocks);
-            }
-            if let Some(stamp) = fetched.stamp {
-                sender.hear_stamp(stamp, fetched.ack.echo);
-            }
-            (fetched.ack, &fetched.blocks)
-        } else {
-            (ack_of(packet, now), &self.parked.none)
-        };
-        let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, ack, blocks, &mut watch);
-        if flow.spec.sampled {
-            self.recorder.note_mode(now, packet.flow(), sender);
-        }
-        if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
-            self.completed(now, index, message);
-        }
-        self.transmit(now, index, network);
-        self.plan_sender(index, network);
-    }
-
-    /// Sends all that a connection may send now.
-    #[inline]
-    pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
-        if let Some(lane) = self.lanes[index].data.filter(|lane| lane.is_open(now)) {
-            return self.transmit_in_express(now, index, &lane, network);
-        }
-        let note = clock(now) & (Packet::NOTES - 1);
-        if let Some((first, count, ecn)) = self.next_run(now, index) {
-            let bytes = self.flows[index].spec.packet_bytes;
-            for number in first..first + u64::from(count) {
-                if self.is_cancelled() {
-                    return;
-                }
-                let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
-                self.send_data(now, packet.with_ecn(ecn).with_note(note), network);
-            }
-            return;
-        }
+    #[cold]
+    fn hear_all_news(&mut self, network: &mut Network) {
         while !self.is_cancelled()
-            && let Some((segment, payload)) = self.next_segment(now, index)
+            && let Some(fate) = network.news()
         {
-            let bytes = payload as u16 + self.flows[index].spec.header_bytes;
-            let flags = Flags::RESENT
-                .when(segment.is_retransmission)
-                .and(Flags::PSH.when(segment.pushed))
-                .and(Flags::CWR.when(segment.cwr));
-            let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
-                .with_flags(flags)
-                .with_ecn(ecn_of(segment.ect))
-                .with_note(note);
-            self.send_data(now, packet, network);
+            self.follow_further(fate, network);
         }
-    }
-
-    /// Sends data of either kind.
-    #[inline]
-    fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
-        let packet = match &mut self.capture {
-            None => packet,
-            Some(capture) => capture.sends_data(now, packet),
-        };
-        let fate = network.send(now, packet);
-        self.note_departure(packet, fate, network);
-        self.follow(fate, network);
-    }
-
-    /// Tells a sender when the packet leaves that it has just sent, where its host's interface
-    /// has decided that, and has not turned it away.
-    #[inline]
-    fn note_departure(&mut self, packet: Packet, fate: Fate, network: &Network) {
-        let flow = &mut self.flows[packet.flow() as usize];
-        let Some(Interface { link, is_told: false }) = flow.interface else { return };
-        let is_lost = matches!(fate, Fate::Lost(_, at, _) if at == link);
-        if let Ends::Tcp(connection) = &mut flow.ends
-            && !is_lost
-        {
-            connection.sender.leaves_host(network.departs_by(link));
-        }
-    }
-
-    /// Tells a sender of a packet that leaves the interface of its host, or is lost there.
-    #[cold]
-    fn departs(&mut self, arrival: Arrival, link: LinkId, network: &mut Network) {
-        let Arrival { time, packet } = arrival;
-        let index = packet.flow() as usize;
-        let flow = &mut self.flows[index];
-        if packet.direction() == Direction::Reverse
-            || flow.interface.is_none_or(|interface| interface.link != link)
-        {
-            return;
-        }
-        if let Ends::Tcp(connection) = &mut flow.ends {
-            connection.sender.leaves_host(time);
-            self.plan_sender(index, network);
-        }
-    }
-
-    /// Makes sure that a sender is not late for what it wants.
-    #[inline]
-    pub fn plan_sender(&mut self, index: usize, network: &mut Network) {
-        let due = self.flows[index].sender_due();
-        self.timers.at_latest(sender_of(index), due, network);
-    }
-
-    #[cold]
-    fn completed(&mut self, now: Time, index: usize, message: Message) {
-        self.recorder.request(Request {
-            time_ns: message.issued.0,
-            flow: index as u32,
-            number: message.number,
-            bytes: message.bytes,
-            latency_ns: now.since(message.issued).0,
-        });
-        let flow = &mut self.flows[index];
-        let Some(connection) = flow.connection() else { return };
-        if connection.app.due() == Time::NEVER {
-            self.recorder.event_of(now, EventKind::Done, index as u32, &connection.sender);
-            flow.ended.get_or_insert(now);
-            if !flow.spec.sampled {
-                self.done.push(index as u32);
-            }
-        }
-    }
-
-    /// Lets a receiver do what is due at `now`.
-    fn receiver_acts(&mut self, index: usize, now: Time, network: &mut Network) {
-        if let Ends::Tcp(connection) = &mut self.flows[index].ends
-            && let Some(ack) = connection.receiver.on_timer(now)
-        {
-            self.send_acks(now, index, ack, network);
-        }
-        let deadline = self.flows[index].connection().and_then(|ends| ends.receiver.deadline());
-        self.timers.set(receiver_of(index), deadline.unwrap_or(Time::NEVER), network);
     }
 
     /// Lets a sender do what is due at `now`.
@@ -479,12 +284,6 @@ impl<'a> AllHosts<'a> {
                 datagrams.under_way.double(packet.number());
             }
         }
-    }
-
-    /// A link lost data at `now`.
-    #[cold]
-    pub fn drop_data(&mut self, now: Time, packet: Packet, cause: DropCause) {
-        self.lose(Arrival { time: now, packet }, cause);
     }
 
     #[cold]

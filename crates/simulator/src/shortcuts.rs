@@ -10,14 +10,12 @@ pub struct Shortcuts {
     pub receiver: bool,
     /// Plain links do not ask what else they might be.
     pub link: bool,
-    /// Where one plain link is the way, no packet is made.
-    pub lanes: bool,
     /// Acknowledgements that come one after the other are worked through together.
-    pub stretches: bool,
+    pub trains: bool,
 }
 
 impl Default for Shortcuts {
     fn default() -> Self {
-        Self { sender: true, receiver: true, link: true, lanes: true, stretches: true }
+        Self { sender: true, receiver: true, link: true, trains: true }
     }
 }

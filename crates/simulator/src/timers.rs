@@ -1,6 +1,6 @@
 //! When hosts want to act of themselves, group by group.
 
-use dumbbell_network::{Agenda, GroupId, Network, Span, Time};
+use dumbbell_network::{EventQueue, GroupId, Network, Span, Time};
 
 /// Timers and sampling times of all hosts.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct Group {
     routes: Vec<usize>,
     /// One leaf for each host: not later than the host wants to act. It may be earlier,
     /// and is then set again.
-    agenda: Agenda,
+    agenda: EventQueue,
     next_sample: Time,
     /// The earlier of the next timer and the next sample.
     wakes: Time,
@@ -41,7 +41,7 @@ impl Timers {
         let first = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
         let group = |routes: &[usize]| Group {
             routes: routes.to_vec(),
-            agenda: Agenda::new(routes.len()),
+            agenda: EventQueue::new(routes.len()),
             next_sample: first,
             wakes: first,
         };

@@ -8,7 +8,7 @@ use dumbbell_tcp::{Ack, Arrival, clock};
 
 /// A timestamp of which a note holds the lower bits, not later than `now`.
 #[inline]
-const fn stamp_of(note: u32, now: Time) -> u32 {
+pub const fn stamp_of(note: u32, now: Time) -> u32 {
     let clock = clock(now);
     clock.wrapping_sub(clock.wrapping_sub(note) & (Packet::NOTES - 1))
 }

@@ -43,7 +43,6 @@ pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 pub use arrival::{Arrival, clock};
 pub use rack::Moment;
 pub use ranges::RangeSet;
-pub use rate::DeliveryRate;
 pub use receiver::{Receiver, RunAcks};
 pub use reordering::Reordering;
 pub use rtt::{RttEstimator, RttSummary};

@@ -21,6 +21,7 @@ pub struct RateSampler {
     delivered_at: Time,
     /// The latest sent of the segments that this ACK delivered.
     newest: Option<Sent>,
+    #[cfg(test)]
     rate: Option<DeliveryRate>,
 }
 
@@ -48,6 +49,7 @@ const fn end_app_limit(conn: &mut Conn) {
 }
 
 /// A rate of delivery.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryRate {
     /// Segments delivered.
@@ -92,6 +94,7 @@ impl RateSampler {
             first_sent: now,
             delivered_at: now,
             newest: None,
+            #[cfg(test)]
             rate: None,
         }
     }
@@ -164,11 +167,13 @@ impl RateSampler {
         // Faster than the path allows: the segment was sent twice and the first arrived.
         if interval_us > 0 && interval_us >= u64::from(conn.min_rtt_us) {
             sample.interval_us = interval_us as i64;
+            #[cfg(test)]
             self.keep(DeliveryRate { segs, interval_us, is_app_limited: newest.is_app_limited });
         }
     }
 
     /// Remembers a rate; one that the application limited only if it is no smaller.
+    #[cfg(test)]
     fn keep(&mut self, rate: DeliveryRate) {
         let is_no_smaller =
             |kept: DeliveryRate| rate.segs * kept.interval_us >= kept.segs * rate.interval_us;
@@ -178,6 +183,7 @@ impl RateSampler {
     }
 
     /// The latest rate of delivery.
+    #[cfg(test)]
     pub const fn rate(&self) -> Option<DeliveryRate> {
         self.rate
     }

@@ -131,16 +131,31 @@ impl Receiver {
     /// there is one, [`Self::also`] may have another.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: Arrival) -> Option<Ack> {
-        let plain = arrival.number == self.next && arrival.is_plain();
-        if !plain || self.disturbed || !self.delay.is_usual(now) {
-            return self.on_unusual_data(now, &arrival);
+        if arrival.is_plain() && self.expects(now, arrival.number) {
+            self.on_expected_data(now, arrival.stamp, arrival.pushed)
+        } else {
+            self.on_unusual_data(now, &arrival)
         }
+    }
+
+    /// Whether a segment is the next, and nothing else is to be seen to if it is full and says
+    /// nothing of congestion (header prediction).
+    #[inline]
+    #[must_use]
+    pub fn expects(&self, now: Time, number: u64) -> bool {
+        number == self.next && !self.disturbed && self.delay.is_usual(now)
+    }
+
+    /// Takes such a segment; gives the acknowledgement to send at once, if any, after which there
+    /// is no other.
+    #[inline]
+    pub fn on_expected_data(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
         self.delay.on_usual_data(now);
         self.received_segs += 1;
-        self.note_stamp(arrival.number, arrival.stamp);
+        self.note_stamp(self.next, stamp);
         self.next += 1;
         let is_enough = self.next - self.acknowledged >= DELAYED_SEGS_MAX;
-        if is_enough || arrival.pushed || self.delay.is_quick() {
+        if is_enough || pushed || self.delay.is_quick() {
             return Some(self.acknowledge());
         }
         self.ack_due = now + self.delay.wait();
@@ -151,7 +166,7 @@ impl Receiver {
     /// if the last comes until `last` and not more than `takes` after the first.
     #[inline]
     #[must_use]
-    pub fn expects(&self, first: u64, last: Time, takes: Span) -> bool {
+    pub fn expects_run(&self, first: u64, last: Time, takes: Span) -> bool {
         first == self.next
             && !self.disturbed
             && !self.delay.is_quick()
@@ -205,12 +220,18 @@ impl Receiver {
         self.unusual.blocks.clone()
     }
 
+    /// As [`Self::deadline`], [`Time::NEVER`] if there is none.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Time {
+        self.ack_due.min(self.run_due)
+    }
+
     /// When [`Self::on_timer`] wants to be called, if nothing arrives before.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
-        let due = self.ack_due.min(self.run_due);
-        (due < Time::NEVER).then_some(due)
+        Some(self.due()).filter(|due| *due < Time::NEVER)
     }
 
     /// Does what is due; gives the acknowledgement to send, as [`Self::on_data`] does.

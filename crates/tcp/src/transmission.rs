@@ -5,7 +5,7 @@ use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
 
 use crate::chunks::Room;
-use crate::rate::{self, Acknowledged, DeliveryRate, Sending};
+use crate::rate::{self, Acknowledged, Sending};
 use crate::scoreboard::{Delivery, Losses};
 use crate::sender::Sender;
 use crate::shaping::{Request, Verdict};
@@ -24,16 +24,9 @@ pub(crate) struct Told {
 
 impl Sender {
     /// The latest rate of delivery, where the algorithm looks at rates.
-    #[must_use]
-    pub fn delivery_rate(&self) -> Option<DeliveryRate> {
+    #[cfg(test)]
+    fn delivery_rate(&self) -> Option<rate::DeliveryRate> {
         self.rates.as_ref().and_then(|rates| rates.rate())
-    }
-
-    /// Whether the application, not the network, limits sending now, where the
-    /// algorithm looks at rates.
-    #[must_use]
-    pub fn is_app_limited(&self) -> Option<bool> {
-        self.rates.as_ref().map(|_| self.conn.app_limited_segs > 0)
     }
 
     /// The first segment that must not be sent yet.
@@ -210,7 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::rate::RateSampler;
+    use crate::rate::{DeliveryRate, RateSampler};
     use crate::sender::{Congestion, Observer, SenderConfig};
     use crate::stack::{PROFILES, Stack};
     use crate::{Ack, Arrival, Moment, Receiver, SackBlocks};

@@ -97,18 +97,74 @@ pub trait Scheduler: Send + std::fmt::Debug {
     fn waiting(&self) -> Vec<Packet>;
 }
 
-/// An empty queue of a discipline that decides on departure; none if it decides on
-/// arrival, as an [`Admission`].
-#[must_use]
-pub fn scheduler(config: &QueueConfig, random: Random) -> Option<Box<dyn Scheduler>> {
-    let limit = config.limit;
-    Some(match &config.discipline {
-        Discipline::CoDel(codel) => Box::new(CoDel::new(codel, limit)),
-        Discipline::FqCoDel(fq_codel) => Box::new(FqCoDel::new(fq_codel, limit, random)),
-        Discipline::Fq(fq) => Box::new(Fq::new(fq, limit)),
-        Discipline::Classes(classes) => Box::new(Classes::new(classes, limit)),
-        Discipline::Fifo {} | Discipline::Step { .. } | Discipline::Red(_) | Discipline::Pie(_) => {
-            return None;
+/// A discipline that decides when the transmitter is free, as one type.
+#[derive(Debug)]
+pub enum AnyScheduler {
+    /// Controlled delay.
+    CoDel(Box<CoDel>),
+    /// Controlled delay for each flow.
+    FqCoDel(Box<FqCoDel>),
+    /// Fair queueing.
+    Fq(Box<Fq>),
+    /// Classes.
+    Classes(Box<Classes>),
+}
+
+/// Asks whichever discipline it is.
+macro_rules! of_each {
+    ($any:expr, $scheduler:ident => $answer:expr) => {
+        match $any {
+            Self::CoDel($scheduler) => $answer,
+            Self::FqCoDel($scheduler) => $answer,
+            Self::Fq($scheduler) => $answer,
+            Self::Classes($scheduler) => $answer,
         }
-    })
+    };
+}
+
+impl AnyScheduler {
+    /// An empty queue; none if the discipline decides on arrival, as an [`Admission`].
+    #[must_use]
+    pub fn new(config: &QueueConfig, random: Random) -> Option<Self> {
+        let limit = config.limit;
+        Some(match &config.discipline {
+            Discipline::CoDel(codel) => Self::CoDel(Box::new(CoDel::new(codel, limit))),
+            Discipline::FqCoDel(it) => Self::FqCoDel(Box::new(FqCoDel::new(it, limit, random))),
+            Discipline::Fq(fq) => Self::Fq(Box::new(Fq::new(fq, limit))),
+            Discipline::Classes(classes) => Self::Classes(Box::new(Classes::new(classes, limit))),
+            Discipline::Fifo {}
+            | Discipline::Step { .. }
+            | Discipline::Red(_)
+            | Discipline::Pie(_) => return None,
+        })
+    }
+}
+
+impl Scheduler for AnyScheduler {
+    #[inline]
+    fn enqueue(&mut self, now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
+        of_each!(self, it => it.enqueue(now, queued, dropped));
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
+        of_each!(self, it => it.dequeue(now, dropped))
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        of_each!(self, it => it.packets())
+    }
+
+    fn bytes(&self) -> u64 {
+        of_each!(self, it => it.bytes())
+    }
+
+    fn marked(&self) -> u64 {
+        of_each!(self, it => it.marked())
+    }
+
+    fn waiting(&self) -> Vec<Packet> {
+        of_each!(self, it => it.waiting())
+    }
 }

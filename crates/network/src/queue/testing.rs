@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, QueueConfig, Queued, Scheduler, Verdict, scheduler};
+use super::{Admission, AnyScheduler, Backlog, QueueConfig, Queued, Scheduler, Verdict};
 use crate::packet::{Direction, Packet};
 use crate::random::Random;
 use crate::serializer::Serializer;
@@ -36,7 +36,9 @@ pub fn admission(limit: &str, discipline: &str) -> Admission {
 
 /// A scheduler.
 pub fn schedules(limit: &str, discipline: &str) -> Box<dyn Scheduler> {
-    scheduler(&config(limit, discipline), Random::new(17, 0)).expect("a scheduler")
+    Box::new(
+        AnyScheduler::new(&config(limit, discipline), Random::new(17, 0)).expect("a scheduler"),
+    )
 }
 
 /// Takes what a scheduler gives at a time, dropped packets aside.

@@ -83,14 +83,12 @@ impl Transmitter {
         }
     }
 
-    /// A time that no transmission of `wire_bytes` falls short of, now or later.
+    /// How long a packet takes to be sent, if the rate is constant.
     #[must_use]
-    pub fn shortest(&self, wire_bytes: u32) -> Span {
+    pub const fn constant_service(&self, wire_bytes: u32) -> Option<Span> {
         match self {
-            Self::None | Self::Trace(_) => Span::ZERO,
-            Self::Constant(serializer) => serializer.shortest(wire_bytes),
-            Self::Stepped(stepped) => stepped.shortest(wire_bytes),
-            Self::TokenBucket(bucket) => bucket.shortest(wire_bytes),
+            Self::Constant(serializer) => Some(serializer.shortest(wire_bytes)),
+            _ => None,
         }
     }
 }
@@ -122,7 +120,7 @@ mod tests {
             let (mut ready, mut previous) = (Time::ZERO, (Time::ZERO, Time::ZERO));
             for (pause, bytes) in packets {
                 ready += Span(pause);
-                let shortest = transmitter.shortest(bytes);
+                let shortest = transmitter.constant_service(bytes).unwrap_or(Span::ZERO);
                 let begins = transmitter.begins(ready);
                 prop_assert_eq!(transmitter.begins(transmitter.free_at()), transmitter.free_at());
                 let (start, end) = transmitter.send(ready, bytes);
@@ -141,6 +139,6 @@ mod tests {
     fn without_a_rate_sending_takes_no_time() {
         let mut transmitter = Transmitter::new(None);
         assert_eq!(transmitter.send(Time(7), 1500), (Time(7), Time(7)));
-        assert_eq!((transmitter.free_at(), transmitter.shortest(1500)), (Time::ZERO, Span::ZERO));
+        assert_eq!((transmitter.free_at(), transmitter.constant_service(1500)), (Time::ZERO, None));
     }
 }

@@ -17,18 +17,14 @@ pub struct Stepped {
     free_at: Time,
     /// What has been used of the nanosecond at `free_at`, in 1/rate.
     used: u64,
-    fastest: u64,
 }
 
 impl Stepped {
     /// An idle transmitter.
     ///
-    /// # Panics
-    /// If there is no step.
     #[must_use]
     pub fn new(steps: &Steps<u64>) -> Self {
-        let fastest = steps.values().max().expect("at least one step").max(1);
-        Self { steps: steps.0.clone(), step: 0, free_at: Time::ZERO, used: 0, fastest }
+        Self { steps: steps.0.clone(), step: 0, free_at: Time::ZERO, used: 0 }
     }
 
     /// See [`super::Transmitter::send`].
@@ -68,12 +64,6 @@ impl Stepped {
             return at.min(Time::STUCK);
         }
         now.iter().find(|step| step.1 > 0).map_or(Time::STUCK, |step| step.0)
-    }
-
-    /// See [`super::Transmitter::shortest`].
-    #[must_use]
-    pub const fn shortest(&self, wire_bytes: u32) -> Span {
-        Span(wire_bytes as u64 * BYTE / self.fastest)
     }
 
     fn step_ends(&self) -> Time {

@@ -3,7 +3,7 @@
 use super::TokenBucketConfig;
 use crate::bucket::Bucket;
 use crate::serializer::Serializer;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// A transmitter at work.
 #[derive(Clone, Debug)]
@@ -47,12 +47,6 @@ impl TokenBucket {
     pub fn begins(&self, ready: Time) -> Time {
         self.bucket.holds_at(self.latest_bytes).max(self.sent_at).max(ready)
     }
-
-    /// See [`super::Transmitter::shortest`].
-    #[must_use]
-    pub fn shortest(&self, wire_bytes: u32) -> Span {
-        self.peak.as_ref().map_or(Span::ZERO, |peak| peak.shortest(wire_bytes))
-    }
 }
 
 #[cfg(test)]
@@ -90,7 +84,6 @@ mod tests {
         let ends: Vec<_> = (0..5).map(|_| bucket.send(Time(0), 1500).1.as_micros()).collect();
         // A packet takes 100 us; tokens for the fourth are there after 1 ms.
         assert_eq!(ends, [100, 200, 300, 1_100, 2_100]);
-        assert_eq!(bucket.shortest(1500), Span(100_000));
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn a_captured_run_is_the_run_without_capture_and_nothing_is_missing() {
 }
 
 #[test]
-fn express_lanes_make_no_difference() {
+fn packets_that_are_looked_at_make_no_difference() {
     let flows = (0..3).map(|n| flow("cubic", None, (20 + n) * MILLISECOND)).collect();
     let short = scenario(50_000_000, 30, 5, flows);
     let (run, [sent, _]) = both(&resolve(&with(short, "/record/interval_ns", json!(MILLISECOND))));
@@ -147,9 +147,9 @@ fn the_end_of_a_chunk_says_psh() {
     assert!(!sent(false).iter().any(|packet| packet.psh), "before Linux 5.4");
 }
 
-/// What ends an undisturbed stretch, one thing at a time: two bulk flows with equal round-trip
+/// What ends a train, one thing at a time: two bulk flows with equal round-trip
 /// times, which share all links unless a receiver has one of its own.
-fn stretches() -> Vec<(&'static str, Value)> {
+fn train_ends() -> Vec<(&'static str, Value)> {
     let pair = |rate_bps, queue, algorithm: &str| {
         let second = with(flow(algorithm, None, 20 * MILLISECOND), "/start_ns", json!(3_000_000));
         let flows = vec![flow(algorithm, None, 20 * MILLISECOND), second];
@@ -213,8 +213,8 @@ fn stretches() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn undisturbed_stretches_make_no_difference() {
-    for (what, scenario) in stretches() {
+fn trains_make_no_difference() {
+    for (what, scenario) in train_ends() {
         let (run, _) = both(&scenario);
         assert!(run.summary.packets > 100, "{what}");
     }

@@ -90,7 +90,7 @@ fn any_reordering() -> impl Strategy<Value = Value> {
 
 prop_compose! {
     /// Shares that come twice and late, there and back; in every second network neither, so
-    /// that links are in express.
+    /// that links are plain.
     fn any_trouble()(
         plain: bool,
         duplicate in prop::array::uniform2(any_share()),
@@ -284,7 +284,7 @@ proptest! {
         prop_assert_eq!(summary(&first), summary(&second));
     }
 
-    /// Although no stretch of acknowledgements is worked through at once.
+    /// Although no train of acknowledgements is worked through at once.
     #[test]
     fn a_run_whose_modes_are_kept_is_the_run_without(scenario in any_scenario()) {
         let plain = run(&scenario);
@@ -300,7 +300,7 @@ proptest! {
         prop_assert!(plain.modes.time_ns.is_empty());
     }
 
-    /// Although links of which delays are kept are in express no more.
+    /// Although no train passes links of which delays are kept.
     #[test]
     fn a_run_whose_delays_are_kept_is_the_run_without(
         scenario in any_scenario(), length_ms in 1u64..10_000,

@@ -11,25 +11,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// One closed, and all.
-pub const CLOSED: [(&str, Shortcuts); 6] = {
-    const OPEN: Shortcuts =
-        Shortcuts { sender: true, receiver: true, link: true, lanes: true, stretches: true };
+pub const CLOSED: [(&str, Shortcuts); 5] = {
+    const OPEN: Shortcuts = Shortcuts { sender: true, receiver: true, link: true, trains: true };
     [
         ("sender", Shortcuts { sender: false, ..OPEN }),
         ("receiver", Shortcuts { receiver: false, ..OPEN }),
         ("link", Shortcuts { link: false, ..OPEN }),
-        ("lanes", Shortcuts { lanes: false, ..OPEN }),
-        ("stretches", Shortcuts { stretches: false, ..OPEN }),
-        (
-            "all",
-            Shortcuts {
-                sender: false,
-                receiver: false,
-                link: false,
-                lanes: false,
-                stretches: false,
-            },
-        ),
+        ("trains", Shortcuts { trains: false, ..OPEN }),
+        ("all", Shortcuts { sender: false, receiver: false, link: false, trains: false }),
     ]
 };
 

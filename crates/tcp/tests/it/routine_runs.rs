@@ -80,7 +80,7 @@ impl End {
         let takes = Span(train.spacing.0 * u64::from(train.count));
         let last = began + Span(train.spacing.0 * u64::from(train.count - 1));
         let is_undisturbed = self.receiver.deadline().is_none_or(|due| last <= due);
-        if !is_undisturbed || !self.receiver.expects(first, last, takes) {
+        if !is_undisturbed || !self.receiver.expects_run(first, last, takes) {
             return false;
         }
         let acks = &mut self.acks;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dumbbell_network::{Agenda, Span, Time};
+use dumbbell_network::{EventQueue, Span, Time};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::time::{ClockId, clock_gettime};
@@ -32,7 +32,7 @@ pub struct Driver {
     epoll: Epoll,
     alarm: Alarm,
     /// One leaf for each flow, then one for the samples, then one for the end.
-    agenda: Agenda,
+    agenda: EventQueue,
     /// What a turn was too short for.
     unfinished: Vec<u64>,
     interval: Option<Span>,
@@ -50,7 +50,7 @@ impl Driver {
         let flows = connections.iter().zip(ends);
         let flows: Vec<_> =
             flows.map(|(connection, ends)| FlowState::new(connection, ends, plan.seed)).collect();
-        let mut agenda = Agenda::new(flows.len() + 2);
+        let mut agenda = EventQueue::new(flows.len() + 2);
         for (leaf, flow) in flows.iter().enumerate() {
             agenda.set(leaf, flow.due());
         }

@@ -104,9 +104,10 @@ fn until(network: &mut Network, now: Time, digest: &mut Sha256) {
     }
 }
 
+/// What became of a packet. Whether the network says it at once or as news is the same.
 fn tell(fate: &Fate, digest: &mut Sha256) {
     let (kind, time, packet) = match fate {
-        Fate::UnderWay => (0, Time::ZERO, None),
+        Fate::UnderWay | Fate::News => return,
         Fate::Delivered(arrival) => (1, arrival.time, Some(arrival.packet)),
         Fate::Lost(arrival, link, cause) => {
             digest.update((*link as u64).to_le_bytes());
@@ -117,7 +118,6 @@ fn tell(fate: &Fate, digest: &mut Sha256) {
             (kind, arrival.time, Some(arrival.packet))
         }
         Fate::Doubled(packet) => (4, Time::ZERO, Some(*packet)),
-        Fate::News => (5, Time::ZERO, None),
         Fate::Departs(arrival, link) => {
             digest.update((*link as u64).to_le_bytes());
             (6, arrival.time, Some(arrival.packet))

@@ -1,77 +1,91 @@
-//! Undisturbed stretches: acknowledgements of bulk data that come one after the other, let
+//! Trains: acknowledgements of bulk data that come one after the other over direct paths, let
 //! new segments go, and are answered, while nothing else happens in between.
 //!
 //! All that happens is what [`AllHosts::hear`] would do; what is left out is looking at
-//! every step for what else might happen. Whatever is not routine ends the stretch.
+//! every step for what else might happen. Whatever is not routine ends the train.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_network::{Arrival, Express, GroupId, Network, Packet, Roads, Time};
+use dumbbell_network::{Arrival, DirectPath, GroupId, Network, Packet, Time, Train};
 use dumbbell_tcp::clock;
 
-use crate::express::Lanes;
-use crate::flow::{Connection, Ends, FlowState};
-use crate::hosts::{AllHosts, receiver_of, sender_of};
+use super::AllHosts;
+use crate::flow::{Connection, Ends, FlowState, receiver_of, sender_of};
 use crate::timers::Timers;
 use crate::wire::plain_packet;
 
-/// The lanes of all connections whose acknowledgements a group hears.
+/// The direct paths of all connections whose acknowledgements a group hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharedLanes {
-    data: Express,
-    acks: Express,
+pub struct SharedPaths {
+    data: DirectPath,
+    acks: DirectPath,
     /// The group of the receivers.
     receivers: GroupId,
 }
 
-/// Why a stretch ended.
+/// Why a train ended.
 enum End {
     /// What comes next is not certain or not routine.
     Stopped { worked: bool },
     /// A connection has nothing to send, or nothing that goes in runs.
     Ask { flow: usize, now: Time },
-    /// A run of new segments meets more than empty roads.
+    /// A run of new segments may meet a loss or a full queue.
     Send { flow: usize, now: Time, first: u64, count: u32 },
     /// A host wants to act earlier than is known.
     Plan { flow: usize },
 }
 
-impl SharedLanes {
+impl SharedPaths {
     /// Those of each group, where all its connections have the same.
-    pub fn of_groups(lanes: &[Lanes], network: &Network) -> Vec<Option<Self>> {
+    pub fn of_groups(flows: &[FlowState], timers: &Timers, network: &Network) -> Vec<Option<Self>> {
         let of_group = |(group, routes): (GroupId, &[usize])| {
             let mut all = routes.iter().map(|&route| {
                 let is_sender = route == sender_of(route / 2);
-                is_sender.then(|| Self::of(&lanes[route / 2], group, network)).flatten()
+                is_sender.then(|| Self::of(&flows[route / 2], route / 2, group, timers, network))?
             });
             let first = all.next()??;
-            all.all(|lanes| lanes == Some(first)).then_some(first)
+            all.all(|paths| paths == Some(first)).then_some(first)
         };
         network.groups().enumerate().map(of_group).collect()
     }
 
-    fn of(lanes: &Lanes, group: GroupId, network: &Network) -> Option<Self> {
-        let shared = Self { data: lanes.data?, acks: lanes.acks?, receivers: lanes.group };
-        let is_heard = network.hears(&shared.acks) == Some(group);
-        (is_heard && !shared.data.meets(&shared.acks)).then_some(shared)
+    fn of(
+        flow: &FlowState,
+        index: usize,
+        group: GroupId,
+        timers: &Timers,
+        network: &Network,
+    ) -> Option<Self> {
+        let data = network.direct_path(receiver_of(index)).filter(DirectPath::ends_at_host)?;
+        let acks = network.direct_path(sender_of(index)).filter(|path| !path.ends_at_host())?;
+        let is_heard = network.hears(&acks) == Some(group);
+        let fits = is_heard && !data.meets(&acks) && !flow.needs_packets();
+        let receivers = timers.group_of(receiver_of(index));
+        fits.then_some(Self { data, acks, receivers })
     }
 }
 
 impl AllHosts<'_> {
+    /// Whether there may be trains at all.
+    pub fn has_trains(&self) -> bool {
+        self.shared_paths.iter().any(Option::is_some)
+    }
+
     /// Works through what comes next as long as it is routine; gives whether anything was.
     #[inline]
-    pub fn stretch(&mut self, network: &mut Network) -> bool {
+    pub fn take_train(&mut self, network: &mut Network) -> bool {
         let Some((group, packet)) = network.next_heard() else { return false };
-        let Some(lanes) = &self.shared_lanes[group] else { return false };
+        let Some(paths) = &self.shared_paths[group] else { return false };
         match &self.flows[packet.flow() as usize].ends {
             Ends::Tcp(connection) if connection.expects(packet) => {}
             _ => return false,
         }
-        let until = network.undisputed(group).min(self.timers.wakes(group)).min(lanes.data.last());
-        let received = self.timers.wakes(lanes.receivers).min(network.end()).min(lanes.acks.last());
-        let mut roads = network.roads(&lanes.data, &lanes.acks);
-        let end = travel(&mut self.flows, &self.timers, self.cancel, &mut roads, until, received);
-        network.leave(group);
+        let until = network.undisputed(group).min(self.timers.wakes(group)).min(paths.data.last());
+        let received = self.timers.wakes(paths.receivers).min(network.end()).min(paths.acks.last());
+        let mut train = network.begin_train(&paths.data, &paths.acks);
+        let end =
+            work_through(&mut self.flows, &self.timers, self.cancel, &mut train, (until, received));
+        network.end_train(group);
         let flow = match end {
             End::Stopped { worked } => return worked,
             End::Ask { flow, now } => {
@@ -79,8 +93,7 @@ impl AllHosts<'_> {
                 flow
             }
             End::Send { flow, now, first, count } => {
-                let lane = lanes.data;
-                self.send_run(now, flow, first, count, &lane, network);
+                self.send_run(now, flow, first, count, network);
                 flow
             }
             End::Plan { flow } => {
@@ -101,20 +114,19 @@ impl Connection {
     }
 }
 
-/// Works through routine acknowledgements that come until `until`, as long as what they let
-/// go is received until `received`.
+/// Works through routine acknowledgements that come until the first time, as long as what they
+/// let go is received until the second.
 #[inline(never)]
-fn travel(
+fn work_through(
     flows: &mut [FlowState],
     timers: &Timers,
     cancel: &AtomicBool,
-    roads: &mut Roads<'_>,
-    until: Time,
-    received: Time,
+    train: &mut Train<'_>,
+    (until, received): (Time, Time),
 ) -> End {
     let mut worked = false;
     while !cancel.load(Ordering::Relaxed)
-        && let Some(Arrival { time: now, packet }) = roads.next(until)
+        && let Some(Arrival { time: now, packet }) = train.next(until)
     {
         let flow = packet.flow() as usize;
         let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut flows[flow] else {
@@ -125,26 +137,24 @@ fn travel(
         }
         let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
-        roads.skip();
+        train.skip();
         sender.on_routine_ack(now, packet.number());
         let Some((first, count)) = sender.next_run(now) else { return End::Ask { flow, now } };
         counters.count_sent(spec, count);
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
-        let (last, takes) = roads.run_ends(now, count, packet_bytes);
-        let is_routine = last <= received && receiver.expects(first, last, takes);
-        if !is_routine || !roads.admit(now, count) {
+        let (last, takes) = train.ends(now, count, packet_bytes);
+        let is_routine = last <= received && receiver.expects_run(first, last, takes);
+        if !is_routine || !train.admit(now, count) {
             return End::Send { flow, now, first, count };
         }
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
-        let stamp = clock(now);
-        receiver.on_routine_run(count, stamp, |acks| {
+        receiver.on_routine_run(count, clock(now), |acks| {
             let packet_of = |ack| plain_packet(flow as u32, header_bytes, ack);
-            roads.send(now, (count, packet_bytes, header_bytes), || acks.of_next(), packet_of)
+            train.send(now, (count, packet_bytes), || acks.of_next(), packet_of)
         });
-        let (due, acked) = (sender.deadline().min(app.due()), receiver.deadline());
-        let is_covered = acked.is_none_or(|acked| timers.covers(receiver_of(flow), acked));
-        if !is_covered || !timers.covers(sender_of(flow), due) {
+        let (due, acked) = (sender.deadline().min(app.due()), receiver.due());
+        if !timers.covers(receiver_of(flow), acked) || !timers.covers(sender_of(flow), due) {
             return End::Plan { flow };
         }
     }

@@ -1,0 +1,152 @@
+//! The earliest of many times, each of which is set on its own.
+//!
+//! Every source of events (a link, a host's timer) has a place. Few sources lie in an array, of
+//! which the least is looked up; many are the leaves of a tournament tree, in which setting costs
+//! its depth at most and reading nothing. Of equal times the lowest place comes first, so the
+//! order of events never depends on anything but the scenario.
+
+use crate::units::Time;
+
+/// So many times are looked through.
+const FEW: usize = 8;
+/// Half as many are enough in most networks.
+const FEWER: usize = 4;
+
+/// Times by place, with the earliest known or soon found.
+#[derive(Clone, Debug)]
+pub struct EventQueue {
+    few: [Time; FEW],
+    sources: usize,
+    /// Empty where there are few.
+    nodes: Vec<(Time, u32)>,
+    leaves: usize,
+}
+
+impl EventQueue {
+    /// So many `sources`, none of which has anything planned.
+    #[must_use]
+    pub fn new(sources: usize) -> Self {
+        let few = [Time::NEVER; FEW];
+        if sources <= FEW {
+            return Self { few, sources, nodes: Vec::new(), leaves: 0 };
+        }
+        let leaves = sources.next_power_of_two();
+        let mut nodes = vec![(Time::NEVER, 0); 2 * leaves];
+        for (leaf, node) in nodes[leaves..].iter_mut().enumerate() {
+            node.1 = u32::try_from(leaf).expect("fewer than 2^32 event sources");
+        }
+        for parent in (1..leaves).rev() {
+            nodes[parent] = nodes[2 * parent];
+        }
+        Self { few, sources, nodes, leaves }
+    }
+
+    /// The earliest time and its source; [`Time::NEVER`] if nothing is planned.
+    #[inline]
+    #[must_use]
+    pub fn earliest(&self) -> (Time, usize) {
+        // In halves, so that one comparison need not wait for the one before.
+        let earlier = |a: (Time, usize), b: (Time, usize)| if b.0 < a.0 { b } else { a };
+        let at = |place: usize| (self.few[place], place);
+        let half = |place| {
+            earlier(earlier(at(place), at(place + 1)), earlier(at(place + 2), at(place + 3)))
+        };
+        if self.sources <= FEWER {
+            half(0)
+        } else if self.sources <= FEW {
+            earlier(half(0), half(FEWER))
+        } else {
+            let (time, leaf) = self.nodes[1];
+            (time, leaf as usize)
+        }
+    }
+
+    /// The time set for a source.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, source: usize) -> Time {
+        match self.nodes.get(self.leaves + source) {
+            Some(node) if self.leaves > 0 => node.0,
+            _ => self.few[source],
+        }
+    }
+
+    /// The earliest time and its source among all but one.
+    #[inline]
+    #[must_use]
+    pub fn earliest_beside(&self, source: usize) -> (Time, usize) {
+        if self.leaves == 0 {
+            let others = self.few[..self.sources].iter().enumerate();
+            let others = others.filter(|(other, _)| *other != source);
+            return others.map(|(other, &time)| (time, other)).min().unwrap_or((Time::NEVER, FEW));
+        }
+        let mut node = self.leaves + source;
+        let mut winner = (Time::NEVER, u32::MAX);
+        while node > 1 {
+            winner = winner.min(self.nodes[node ^ 1]);
+            node /= 2;
+        }
+        (winner.0, winner.1 as usize)
+    }
+
+    /// Sets the time of a source; [`Time::NEVER`] removes it.
+    #[inline]
+    pub fn set(&mut self, source: usize, time: Time) {
+        if self.leaves == 0 {
+            self.few[source] = time;
+        } else {
+            self.set_leaf(source, time);
+        }
+    }
+
+    fn set_leaf(&mut self, leaf: usize, time: Time) {
+        let mut node = self.leaves + leaf;
+        let mut winner = (time, leaf as u32);
+        self.nodes[node] = winner;
+        while node > 1 {
+            let sibling = self.nodes[node ^ 1];
+            // On equal times the left one wins: the winner so far if its node is even.
+            let keeps = winner.0 < sibling.0 || (winner.0 == sibling.0 && node % 2 == 0);
+            winner = if keeps { winner } else { sibling };
+            node /= 2;
+            if self.nodes[node] == winner {
+                return;
+            }
+            self.nodes[node] = winner;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn earliest_is_the_minimum_and_ties_go_to_the_lowest_place(
+            sources in 1usize..40,
+            sets in prop::collection::vec((0usize..40, 0u64..20), 1..200),
+        ) {
+            let mut events = EventQueue::new(sources);
+            let mut times = vec![Time::NEVER; sources];
+            prop_assert_eq!(events.earliest().0, Time::NEVER);
+            for (source, time) in sets {
+                let source = source % sources;
+                let time = if time == 0 { Time::NEVER } else { Time(time) };
+                events.set(source, time);
+                times[source] = time;
+                let expected = times.iter().enumerate().map(|(i, t)| (*t, i)).min().unwrap();
+                prop_assert_eq!(events.earliest(), expected);
+                prop_assert_eq!(events.get(source), time);
+                let others = times.iter().enumerate().filter(|(other, _)| *other != source);
+                let earliest = others.map(|(i, t)| (*t, i)).min();
+                let beside = events.earliest_beside(source);
+                match earliest.filter(|(time, _)| *time < Time::NEVER) {
+                    Some(earliest) => prop_assert_eq!(beside, earliest),
+                    None => prop_assert_eq!(beside.0, Time::NEVER),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Impairments before the queue.
+
+use super::DropCause;
+use crate::chance::Chance;
+use crate::delays::Jitter;
+use crate::link_config::LinkConfig;
+use crate::loss::{LossModel, Losses};
+use crate::packet::Packet;
+use crate::policer::Policer;
+use crate::random::Random;
+use crate::units::{Span, Time};
+
+/// What happens to packets before the queue.
+#[derive(Debug)]
+pub(super) struct Entrance {
+    policer: Option<Policer>,
+    losses: Losses,
+    duplicate: Option<Chance>,
+    jitter: Option<Jitter>,
+}
+
+/// The losses of a link.
+pub(super) fn losses(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Losses {
+    let mut streams = random(1);
+    let losses = config.loss.iter().map(|loss| LossModel::new(loss, streams.split()));
+    Losses::new(losses.collect())
+}
+
+/// Whether nothing but losses happens before the queue of a link.
+pub(super) fn only_loses(config: &LinkConfig) -> bool {
+    config.policer.is_none() && config.duplicate == 0.0 && config.jitter == Span::ZERO
+}
+
+impl Entrance {
+    /// None if nothing happens there.
+    pub fn new(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Option<Box<Self>> {
+        if only_loses(config) && config.loss.is_empty() {
+            return None;
+        }
+        Some(Box::new(Self {
+            policer: config.policer.as_ref().map(Policer::new),
+            losses: losses(config, &random),
+            duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
+            jitter: Jitter::up_to(config.jitter, || random(3)),
+        }))
+    }
+
+    /// Whether packets may come twice.
+    pub const fn duplicates(&self) -> bool {
+        self.duplicate.is_some()
+    }
+
+    /// Whether the packet that has just arrived comes twice.
+    pub fn duplicate(&mut self) -> bool {
+        self.duplicate.as_mut().is_some_and(Chance::happens)
+    }
+
+    /// When the packet joins the queue, or why it does not.
+    #[inline]
+    pub fn pass(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Result<Time, DropCause> {
+        if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire_bytes)) {
+            return Err(DropCause::Overflow);
+        }
+        if self.losses.lost(now, packet) {
+            return Err(DropCause::Random);
+        }
+        Ok(self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now)))
+    }
+}

@@ -1,0 +1,140 @@
+//! A link that decides on arrival, whatever its rate, its queue management and its impairments.
+
+use super::entrance::Entrance;
+use super::exit::Exit;
+use super::meter::{Meter, Waiting};
+use super::{DropCause, Passage};
+use crate::drops::Refusal;
+use crate::link_config::LinkConfig;
+use crate::packet::{Ecn, Packet};
+use crate::queue::{Admission, Backlog, Verdict};
+use crate::random::Random;
+use crate::transmitter::Transmitter;
+use crate::units::{Span, Time};
+
+/// What a typical packet has at the IP layer.
+const TYPICAL_BYTES: u32 = 1_500;
+
+/// Impairments, a queue that admits, a transmitter, and impairments behind it.
+#[derive(Debug)]
+pub struct GeneralLink {
+    pub(super) meter: Meter,
+    overhead_bytes: u32,
+    entrance: Option<Box<Entrance>>,
+    admission: Admission,
+    transmitter: Transmitter,
+    exit: Exit,
+}
+
+impl GeneralLink {
+    /// # Panics
+    /// If the discipline schedules.
+    pub(super) fn new(config: &LinkConfig, meter: Meter, random: impl Fn(u64) -> Random) -> Self {
+        let overhead_bytes = u32::from(config.overhead_bytes);
+        let packet_time = config
+            .rate
+            .as_ref()
+            .map_or(Span::ZERO, |rate| rate.typical_time(TYPICAL_BYTES + overhead_bytes));
+        let admission = Admission::new(&config.queue, packet_time, random(0));
+        Self {
+            meter,
+            overhead_bytes,
+            entrance: Entrance::new(config, &random),
+            admission: admission.expect("a discipline schedules or admits"),
+            transmitter: Transmitter::new(config.rate.as_ref()),
+            exit: Exit::new(config, &random),
+        }
+    }
+
+    /// Takes a packet at `now`, which never goes back between calls.
+    pub fn arrive(&mut self, now: Time, packet: Packet) -> Passage {
+        if now > self.meter.next_sample {
+            self.meter.sample_before(now, Waiting::default());
+        }
+        self.meter.arrived_packets += 1;
+        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
+        let Some(entrance) = &mut self.entrance else {
+            return self.join(now, now, packet, wire_bytes);
+        };
+        match entrance.pass(now, packet, wire_bytes) {
+            Ok(ready) => self.join(now, ready, packet, wire_bytes),
+            Err(cause) => {
+                self.meter.count_loss(cause);
+                Passage::Lost(cause)
+            }
+        }
+    }
+
+    /// Whether the packet that has just arrived comes twice; the copy then joins by
+    /// [`Self::join_again`].
+    pub fn duplicate(&mut self) -> bool {
+        let happens = self.entrance.as_mut().is_some_and(|entrance| entrance.duplicate());
+        self.meter.duplicated_packets += u64::from(happens);
+        happens
+    }
+
+    /// The copy of a packet that has just arrived.
+    pub fn join_again(&mut self, now: Time, packet: Packet) -> Passage {
+        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
+        self.join(now, now, packet, wire_bytes)
+    }
+
+    /// Whether packets may come twice.
+    pub fn duplicates(&self) -> bool {
+        self.entrance.as_ref().is_some_and(|entrance| entrance.duplicates())
+    }
+
+    /// Whether late packets are overtaken.
+    pub(super) const fn reorders(&self) -> bool {
+        self.exit.reorders()
+    }
+
+    pub(super) fn free_at(&self) -> Time {
+        self.transmitter.free_at()
+    }
+
+    fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> Passage {
+        let verdict = self.admit(now, packet, wire_bytes);
+        if verdict == Verdict::Drop {
+            let refusal = self.refusal();
+            self.meter.turn_away(now, packet.flow(), refusal);
+            return Passage::Lost(DropCause::Overflow);
+        }
+        let (start, end) = self.transmitter.send(ready, wire_bytes);
+        let waited = start.since(now);
+        self.meter.occupancy.join(waited, end, wire_bytes);
+        if let Some(delays) = &mut self.meter.delays {
+            delays.record(start, waited, packet);
+        }
+        let at = self.exit.far_end(end);
+        if verdict == Verdict::Accept {
+            return Passage::Leaves(at);
+        }
+        self.meter.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
+        Passage::Marked(at)
+    }
+
+    fn admit(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Verdict {
+        let occupancy = &mut self.meter.occupancy;
+        occupancy.depart(now);
+        if matches!(self.admission, Admission::Unlimited) {
+            return Verdict::Accept;
+        }
+        let free = self.transmitter.free_at();
+        let backlog = Backlog {
+            packets: occupancy.packets(),
+            bytes: occupancy.bytes(),
+            sending_bytes: occupancy.sending_bytes(),
+            wait: Span(free.0.saturating_sub(now.0)),
+            idle: Span(now.0.saturating_sub(free.0)),
+        };
+        self.admission.admit(now, &backlog, packet, wire_bytes)
+    }
+
+    /// How a packet that is refused finds the transmitter, if that sends at a constant rate.
+    fn refusal(&self) -> Option<Refusal> {
+        let (sent, bytes) = self.meter.occupancy.sending()?;
+        let service = self.transmitter.constant_service(bytes)?;
+        Some(Refusal { sent, service, free: self.transmitter.free_at() })
+    }
+}

@@ -1,0 +1,143 @@
+//! What a link counts, and keeps of it at regular times.
+
+use super::DropCause;
+use crate::delay_histograms::QueueDelays;
+use crate::drops::{Drops, Refusal};
+use crate::occupancy::Occupancy;
+use crate::units::{Span, Time};
+
+/// Counts since the run began; at any time
+/// `arrived + duplicated = dropped + lost + departed + backlog`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets that reached the link.
+    pub arrived_packets: u64,
+    /// Packets that joined the queue a second time.
+    pub duplicated_packets: u64,
+    /// Packets refused or given up by the queue or a policer.
+    pub dropped_packets: u64,
+    /// Packets lost at random.
+    pub lost_packets: u64,
+    /// Packets that the queue marked.
+    pub marked_packets: u64,
+    /// Packets that have left the transmitter.
+    pub departed_packets: u64,
+    /// Bytes on the wire that have left the transmitter.
+    pub departed_bytes: u64,
+    /// Packets waiting or being sent.
+    pub backlog_packets: u32,
+    /// Bytes waiting or being sent.
+    pub backlog_bytes: u64,
+    /// Largest backlog in packets so far.
+    pub backlog_packets_max: u32,
+    /// Integral of waiting bytes over time, in byte nanoseconds.
+    pub waiting_byte_ns: u128,
+}
+
+/// What a scheduler's queue holds and has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waiting {
+    pub packets: u32,
+    pub bytes: u64,
+    pub packets_max: u32,
+    pub marked_packets: u64,
+}
+
+/// Counters of one link.
+#[derive(Debug)]
+pub(super) struct Meter {
+    /// When the counters are to be kept next.
+    pub next_sample: Time,
+    pub arrived_packets: u64,
+    /// What was given to the transmitter and has not left it.
+    pub occupancy: Occupancy,
+    pub duplicated_packets: u64,
+    pub dropped_packets: u64,
+    pub lost_packets: u64,
+    pub marked_packets: u64,
+    /// Whom the queue turned away.
+    pub drops: Drops,
+    /// How long packets wait, where that is kept.
+    pub delays: Option<Box<QueueDelays>>,
+    samples: Option<Samples>,
+}
+
+/// Counters kept at regular times.
+#[derive(Debug)]
+struct Samples {
+    interval: Span,
+    taken: Vec<LinkCounters>,
+}
+
+impl Meter {
+    /// All zero; kept every `interval`.
+    pub fn new(interval: Option<Span>) -> Self {
+        Self {
+            next_sample: interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
+            arrived_packets: 0,
+            occupancy: Occupancy::new(),
+            duplicated_packets: 0,
+            dropped_packets: 0,
+            lost_packets: 0,
+            marked_packets: 0,
+            drops: Drops::default(),
+            delays: None,
+            samples: interval.map(|interval| Samples { interval, taken: Vec::new() }),
+        }
+    }
+
+    /// A packet went no further than the entrance.
+    #[cold]
+    pub const fn count_loss(&mut self, cause: DropCause) {
+        match cause {
+            DropCause::Overflow => self.dropped_packets += 1,
+            DropCause::Random => self.lost_packets += 1,
+        }
+    }
+
+    /// The queue turns a packet of a flow away.
+    #[cold]
+    pub fn turn_away(&mut self, now: Time, flow: u32, refusal: Option<Refusal>) {
+        self.dropped_packets += 1;
+        self.drops.note(now, flow, refusal);
+    }
+
+    /// Keeps the counters at every interval before `time`.
+    #[cold]
+    pub fn sample_before(&mut self, time: Time, waiting: Waiting) {
+        while self.next_sample < time {
+            let counters = self.counters(self.next_sample, waiting);
+            let samples = self.samples.as_mut().expect("a time only where samples are taken");
+            samples.taken.push(counters);
+            self.next_sample += samples.interval;
+        }
+    }
+
+    /// Counts as of `end` and at every interval before, after the last packet.
+    pub fn finish(&mut self, end: Time, waiting: Waiting) -> (LinkCounters, Vec<LinkCounters>) {
+        self.sample_before(end.saturating_add(Span(1)), waiting);
+        let taken = self.samples.take().map(|samples| samples.taken);
+        (self.counters(end, waiting), taken.unwrap_or_default())
+    }
+
+    fn counters(&mut self, now: Time, waiting: Waiting) -> LinkCounters {
+        let occupancy = &mut self.occupancy;
+        occupancy.depart(now);
+        let backlog_packets = occupancy.packets() + waiting.packets;
+        let entered = self.arrived_packets + self.duplicated_packets;
+        let gone = self.dropped_packets + self.lost_packets + u64::from(backlog_packets);
+        LinkCounters {
+            arrived_packets: self.arrived_packets,
+            duplicated_packets: self.duplicated_packets,
+            dropped_packets: self.dropped_packets,
+            lost_packets: self.lost_packets,
+            marked_packets: self.marked_packets + waiting.marked_packets,
+            departed_packets: entered - gone,
+            departed_bytes: occupancy.departed_bytes(),
+            backlog_packets,
+            backlog_bytes: occupancy.bytes() + waiting.bytes,
+            backlog_packets_max: occupancy.packets_max().max(waiting.packets_max),
+            waiting_byte_ns: occupancy.waiting_byte_ns(),
+        }
+    }
+}

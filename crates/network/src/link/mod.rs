@@ -1,0 +1,178 @@
+//! One link: loss, a queue, a transmitter and a delay.
+//!
+//! There are three types. A [`PlainLink`] is first in, first out at a constant rate; the bottleneck
+//! of every study is one. A [`GeneralLink`] decides on arrival, too, whatever its rate, its queue
+//! management and its impairments. Both know a packet's departure the moment it arrives, so they
+//! need no events (a virtual queue). A [`ScheduledLink`] picks its next packet only when the
+//! transmitter is free, and must be asked then.
+
+mod entrance;
+mod exit;
+mod general;
+mod meter;
+mod plain;
+mod plain_train;
+mod scheduled;
+
+use crate::delay_histograms::QueueDelays;
+use crate::drops::Drops;
+use crate::link_config::LinkConfig;
+use crate::packet::Packet;
+use crate::random::Random;
+use crate::units::{Span, Time};
+
+use self::general::GeneralLink;
+use self::meter::Meter;
+
+pub use self::meter::LinkCounters;
+pub(crate) use self::plain::PlainLink;
+pub(crate) use self::scheduled::ScheduledLink;
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// The queue had no room or decided against the packet, or a policer did.
+    Overflow,
+    /// The link's random or scripted loss.
+    Random,
+}
+
+/// What a link that decides on arrival says of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// It will be at the far end then.
+    Leaves(Time),
+    /// The same, but it has been marked.
+    Marked(Time),
+    /// It goes no further.
+    Lost(DropCause),
+}
+
+/// A link at work.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "most links are plain, and every packet asks one")]
+pub enum Link {
+    /// First in, first out at a constant rate.
+    Plain(PlainLink),
+    /// Anything else that decides on arrival.
+    General(Box<GeneralLink>),
+    /// Decides when its transmitter is free.
+    Scheduled(Box<ScheduledLink>),
+}
+
+/// Random numbers of one link are drawn from this many streams.
+const STREAMS: u64 = 8;
+
+impl Link {
+    /// An idle link, the `number`th of the network, whose random numbers come from
+    /// `seed`; if it is to be sampled, its counters are kept every `interval`.
+    #[must_use]
+    pub fn new(config: &LinkConfig, seed: u64, number: u64, interval: Option<Span>) -> Self {
+        let random = |part| Random::new(seed, STREAMS * number + part);
+        let meter = Meter::new(interval.filter(|_| config.sampled));
+        if let Some(link) = ScheduledLink::new(config, meter, random) {
+            return Self::Scheduled(Box::new(link));
+        }
+        let meter = Meter::new(interval.filter(|_| config.sampled));
+        match PlainLink::new(config, meter, random) {
+            Some(link) => Self::Plain(link),
+            None => Self::general(config, seed, number, interval),
+        }
+    }
+
+    /// As [`Self::new`], but a general link where a plain one would do, which comes to the same.
+    #[must_use]
+    pub fn never_plain(
+        config: &LinkConfig,
+        seed: u64,
+        number: u64,
+        interval: Option<Span>,
+    ) -> Self {
+        match Self::new(config, seed, number, interval) {
+            Self::Plain(_) => Self::general(config, seed, number, interval),
+            other => other,
+        }
+    }
+
+    fn general(config: &LinkConfig, seed: u64, number: u64, interval: Option<Span>) -> Self {
+        let random = |part| Random::new(seed, STREAMS * number + part);
+        let meter = Meter::new(interval.filter(|_| config.sampled));
+        Self::General(Box::new(GeneralLink::new(config, meter, random)))
+    }
+
+    fn meter(&self) -> &Meter {
+        match self {
+            Self::Plain(link) => &link.meter,
+            Self::General(link) => &link.meter,
+            Self::Scheduled(link) => &link.meter,
+        }
+    }
+
+    fn meter_mut(&mut self) -> &mut Meter {
+        match self {
+            Self::Plain(link) => &mut link.meter,
+            Self::General(link) => &mut link.meter,
+            Self::Scheduled(link) => &mut link.meter,
+        }
+    }
+
+    /// Keeps how long packets wait from now on.
+    pub fn keep_delays(&mut self, delays: QueueDelays) {
+        self.meter_mut().delays = Some(Box::new(delays));
+    }
+
+    /// How long packets waited, if that was kept.
+    pub fn take_delays(&mut self) -> Option<QueueDelays> {
+        self.meter_mut().delays.take().map(|delays| *delays)
+    }
+
+    /// Whom it turned away.
+    #[must_use]
+    pub fn drops(&self) -> &Drops {
+        &self.meter().drops
+    }
+
+    /// Whether the link hands on packets in the order in which it sends them, each once.
+    #[must_use]
+    pub fn is_orderly(&self) -> bool {
+        match self {
+            Self::Plain(_) => true,
+            Self::General(link) => !link.duplicates() && !link.reorders(),
+            Self::Scheduled(link) => !link.duplicates() && !link.reorders(),
+        }
+    }
+
+    /// Whether it also says on arrival when a packet leaves.
+    #[must_use]
+    pub fn decides_on_arrival(&self) -> bool {
+        !matches!(self, Self::Scheduled(_))
+    }
+
+    /// When it has sent everything that it has decided to send.
+    #[inline]
+    #[must_use]
+    pub fn free_at(&self) -> Time {
+        match self {
+            Self::Plain(link) => link.free_at(),
+            Self::General(link) => link.free_at(),
+            Self::Scheduled(link) => link.free_at(),
+        }
+    }
+
+    /// Packets that wait for a scheduler's decision.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Packet> {
+        match self {
+            Self::Scheduled(link) => link.waiting(),
+            Self::Plain(_) | Self::General(_) => Vec::new(),
+        }
+    }
+
+    /// Counts as of `end` and at every interval before, after the last packet.
+    pub fn finish(&mut self, end: Time) -> (LinkCounters, Vec<LinkCounters>) {
+        match self {
+            Self::Scheduled(link) => link.finish(end),
+            other => other.meter_mut().finish(end, meter::Waiting::default()),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The common link: first in, first out, at a constant rate or none.
+
+use super::DropCause;
+use super::entrance::{losses, only_loses};
+use super::exit;
+use super::meter::{Meter, Waiting};
+use crate::delays::Jitter;
+use crate::drops::Refusal;
+use crate::link_config::LinkConfig;
+use crate::loss::Losses;
+use crate::packet::Packet;
+use crate::queue::{Discipline, Limit};
+use crate::random::Random;
+use crate::serializer::Serializer;
+use crate::transmitter::RateConfig;
+use crate::units::{Span, Time};
+
+/// A first-in, first-out queue that is limited in packets or in bytes, a constant rate or none,
+/// a constant delay, processing jitter, and losses.
+#[derive(Debug)]
+pub struct PlainLink {
+    pub(super) meter: Meter,
+    /// None: serialisation takes no time.
+    pub(super) serializer: Option<Serializer>,
+    pub(super) limit: Option<Limit>,
+    pub(super) overhead_bytes: u32,
+    pub(super) delay: Span,
+    pub(super) jitter: Option<Jitter>,
+    pub(super) losses: Option<Box<Losses>>,
+}
+
+impl PlainLink {
+    /// None where the link has anything else.
+    pub(super) fn new(
+        config: &LinkConfig,
+        meter: Meter,
+        random: impl Fn(u64) -> Random,
+    ) -> Option<Self> {
+        let serializer = match &config.rate {
+            None => None,
+            Some(RateConfig::Constant(rate)) => Some(Serializer::new(*rate)),
+            Some(_) => return None,
+        };
+        let is_fifo = matches!(config.queue.discipline, Discipline::Fifo {});
+        let (delay, jitter) = exit::plain(config, &random)?;
+        (is_fifo && only_loses(config)).then(|| Self {
+            meter,
+            serializer,
+            limit: config.queue.limit,
+            overhead_bytes: u32::from(config.overhead_bytes),
+            delay,
+            jitter,
+            losses: (!config.loss.is_empty()).then(|| Box::new(losses(config, &random))),
+        })
+    }
+
+    /// Takes a packet at `now`, which never goes back: when it is at the far end, or why it does
+    /// not get there.
+    #[inline(always)]
+    pub fn pass(&mut self, now: Time, packet: Packet) -> Result<Time, DropCause> {
+        if now > self.meter.next_sample {
+            self.meter.sample_before(now, Waiting::default());
+        }
+        self.meter.arrived_packets += 1;
+        if let Some(losses) = &mut self.losses {
+            if losses.lost(now, packet) {
+                self.meter.lost_packets += 1;
+                return Err(DropCause::Random);
+            }
+        }
+        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
+        let sent = match &mut self.serializer {
+            None => {
+                self.meter.occupancy.pass(wire_bytes);
+                self.note_wait(now, now, packet);
+                now
+            }
+            Some(serializer) => {
+                let occupancy = &mut self.meter.occupancy;
+                if serializer.free_at() <= now {
+                    occupancy.depart_all();
+                } else {
+                    occupancy.depart(now);
+                    if !has_room(self.limit, occupancy, wire_bytes) {
+                        return self.refuse(now, packet);
+                    }
+                }
+                let (start, end) = serializer.send(now, wire_bytes);
+                occupancy.join(start.since(now), end, wire_bytes);
+                self.note_wait(now, start, packet);
+                end
+            }
+        };
+        let leaves = sent + self.delay;
+        Ok(match &mut self.jitter {
+            None => leaves,
+            Some(jitter) => jitter.ready(leaves),
+        })
+    }
+
+    #[inline(always)]
+    fn note_wait(&mut self, now: Time, start: Time, packet: Packet) {
+        if let Some(delays) = &mut self.meter.delays {
+            delays.record(start, start.since(now), packet);
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, now: Time, packet: Packet) -> Result<Time, DropCause> {
+        let refusal = self.serializer.as_ref().zip(self.meter.occupancy.sending()).map(
+            |(serializer, (sent, bytes))| Refusal {
+                sent,
+                service: serializer.shortest(bytes),
+                free: serializer.free_at(),
+            },
+        );
+        self.meter.turn_away(now, packet.flow(), refusal);
+        Err(DropCause::Overflow)
+    }
+
+    /// When it has sent everything that it took; zero without a rate.
+    #[inline]
+    pub(super) fn free_at(&self) -> Time {
+        self.serializer.as_ref().map_or(Time::ZERO, Serializer::free_at)
+    }
+}
+
+/// Whether a packet finds room behind others. The packet being sent does not count.
+#[inline(always)]
+fn has_room(
+    limit: Option<Limit>,
+    occupancy: &crate::occupancy::Occupancy,
+    wire_bytes: u32,
+) -> bool {
+    match limit {
+        None => true,
+        Some(Limit::Packets(limit)) => occupancy.packets() <= limit,
+        Some(Limit::Bytes(limit)) => occupancy.waiting_bytes() + u64::from(wire_bytes) <= limit,
+    }
+}

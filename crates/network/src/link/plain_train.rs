@@ -1,0 +1,90 @@
+//! Trains of equal packets over a plain link.
+
+use super::meter::Waiting;
+use super::plain::PlainLink;
+use crate::queue::Limit;
+use crate::units::{Span, Time};
+
+impl PlainLink {
+    /// Whether trains may pass: there is a rate, a limit in packets if any, and nothing random
+    /// but losses.
+    pub(crate) fn takes_trains(&self) -> bool {
+        self.serializer.is_some()
+            && !matches!(self.limit, Some(Limit::Bytes(_)))
+            && self.jitter.is_none()
+            && self.meter.delays.is_none()
+    }
+
+    /// Whether the link does nothing but lose packets.
+    pub(crate) fn only_loses(&self) -> bool {
+        let passes = self.serializer.is_none() && self.delay == Span::ZERO && self.jitter.is_none();
+        let is_watched = self.meter.next_sample < Time::NEVER || self.meter.delays.is_some();
+        self.losses.is_some() && self.limit.is_none() && passes && !is_watched
+    }
+
+    /// Whether it is certain that the next `packets` are not lost.
+    #[inline]
+    pub(crate) fn spares(&self, packets: u32) -> bool {
+        self.losses.as_ref().is_none_or(|losses| losses.spares(u64::from(packets)))
+    }
+
+    /// Counts packets which [`Self::spares`].
+    #[inline]
+    pub(crate) fn spare(&mut self, packets: u32) {
+        self.meter.arrived_packets += u64::from(packets);
+        if let Some(losses) = &mut self.losses {
+            losses.spare(u64::from(packets));
+        }
+    }
+
+    /// Whether `count` packets that come at `now` have room.
+    #[inline]
+    pub(crate) fn has_room(&mut self, now: Time, count: u32) -> bool {
+        if now > self.meter.next_sample {
+            self.meter.sample_before(now, Waiting::default());
+        }
+        let occupancy = &mut self.meter.occupancy;
+        if self.serializer.as_ref().is_some_and(|serializer| serializer.free_at() <= now) {
+            occupancy.depart_all();
+        } else {
+            occupancy.depart(now);
+        }
+        match self.limit {
+            // The packet being sent does not count.
+            Some(Limit::Packets(limit)) => occupancy.packets() + count <= limit.saturating_add(1),
+            _ => true,
+        }
+    }
+
+    /// Sends packets of `bytes` that come at `now`, were spared and have room; `leaves` hears when
+    /// each is at the far end.
+    #[inline(always)]
+    pub(crate) fn pass_train(
+        &mut self,
+        now: Time,
+        count: u32,
+        bytes: u16,
+        mut leaves: impl FnMut(Time),
+    ) {
+        let Self { serializer: Some(serializer), meter, delay, .. } = self else { return };
+        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
+        let mut waited = Span::ZERO;
+        serializer.send_run(now, wire_bytes, count, |start, end| {
+            waited = waited + start.since(now);
+            meter.occupancy.add(end, wire_bytes);
+            leaves(end + *delay);
+        });
+        meter.occupancy.book(count, wire_bytes, waited);
+    }
+
+    /// Not earlier than the last of `count` packets of `bytes` is at the far end, if they come
+    /// at `now`; and how far the first and the last are apart at most.
+    #[inline]
+    pub(crate) fn train_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
+        let Some(serializer) = &self.serializer else { return (now, Span::ZERO) };
+        let each = serializer.longest(u32::from(bytes) + self.overhead_bytes);
+        let takes = each.saturating_mul(u64::from(count));
+        let begins = serializer.free_at().max(now) + self.delay;
+        (begins.saturating_add(takes), takes)
+    }
+}

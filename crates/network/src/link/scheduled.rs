@@ -1,0 +1,181 @@
+//! A link that picks its next packet when its transmitter is free.
+
+use super::DropCause;
+use super::entrance::Entrance;
+use super::exit::Exit;
+use super::meter::{LinkCounters, Meter, Waiting};
+use crate::drops::Refusal;
+use crate::link_config::LinkConfig;
+use crate::packet::Packet;
+use crate::queue::{AnyScheduler, Queued, Scheduler};
+use crate::random::Random;
+use crate::transmitter::Transmitter;
+use crate::units::{Span, Time};
+
+/// Impairments, a scheduler, a transmitter, and impairments behind it.
+#[derive(Debug)]
+pub struct ScheduledLink {
+    pub(super) meter: Meter,
+    overhead_bytes: u32,
+    packets_max: u32,
+    scheduler: AnyScheduler,
+    transmitter: Transmitter,
+    exit: Exit,
+    entrance: Option<Box<Entrance>>,
+    /// What the scheduler refused, pushed out or gave up, until it is asked for.
+    given_up: Vec<Packet>,
+}
+
+impl ScheduledLink {
+    /// None if the discipline admits.
+    pub(super) fn new(
+        config: &LinkConfig,
+        meter: Meter,
+        random: impl Fn(u64) -> Random,
+    ) -> Option<Self> {
+        let scheduler = AnyScheduler::new(&config.queue, random(0))?;
+        Some(Self {
+            meter,
+            overhead_bytes: u32::from(config.overhead_bytes),
+            packets_max: 0,
+            scheduler,
+            transmitter: Transmitter::new(config.rate.as_ref()),
+            exit: Exit::new(config, &random),
+            entrance: Entrance::new(config, &random),
+            given_up: Vec::new(),
+        })
+    }
+
+    /// Takes a packet at `now`, which never goes back between calls, into the queue, or says why
+    /// it does not get there.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, packet: Packet) -> Result<(), DropCause> {
+        if now > self.meter.next_sample {
+            self.sample_before(now);
+        }
+        self.meter.arrived_packets += 1;
+        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
+        if let Some(entrance) = &mut self.entrance {
+            if let Err(cause) = entrance.pass(now, packet, wire_bytes) {
+                self.meter.count_loss(cause);
+                return Err(cause);
+            }
+        }
+        self.enqueue(now, packet, wire_bytes);
+        Ok(())
+    }
+
+    /// Whether the packet that has just arrived comes twice; the copy then joins by
+    /// [`Self::join_again`].
+    pub fn duplicate(&mut self) -> bool {
+        let happens = self.entrance.as_mut().is_some_and(|entrance| entrance.duplicate());
+        self.meter.duplicated_packets += u64::from(happens);
+        happens
+    }
+
+    /// The copy of a packet that has just arrived.
+    pub fn join_again(&mut self, now: Time, packet: Packet) {
+        let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
+        self.enqueue(now, packet, wire_bytes);
+    }
+
+    /// Whether packets may come twice.
+    #[inline]
+    pub fn duplicates(&self) -> bool {
+        self.entrance.as_ref().is_some_and(|entrance| entrance.duplicates())
+    }
+
+    /// Whether late packets are overtaken.
+    pub(super) const fn reorders(&self) -> bool {
+        self.exit.reorders()
+    }
+
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: Packet, wire_bytes: u32) {
+        let queued = Queued { packet, wire_bytes, since: now };
+        self.scheduler.enqueue(now, queued, &mut self.given_up);
+        self.meter.occupancy.depart(now);
+        let packets = self.meter.occupancy.packets() + self.scheduler.packets();
+        self.packets_max = self.packets_max.max(packets);
+    }
+
+    /// When [`Self::serve`] is to be called, as of `now`: a packet waits and the
+    /// transmitter is free.
+    #[inline]
+    pub fn next_service(&self, now: Time) -> Time {
+        if self.scheduler.packets() > 0 { self.transmitter.begins(now) } else { Time::NEVER }
+    }
+
+    /// Sends the packet whose turn it is; gives when it will be at the far end. There may
+    /// be none, if all that waited is given up.
+    #[inline]
+    pub fn serve(&mut self, now: Time) -> Option<(Time, Packet)> {
+        if now > self.meter.next_sample {
+            self.sample_before(now);
+        }
+        let queued = self.scheduler.dequeue(now, &mut self.given_up)?;
+        let Queued { packet, wire_bytes, since } = queued;
+        self.meter.occupancy.depart(now);
+        let (start, end) = self.transmitter.send(now, wire_bytes);
+        let waited = start.since(since);
+        self.meter.occupancy.join(waited, end, wire_bytes);
+        if let Some(delays) = &mut self.meter.delays {
+            delays.record(start, waited, packet);
+        }
+        Some((self.exit.far_end(end), packet))
+    }
+
+    /// Whether the scheduler gave something up that nobody has asked for.
+    #[inline]
+    pub fn has_given_up(&self) -> bool {
+        !self.given_up.is_empty()
+    }
+
+    /// A packet that the scheduler gave up at `now`, on the arrival of another or as it sent the
+    /// next, and nobody has asked for yet.
+    pub fn take_given_up(&mut self, now: Time, on_arrival: bool) -> Option<Packet> {
+        let packet = self.given_up.pop()?;
+        let refusal = if on_arrival { self.refusal() } else { None };
+        self.meter.turn_away(now, packet.flow(), refusal);
+        Some(packet)
+    }
+
+    /// When it has sent everything that it has decided to send.
+    #[inline]
+    pub fn free_at(&self) -> Time {
+        self.transmitter.free_at()
+    }
+
+    pub(super) fn waiting(&self) -> Vec<Packet> {
+        self.scheduler.waiting()
+    }
+
+    /// Counts as of `end` and at every interval before, after the last packet.
+    pub(super) fn finish(&mut self, end: Time) -> (LinkCounters, Vec<LinkCounters>) {
+        let waiting = self.in_queue();
+        self.meter.finish(end, waiting)
+    }
+
+    #[cold]
+    fn sample_before(&mut self, time: Time) {
+        let waiting = self.in_queue();
+        self.meter.sample_before(time, waiting);
+    }
+
+    fn in_queue(&self) -> Waiting {
+        Waiting {
+            packets: self.scheduler.packets(),
+            bytes: self.scheduler.bytes(),
+            packets_max: self.packets_max,
+            marked_packets: self.scheduler.marked(),
+        }
+    }
+
+    /// How a packet that is refused finds the transmitter, if that sends at a constant rate.
+    fn refusal(&self) -> Option<Refusal> {
+        let (sent, bytes) = self.meter.occupancy.sending()?;
+        let service = self.transmitter.constant_service(bytes)?;
+        let waiting = u64::from(self.scheduler.packets());
+        Some(Refusal { sent, service, free: self.free_at() + Span(service.0 * waiting) })
+    }
+}

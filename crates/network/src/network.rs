@@ -1,0 +1,602 @@
+//! Links joined by routes: packets go in at a host and come out at another.
+//!
+//! Links that decide on arrival say at once when a packet will be at their far end, so a packet
+//! is taken through link after link in one go, as long as each link hears of its arrivals in order
+//! of time (see [`crate::routing`]). Elsewhere packets wait in merge queues, whose heads compete
+//! with the hosts' timers and with schedulers for being the next event.
+//!
+//! Hosts run ahead of each other, and each counts, samples and stops by its own time.
+
+use std::collections::VecDeque;
+
+use crate::delay_histograms::QueueDelays;
+use crate::drops::Drops;
+use crate::event_queue::EventQueue;
+use crate::link::{DropCause, Link, LinkCounters, Passage, PlainLink, ScheduledLink};
+use crate::link_config::LinkConfig;
+use crate::merge_queue::MergeQueue;
+use crate::packet::{Ecn, Packet};
+use crate::route::{Arrival, GroupId, LinkId, Path};
+use crate::routing::{Drive, GroupPlan, HopKind, LinkTraits, NextHop, RoutingTable};
+use crate::units::{Span, Time};
+
+/// What became of a packet that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is on its way.
+    UnderWay,
+    /// It is at its host, by the time of that host; in virtual time it is data for a receiver.
+    Delivered(Arrival),
+    /// It was lost on a link.
+    Lost(Arrival, LinkId, DropCause),
+    /// There is now another of it; said before what becomes of either.
+    Doubled(Packet),
+    /// It leaves the transmitter of a link then of which that is asked for; said before what
+    /// becomes of it. See [`Network::tell_departures`].
+    Departs(Arrival, LinkId),
+    /// Several things happened, to this and to other packets: see [`Network::news`].
+    News,
+}
+
+/// What happens next in virtual time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A packet reaches a host whose turn it is.
+    Heard(Arrival),
+    /// Data reaches a receiver that hears at once.
+    Data(Arrival),
+    /// Something else happened that hosts must hear of before anything else reaches them.
+    Packet(Fate),
+    /// The group acts of itself: its timer is due.
+    Timer(GroupId, Time),
+    /// Packets moved on, but none has reached its host so far.
+    Moved,
+    /// Nothing more happens before the end.
+    End,
+}
+
+/// Packets that move on between two looks of the caller at anything else.
+const MOVES_MAX: u32 = 1 << 10;
+
+/// The hosts of a group, as far as the network is concerned.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// How much later than what it hears its turn is.
+    shift: Span,
+    /// When its earliest timer is due.
+    timer: Time,
+}
+
+/// A network of links with two routes for each flow.
+#[derive(Debug)]
+pub struct Network {
+    links: Vec<Link>,
+    /// Hops of all routes, each route padded to `stride`.
+    hops: Vec<NextHop>,
+    stride: usize,
+    plans: Vec<GroupPlan>,
+    groups: Vec<Group>,
+    /// What each group is to hear, then what is to enter links.
+    queues: Vec<MergeQueue>,
+    /// The links of the latter.
+    merged: Vec<LinkId>,
+    /// Links that must be asked for their next packet.
+    scheduled: Vec<LinkId>,
+    /// Of each link that must be asked, its place among the events.
+    service_of: Vec<u32>,
+    /// Turns of the queues, then of those links.
+    events: EventQueue,
+    /// Of each link, whether it is to be told what departs.
+    told: Vec<bool>,
+    end: Time,
+    /// What will get no further before the end.
+    late: Vec<Packet>,
+    /// What happened at one time to several packets, until it is asked for.
+    news: VecDeque<Fate>,
+}
+
+impl Network {
+    /// A network of idle links that stands still after `end`; `paths` holds the routes of
+    /// each flow. Counters of sampled links are kept every `interval`. Hosts that send as
+    /// time goes by ([`Drive::Real`]) go on by [`Self::until`].
+    ///
+    /// # Panics
+    /// If a route names a link that does not exist, or has none or more than 255.
+    #[must_use]
+    pub fn new(
+        links: &[LinkConfig],
+        paths: &[Path],
+        seed: u64,
+        end: Time,
+        interval: Option<Span>,
+        drive: Drive,
+    ) -> Self {
+        let link = |(stream, config)| Link::new(config, seed, stream, interval);
+        Self::joined((0..).zip(links).map(link).collect(), paths, end, drive)
+    }
+
+    /// As [`Self::new`], but no link is a plain one, which comes to the same.
+    #[must_use]
+    pub fn never_plain(
+        links: &[LinkConfig],
+        paths: &[Path],
+        seed: u64,
+        end: Time,
+        interval: Option<Span>,
+        drive: Drive,
+    ) -> Self {
+        let link = |(stream, config)| Link::never_plain(config, seed, stream, interval);
+        Self::joined((0..).zip(links).map(link).collect(), paths, end, drive)
+    }
+
+    fn joined(links: Vec<Link>, paths: &[Path], end: Time, drive: Drive) -> Self {
+        let traits = |link: &Link| LinkTraits {
+            is_orderly: link.is_orderly(),
+            decides_on_arrival: link.decides_on_arrival(),
+        };
+        let traits: Vec<_> = links.iter().map(traits).collect();
+        let table = RoutingTable::new(paths, &traits, drive);
+        let RoutingTable { hops, stride, groups: plans, merged } = table;
+        let group = |plan: &GroupPlan| Group { shift: plan.shift, timer: Time::NEVER };
+        let groups: Vec<_> = plans.iter().map(group).collect();
+        let sources = groups.len() + merged.len();
+        let scheduled: Vec<_> =
+            (0..links.len()).filter(|&link| !links[link].decides_on_arrival()).collect();
+        let mut service_of = vec![u32::MAX; links.len()];
+        for (place, &link) in scheduled.iter().enumerate() {
+            service_of[link] = (sources + place) as u32;
+        }
+        Self {
+            told: vec![false; links.len()],
+            links,
+            hops,
+            stride,
+            plans,
+            groups,
+            queues: (0..sources).map(|_| MergeQueue::new()).collect(),
+            merged,
+            events: EventQueue::new(sources + scheduled.len()),
+            scheduled,
+            service_of,
+            end,
+            late: Vec::new(),
+            news: VecDeque::new(),
+        }
+    }
+
+    /// Keeps how long each packet waits at a link.
+    pub fn keep_delays(&mut self, link: LinkId, delays: QueueDelays) {
+        self.links[link].keep_delays(delays);
+    }
+
+    /// How long packets waited at a link, if that was kept.
+    pub fn take_delays(&mut self, link: LinkId) -> Option<QueueDelays> {
+        self.links[link].take_delays()
+    }
+
+    /// The routes that end at the hosts of each group. That of flow `f` to its receiver
+    /// is `2 f`, that to its sender `2 f + 1`.
+    pub fn groups(&self) -> impl Iterator<Item = &[usize]> {
+        self.plans.iter().map(|group| group.routes.as_slice())
+    }
+
+    /// Says when a group's earliest timer is due.
+    #[inline]
+    pub fn set_timer(&mut self, group: GroupId, time: Time) {
+        self.groups[group].timer = time;
+        self.plan_group(group);
+    }
+
+    /// Asks for [`Fate::Departs`] of every packet that leaves a link which must be asked for its
+    /// next packet; false: it is another link, of which [`Self::departs_by`] tells as much.
+    pub fn tell_departures(&mut self, link: LinkId) -> bool {
+        self.told[link] = !self.links[link].decides_on_arrival();
+        self.told[link]
+    }
+
+    /// When the packet has left that was the last to join a link which decides on arrival.
+    #[inline]
+    #[must_use]
+    pub fn departs_by(&self, link: LinkId) -> Time {
+        self.links[link].free_at()
+    }
+
+    /// Whom a link turned away.
+    #[must_use]
+    pub fn drops(&self, link: LinkId) -> &Drops {
+        self.links[link].drops()
+    }
+
+    /// The end, beyond which nothing happens.
+    #[inline]
+    #[must_use]
+    pub const fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Sends a packet from its host at `now`, by the time of its group.
+    #[inline]
+    pub fn send(&mut self, now: Time, packet: Packet) -> Fate {
+        self.go(now, packet)
+    }
+
+    /// Whether anything is news.
+    #[inline]
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+
+    /// Lets happen what happens next in virtual time.
+    #[inline]
+    pub fn next_event(&mut self) -> Event {
+        if let Some(fate) = self.news.pop_front() {
+            return Event::Packet(fate);
+        }
+        for _ in 0..MOVES_MAX {
+            let (turn, source) = self.events.earliest();
+            if source < self.groups.len() {
+                return self.group_acts(source, turn);
+            }
+            match self.move_on(turn, source) {
+                Fate::UnderWay => {}
+                Fate::Delivered(arrival) => return Event::Data(arrival),
+                Fate::News => return Event::Moved,
+                fate => return Event::Packet(fate),
+            }
+        }
+        Event::Moved
+    }
+
+    #[inline]
+    fn group_acts(&mut self, group: GroupId, turn: Time) -> Event {
+        if turn == Time::NEVER {
+            return Event::End;
+        }
+        let timer = self.groups[group].timer;
+        if timer < self.queues[group].next_time() {
+            return Event::Timer(group, timer);
+        }
+        let arrival = self.queues[group].pop().expect("what its turn is for");
+        self.plan_group(group);
+        Event::Heard(arrival)
+    }
+
+    /// Lets a packet go on that waited before a link or in one.
+    #[inline]
+    fn move_on(&mut self, turn: Time, source: usize) -> Fate {
+        match self.queues.get_mut(source) {
+            Some(queue) => {
+                let Some(Arrival { time, packet }) = queue.pop() else { return Fate::UnderWay };
+                let next = queue.next_time();
+                self.events.set(source, if next > self.end { Time::NEVER } else { next });
+                let link = self.merged[source - self.groups.len()];
+                self.enter(time, packet, link)
+            }
+            None => self.serve(turn, self.scheduled[source - self.queues.len()]),
+        }
+    }
+
+    /// The group whose turn it is and what it hears next, if it does.
+    #[inline]
+    #[must_use]
+    pub fn next_heard(&self) -> Option<(GroupId, Packet)> {
+        let group = self.events.earliest().1;
+        let packet = self.queues.get(group)?.first()?.packet;
+        self.is_group(group).then_some((group, packet))
+    }
+
+    /// Until when, by the time of the group whose turn it is, nothing else happens before what
+    /// it hears.
+    #[inline]
+    #[must_use]
+    pub fn undisputed(&self, group: GroupId) -> Time {
+        let Group { shift, timer } = self.groups[group];
+        let (turn, rival) = self.events.earliest_beside(group);
+        let undisputed = match turn {
+            Time::NEVER => Time::NEVER,
+            turn => Time(turn.0 - shift.0 - u64::from(rival < group)),
+        };
+        undisputed.min(timer).min(self.end)
+    }
+
+    /// A train ends that the group had the turn of.
+    #[inline]
+    pub fn end_train(&mut self, group: GroupId) {
+        self.plan_group(group);
+    }
+
+    pub(crate) fn is_group(&self, source: usize) -> bool {
+        source < self.groups.len()
+    }
+
+    pub(crate) fn hops_of(&self, route: usize) -> &[NextHop] {
+        &self.hops[route * self.stride..][..self.stride]
+    }
+
+    pub(crate) fn plain_link(&self, link: LinkId) -> Option<&PlainLink> {
+        match &self.links[link] {
+            Link::Plain(link) => Some(link),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn links_and_queue(&mut self, queue: usize) -> (&mut [Link], &mut MergeQueue) {
+        (&mut self.links, &mut self.queues[queue])
+    }
+
+    /// What else happened, one by one, after [`Fate::News`].
+    pub fn news(&mut self) -> Option<Fate> {
+        self.news.pop_front()
+    }
+
+    /// Counts of one link as of the end, and at every interval before.
+    pub fn counters(&mut self, link: LinkId) -> (LinkCounters, Vec<LinkCounters>) {
+        self.links[link].finish(self.end)
+    }
+
+    /// Every packet that is still between two hosts at the end.
+    pub fn under_way(&self) -> impl Iterator<Item = Packet> {
+        let waiting = self.queues.iter().flat_map(MergeQueue::iter);
+        let scheduled = self.links.iter().flat_map(Link::waiting);
+        waiting.map(|arrival| arrival.packet).chain(self.late.iter().copied()).chain(scheduled)
+    }
+
+    /// Takes a packet from a host or a link as far as it gets at once.
+    #[inline(always)]
+    fn go(&mut self, mut time: Time, mut packet: Packet) -> Fate {
+        let mut place = packet.route() * self.stride + packet.hop();
+        loop {
+            let NextHop { delay, target, kind, rank } = self.hops[place];
+            let target = target as usize;
+            time += delay;
+            match kind {
+                HopKind::Queue => {
+                    self.wait(target, time, packet, rank);
+                    return Fate::UnderWay;
+                }
+                _ if time > self.end => return self.be_late(packet),
+                HopKind::Host => return Fate::Delivered(Arrival { time, packet }),
+                HopKind::Link => {}
+            }
+            let Link::Plain(link) = &mut self.links[target] else {
+                return self.enter_other(time, packet, target);
+            };
+            match link.pass(time, packet) {
+                Ok(at) => (time, packet, place) = (at, packet.advanced(), place + 1),
+                Err(cause) => return Fate::Lost(Arrival { time, packet }, target, cause),
+            }
+        }
+    }
+
+    /// As [`Self::go`], where that need not be fast.
+    #[inline(never)]
+    fn go_on(&mut self, time: Time, packet: Packet) -> Fate {
+        self.go(time, packet)
+    }
+
+    /// Takes a packet into a link and on from there.
+    #[inline]
+    fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let Link::Plain(plain) = &mut self.links[link] else {
+            return self.enter_other(time, packet, link);
+        };
+        match plain.pass(time, packet) {
+            Ok(at) => self.go(at, packet.advanced()),
+            Err(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+        }
+    }
+
+    #[inline(never)]
+    fn enter_other(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        match &mut self.links[link] {
+            Link::Plain(_) => unreachable!("a plain link is entered elsewhere"),
+            Link::Scheduled(_) => self.enter_scheduled(time, packet, link),
+            Link::General(general) => {
+                let passage = general.arrive(time, packet);
+                if !general.duplicates() || !general.duplicate() {
+                    return self.onward(time, packet, link, passage);
+                }
+                let again = general.join_again(time, packet);
+                // Before all else: a host that hears that the last of a packet is lost forgets it.
+                self.news.push_back(Fate::Doubled(packet));
+                for passage in [passage, again] {
+                    let fate = self.onward(time, packet, link, passage);
+                    self.news.push_back(fate);
+                }
+                Fate::News
+            }
+        }
+    }
+
+    fn onward(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
+        match passage {
+            Passage::Leaves(at) => self.go_on(at, packet.advanced()),
+            Passage::Marked(at) => self.go_on(at, packet.advanced().with_ecn(Ecn::Ce)),
+            Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+        }
+    }
+
+    /// Takes a packet into a scheduler's queue. What is to be sent before it comes must
+    /// be chosen without it.
+    fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
+        let mut before = Fate::UnderWay;
+        loop {
+            let next = self.events.get(service);
+            if next > time {
+                break;
+            }
+            let mark = self.news.len();
+            let fate = self.serve(next, link);
+            before = self.both(before, mark, fate);
+        }
+        let mark = self.news.len();
+        let fate = self.join_schedule(time, packet, link);
+        self.both(before, mark, fate)
+    }
+
+    fn join_schedule(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let scheduled = self.scheduled_link(link);
+        let arrived = scheduled.arrive(time, packet);
+        let is_doubled = scheduled.duplicates() && scheduled.duplicate();
+        if is_doubled {
+            self.news.push_back(Fate::Doubled(packet));
+        }
+        let fate = match arrived {
+            Ok(()) => self.queued(time, link),
+            Err(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+        };
+        if !is_doubled {
+            return fate;
+        }
+        let first = self.both(Fate::News, self.news.len(), fate);
+        let mark = self.news.len();
+        self.scheduled_link(link).join_again(time, packet);
+        let again = self.queued(time, link);
+        self.both(first, mark, again)
+    }
+
+    /// One thing that happened, and another after it whose news begin at `mark`.
+    #[inline]
+    fn both(&mut self, first: Fate, mark: usize, second: Fate) -> Fate {
+        match (first, second) {
+            (Fate::UnderWay, fate) | (fate, Fate::UnderWay) => fate,
+            (first, second) => self.tell_both(first, mark, second),
+        }
+    }
+
+    #[cold]
+    fn tell_both(&mut self, first: Fate, mark: usize, second: Fate) -> Fate {
+        if first != Fate::News {
+            self.news.insert(mark, first);
+        }
+        if second != Fate::News {
+            self.news.push_back(second);
+        }
+        Fate::News
+    }
+
+    #[inline]
+    fn scheduled_link(&mut self, link: LinkId) -> &mut ScheduledLink {
+        match &mut self.links[link] {
+            Link::Scheduled(link) => link,
+            _ => unreachable!("only schedulers are asked"),
+        }
+    }
+
+    /// A packet joined a scheduler's queue.
+    #[inline]
+    fn queued(&mut self, now: Time, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
+        if self.events.get(service) == Time::NEVER {
+            self.plan_service(link, now);
+        }
+        self.give_up(now, link, true)
+    }
+
+    /// Lets a scheduler send its next packet.
+    fn serve(&mut self, now: Time, link: LinkId) -> Fate {
+        let served = self.scheduled_link(link).serve(now);
+        self.plan_service(link, now);
+        let given_up = self.give_up(now, link, false);
+        let Some((at, packet)) = served else { return given_up };
+        let departs = if self.told[link] {
+            let time = self.links[link].free_at();
+            Fate::Departs(Arrival { time, packet }, link)
+        } else {
+            Fate::UnderWay
+        };
+        let before = self.both(given_up, self.news.len(), departs);
+        let mark = self.news.len();
+        let fate = self.go(at, packet.advanced());
+        self.both(before, mark, fate)
+    }
+
+    #[inline]
+    fn plan_service(&mut self, link: LinkId, now: Time) {
+        let next = self.scheduled_link(link).next_service(now);
+        let next = if next > self.end { Time::NEVER } else { next };
+        self.events.set(self.service_of[link] as usize, next);
+    }
+
+    /// What a scheduler gave up, on an arrival or as it sent a packet.
+    #[inline]
+    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
+        if self.scheduled_link(link).has_given_up() {
+            self.give_up_all(time, link, on_arrival)
+        } else {
+            Fate::UnderWay
+        }
+    }
+
+    #[cold]
+    fn give_up_all(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
+        let mut all = Fate::UnderWay;
+        while let Some(packet) = self.scheduled_link(link).take_given_up(time, on_arrival) {
+            let lost = Fate::Lost(Arrival { time, packet }, link, DropCause::Overflow);
+            all = self.both(all, self.news.len(), lost);
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, queue: usize, time: Time, packet: Packet, rank: u32) {
+        let (hops, stride) = (&self.hops, self.stride);
+        let rank_of = |packet: Packet| hops[packet.route() * stride + packet.hop()].rank;
+        if !self.queues[queue].push(time, packet, rank, rank_of) {
+            return;
+        }
+        if queue < self.groups.len() {
+            self.plan_group(queue);
+        } else {
+            self.events.set(queue, if time > self.end { Time::NEVER } else { time });
+        }
+    }
+
+    #[inline]
+    fn plan_group(&mut self, group: GroupId) {
+        let Group { shift, timer } = self.groups[group];
+        let next = self.queues[group].next_time().min(timer);
+        let turn = if next > self.end { Time::NEVER } else { next + shift };
+        self.events.set(group, turn);
+    }
+
+    #[cold]
+    fn be_late(&mut self, packet: Packet) -> Fate {
+        self.late.push(packet);
+        Fate::UnderWay
+    }
+
+    /// When something happens next in a network in real time.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Time {
+        if self.news.is_empty() { self.events.earliest().0 } else { Time::ZERO }
+    }
+
+    /// In real time: what happens next, if it happens until `now`. What is sent at `now`
+    /// must be sent after all that.
+    #[inline]
+    pub fn until(&mut self, now: Time) -> Option<Fate> {
+        loop {
+            if let Some(fate) = self.news.pop_front() {
+                return Some(fate);
+            }
+            let (time, source) = self.events.earliest();
+            if time > now || time == Time::NEVER {
+                return None;
+            }
+            if source < self.groups.len() {
+                let arrival = self.queues[source].pop().expect("what its turn is for");
+                self.plan_group(source);
+                return Some(Fate::Delivered(arrival));
+            }
+            match self.move_on(time, source) {
+                Fate::UnderWay | Fate::News => {}
+                fate => return Some(fate),
+            }
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! The routing table: where a packet goes next, and where it must wait for its turn.
+//!
+//! A link must hear of its arrivals in order of time. With one source it does, so packets pass at
+//! once; with several, what comes from all of them is merged in order of time before the link. In
+//! virtual time hosts run ahead of each other, so each group of them is a source; in real time all
+//! that is sent at one distance is.
+//!
+//! A group's turn is not when it hears something but when its answer may reach the first link that
+//! others share (its lookahead), which is a fixed *shift* later:
+//!
+//! ```text
+//!            own link       shared link
+//! sender ──────▶▭────────────────▶▭──▶ receiver
+//!        └─────── shift ────────┘
+//! ```
+//!
+//! Links of its own before that link say at once when a packet leaves, so that nothing there
+//! depends on others. With that, groups at different distances feed the shared link nearly in
+//! order, and little waits before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::route::{GroupId, Hop, LinkId, Path, Route};
+use crate::units::Span;
+
+/// Where a packet goes from one point of its route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NextHop {
+    /// Propagation delay until there.
+    pub delay: Span,
+    /// Index of what `kind` says.
+    pub target: u32,
+    /// How it goes there.
+    pub kind: HopKind,
+    /// Of packets that reach a merge queue at the same time, the lowest goes first.
+    pub rank: u32,
+}
+
+/// How a packet goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HopKind {
+    /// Into a link, at once.
+    #[default]
+    Link,
+    /// To a host, at once.
+    Host,
+    /// Into a merge queue, to wait for its turn.
+    Queue,
+}
+
+/// The hosts that hear over one link at one distance.
+#[derive(Clone, Debug)]
+pub struct GroupPlan {
+    /// Routes that end at these hosts.
+    pub routes: Vec<usize>,
+    /// When the group hears something, the first link that it shares may do so this much later.
+    pub shift: Span,
+    /// They hear at once.
+    pub at_once: bool,
+}
+
+/// Everything that is decided before the first packet.
+#[derive(Clone, Debug)]
+pub struct RoutingTable {
+    /// Hops of all routes, each route padded to `stride`.
+    pub hops: Vec<NextHop>,
+    pub stride: usize,
+    pub groups: Vec<GroupPlan>,
+    /// Merge queues before links follow those of groups: the link of each.
+    pub merged: Vec<LinkId>,
+}
+
+/// Whose time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drive {
+    /// Each group of hosts has its own.
+    Virtual,
+    /// All hosts send, and hear, as time goes by.
+    Real,
+}
+
+/// What is known of a link before it is used.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkTraits {
+    /// It hands on packets in the order in which it sends them, each once.
+    pub is_orderly: bool,
+    /// It says on arrival when a packet leaves.
+    pub decides_on_arrival: bool,
+}
+
+/// A source of arrivals at a link, each of which comes in order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    Link(LinkId, Span),
+    Hosts(Heard, Span),
+    AllHosts(Span),
+}
+
+/// Over which link and at which distance hosts hear; a host that hears nothing is
+/// known by its flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Heard {
+    Over(LinkId, Span),
+    Nothing(usize),
+}
+
+/// A link that others share and the distance to it.
+type Shared = Option<(LinkId, Span)>;
+
+/// What makes hosts one group: what they hear, and where what they send meets others'.
+type GroupKey = (Heard, Shared);
+
+struct Planner<'a> {
+    routes: Vec<Option<&'a Route>>,
+    sources: Vec<BTreeSet<Source>>,
+    links: &'a [LinkTraits],
+    drive: Drive,
+    /// Behind each link that hosts have for themselves, where their data meets others'. None where
+    /// it does so at several places or distances.
+    meets: BTreeMap<LinkId, Shared>,
+}
+
+/// A source before a merge queue: the link before it, if there is one, the delay and the link.
+type RankKey = (Option<LinkId>, Span, LinkId);
+
+/// The merge queue of each link that has one, and the rank of each source before it.
+#[derive(Default)]
+struct Merging {
+    queues: BTreeMap<LinkId, usize>,
+    ranks: BTreeMap<RankKey, u32>,
+}
+
+impl RoutingTable {
+    /// The table for the flows' `paths` over `links`.
+    pub fn new(paths: &[Path], links: &[LinkTraits], drive: Drive) -> Self {
+        let routes: Vec<_> =
+            paths.iter().flat_map(|path| [Some(&path.forward), path.reverse.as_ref()]).collect();
+        let longest = routes.iter().flatten().map(|route| route.hops.len()).max().unwrap_or(0);
+        assert!(longest < 256, "a route has {longest} links, more than 255");
+        let planner = Planner::new(routes, links, drive);
+        let (groups, group_of) = planner.groups();
+        let mut table = Self { hops: Vec::new(), stride: longest + 1, groups, merged: Vec::new() };
+        let mut merging = Merging::default();
+        for (number, route) in planner.routes.iter().enumerate() {
+            if let Some(route) = route {
+                table.lay(route, group_of[number], &planner, &mut merging);
+            }
+            table.hops.resize((number + 1) * table.stride, NextHop::default());
+        }
+        table
+    }
+
+    fn lay(&mut self, route: &Route, group: GroupId, planner: &Planner<'_>, merging: &mut Merging) {
+        let mut previous = None;
+        for hop in &route.hops {
+            let next = if planner.passes_at_once(previous, hop.link) {
+                NextHop { delay: hop.delay, target: index(hop.link), kind: HopKind::Link, rank: 0 }
+            } else {
+                self.merge(previous, *hop, merging)
+            };
+            self.hops.push(next);
+            previous = Some(hop.link);
+        }
+        let kind = if self.groups[group].at_once { HopKind::Host } else { HopKind::Queue };
+        self.hops.push(NextHop { delay: route.delay, target: index(group), kind, rank: 0 });
+    }
+
+    fn merge(&mut self, previous: Option<LinkId>, hop: Hop, merging: &mut Merging) -> NextHop {
+        let Hop { link, delay } = hop;
+        let next_rank = index(merging.ranks.len());
+        let rank = *merging.ranks.entry((previous, delay, link)).or_insert(next_rank);
+        let queue = *merging.queues.entry(link).or_insert_with(|| {
+            self.merged.push(link);
+            self.groups.len() + self.merged.len() - 1
+        });
+        NextHop { delay, target: index(queue), kind: HopKind::Queue, rank }
+    }
+}
+
+fn index(number: usize) -> u32 {
+    u32::try_from(number).expect("fewer than 2^32 links, groups and queues")
+}
+
+fn is_receiver(route: usize) -> bool {
+    route % 2 == 0
+}
+
+impl<'a> Planner<'a> {
+    fn new(routes: Vec<Option<&'a Route>>, links: &'a [LinkTraits], drive: Drive) -> Self {
+        let sources = vec![BTreeSet::new(); links.len()];
+        let mut planner = Self { routes, sources, links, drive, meets: BTreeMap::new() };
+        for number in 0..planner.routes.len() {
+            let Some(route) = planner.routes[number] else { continue };
+            let first = route.hops.first().expect("a route passes a link");
+            let speakers = match drive {
+                Drive::Virtual => Source::Hosts(planner.heard(number ^ 1), first.delay),
+                Drive::Real => Source::AllHosts(first.delay),
+            };
+            planner.sources[first.link].insert(speakers);
+            for (before, hop) in route.hops.iter().zip(&route.hops[1..]) {
+                planner.sources[hop.link].insert(Source::Link(before.link, hop.delay));
+            }
+        }
+        planner.note_meetings();
+        planner
+    }
+
+    fn note_meetings(&mut self) {
+        for route in self.routes.clone().into_iter().flatten() {
+            let (first, meets) = (route.hops[0].link, self.meets_behind(route));
+            let noted = self.meets.entry(first).or_insert(meets);
+            if *noted != meets {
+                *noted = None;
+            }
+        }
+    }
+
+    /// Where what is sent over a route's first link, its hosts' own, meets what others send.
+    fn meets_behind(&self, route: &Route) -> Shared {
+        let [first, second, ..] = route.hops[..] else { return None };
+        let is_own = self.has_one_source(first.link)
+            && self.links[first.link].is_orderly
+            && self.links[first.link].decides_on_arrival;
+        let is_shared = !self.has_one_source(second.link);
+        (is_own && is_shared).then_some((second.link, first.delay + second.delay))
+    }
+
+    /// What the host at the end of a route hears.
+    fn heard(&self, route: usize) -> Heard {
+        match self.routes[route] {
+            Some(heard) => {
+                Heard::Over(heard.hops.last().expect("a route passes a link").link, heard.delay)
+            }
+            None => Heard::Nothing(route),
+        }
+    }
+
+    fn has_one_source(&self, link: LinkId) -> bool {
+        self.sources[link].len() == 1
+    }
+
+    /// Whether what leaves a link can go on at once.
+    fn hands_on(&self, link: LinkId) -> bool {
+        let LinkTraits { is_orderly, decides_on_arrival } = self.links[link];
+        is_orderly && (decides_on_arrival || self.drive == Drive::Virtual)
+    }
+
+    /// Whether what comes from a link or, if from none, from a host enters `to` at once.
+    fn passes_at_once(&self, from: Option<LinkId>, to: LinkId) -> bool {
+        match from {
+            Some(link) => self.hands_on(link) && self.has_one_source(to),
+            // In virtual time hosts wait for their turn before they send.
+            None => self.drive == Drive::Virtual || self.has_one_source(to),
+        }
+    }
+
+    fn key(&self, route: usize) -> GroupKey {
+        let heard = self.heard(route);
+        let Some(sent) = self.routes[route ^ 1].filter(|_| self.drive == Drive::Virtual) else {
+            return (heard, None);
+        };
+        let first = sent.hops[0];
+        if !self.has_one_source(first.link) {
+            (heard, Some((first.link, first.delay)))
+        } else if is_receiver(route) {
+            (heard, None)
+        } else {
+            (heard, self.meets[&first.link])
+        }
+    }
+
+    /// The groups, and for each route that at whose hosts it ends.
+    fn groups(&self) -> (Vec<GroupPlan>, Vec<GroupId>) {
+        let mut groups: Vec<GroupPlan> = Vec::new();
+        let mut known = BTreeMap::new();
+        let mut group_of = Vec::with_capacity(self.routes.len());
+        for route in 0..self.routes.len() {
+            let key = self.key(route);
+            let group = *known.entry(key).or_insert_with(|| {
+                let shift = key.1.map_or(Span::ZERO, |(_, before)| before);
+                let hands_on = matches!(key.0, Heard::Over(link, _) if self.hands_on(link));
+                let at_once = hands_on && key.1.is_none() && self.drive == Drive::Virtual;
+                groups.push(GroupPlan { routes: Vec::new(), shift, at_once });
+                groups.len() - 1
+            });
+            groups[group].routes.push(route);
+            // Senders wait for their turn, or packets would go round at once for ever.
+            groups[group].at_once &= is_receiver(route);
+            group_of.push(group);
+        }
+        (groups, group_of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(links: &[LinkId], before: u64, after: u64) -> Route {
+        let hops = links.iter().enumerate().map(|(position, &link)| Hop {
+            link,
+            delay: Span(if position == 0 { before } else { 0 }),
+        });
+        Route { hops: hops.collect(), delay: Span(after) }
+    }
+
+    fn path(forward: Route, reverse: Route) -> Path {
+        Path { forward, reverse: Some(reverse) }
+    }
+
+    const PLAIN: LinkTraits = LinkTraits { is_orderly: true, decides_on_arrival: true };
+
+    fn planned(paths: &[Path], links: &[LinkTraits]) -> RoutingTable {
+        RoutingTable::new(paths, links, Drive::Virtual)
+    }
+
+    fn kinds(plan: &RoutingTable, route: usize, hops: usize) -> Vec<HopKind> {
+        let begin = route * plan.stride;
+        plan.hops[begin..=begin + hops].iter().map(|hop| hop.kind).collect()
+    }
+
+    #[test]
+    fn flows_of_one_distance_wait_only_as_acknowledgements() {
+        let flow = || path(route(&[0], 5, 0), route(&[1], 0, 5));
+        let plan = planned(&[flow(), flow()], &[PLAIN; 2]);
+        assert_eq!(kinds(&plan, 0, 1), [HopKind::Link, HopKind::Host]);
+        assert_eq!(kinds(&plan, 3, 1), [HopKind::Link, HopKind::Queue]);
+        assert_eq!((plan.groups.len(), plan.merged.len()), (2, 0));
+    }
+
+    #[test]
+    fn flows_of_different_distances_take_turns_at_the_shared_link() {
+        let flow = |rtt| path(route(&[0], rtt, 0), route(&[1], 0, rtt));
+        let plan = planned(&[flow(5), flow(9)], &[PLAIN; 2]);
+        let shifts: Vec<_> = plan.groups.iter().map(|group| group.shift.0).collect();
+        assert_eq!(shifts, [0, 5, 9]);
+        assert_eq!(kinds(&plan, 0, 1), [HopKind::Link, HopKind::Host]);
+    }
+
+    #[test]
+    fn what_leaves_own_links_is_merged_before_a_shared_one() {
+        let flow = |edge| path(route(&[edge, 0], 0, 0), route(&[1], 0, 5));
+        let plan = planned(&[flow(2), flow(3)], &[PLAIN; 4]);
+        assert_eq!(kinds(&plan, 0, 2), [HopKind::Link, HopKind::Queue, HopKind::Host]);
+        assert_eq!(plan.merged, [0]);
+        assert_eq!([plan.hops[1].rank, plan.hops[4 * plan.stride / 2 + 1].rank], [0, 1]);
+    }
+
+    /// A route over an own link and the shared one, 5 away from its host and `further` from that.
+    fn over_own_link(edge: LinkId, further: u64) -> Route {
+        let hops = vec![Hop { link: edge, delay: Span(5) }, Hop { link: 0, delay: Span(further) }];
+        Route { hops, delay: Span(0) }
+    }
+
+    #[test]
+    fn a_group_behind_links_of_its_own_acts_when_its_data_may_meet_others() {
+        let flow = |edge| path(over_own_link(edge, 2), route(&[1], 0, 9));
+        let plan = planned(&[flow(2), flow(3)], &[PLAIN; 4]);
+        let senders = &plan.groups[1];
+        assert_eq!((senders.routes.clone(), senders.shift), (vec![1, 3], Span(7)));
+        // A scheduler must be asked for what leaves it.
+        let fair = LinkTraits { decides_on_arrival: false, ..PLAIN };
+        let plan = planned(&[flow(2), flow(3)], &[PLAIN, PLAIN, fair, fair]);
+        assert_eq!(plan.groups[1].shift, Span::ZERO);
+    }
+
+    /// Else the link would hear of what comes from both out of order.
+    #[test]
+    fn hosts_that_share_a_link_of_their_own_act_at_one_distance() {
+        let flow = |further| path(over_own_link(2, further), route(&[1], 0, 9));
+        let plan = planned(&[flow(2), flow(30)], &[PLAIN; 3]);
+        assert_eq!((plan.groups.len(), plan.groups[1].shift), (2, Span::ZERO));
+    }
+
+    #[test]
+    fn nothing_passes_at_once_where_data_and_acknowledgements_share_links() {
+        let there = || path(route(&[0], 0, 0), route(&[1], 0, 0));
+        let back = || path(route(&[1], 0, 0), route(&[0], 0, 0));
+        let plan = planned(&[there(), back()], &[PLAIN; 2]);
+        assert!(plan.groups.iter().all(|group| !group.at_once));
+    }
+
+    #[test]
+    fn what_a_link_hands_on_out_of_order_waits() {
+        let reorders = LinkTraits { is_orderly: false, ..PLAIN };
+        let plan = planned(&[path(route(&[0], 0, 0), route(&[1], 0, 0))], &[reorders, PLAIN]);
+        assert_eq!(kinds(&plan, 0, 1), [HopKind::Link, HopKind::Queue]);
+    }
+
+    #[test]
+    fn receivers_behind_a_scheduler_hear_at_once_but_in_real_time() {
+        let fair = LinkTraits { decides_on_arrival: false, ..PLAIN };
+        let paths = [path(route(&[0], 0, 0), route(&[1], 0, 0))];
+        assert_eq!(kinds(&planned(&paths, &[fair, PLAIN]), 0, 1)[1], HopKind::Host);
+        let real = RoutingTable::new(&paths, &[fair, PLAIN], Drive::Real);
+        assert_eq!(kinds(&real, 0, 1)[1], HopKind::Queue);
+    }
+
+    #[test]
+    fn in_real_time_only_different_distances_wait_before_a_shared_link() {
+        let flow = |rtt| path(route(&[0], rtt, 0), route(&[1], 0, rtt));
+        let near = RoutingTable::new(&[flow(5), flow(5)], &[PLAIN; 2], Drive::Real);
+        assert_eq!(kinds(&near, 0, 1), [HopKind::Link, HopKind::Queue]);
+        let both = RoutingTable::new(&[flow(5), flow(9)], &[PLAIN; 2], Drive::Real);
+        assert_eq!(kinds(&both, 0, 1), [HopKind::Queue, HopKind::Queue]);
+        assert_eq!(kinds(&both, 3, 1), [HopKind::Link, HopKind::Queue]);
+        assert_eq!(both.merged, [0]);
+        assert!(both.groups.iter().all(|group| group.shift == Span::ZERO && !group.at_once));
+    }
+}

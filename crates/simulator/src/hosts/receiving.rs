@@ -1,0 +1,117 @@
+//! The receiving ends: data that arrives, and acknowledgements that leave.
+
+use dumbbell_network::{Arrival, Network, Packet, Time};
+use dumbbell_tcp::{Ack, clock};
+
+use super::AllHosts;
+use crate::flow::{Ends, FlowState, receiver_of};
+use crate::wire::{arrival_of, plain_packet, stamp_of};
+
+impl AllHosts<'_> {
+    /// Takes data that reaches its receiver.
+    #[inline]
+    pub fn hear_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
+        self.get_to(receiver_of(packet.flow() as usize), time, network);
+        if self.is_watched || !self.take_routine_data(time, packet, network) {
+            self.take_other_data(time, packet, network);
+        }
+    }
+
+    /// Takes a full segment that is the next and says nothing else; false: it is none.
+    #[inline(always)]
+    fn take_routine_data(&mut self, now: Time, packet: Packet, network: &mut Network) -> bool {
+        let index = packet.flow() as usize;
+        let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
+        else {
+            return false;
+        };
+        let receiver = &mut connection.receiver;
+        let is_routine = packet.is_plain()
+            && packet.bytes() == spec.packet_bytes
+            && receiver.expects(now, packet.number());
+        if !is_routine || connection.parks_acks {
+            return false;
+        }
+        counters.received_packets += 1;
+        counters.received_bytes += u64::from(spec.mss_bytes());
+        match receiver.on_expected_data(now, stamp_of(packet.note(), now), false) {
+            Some(ack) => {
+                let ack = plain_packet(index as u32, spec.header_bytes, ack);
+                let fate = network.send(now, ack);
+                self.follow(fate, network);
+            }
+            None => self.timers.at_latest(receiver_of(index), receiver.due(), network),
+        }
+        true
+    }
+
+    /// Takes data that is not the next full segment, says something else, or is a datagram.
+    #[inline(never)]
+    fn take_other_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
+        let index = packet.flow() as usize;
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.arrives(now, packet),
+        };
+        let flow = &mut self.flows[index];
+        let payload = u64::from(packet.bytes() - flow.spec.header_bytes);
+        let arrival = arrival_of(packet, now, flow.spec.packet_bytes);
+        flow.counters.received_packets += 1;
+        let Ends::Tcp(connection) = &mut flow.ends else {
+            flow.counters.received_bytes += payload;
+            return flow.datagram_arrives(now, arrival.number);
+        };
+        flow.counters.marked_packets += u64::from(arrival.ce);
+        let receiver = &mut connection.receiver;
+        let before = receiver.received_segs();
+        let ack = receiver.on_data(now, arrival);
+        flow.counters.received_bytes += payload * (receiver.received_segs() - before);
+        self.plan_receiver(index, network);
+        if let Some(ack) = ack {
+            self.send_acks(now, index, ack, network);
+            self.plan_receiver(index, network);
+        }
+    }
+
+    /// Sends an acknowledgement and those that go with it.
+    #[inline(never)]
+    pub(super) fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
+        let mut next = Some(first);
+        while let Some(ack) = next {
+            let flow = &mut self.flows[index];
+            let Ends::Tcp(connection) = &mut flow.ends else { return };
+            let blocks = || connection.receiver.blocks();
+            let stamp = connection.parks_acks.then(|| clock(now));
+            let bytes = flow.spec.header_bytes;
+            let packet = self.parked.packet_of(index as u32, bytes, ack, stamp, blocks);
+            let packet = match &mut self.capture {
+                None => packet,
+                Some(capture) => capture.sends_ack(now, packet, ack, blocks),
+            };
+            next = connection.receiver.also();
+            let fate = network.send(now, packet);
+            self.follow(fate, network);
+        }
+    }
+
+    /// Lets a receiver do what is due at `now`.
+    pub(super) fn receiver_acts(&mut self, index: usize, now: Time, network: &mut Network) {
+        if let Ends::Tcp(connection) = &mut self.flows[index].ends
+            && let Some(ack) = connection.receiver.on_timer(now)
+        {
+            self.send_acks(now, index, ack, network);
+        }
+        let deadline = self.flows[index].connection().and_then(|ends| ends.receiver.deadline());
+        self.timers.set(receiver_of(index), deadline.unwrap_or(Time::NEVER), network);
+    }
+
+    /// Makes sure that a receiver is not late for what it wants.
+    #[inline]
+    pub(super) fn plan_receiver(&mut self, index: usize, network: &mut Network) {
+        if let Some(deadline) =
+            self.flows[index].connection().and_then(|ends| ends.receiver.deadline())
+        {
+            self.timers.at_latest(receiver_of(index), deadline, network);
+        }
+    }
+}
