@@ -11,11 +11,14 @@ ROOT = Path(dumbbell.__file__).parent
 LAYERS = [
     [
         "errors",
+        "synonyms",
         "units",
         "estimates",
         "statistics",
         "validation",
+        "toml_lines",
         "documents",
+        "kinds",
         "head_comments",
         "markdown",
         "hypertext",

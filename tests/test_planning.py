@@ -236,5 +236,5 @@ def test_a_selection_is_of_texts(tmp_path: Path) -> None:
     wrong = TESTS.replace('where = { algorithm = "htcp" }', "where = { algorithm = [1] }")
     with pytest.raises(InputError) as caught:
         Study.load(write(tmp_path, tests=wrong))
-    assert f"{tmp_path / 'tests.toml'}: test.1.vary.0.where.algorithm = [1]" in str(caught.value)
+    assert f"{tmp_path / 'tests.toml'}:22: test.1.vary.0.where.algorithm = [1]" in str(caught.value)
     assert "\n" not in str(caught.value)

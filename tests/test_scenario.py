@@ -265,7 +265,7 @@ WRONG = [
     ("flow.0.algorithm", "htcp@li207", "flow.0.algorithm", "unknown preset", "htcp@li2007"),
     ("flow.0.algorithm", 7, "flow.0.algorithm", "not a text", None),
     ("flow.0.parameters", {"x": 1}, "flow.0.parameters.x", "unknown parameter", None),
-    ("flow.0.parameters", {"x": 1.5}, "flow.0.parameters.x", "not a whole number", None),
+    ("flow.0.parameters", {"x": 1.5}, "flow.0.parameters.x", "unknown parameter of reno", None),
     ("flow.0.count", 0, "flow.0.count", "impossible number", None),
     ("flow.0.count", 10_001, "flow.0.count", "impossible number", None),
     ("flow.0.start", "60s", "flow.0.start", "not before the end", None),
@@ -408,7 +408,7 @@ class Drawing(pydantic.BaseModel):
         ),
         (
             {"kind": "circle", "radius": 0},
-            "f: shape.0.radius = 0: input should be greater than 0; valid: for example 1.5",
+            "f: shape.0.radius = 0: must be more than 0; valid: for example 1.5",
         ),
         (7, "f: shape.0 = 7: not a table; valid: a table of keys"),
     ],

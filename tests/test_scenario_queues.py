@@ -174,7 +174,7 @@ def test_every_place_takes_every_queue() -> None:
         ({"discipline": "fq-codel", "quantum": "0b"}, "quantum", "more than 0"),
         ({"discipline": "fq", "flow_limit": "15b"}, "flow_limit", "smaller than one packet"),
         ({"discipline": "fq", "flow_limit": "1us"}, "flow_limit", "smaller than one packet"),
-        ({"discipline": "pie", "alpha": -1}, "alpha", "not a fraction"),
+        ({"discipline": "pie", "alpha": -1}, "alpha", "must not be negative"),
         ({"discipline": "red", "limit": "9p", "weight": 0}, "weight", "more than 0"),
         ({"discipline": "red", "limit": "9p", "max_probability": 2}, "max_probability", "whole"),
         (

@@ -264,7 +264,7 @@ def test_the_way_back_over_a_link_may_differ() -> None:
         ({"link": [{"from": "a"}]}, {}, "network.link.0.to", "is missing"),
         ({"link": [{"from": "a", "to": "a"}]}, {}, "network.link.0.to", "joins two nodes"),
         ({"link": [*DIAMOND, {"from": "b", "to": "a"}]}, {}, "network.link.4", "a second link"),
-        ({"link": [{"from": "a>", "to": "b"}]}, {}, "network.link.0.from", "pattern"),
+        ({"link": [{"from": "a>", "to": "b"}]}, {}, "network.link.0.from", "a name without >"),
         (
             {"link": [{"from": "a", "to": "b", "queue": "9p"}]},
             {},

@@ -317,7 +317,7 @@ def test_a_folder_is_one_study_and_errors_name_the_file(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError) as caught:
         Study.load(tmp_path)
-    assert "more.toml: test.0.titel" in str(caught.value)
+    assert "more.toml:3: test.0.titel" in str(caught.value)
 
 
 def test_tables_of_a_folder_must_not_clash(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import BaseModel, ConfigDict, Field
 
-from dumbbell import _core, documents, head_comments, own_algorithms, validation
+from dumbbell import _core, documents, head_comments, kinds, own_algorithms, validation
 from dumbbell.errors import InputError, listed, placed, refused, unknown
 from dumbbell.head_comments import HeadComment
+from dumbbell.synonyms import near_key
 
 BEHAVIOUR: Final[Mapping[str, Any]] = json.loads(_core.behaviour())
 """The versions of what the core does, raised when that changes (behaviour/versions)."""
@@ -61,6 +62,13 @@ class Parameter(_Entry):
         steps = f" in steps of {self.step}" if self.step > 1 else ""
         unit = f" ({self.unit})" if self.unit != "1" else ""
         return f"{self.low} to {self.high}{steps}{unit}"
+
+    def in_unit(self, share: Any) -> str:
+        """Say what a share such as 0.7 is in the unit of the parameter, if that is a part."""
+        parts = re.fullmatch(r"1/([0-9]+)|%", self.unit)
+        if parts is None or not isinstance(share, float) or not 0 < share < 100:
+            return ""
+        return f"; {share:g} is {round(share * float(parts[1] or 100))}"
 
 
 class Preset(_Entry):
@@ -159,7 +167,21 @@ class Algorithm(_Entry):
             if parameter.name == name:
                 return parameter
         names = [parameter.name for parameter in self.parameters]
-        raise unknown(f"parameter of {self.name}", name, names)
+        more = f"dumbbell algorithms show {self.path or self.name}"
+        problem = unknown(f"parameter of {self.name}", name, names, more)
+        raise replace(problem, near=near_key(name, names))
+
+    def check_written(self, name: str, value: Any) -> None:
+        """Raise InputError unless `name` is a parameter and `value`, as a file has it, whole."""
+        if not self.is_described:
+            return
+        try:
+            parameter = self.parameter(name)
+        except InputError as error:
+            raise replace(error, value=value) from None
+        if not isinstance(value, int | str) or isinstance(value, bool):
+            valid = parameter.limits + parameter.in_unit(value)
+            raise InputError("not a whole number", value=value, valid=valid)
 
     def check_parameter(self, name: str, value: int) -> None:
         """Raise InputError unless `name` is a parameter and `value` within its limits."""
@@ -244,7 +266,8 @@ def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
     if name in own:
         return own[name]
     if name not in algorithms():
-        problem = unknown("algorithm", name, [*own, *algorithms()])
+        problem = unknown("algorithm", name, [*own, *algorithms()], "dumbbell list algorithms")
+        kinds.check(Path(name), "an algorithm")
         if name.isidentifier() and documents.is_file(Path(f"{name}.c")):
             problem.near = f"./{name}.c"
         raise problem
@@ -353,7 +376,7 @@ class PresetFile(BaseModel):
     source: str = ""
     """Where the values come from."""
 
-    parameters: Mapping[str, StrictInt]
+    parameters: Mapping[str, Any]
     """Values of parameters; the others keep their initial values."""
 
 
@@ -378,6 +401,7 @@ def _with_preset_file(
         )
     for name, value in content.parameters.items():
         with placed(source=file, key=f"parameters.{name}"):
+            algorithm.check_written(name, value)
             algorithm.check_parameter(name, value)
     preset = Preset(name=path, source=content.source, values=content.parameters)
     return algorithm.model_copy(update={"presets": (*algorithm.presets, preset)}), path
@@ -413,7 +437,7 @@ def stacks() -> Stacks:
 def stack_profile(name: str) -> StackProfile:
     """Return one profile; an unknown name is an InputError."""
     if name not in stacks().profiles:
-        raise unknown("stack profile", name, stacks().profiles)
+        raise unknown("stack profile", name, stacks().profiles, "dumbbell list stacks")
     return stacks().profiles[name]
 
 

@@ -7,9 +7,12 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell import toml_lines
 from dumbbell.errors import DECIMAL_BITS_MAX, InputError, near, placed
 
 _TOML_BYTES_MAX: Final = 16_000_000
@@ -81,6 +84,16 @@ def read_toml(path: str | Path, *, key: str | None = None) -> dict[str, Any]:
         return _table(content)
 
 
+def located(error: InputError) -> InputError:
+    """Return the same error with the line of its key, where its source is a TOML file."""
+    others = [located(other) for other in error.others]
+    line = error.line
+    if line is None and error.key and error.source and error.source.endswith(".toml"):
+        with suppress(InputError, UnicodeDecodeError):
+            line = toml_lines.line_of(_content(Path(error.source)).decode(), error.key)
+    return replace(error, line=line, others=others)
+
+
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
@@ -108,7 +121,7 @@ def _table(content: bytes) -> dict[str, Any]:
     try:
         found = tomllib.loads(content.decode())
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not valid TOML: {error}") from None
+        raise _not_toml(content.decode(), str(error)) from None
     except UnicodeDecodeError as error:
         raise InputError(_reason(error), valid="a TOML file") from None
     except ValueError:
@@ -121,6 +134,26 @@ def _table(content: bytes) -> dict[str, Any]:
         if not level:
             return found
     raise _too_deep()
+
+
+_BARE: Final = re.compile(r"""\s*(?P<key>[\w.-]+)\s*=\s*(?P<value>[^"'\[{#\s][^"'#]*?)\s*(#.*)?""")
+"""A key with a value that has no quotes."""
+
+
+def _not_toml(text: str, problem: str) -> InputError:
+    """Return what is wrong with the spelling of a file, with the line; texts may lack quotes."""
+    said, _, place = problem.removesuffix(")").partition(" (at line ")
+    if not place:
+        return InputError(f"not valid TOML: {problem}")
+    line = int(place.partition(",")[0])
+    written = text.split("\n")[line - 1].strip()
+    bare = _BARE.fullmatch(written)
+    valid = None
+    if bare is not None and bare["value"].lower() in ("true", "false"):
+        valid = f"{bare['key']} = {bare['value'].lower()}"
+    elif bare is not None:
+        valid = f'{bare["key"]} = "{bare["value"]}", as texts stand in quotes'
+    return InputError(f"not valid TOML: {said}", line=line, value=written, valid=valid)
 
 
 def _inside(key: str, outer: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:

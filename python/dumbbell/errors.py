@@ -40,6 +40,8 @@ class InputError(DumbbellError, ValueError):
         What would be valid.
     near
         The valid name that resembles the value, if there is one.
+    line
+        Line of the file, from 1, where the value or what holds it begins.
     others
         Further errors found in the same source.
     """
@@ -53,6 +55,7 @@ class InputError(DumbbellError, ValueError):
     value: Any = None
     valid: str | None = None
     near: str | None = None
+    line: int | None = None
     others: Sequence[InputError] = ()
 
     def __post_init__(self) -> None:
@@ -73,6 +76,8 @@ class InputError(DumbbellError, ValueError):
         if self.value is not None and self.value != (self.key or "").rpartition(".")[2]:
             subject += (" = " if subject else "") + shown(self.value)
         source = printable(self.source or "")
+        if source and self.line is not None:
+            source += f":{self.line}"
         line = ": ".join(part for part in (source, subject, self.problem) if part)
         if self.near is not None:
             line += f" (did you mean {shown(self.near)}?)"
@@ -81,11 +86,16 @@ class InputError(DumbbellError, ValueError):
         return line
 
     def at(self, *, source: str | None = None, key: str | None = None) -> InputError:
-        """Return the same error with its place filled in; `key` goes before its own."""
+        """Return the same error with its place filled in; `key` goes before its own.
+
+        Where the source is known already and has keys, it is the whole key in it.
+        """
+        is_whole = self.source is not None and self.source.endswith(".toml")
+        whole = ".".join(part for part in (key, self.key) if part) or None
         return replace(
             self,
             source=self.source or source,
-            key=".".join(part for part in (key, self.key) if part) or None,
+            key=self.key if is_whole else whole,
             others=[other.at(source=source, key=key) for other in self.others],
         )
 
@@ -195,12 +205,22 @@ def near(name: str, names: Iterable[str]) -> str | None:
     return by_lower[found[0]] if found else None
 
 
-def listed(names: Iterable[str]) -> str:
-    """Render the valid names of an error message."""
-    return ", ".join(names) or "none exist"
+SUGGESTIONS_MAX: Final = 10
+"""Nobody reads more names than these in an error message."""
 
 
-def unknown(what: str, name: str, names: Iterable[str]) -> InputError:
-    """Return the error for a name that is not one of `names`."""
+def listed(names: Iterable[str], more: str = "") -> str:
+    """Render the valid names of an error message; `more` says where all are listed."""
+    every = list(names)
+    left = len(every) - SUGGESTIONS_MAX
+    if left <= 1:
+        return ", ".join(every) or "none exist"
+    where = f": {more}" if more else ""
+    return f"{', '.join(every[:SUGGESTIONS_MAX])} and {left} more{where}"
+
+
+def unknown(what: str, name: str, names: Iterable[str], more: str = "") -> InputError:
+    """Return the error for a name that is not one of `names`; see `listed`."""
     names = list(names)
-    return InputError(f"unknown {what}", value=name, valid=listed(names), near=near(name, names))
+    valid = listed(names, more)
+    return InputError(f"unknown {what}", value=name, valid=valid, near=near(name, names))

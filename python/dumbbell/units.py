@@ -70,8 +70,28 @@ _LARGEST: Final = 2**62
 _LONGEST_NS: Final = 2**60
 _FARTHEST_NS: Final = 24 * TIME_UNITS["h"]
 
+_UNIT_NAMES: Final[Mapping[str, str]] = {
+    name: ours
+    for ours, names in {
+        "s": "sec secs second seconds",
+        "m": "min mins minute minutes",
+        "h": "hr hrs hour hours",
+        "ms": "msec msecs millis millisecond milliseconds",
+        "us": "usec usecs micros microsecond microseconds",
+        "ns": "nsec nsecs nanosecond nanoseconds",
+        "p": "pkt pkts packet",
+        "b": "byte bytes",
+        "kb": "kbyte kbytes kilobytes",
+        "mb": "mbyte mbytes megabytes",
+    }.items()
+    for name in names.split()
+}
+"""What units are called elsewhere -> ours."""
+
 _NUMBER = r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?"
-_QUANTITY = re.compile(rf"\s*(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-zµ%]*)\s*", re.ASCII)
+_QUANTITY = re.compile(
+    rf"\s*(?P<sign>-?)(?P<number>{_NUMBER})\s*(?P<unit>[A-Za-zµ%/]*)\s*", re.ASCII
+)
 
 
 def _split(value: Any, what: str, valid: str) -> tuple[Fraction, str]:
@@ -80,8 +100,19 @@ def _split(value: Any, what: str, valid: str) -> tuple[Fraction, str]:
         raise InputError(f"{what} is a text with a unit", value=value, valid=valid)
     match = _QUANTITY.fullmatch(value)
     if match is None:
-        raise InputError(f"not {what}", value=value, valid=valid)
+        raise InputError(f"not {what}", value=value, valid=valid, near=_respelt(value))
+    if match["sign"]:
+        raise InputError("must not be negative", value=value, valid=valid)
     return Fraction(match["number"]), match["unit"].replace("µ", "u")
+
+
+def _respelt(text: str) -> str | None:
+    """Return how a number in another spelling is written here: ``0.5ms`` for ``.5ms``."""
+    plain = re.sub(r",(?!\d{3}(?!\d))", ".", text.strip()).replace("_", "")
+    plain = re.sub(r"^\+", "", plain)
+    plain = re.sub(r"^\.(?=\d)", "0.", plain)
+    plain = re.sub(r"(?<=\d)\.(?!\d)", "", plain)
+    return plain if _QUANTITY.fullmatch(plain) else None
 
 
 def _whole(amount: Fraction, value: Any, finest: str) -> int:
@@ -99,10 +130,13 @@ def _known(unit: str, what: str, value: str, units: Mapping[str, int]) -> str:
     problem = _unclear(unit, units)
     if problem is None and unit.lower() in units:
         return unit.lower()
-    if problem is None:
-        problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
     number = value[: len(value.rstrip()) - len(unit)].strip()
     valid = "units " + ", ".join(units)
+    if units is RATE_UNITS and (octets := _OCTETS.fullmatch(unit)):
+        bits = f"{_decimal(Fraction(number) * 8)}{octets['prefix'].lower()}bit"
+        raise InputError("a rate is in bits, not in bytes", value=value, valid=valid, near=bits)
+    if problem is None:
+        problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
     bits = _BITS_OF_SIZES.get(unit.lower()) if "b" in units else None
     if bits is not None:
         size, of_tc = (_size(Fraction(number) * each / 8) for each in bits)
@@ -125,6 +159,10 @@ def _size(size_bytes: Fraction) -> str | None:
     return f"{amount}{name}"
 
 
+_OCTETS: Final = re.compile(r"(?P<prefix>[kKMGTmgt]?)i?(?:B|[Bb]ytes?)(?:/s|ps|/sec)?")
+"""Bytes or bytes per second, as others write them; in small letters ``b`` is a bit."""
+
+
 def _unclear(unit: str, units: Mapping[str, int]) -> str | None:
     """Return which things a unit in capitals may mean, if it may mean several."""
     if unit[:1] in _PREFIXES and "b" in units:
@@ -144,7 +182,11 @@ def _nearest(unit: str, units: Mapping[str, int]) -> str | None:
             return f"{small}ib"
         whole = (f"{small}{rest}" for rest in ("bit", "b", "") if f"{small}{rest}" in units)
         return next(whole, None)
-    return near(small.replace("bps", "bit"), units)
+    if _UNIT_NAMES.get(small) in units:
+        return _UNIT_NAMES[small]
+    if units is RATE_UNITS:
+        small = re.sub(r"b(its?)?(ps|/s|/sec)", "bit", small)
+    return near(small, units)
 
 
 def _parse(value: Any, what: str, units: Mapping[str, int], finest: str) -> int:
@@ -237,6 +279,8 @@ def _is_integer(value: Any) -> bool:
 
 def parse_integer(value: Any) -> int:
     """Parse a whole number; digits in quotes are accepted, as study axes are texts."""
+    if isinstance(value, str) and re.fullmatch(r"\s*-[0-9]+\s*", value):
+        raise InputError("must not be negative", value=value, valid="a whole number such as 2")
     if not _is_integer(value) or len(str(value)) > 40:
         raise InputError("not a whole number", value=value, valid="a whole number such as 2")
     return int(value)

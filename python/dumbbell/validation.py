@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from dumbbell.documents import folder_of
 from dumbbell.errors import InputError, listed, near, shown
+from dumbbell.synonyms import near_key
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -83,15 +84,34 @@ def _translated(details: ErrorDetails, place: _Place) -> InputError:
         case "union_tag_not_found":
             key = f"{place.key}.{_names(details['ctx']['discriminator'])[0]}"
             return InputError("is missing", key=key, valid=listed(map(shown, place.tags)))
-        case kind:
-            problem, valid = _PROBLEMS.get(kind, (None, None))
-            context = details.get("ctx", {})
-            if problem is None:
-                message = str(context.get("error", details["msg"]))
-                problem = message[:1].lower() + message[1:]
-            else:
-                problem = problem.format(**context)
+        case _:
+            problem, valid = in_words(details)
             return InputError(problem, key=place.key, value=value, valid=place.example or valid)
+
+
+def in_words(details: ErrorDetails) -> tuple[str, str | None]:
+    """Return what is wrong with a value and, unless its field has examples, what is valid."""
+    kind, context = details["type"], details.get("ctx", {})
+    if kind in _PROBLEMS:
+        problem, valid = _PROBLEMS[kind]
+        return problem.format(**context), valid
+    if kind == "string_pattern_mismatch":
+        return f"not {PATTERNS.get(context['pattern'], 'such a name')}", None
+    message = str(context.get("error", details["msg"]))
+    return message[:1].lower() + message[1:], None
+
+
+PATTERNS: Mapping[str, str] = {
+    r"^[a-z0-9][a-z0-9-]*$": "a name of small letters, digits and hyphens",
+    r"^[a-z][a-z0-9_]*$": "a name of small letters, digits and underscores, a letter first",
+    r"^[a-z][a-z0-9_-]*$": "a name of small letters, digits, hyphens and underscores, a letter"
+    " first",
+    r"^[A-Za-z][A-Za-z0-9_-]*$": "a name of letters, digits, hyphens and underscores, a letter"
+    " first",
+    r"^[^>]+$": "a name without >",
+    r"^[A-Z]+[0-9]{2,}$": "capital letters and then at least two digits",
+}
+"""Patterns of texts, in words."""
 
 
 _PROBLEMS: Mapping[str, tuple[str, str | None]] = {
@@ -112,6 +132,13 @@ _PROBLEMS: Mapping[str, tuple[str, str | None]] = {
     "int_type": ("not a whole number", "a whole number such as 2"),
     "int_parsing": ("not a whole number", "a whole number such as 2"),
     "int_from_float": ("not a whole number", "a whole number such as 2"),
+    "int_parsing_size": ("too large", "a whole number such as 2"),
+    "greater_than": ("must be more than {gt:g}", None),
+    "greater_than_equal": ("must be at least {ge:g}", None),
+    "less_than": ("must be less than {lt:g}", None),
+    "less_than_equal": ("must be at most {le:g}", None),
+    "too_long": ("more than {max_length} entries", None),
+    "finite_number": ("not a finite number", "a number such as 0.5"),
 }
 """Type of pydantic's error -> what is wrong, with what pydantic knows of it, and what is valid.
 
@@ -125,8 +152,8 @@ def _unknown_key(place: _Place, value: Any) -> InputError:
         "unknown key",
         key=place.key,
         value=None if isinstance(value, dict | list) else value,
-        valid="keys " + listed(names),
-        near=near(name, names),
+        valid="keys " + listed(names, place.documented_in),
+        near=near_key(name, names),
     )
 
 
@@ -153,6 +180,7 @@ class _Place:
     """
 
     def __init__(self, root: type[BaseModel]) -> None:
+        self.documented_in = str(getattr(root, "documented_in", ""))
         self.parents: list[type[BaseModel]] = []
         self.models = [root]
         self.field: FieldInfo | None = None

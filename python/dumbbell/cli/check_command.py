@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,9 +26,11 @@ def check(
 
     The exit code is 1 if a check failed.
     """
+    from dumbbell import kinds
     from dumbbell.cli import progress
     from dumbbell.own import checking
 
+    kinds.check(Path(algorithm), "an algorithm")
     with progress.steps("checking", say) as step:
         rows = list(checking.check(algorithm, lambda part: step(f"checking: {part}")))
     if as_json:

@@ -16,6 +16,8 @@ from typing import Annotated
 
 import typer
 
+from dumbbell import documents
+from dumbbell.cli import usage
 from dumbbell.cli.advise_command import advise
 from dumbbell.cli.algorithms_command import show_algorithm
 from dumbbell.cli.check_command import check
@@ -94,15 +96,27 @@ def main() -> None:
     """Run the command and exit with its code."""
     try:
         _check_arguments()
-        app(prog_name="dumbbell")
+        code = app(prog_name="dumbbell", standalone_mode=False)
+    except typer.TyperException as error:
+        _leave_help(error)
+        _complain(usage.refused(error))
+        leave(InputError.exit_code)
+    except typer.Abort:  # a question at the end of the input
+        leave(STOPPED)
     except DumbbellError as error:
-        _complain(error)
+        _complain(documents.located(error) if isinstance(error, InputError) else error)
         leave(error.exit_code)
-    except SystemExit as ended:
-        if ended.code == STOPPED:  # Typer says nothing of Ctrl-C
-            print(SAID, file=sys.stderr)
-            leave(STOPPED)
-        raise
+    if code == STOPPED:  # Typer says nothing of Ctrl-C
+        print(SAID, file=sys.stderr)
+        leave(STOPPED)
+    sys.exit(code)
+
+
+def _leave_help(error: typer.TyperException) -> None:
+    """Print help and exit if that is all that an error says: no command was given."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(error.exit_code)
 
 
 def _check_arguments() -> None:

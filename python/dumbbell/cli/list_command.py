@@ -23,6 +23,8 @@ class Listed(StrEnum):
     ALGORITHMS = "algorithms"
     FIGURES = "figures"
     STACKS = "stacks"
+    QUANTITIES = "quantities"
+    SERIES = "series"
     RUNS = "runs"
 
 
@@ -38,7 +40,7 @@ def list_things(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List studies, algorithms, figures, TCP stacks, or the runs in the results folder.
+    """List studies, algorithms, figures, stacks, quantities, series, or runs in the results folder.
 
     Of runs the newest are shown, with --json and --csv all.
     """
@@ -93,6 +95,10 @@ def _entries(what: Listed) -> list[dict[str, Any]]:
             return _algorithms()
         case Listed.FIGURES:
             return _figures()
+        case Listed.QUANTITIES:
+            return _quantities()
+        case Listed.SERIES:
+            return _series()
         case _:
             return _stacks()
 
@@ -127,3 +133,26 @@ def _stacks() -> list[dict[str, Any]]:
 
     profiles = catalogue.stacks().profiles
     return [{"name": name, "summary": stack.summary} for name, stack in profiles.items()]
+
+
+def _quantities() -> list[dict[str, Any]]:
+    from dumbbell.quantities.registry import quantities
+
+    return [
+        {"name": each.name, "unit": each.unit, "of each": ", ".join(each.per), "what": each.what}
+        for each in quantities().values()
+    ]
+
+
+def _series() -> list[dict[str, Any]]:
+    from dumbbell.quantities import series
+
+    known = {**series.SERIES, **{name: series.named(name) for name in _exported()}}
+    return [{"name": name, "title": each.title, "unit": each.unit} for name, each in known.items()]
+
+
+def _exported() -> list[str]:
+    """Return the names of series of what algorithms export."""
+    from dumbbell.quantities import series
+
+    return [f"{series.STATE}:{variable}" for variable in series.exported()]

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 from rich.table import Table
 
-from dumbbell import api, catalogue, documents, experiments
+from dumbbell import api, catalogue, experiments
 from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, say, writing
@@ -68,7 +68,7 @@ def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
             parse_time(duration)
         asked.append(Change("duration", duration))
         said.append(f"duration = {duration}")
-    content = altering.changed(documents.read_toml(file), asked)
+    content = altering.changed(Scenario.table(file), asked)
     try:
         found = Scenario.parse(content, str(file))
     except InputError as error:

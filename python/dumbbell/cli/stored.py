@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import experiments, plans
+from dumbbell import experiments, kinds, plans
 from dumbbell.cli.output import say
 from dumbbell.errors import InputError, listed, near
 from dumbbell.inventory import Inventory
@@ -37,10 +37,11 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
     if name is None:
         raise InputError("holds no runs", source=str(folder), valid="dumbbell simulate FILE")
     if not any(key.startswith(name) for key in store.keys()):  # noqa: SIM118 - no mapping
+        kinds.check(Path(name), "a run")
         raise InputError(
             "neither a study that has been run nor the beginning of a run's key",
             value=name,
-            valid=f"`dumbbell list runs` names them; studies: {listed(known)}",
+            valid=f"studies: {listed(known, 'dumbbell list runs')}",
             near=near(name, known),
         )
     inventory = _inventory(store)

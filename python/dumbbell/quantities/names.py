@@ -26,7 +26,7 @@ from dumbbell.quantities import placing, planned, series
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.planned import Planned
 from dumbbell.quantities.reference import Reference, parse
-from dumbbell.quantities.registry import Per, Recorded, quantities, quantity
+from dumbbell.quantities.registry import LISTED, Per, Recorded, quantities, quantity
 from dumbbell.quantities.subjects import named, names
 from dumbbell.quantities.tables import number_columns
 from dumbbell.scenario import facts
@@ -190,7 +190,7 @@ class Vocabulary:
         except InputError as error:
             if error.problem.startswith("unknown quantity"):
                 known = [*numbers, *self.derived, *quantities()]
-                raise unknown("quantity or number of an axis", use.name, known) from None
+                raise unknown("quantity or number of an axis", use.name, known, LISTED) from None
             raise
 
     def _check_quantity(self, use: Use) -> None:
@@ -258,7 +258,7 @@ class Vocabulary:
         try:
             return quantity(name)
         except InputError:
-            raise unknown("quantity", name, [*self.derived, *quantities()]) from None
+            raise unknown("quantity", name, [*self.derived, *quantities()], LISTED) from None
 
     def _queue(self, test: Test, name: str) -> None:
         def check(found: contract.Scenario) -> None:

@@ -27,6 +27,9 @@ FlowsFunction = TypeVar("FlowsFunction", bound=Callable[..., float | None])
 QueueFunction = TypeVar("QueueFunction", bound=Callable[[QueueView], float | None])
 
 
+LISTED: Final = "dumbbell list quantities"
+"""What names all of them."""
+
 Arguments = Callable[[Own], Sequence[str]]
 
 
@@ -254,5 +257,5 @@ def quantity(name: str) -> Quantity:
     """Return a quantity; an unknown name is an InputError."""
     found = quantities().get(name)
     if found is None:
-        raise unknown("quantity", name, quantities())
+        raise unknown("quantity", name, quantities(), LISTED)
     return found

@@ -68,15 +68,21 @@ class Series:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
+LISTED: Final = "dumbbell list series"
+"""What names all of them."""
+
+
 def named(name: str) -> Series:
     """Return a series by its name; an unknown name is an InputError."""
     kind, _, variable = name.partition(":")
     if kind == STATE and variable:
         if variable not in exported():
-            raise unknown("variable of an algorithm", name, [f"{STATE}:{v}" for v in exported()])
+            known = [f"{STATE}:{each}" for each in exported()]
+            raise unknown("variable of an algorithm", name, known, LISTED)
         return Series(variable, "", _state(variable), from_zero=False, adds_up=False)
     if name not in SERIES:
-        raise unknown("series", name, [*SERIES, *(f"{STATE}:{each}" for each in exported())])
+        known = [*SERIES, *(f"{STATE}:{each}" for each in exported())]
+        raise unknown("series", name, known, LISTED)
     return SERIES[name]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import (
     Field,
@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell import documents, validation
+from dumbbell import documents, kinds, validation
 from dumbbell.catalogue import NONE_OWN, Own
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_flows import Arrivals, Flow
@@ -33,6 +33,8 @@ from dumbbell.units import Duration, Integer
 
 class Scenario(Table):
     """One experiment: a network and the flows that share it."""
+
+    documented_in: ClassVar = "docs/scenario.md"
 
     title: Title = Field("", examples=["Two H-TCP flows"])
     """What the scenario is about; does not influence the run."""
@@ -82,10 +84,22 @@ class Scenario(Table):
         """Itself in base units, for any seed."""
         return Resolution(self)
 
+    @staticmethod
+    def table(path: Path) -> dict[str, Any]:
+        """Read a file that is to be a scenario, unchecked; another kind is an InputError."""
+        if path.suffix != ".toml":
+            kinds.check(path, "a scenario")
+        found = documents.read_toml(path)
+        kinds.check(path, "a scenario", found)
+        return found
+
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a scenario file; any problem is an InputError naming file and key."""
-        return cls.parse(documents.read_toml(path), str(path))
+        """Read a scenario file; any problem is an InputError naming file, line and key."""
+        try:
+            return cls.parse(cls.table(Path(path)), str(path))
+        except InputError as error:
+            raise documents.located(error) from None
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], source: str | None = None, own: Own = NONE_OWN) -> Self:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     PrivateAttr,
     ValidationInfo,
@@ -62,6 +63,17 @@ def _pair(hops: tuple[int, ...]) -> tuple[int, ...]:
     return hops
 
 
+def _check_written_parameters(value: Any, info: ValidationInfo) -> Any:
+    """Refuse an unknown name of a parameter before anything that is wrong with its value."""
+    choice = info.data.get("algorithm")
+    if isinstance(choice, str) and isinstance(value, Mapping) and value:
+        algorithm = _choose(choice, info).algorithm
+        for name, amount in value.items():
+            with placed(key=str(name)):
+                algorithm.check_written(str(name), amount)
+    return value
+
+
 class Traffic(Table):
     """What single flows and arriving ones have in common: their TCP and their path."""
 
@@ -72,7 +84,9 @@ class Traffic(Table):
     """Size of its full IP packets, of which 52 bytes are IP and TCP headers (40 without
     timestamps), or 28 IP and UDP."""
 
-    parameters: Mapping[str, Integer] = Field({}, examples=[{"delta_l": 500}])
+    parameters: Annotated[Mapping[str, Integer], BeforeValidator(_check_written_parameters)] = (
+        Field({}, examples=[{"delta_l": 500}])
+    )
     """Parameters of the algorithm that differ from the preset (`dumbbell algorithms show`)."""
 
     stack: Stack | None = Field(None, examples=["linux-2.6.6"])

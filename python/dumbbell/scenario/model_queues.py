@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -15,9 +16,10 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError, unknown
+from dumbbell.errors import InputError, near, unknown
 from dumbbell.scenario.tables import Abbreviable, Name, Table
 from dumbbell.units import (
+    QUEUE_EXAMPLES,
     Count,
     Duration,
     Limit,
@@ -325,11 +327,26 @@ def _as_table(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value
     if not isinstance(value, Mapping):
+        _check_no_discipline(value)
         return {"discipline": "fifo", "limit": parse_limit(value)}
     name = value.get("discipline", "fifo")
     if name not in DISCIPLINES:
         raise unknown("queue discipline", str(name), DISCIPLINES).at(key="discipline")
     return {"discipline": "fifo", **value}
+
+
+def _check_no_discipline(value: Any) -> None:
+    """Refuse a word where the size of a queue may stand, and say where a discipline goes."""
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_-]+[0-9]?", value.strip()):
+        return
+    if value.strip().lower() == "unlimited":
+        return
+    name = near(value.replace("_", "-"), DISCIPLINES)
+    problem = "a discipline" if name is not None else "a word"
+    example = f'{{ discipline = "{name or "fq-codel"}" }}'
+    raise InputError(
+        f"{problem}, not the size of a queue", value=value, valid=f"{QUEUE_EXAMPLES}, {example}"
+    )
 
 
 QueueSpec = Annotated[AnyQueue, Field(discriminator="discipline"), BeforeValidator(_as_table)]

@@ -10,7 +10,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from dumbbell.errors import InputError
 from dumbbell.scenario.model_rates import AppRateSpec
 from dumbbell.scenario.tables import Abbreviable, Table
-from dumbbell.units import NS_PER_S, Duration, Time, Volume, format_rate, format_time
+from dumbbell.units import NS_PER_S, Duration, Time, Volume, format_rate, format_time, parse_time
 
 
 class Start(Abbreviable):
@@ -27,7 +27,10 @@ class Start(Abbreviable):
     @model_validator(mode="before")
     @classmethod
     def _fixed(cls, value: Any) -> Any:
-        return value if isinstance(value, Mapping | Start) else {"from": value, "to": value}
+        if isinstance(value, Mapping | Start):
+            return value
+        parse_time(value)  # what is wrong is the time, which names no `from` and no `to`
+        return {"from": value, "to": value}
 
     @model_validator(mode="after")
     def _ordered(self) -> Start:

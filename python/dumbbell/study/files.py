@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import documents
+from dumbbell import documents, kinds
 from dumbbell.errors import InputError, placed, unknown
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class StudyFiles:
             return validation.validate(model, self.data, str(self.path))
         except InputError as error:
             others = [self._placed(other) for other in error.others]
-            raise replace(self._placed(error), others=others) from None
+            raise documents.located(replace(self._placed(error), others=others)) from None
 
     def _placed(self, error: InputError) -> InputError:
         source, key = self.place(error.key or "")
@@ -91,17 +91,22 @@ def find(study: str | Path) -> Path:
     if documents.exists(path):
         return path
     if is_name:
-        raise unknown("study", str(study), names())
+        raise unknown("study", str(study), names(), "dumbbell list studies")
     raise InputError("no such file or folder", source=str(study), valid="a name, folder or file")
 
 
 def read(study: str | Path) -> StudyFiles:
     """Read a study's files into one table: arrays are joined, tables must differ."""
     path = find(study)
+    if path.suffix != ".toml":
+        kinds.check(path, "a study")
     data: dict[str, Any] = {}
     origins: dict[str, list[tuple[Path, int]]] = {}
     for file in parts(path):
-        for key, value in documents.read_toml(file).items():
+        table = documents.read_toml(file)
+        if path == file:
+            kinds.check(path, "a study", table)
+        for key, value in table.items():
             known = data.get(key, [])
             if key in data and not (isinstance(known, list) and isinstance(value, list)):
                 raise InputError(f"already set in {origins[key][0][0]}", source=str(file), key=key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     Field,
@@ -65,6 +65,8 @@ class Header(Table):
 
 class Study(Table):
     """A study: what it is, its tests, its figures and its claims."""
+
+    documented_in: ClassVar = "docs/study.md"
 
     header: Header = Field(alias="study")
     """What it is."""

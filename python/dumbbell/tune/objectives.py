@@ -13,7 +13,7 @@ from typing import Final
 
 from dumbbell.errors import InputError, placed, unknown
 from dumbbell.quantities.reference import parse
-from dumbbell.quantities.registry import Best, Quantity, quantity
+from dumbbell.quantities.registry import LISTED, Best, Quantity, quantity
 from dumbbell.quantities.registry import quantities as registered
 
 TUNED: Final = "tuned"
@@ -132,7 +132,7 @@ def _term(name: str) -> Term:
     with placed(source="--objective"):
         reference = parse(name)
         if reference.name not in registered():
-            raise unknown("objective", name, [*KINDS, *registered()])
+            raise unknown("objective", name, [*KINDS, *registered()], LISTED)
         found = quantity(reference.name)
     if found.best is None:
         raise InputError(

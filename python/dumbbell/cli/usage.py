@@ -1,0 +1,127 @@
+"""What is wrong with a command line, in the words of all other errors."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import typer
+
+from dumbbell.errors import InputError, listed, near
+from dumbbell.synonyms import near_key
+
+_PLACES: Final = {
+    "ls": "list",
+    "algos": "list algorithms",
+    "algorithm": "algorithms show",
+    "show": "algorithms show",
+    "sim": "simulate",
+    "sweep": "compare",
+    "plot": "report",
+    "view": "open",
+    "compete": "compare",
+    "verify": "validate",
+    "test": "check",
+    "init": "new",
+    "create": "new",
+    "recommend": "advise",
+    "optimize": "tune",
+    "optimise": "tune",
+    "help": "--help",
+    "version": "--version",
+}
+"""What commands are called elsewhere -> ours."""
+
+
+def refused(error: typer.TyperException) -> InputError:
+    """Return a refusal of the command line as an error that names option, value and way out."""
+    context: Any = getattr(error, "ctx", None)
+    words = context.command_path.split()[1:] if context is not None else []
+    said = error.format_message()
+    help_command = " ".join(["dumbbell", *words, "--help"])
+    if (found := re.fullmatch(r"No such command '(.+?)'\..*", error.message + ".")) is not None:
+        return _unknown_command(found[1], words, context)
+    if (option := getattr(error, "option_name", None)) is not None:
+        return _wrong_option(option, said, context, help_command)
+    if (parameter := getattr(error, "param", None)) is not None:
+        return _wrong_value(error, parameter, help_command)
+    if said.startswith("Got unexpected extra"):
+        extra = said[said.index("(", said.index("argument") + 11) + 1 : -1]
+        return _too_many(extra, words, help_command)
+    return InputError(said[:1].lower() + said[1:].rstrip("."), valid=help_command)
+
+
+def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputError:
+    commands = list(context.command.commands)
+    meant: str | None
+    if words == ["algorithms"]:
+        meant = "list algorithms" if name in ("list", "ls") else "algorithms show"
+    elif words:
+        found = near(name, commands)
+        meant = None if found is None else " ".join([*words, found])
+    else:
+        meant = _PLACES.get(name) or near(name, commands)
+    return InputError(
+        "unknown command",
+        value=name,
+        near=None if meant is None else f"dumbbell {meant}",
+        valid=listed([" ".join([*words, each]) for each in commands], "dumbbell --help"),
+    )
+
+
+def _wrong_option(option: str, said: str, context: Any, help_command: str) -> InputError:
+    if not said.startswith("No such option"):
+        problem = "needs a value" if "requires an argument" in said else "takes no value"
+        return InputError(problem, source=option, valid=help_command)
+    options = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
+    meant = near_key(option.lstrip("-"), [name[2:] for name in options])
+    return InputError(
+        "unknown option",
+        source=option,
+        near=None if meant is None else f"--{meant}",
+        valid=help_command,
+    )
+
+
+def _wrong_value(error: typer.TyperException, parameter: Any, help_command: str) -> InputError:
+    """Say what is wrong with the value of an option or an argument."""
+    is_option = parameter.param_type_name == "option"
+    name = parameter.opts[0] if is_option else help_command.removesuffix(" --help")
+    reports: list[Any] = getattr(error.__cause__, "errors", list)()
+    choices = [
+        str(getattr(each, "value", each)) for each in parameter.type_descriptor.choices or ()
+    ]
+    if not reports:
+        valid = listed(choices) if choices else help_command
+        called = "" if is_option else f"{parameter.metavar or parameter.name.upper()} "
+        problem = f"{called}is missing" if "Missing" in type(error).__name__ else error.message
+        return InputError(problem, source=name, valid=valid)
+    value = reports[0]["input"]
+    if choices:
+        return InputError(
+            "unknown",
+            source=name,
+            value=value,
+            near=near(str(value), choices),
+            valid=listed(choices, help_command),
+        )
+    from dumbbell.validation import in_words  # noqa: PLC0415 - takes long to import
+
+    found, example = in_words(reports[0])
+    return InputError(found, source=name, value=value, valid=example or help_command)
+
+
+def _too_many(extra: str, words: Sequence[str], help_command: str) -> InputError:
+    """Refuse arguments that nothing takes; one behind ``--set KEY`` may be its value."""
+    given = sys.argv[1:]
+    for option, key, value in zip(given, given[1:], given[2:], strict=False):
+        if option in ("--set", "--where") and "=" not in key and value in extra.split():
+            return InputError("not KEY=VALUE", source=option, value=key, near=f"{key}={value}")
+    return InputError(
+        "one argument too many" if " " not in extra else "too many arguments",
+        source=" ".join(["dumbbell", *words]),
+        value=extra,
+        valid=help_command,
+    )

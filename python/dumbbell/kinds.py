@@ -1,0 +1,75 @@
+"""What a file or folder is that was given in the place of another, and which command takes it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell import documents
+from dumbbell.errors import InputError
+
+_MEASURED: Final = (".pcap", ".pcapng", ".cap", ".flent", ".flent.gz", ".json", ".json.gz")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What something is, and the command that takes it."""
+
+    what: str
+    command: str
+
+    def refused(self, source: str, wanted: str) -> InputError:
+        """Return the error for this where something else is wanted."""
+        return InputError(
+            f"this is {self.what}, not {wanted}", source=source, valid=f"dumbbell {self.command}"
+        )
+
+
+def of_table(path: Path, table: Mapping[str, Any]) -> Kind | None:
+    """Return what a TOML file is, by its keys; None if that is no kind of ours."""
+    name = shlex.quote(str(path))
+    if "study" in table or "test" in table:
+        whole = path.parent if path.name == "study.toml" and len(path.parts) > 1 else path
+        return Kind("a study", f"run {shlex.quote(str(whole))}")
+    if "network" in table or "flow" in table or "arrivals" in table:
+        return Kind("a scenario", f"simulate {name}")
+    if "figure" in table or "claim" in table:
+        return Kind("a part of a study", f"run {shlex.quote(str(path.parent))}")
+    if "parameters" in table and isinstance(table.get("algorithm"), str):
+        choice = shlex.quote(f"{table['algorithm']}@{path}")
+        return Kind("a preset", f"compare {choice} --rate 100mbit --rtt 40ms")
+    return None
+
+
+def of_path(path: Path) -> Kind | None:
+    """Return what a file or folder is; None if that is no kind of ours."""
+    name = shlex.quote(str(path))
+    if documents.is_file(path / "study.toml"):
+        return Kind("a study", f"run {name}")
+    if documents.is_file(path / "format.json"):
+        return Kind("a folder of results", f"list runs --results {name}")
+    return _of_file(path, name) if documents.is_file(path) else None
+
+
+def _of_file(path: Path, name: str) -> Kind | None:
+    if path.suffix == ".c":
+        return Kind("an algorithm", f"check {name if '/' in name else f'./{name}'}")
+    if path.name.endswith(_MEASURED):
+        return Kind("no TOML file", f"import {name}")
+    with suppress(InputError):
+        return of_table(path, documents.read_toml(path)) if path.suffix == ".toml" else None
+    return None
+
+
+def check(path: Path, wanted: str, table: Mapping[str, Any] | None = None) -> None:
+    """Raise InputError if a path is of another kind than the one wanted, such as ``a study``.
+
+    `table` is what is in the file, if that has been read.
+    """
+    found = of_path(path) if table is None else of_table(path, table)
+    if found is not None and found.what != wanted:
+        raise found.refused(str(path), wanted)

@@ -1,0 +1,218 @@
+"""What users mistype: each mistake is answered with the right word, in one line, at exit code 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from calling import Command, assert_refused, caller
+from dumbbell.errors import InputError, listed
+from dumbbell.synonyms import near_key
+from dumbbell.toml_lines import line_of
+
+SCENARIO: Final = """duration = "5s"
+
+[network]
+rate = "10mbit"
+rtt = "40ms"
+queue = "1bdp"
+
+[[flow]]
+algorithm = "cubic"
+"""
+STUDY: Final = """[study]
+name = "mine"
+title = "Mine"
+authors = ["me"]
+year = 2026
+"""
+PRESET: Final = 'algorithm = "cubic"\n\n[parameters]\nkept = 0.7\n'
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Run the command in a folder with a file of each kind."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(SCENARIO)
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "claims.toml").write_text('[[claim]]\nid = "E01"\n')
+    (tmp_path / "p.toml").write_text(PRESET)
+    (tmp_path / "own.c").write_text("")
+    return caller(monkeypatch, capsys)
+
+
+def simulate(dumbbell: Command, change: str) -> str:
+    said = dumbbell("simulate", "s.toml", "--set", change)
+    assert_refused(said)
+    return said.err
+
+
+PATH: Final = ["--rate", "10mbit", "--rtt", "20ms"]
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ("network.queue=fq-codel", '{ discipline = "fq-codel" }'),
+        ("network.queue=fq_codel", '{ discipline = "fq-codel" }'),
+        ("network.queue=cake", "a word, not the size of a queue"),
+        ("duration=10min", 'did you mean "10m"'),
+        ("network.rate=10MB/s", 'did you mean "80mbit"'),
+        ("flow.0.cc=cubic", 'flow.0.cc = "cubic": unknown key (did you mean "algorithm"?)'),
+        ("flow.0.congestion_control=x", 'did you mean "algorithm"'),
+        ("flow.0.delay=9ms", 'did you mean "rtt"'),
+        ("network.bandwidth=1mbit", 'did you mean "rate"'),
+        ("network.buffer=9p", 'did you mean "queue"'),
+        ("flow.0.start=-1s", 'flow.0.start = "-1s": must not be negative'),
+        ("flow.0.parameters={ beta = 0.7 }", 'unknown parameter of cubic (did you mean "kept"?)'),
+        ("flow.0.parameters={ betta = 700 }", "betta = 700: unknown parameter of cubic"),
+        ("flow.0.parameters={ kept = 0.7 }", "512 to 1000 (1/1024); 0.7 is 717"),
+        ("flow.0.algorithm=cubik", "and 16 more: dumbbell list algorithms"),
+        ("flow.0.quue=1", "and 15 more: docs/scenario.md"),
+    ],
+)
+def test_a_wrong_value_is_told_with_the_right_one(
+    dumbbell: Command, change: str, wanted: str
+) -> None:
+    assert wanted in simulate(dumbbell, change)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["run", "s.toml"], "this is a scenario, not a study; valid: dumbbell simulate s.toml"),
+        (["claims", "s.toml"], "dumbbell simulate s.toml"),
+        (["report", "s.toml"], "dumbbell simulate s.toml"),
+        (["import", "s.toml"], "dumbbell simulate s.toml"),
+        (["check", "s.toml"], "dumbbell simulate s.toml"),
+        (["open", "s.toml"], "dumbbell simulate s.toml"),
+        (["compare", "s.toml", *PATH], "s.toml: this is a scenario, not an algorithm"),
+        (["tune", "s.toml", *PATH], "s.toml: this is a scenario, not an algorithm"),
+        (["simulate", "study.toml"], "this is a study, not a scenario; valid: dumbbell run"),
+        (["simulate", "claims.toml"], "this is a part of a study, not a scenario"),
+        (["run", "claims.toml"], "this is a part of a study, not a study"),
+        (["simulate", "p.toml"], "this is a preset, not a scenario; valid: dumbbell compare"),
+        (["simulate", "own.c"], "this is an algorithm, not a scenario; valid: dumbbell check"),
+        (["run", "own.c"], "valid: dumbbell check ./own.c"),
+        (["compare", "cubic@p.toml", *PATH], "p.toml:4: parameters.kept = 0.7: not a whole"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
+    dumbbell: Command, arguments: list[str], wanted: str
+) -> None:
+    said = dumbbell(*arguments)
+    assert_refused(said)
+    assert wanted in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["list", "algos"], 'dumbbell list: "algos": unknown (did you mean "algorithms"?)'),
+        (["list"], "dumbbell list: WHAT is missing; valid: studies, algorithms"),
+        (["algorithms", "list"], 'did you mean "dumbbell list algorithms"'),
+        (["algorithms", "cubic"], 'did you mean "dumbbell algorithms show"'),
+        (["rnu", "li2007"], 'did you mean "dumbbell run"'),
+        (["sweep"], 'did you mean "dumbbell compare"'),
+        (["compare", "reno", *PATH, "--runs", "two"], '--runs: "two": not a whole number'),
+        (["compare", "reno", *PATH, "--jobs", "0"], '--jobs: "0": must be at least 1'),
+        (["compare", "reno", "--bandwidth", "9mbit"], 'did you mean "--rate"'),
+        (["compare", "reno", "--rate", "9mbit", "--delay", "1s"], 'did you mean "--rtt"'),
+        (["compare", "reno", "--rate", "9mbit"], "--rtt: is missing"),
+        (["compare", "reno", "--rate"], "--rate: needs a value"),
+        (["compare", "reno", *PATH, "--engine", "kernel"], "valid: simulator, testbed"),
+        (["simulate", "s.toml", "--set", "network.rtt", "80ms"], '"network.rtt=80ms"'),
+        (["simulate", "s.toml", "p.toml"], '"p.toml": one argument too many'),
+        (["tune", "cubic", *PATH, "--objective", "godput"], "more: dumbbell list quantities"),
+    ],
+)
+def test_a_wrong_command_line_is_told_with_the_right_one(
+    dumbbell: Command, arguments: list[str], wanted: str
+) -> None:
+    said = dumbbell(*arguments)
+    assert_refused(said)
+    assert wanted in said.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('rtt = "40ms"', 'rtt = "40"', 's.toml:5: network.rtt = "40": a time needs a unit'),
+        ('rtt = "40ms"', "rtt = 40ms", 's.toml:5: "rtt = 40ms": not valid TOML'),
+        ('rtt = "40ms"', "rtt = 40ms", 'valid: rtt = "40ms", as texts stand in quotes'),
+        ('queue = "1bdp"\n', "", "s.toml:3: network.queue: is missing"),
+        ('algorithm = "cubic"', "", "s.toml:8: flow.0.algorithm: is missing"),
+        ('"cubic"\n', '"cubic"\nsampled = True\n', "valid: sampled = true"),
+    ],
+)
+def test_an_error_in_a_file_has_its_line(
+    dumbbell: Command, tmp_path: Path, old: str, new: str, wanted: str
+) -> None:
+    (tmp_path / "s.toml").write_text(SCENARIO.replace(old, new))
+    said = dumbbell("simulate", "s.toml")
+    assert_refused(said)
+    assert wanted in said.err
+
+
+LINES: Final = '''# the first line
+text = """
+duration = 3
+"""
+duration = "5s"
+
+[network]
+loss = [
+  { place = "receiver" },
+]
+reverse.rate = 3
+[[flow]]
+algorithm = "cubic"
+[[flow]]
+[flow.parameters]
+beta = 1
+"a.b" = 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        *(("text", 2), ("duration", 5), ("network", 7), ("network.rtt", 7)),
+        *(("network.loss.0.place", 8), ("network.reverse.rate", 11), ("flow.0.algorithm", 13)),
+        *(("flow.1", 14), ("flow.1.count", 14), ("flow.1.parameters.beta", 16)),
+        *(("flow.1.parameters.a.b", 15), ("flow.9.count", 12), ("nothing.of.it", None)),
+    ],
+)
+def test_a_key_is_found_in_its_line(key: str, line: int | None) -> None:
+    assert line_of(LINES, key) == line
+    assert line_of(LINES.replace("\n", "\r\n"), key) == line
+
+
+def test_the_line_of_a_key_is_not_looked_for_too_long() -> None:
+    assert line_of("a = [\n" + "1,\n" * 5000 + "]\nb = 1\n", "b") is None
+    assert line_of("b = 1\n" + "# long\n" * 100_000, "b") is None
+
+
+def test_ten_names_are_shown_and_where_all_are() -> None:
+    names = [str(number) for number in range(40)]
+    assert listed(names, "dumbbell list numbers") == (
+        "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 30 more: dumbbell list numbers"
+    )
+    assert listed(names[:11]).endswith("9, 10")
+    assert listed([]) == "none exist"
+
+
+def test_what_others_call_a_key_is_known_unless_one_is_spelt_like_it() -> None:
+    assert near_key("cc", ["algorithm", "count"]) == "algorithm"
+    assert near_key("delay", ["rate", "rtt"]) == "rtt"
+    assert near_key("flows", ["flow", "count"]) == "flow"
+    assert near_key("xyz", ["rate", "rtt"]) is None
+
+
+def test_the_key_of_another_toml_file_stays_whole() -> None:
+    error = InputError("wrong", source="preset.toml", key="parameters.kept").at(key="flow.0")
+    assert error.key == "parameters.kept"
