@@ -107,7 +107,7 @@ def test_of_many_errors_the_first_are_shown(dumbbell: Command, tmp_path: Path) -
     lines = dumbbell("simulate", "a.toml").err.splitlines()
     assert len(lines) == 11
     assert "a.toml: network: is missing" in lines[0]
-    assert "a.toml: flow.8.colour" in lines[9]
+    assert "a.toml:28: flow.8.colour" in lines[9]
     assert lines[10] == "and 291 more"
 
 

@@ -127,6 +127,10 @@ def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
         (["compare", "reno", *PATH, "--engine", "kernel"], "valid: simulator, testbed"),
         (["simulate", "s.toml", "--set", "network.rtt", "80ms"], '"network.rtt=80ms"'),
         (["simulate", "s.toml", "p.toml"], '"p.toml": one argument too many'),
+        (["tune", "reno", *PATH], "has no parameters to tune; valid: bbr, "),
+        (["tune", "cubic", "--rate", "9mbit,9mbit", "--rtt", "9ms"], "the same value twice: 9mbit"),
+        (["advise", "--rate", "9mbit", "--rtt", "0ms"], '--rtt: "0ms": must be more than 0'),
+        (["compare", "rno", "--rate", "9mbit", "--rtt", "1ms,2ms"], 'did you mean "reno"'),
         (["tune", "cubic", *PATH, "--objective", "godput"], "more: dumbbell list quantities"),
     ],
 )
@@ -156,6 +160,52 @@ def test_an_error_in_a_file_has_its_line(
     said = dumbbell("simulate", "s.toml")
     assert_refused(said)
     assert wanted in said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"--flows": "4,4"}, "for a mix: reno:4,cubic:4"),
+        ({"--flows": "reno:4,reno:4"}, "twice in the mix; valid: each algorithm once"),
+        ({"--flows": "1,1"}, "for a mix: reno:1,cubic:1"),
+        ({"--flows": "1..4"}, "not a range; valid: 1..64*2"),
+        ({"--flows": "1,0"}, '--flows: "0": no flows'),
+        ({"--rate": "10mbit,10mbit"}, '--rate: "10mbit,10mbit": the same value twice'),
+        ({"--rate": "10mbit,0.01gbit"}, "the same value twice: 0.01gbit"),
+        ({"--rate": "-100mbit"}, '--rate: "-100mbit": must not be negative'),
+        ({"--rate": "10mbit..1gbit"}, "not a range; valid: 10mbit..1gbit*10"),
+        ({"--rate": "1gbit..1mbit*2"}, "ends before it begins; valid: 10mbit..1gbit*10"),
+        ({"--rate": "1mbit..9mbit*1"}, "a range without an end; valid: 10mbit..1gbit*10"),
+        ({"--rate": "0mbit"}, '--rate: "0mbit": must be more than 0'),
+        ({"--rtt": "0ms"}, '--rtt: "0ms": must be more than 0'),
+        ({"--rtt": "0ms,10ms"}, '--rtt: "0ms": must be more than 0'),
+        ({"--rtt": "10ms,20mss"}, '--rtt: "20mss": unknown unit of a time (did you mean "20ms"?)'),
+        ({"--rtt": "10ms,"}, '--rtt: "10ms,": one value only; valid: 10ms'),
+        ({"--rtt": "48h"}, '--rtt: "48h": too long for the way of a packet'),
+        ({"--duration": "0s"}, '--duration: "0s": must be more than 0'),
+        ({"--duration": "10min"}, 'did you mean "10m"'),
+        ({"--loss": "2"}, '--loss: "2": a probability'),
+        ({"--buffer": "fq_codel"}, '--buffer: "fq_codel": not the size of a queue'),
+        ({"--stack": "linux-7"}, '--stack: "linux-7": unknown stack profile'),
+        ({"--runs": "0"}, "--runs: 0: impossible number of repetitions"),
+    ],
+)
+def test_a_wrong_option_of_compare_is_named_as_it_was_typed(
+    dumbbell: Command, tmp_path: Path, options: dict[str, str], wanted: str
+) -> None:
+    """Never the file of an experiment, which nobody wrote."""
+    path = {"--rate": "10mbit", "--rtt": "20ms", **options}
+    said = dumbbell("compare", "reno", "cubic", *(word for pair in path.items() for word in pair))
+    assert_refused(said)
+    assert wanted in said.err
+    assert not list(tmp_path.glob("results/experiments/*"))
+
+
+def test_an_algorithm_that_is_named_twice_runs_once_and_that_is_said(dumbbell: Command) -> None:
+    path = ["--rate", "10mbit", "--rtt", "20ms", "--duration", "1s", "--runs", "1"]
+    said = dumbbell("compare", "reno", "reno", *path)
+    assert said.code == 0
+    assert "reno is named 2 times and runs once" in said.err
 
 
 LINES: Final = '''# the first line

@@ -248,6 +248,10 @@ def _check_stack(choice: str) -> None:
     _core.check_stack(choice)
 
 
+LISTED: Final = "dumbbell list algorithms"
+"""What names all of them."""
+
+
 @functools.cache
 def algorithms() -> Mapping[str, Algorithm]:
     """Return the algorithms by name, in the engine's order."""
@@ -266,7 +270,7 @@ def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
     if name in own:
         return own[name]
     if name not in algorithms():
-        problem = unknown("algorithm", name, [*own, *algorithms()], "dumbbell list algorithms")
+        problem = unknown("algorithm", name, [*own, *algorithms()], LISTED)
         kinds.check(Path(name), "an algorithm")
         if name.isidentifier() and documents.is_file(Path(f"{name}.c")):
             problem.near = f"./{name}.c"

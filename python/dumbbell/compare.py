@@ -10,7 +10,8 @@ A comparison is an experiment (`dumbbell.experiments`): a study beside its resul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,7 +37,9 @@ from dumbbell.running.places import words
 from dumbbell.running.pools import Pool
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.scenario.model import Scenario
 from dumbbell.units import (
+    QUEUE_EXAMPLES,
     parse_integer,
     parse_probability,
     parse_queue,
@@ -76,11 +79,11 @@ class Setting:
     stack: str = "linux-6"
 
     def check(self) -> None:
-        """Raise InputError for a value that is no quantity of its kind."""
+        """Raise InputError, keyed by the attribute, for what is wrong alone or with the others."""
         readers: Mapping[str, Callable[[str], object]] = {
             "rate": parse_rate,
             "rtt": parse_time,
-            "buffer": parse_queue,
+            "buffer": _buffer,
             "loss": parse_probability,
             "duration": parse_time,
             "stack": catalogue.stack_profile,
@@ -88,6 +91,42 @@ class Setting:
         for key, read in readers.items():
             with placed(key=key):
                 read(getattr(self, key))
+        with of_setting():
+            Scenario.parse(scenario_table(self, Mix((("reno", 1),))))
+
+
+def _buffer(text: str) -> object:
+    """Read the size of a queue; the name of a discipline is none."""
+    if not any(character.isdigit() for character in text):
+        valid = f"{QUEUE_EXAMPLES}; a discipline goes into a scenario file"
+        raise InputError("not the size of a queue", value=text, valid=valid)
+    return parse_queue(text)
+
+
+_KEYS: Final[Mapping[str, str]] = {
+    "network.rate": "rate",
+    "network.rtt": "rtt",
+    "network.queue": "buffer",
+    "network.loss": "loss",
+    "stack": "stack",
+    "flow": "flows",
+    "duration": "duration",
+    "record": "duration",
+}
+"""Key of the scenario of a setting -> what it comes from."""
+
+
+@contextmanager
+def of_setting() -> Iterator[None]:
+    """Name what a setting says where something is wrong with the scenario that is made of it."""
+    try:
+        yield
+    except InputError as error:
+        whole = (error.key or "").partition("scenario.")[2] or error.key or ""
+        for key, ours in _KEYS.items():
+            if f"{whole}.".startswith(f"{key}."):
+                raise replace(error, source=None, key=ours, line=None, others=()) from None
+        raise replace(error, source=None, key=whole or None, line=None) from None
 
 
 @dataclass(frozen=True)
@@ -221,7 +260,9 @@ def parse_mix(text: str, own: dict[str, Algorithm] | None = None) -> Mix:
         if number < 1:
             raise InputError("no flows", key="flows", value=part, valid="cubic:1,bic:2")
         if algorithm in dict(parts):
-            raise InputError("twice in the mix", key="flows", value=algorithm)
+            raise InputError(
+                "twice in the mix", key="flows", value=algorithm, valid="each algorithm once"
+            )
         parts.append((algorithm, number))
     return Mix(tuple(parts))
 
@@ -319,7 +360,8 @@ def campaign(
         )
     content = _content(_mixes(algorithms, flows), setting)
     store.create()
-    study = experiments.save(content, store.root)
+    with of_setting():
+        study = experiments.save(content, store.root)
     return Campaign(study, store, engine, Plan(runs=runs, seed=seed))
 
 

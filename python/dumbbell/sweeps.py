@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
@@ -47,12 +47,28 @@ class Axis:
     values: tuple[str, ...]
 
 
+RANGES: Final[Mapping[str, str]] = {
+    "rate": "10mbit..1gbit*10 or 10mbit..50mbit+10mbit",
+    "rtt": "10ms..160ms*2 or 10ms..50ms+10ms",
+    "buffer": "0.25bdp..4bdp*2 or 0.5bdp..2bdp+0.5bdp",
+    "loss": "1e-6..1e-3*10 or 0.01..0.05+0.01",
+    "flows": "1..64*2 or 2..10+2",
+}
+"""Examples of ranges."""
+
+
 def axis(name: str, text: str) -> Axis:
     """Read ``10ms,40ms``, ``10ms..160ms*2`` (each twice the one before), ``10ms..50ms+10ms``."""
     values = [value for part in text.split(",") for value in _values(name, part.strip())]
     if not values:
-        raise InputError("no value", source=f"--{name}", value=text)
-    return Axis(name, tuple(dict.fromkeys(values)))
+        raise InputError("no value", source=f"--{name}", value=text, valid=RANGES[name])
+    if len(values) == 1 and is_sweep(text):
+        raise InputError("one value only", source=f"--{name}", value=text, valid=values[0])
+    if (again := grid.twice(values)) is not None:
+        raise InputError(
+            f"the same value twice: {again}", source=f"--{name}", value=text, valid="each once"
+        )
+    return Axis(name, tuple(values))
 
 
 def is_sweep(text: str) -> bool:
@@ -64,23 +80,32 @@ def _values(name: str, part: str) -> list[str]:
     match = _RANGE.fullmatch(part)
     if match is None:
         if ".." in part:
-            raise InputError(
-                "not a range", source=f"--{name}", value=part, valid="10ms..160ms*2 or 10..50+10"
-            )
+            raise InputError("not a range", source=f"--{name}", value=part, valid=RANGES[name])
         return [part] if part else []
     read, show = _READERS[name]
     grows = match["sign"] == "*"
     with placed(source=f"--{name}"):
         low, high = Fraction(read(match["low"])), Fraction(read(match["high"]))
         step = _exact(match["step"]) if grows else Fraction(read(match["step"]))
-    if step <= int(grows) or low > high or (grows and low <= 0):
-        raise InputError("a range without an end", source=f"--{name}", value=part)
+    if low > high:
+        raise InputError(
+            "ends before it begins", source=f"--{name}", value=part, valid=RANGES[name]
+        )
+    if step <= int(grows) or (grows and low <= 0):
+        raise InputError(
+            "a range without an end", source=f"--{name}", value=part, valid=RANGES[name]
+        )
     found = []
     while low <= high:
         found.append(show(low))
         low = low * step if grows else low + step
         if len(found) > VALUES_MAX:
-            raise InputError(f"more than {VALUES_MAX} values", source=f"--{name}", value=part)
+            raise InputError(
+                f"more than {VALUES_MAX} values",
+                source=f"--{name}",
+                value=part,
+                valid="a larger step",
+            )
     return found
 
 
@@ -125,6 +150,15 @@ def sweep(
     first = {each.name: each.values[0] for each in axes}
     setting = Setting(first["rate"], first["rtt"], first["buffer"], first["loss"], duration, stack)
     setting.check()
+    for each in axes:
+        for value in each.values:
+            try:
+                _check(setting, each.name, value)
+            except InputError as error:
+                raise replace(error, source=f"--{each.name}", key=None) from None
+    with placed(key="algorithm"):
+        for name in algorithms:
+            catalogue.split_preset(name)
     table = _templated(setting, int(first["flows"]))
     who = listing([label_of(catalogue.called(name)) for name in algorithms])
     over = listing([each.name for each in swept]) or "one path"
@@ -151,6 +185,14 @@ def sweep(
         ),
         "figure": list(_figures(swept, several=known["flows"] != ("1",))),
     }
+
+
+def _check(setting: Setting, name: str, value: str) -> None:
+    """Raise InputError for a value of an axis that cannot be on the path."""
+    if name != "flows":
+        replace(setting, **{name: value}).check()
+    elif parse_integer(value) < 1:
+        raise InputError("no flows", value=value, valid=RANGES["flows"])
 
 
 def _said(axis: Axis) -> str:

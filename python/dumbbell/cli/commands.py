@@ -104,7 +104,9 @@ def main() -> None:
     except typer.Abort:  # a question at the end of the input
         leave(STOPPED)
     except DumbbellError as error:
-        _complain(documents.located(error) if isinstance(error, InputError) else error)
+        if isinstance(error, InputError):
+            error = documents.located(usage.placed(error, typer.main.get_command(app)))
+        _complain(error)
         leave(error.exit_code)
     if code == STOPPED:  # Typer says nothing of Ctrl-C
         print(SAID, file=sys.stderr)

@@ -92,22 +92,41 @@ def compare(
     if swept and (figure is not None or as_json):
         option = "--json" if as_json else "--figure"
         raise InputError("is of one path, not of a sweep", source=option, valid="--report DIR")
+    names = _each_once(algorithms or [])
     with workers(jobs, dask) as working:
         how = How(engine, results, working, retries, report, wanted)
         if swept:
             from dumbbell.cli import sweeping
             from dumbbell.sweeps import axis
 
+            _check_no_mix(names, flows)
             axes = [axis(name, text) for name, text in options.items()]
-            sweeping.sweep(
-                algorithms or [], axes, how, duration=duration, stack=stack, runs=runs, seed=seed
-            )
+            sweeping.sweep(names, axes, how, duration=duration, stack=stack, runs=runs, seed=seed)
             return
         from dumbbell.compare import Setting
 
         setting = Setting(rate, rtt, buffer, loss, duration, stack)
-        asked = _asked(algorithms or [], setting, how, flows=flows, runs=runs, seed=seed)
+        asked = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
         _compare(asked, how, figure)
+
+
+def _each_once(algorithms: Sequence[str]) -> list[str]:
+    """Return the algorithms without those that are named again, and say so of them."""
+    once = list(dict.fromkeys(algorithms))
+    for name in once:
+        if algorithms.count(name) > 1:
+            say.print(f"{name} is named {algorithms.count(name)} times and runs once.")
+    return once
+
+
+def _check_no_mix(algorithms: Sequence[str], flows: str) -> None:
+    """Refuse a number of flows for each algorithm: a mix names them, a sweep has each for all."""
+    counts = [part.strip() for part in flows.split(",")]
+    if len(algorithms) > 1 and len(counts) == len(algorithms) and len(set(counts)) < len(counts):
+        mix = ",".join(f"{name}:{count}" for name, count in zip(algorithms, counts, strict=True))
+        raise InputError(
+            "the same number twice", source="--flows", value=flows, valid=f"for a mix: {mix}"
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dumbbell.campaign import Campaign
 from dumbbell.cli import campaign, pages
 from dumbbell.cli.output import Form, print_csv, print_table
 from dumbbell.cli.tables import plain, table
+from dumbbell.compare import of_setting
 from dumbbell.labels import number
 from dumbbell.plans import Plan
 from dumbbell.quantities.taking import described
@@ -40,7 +41,8 @@ def sweep(
     content = sweeps.sweep(algorithms, axes, duration=duration, stack=stack, runs=runs)
     store = Store(how.results)
     store.create()
-    study = experiments.save(content, store.root)
+    with of_setting():
+        study = experiments.save(content, store.root)
     asked = Campaign(study, store, engines.named(how.engine), Plan(seed=seed))
     outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries)
     _show(asked.results(), how.form)

@@ -93,9 +93,9 @@ def tune(
     request = Request(
         algorithm,
         tuple(parameter or ()),
-        _list(rate),
-        _list(rtt),
-        _list(buffer),
+        _list("--rate", rate),
+        _list("--rtt", rtt),
+        _list("--buffer", buffer),
         loss,
         duration,
         stack,
@@ -152,8 +152,15 @@ class _Told:
         self._step(f"{self._words}, {state.finished} of {state.total} runs")
 
 
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+def _list(option: str, text: str) -> tuple[str, ...]:
+    from dumbbell.errors import InputError
+    from dumbbell.plan import grid
+
+    parts = tuple(part.strip() for part in text.split(",") if part.strip())
+    if (again := grid.twice(parts)) is not None:
+        problem = f"the same value twice: {again}"
+        raise InputError(problem, source=option, value=text, valid="each once")
+    return parts
 
 
 def _cross(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import typer
@@ -51,6 +52,21 @@ def refused(error: typer.TyperException) -> InputError:
         extra = said[said.index("(", said.index("argument") + 11) + 1 : -1]
         return _too_many(extra, words, help_command)
     return InputError(said[:1].lower() + said[1:].rstrip("."), valid=help_command)
+
+
+def placed(error: InputError, command: Any) -> InputError:
+    """Name the option whose value is wrong where an error names what it stands for."""
+    for word in sys.argv[1:]:
+        command = getattr(command, "commands", {}).get(word, command)
+    names = {option for each in command.params for option in each.opts}
+    arguments = {each.name for each in command.params if each.param_type_name == "argument"}
+    if error.source is not None or error.key is None:
+        return error
+    if f"--{error.key}" in names:
+        return replace(error, source=f"--{error.key}", key=None)
+    if {error.key, f"{error.key}s"} & arguments:
+        return replace(error, source=f"dumbbell {sys.argv[1]}", key=None)
+    return error
 
 
 def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputError:

@@ -98,6 +98,17 @@ def same_value(value: str, wanted: str) -> bool:
     return number is not None and number == number_of(wanted)
 
 
+def twice(values: Iterable[str]) -> str | None:
+    """Return a value that another one equals, such as ``0.25gbit`` after ``250mbit``; or None."""
+    seen = set()
+    for value in values:
+        meaning = number_of(value) or catalogue.called(value)
+        if meaning in seen:
+            return value
+        seen.add(meaning)
+    return None
+
+
 def wanted_values(selection: Selection, axis: str) -> list[str]:
     """Return the values that a selection names for one axis."""
     wanted = selection[axis]

@@ -97,8 +97,12 @@ class Test(Table):
         for axis, values in axes.items():
             if axis in RESERVED_AXES:
                 raise InputError("reserved name", key=axis, valid="another name for the axis")
-            if not values or len(set(values)) < len(values):
-                raise InputError("an axis needs values that differ", key=axis, value=list(values))
+            if not values:
+                raise InputError("an axis without a value", key=axis, value=[], valid="some values")
+            if (again := grid.twice(values)) is not None:
+                raise InputError(
+                    "an axis has the same value twice", key=axis, value=again, valid="each once"
+                )
         return axes
 
     _own: dict[str, Algorithm] = PrivateAttr(default_factory=dict)

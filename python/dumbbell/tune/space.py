@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dumbbell import catalogue
 from dumbbell.catalogue import Algorithm, Parameter
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, listed
 from dumbbell.units import parse_integer
 
 _LINEAR_UP_TO: Final = 10
@@ -90,7 +91,13 @@ def space(algorithm: Algorithm, choices: Sequence[str] = ()) -> Space:
     values, and all of them if none does.
     """
     if not algorithm.parameters:
-        raise InputError("has no parameters to tune", key="algorithm", value=algorithm.name)
+        tunable = [name for name, each in catalogue.algorithms().items() if each.parameters]
+        raise InputError(
+            "has no parameters to tune",
+            key="algorithm",
+            value=algorithm.name,
+            valid=listed(tunable, catalogue.LISTED),
+        )
     if not choices:
         chosen = [each for each in algorithm.parameters if each.name in _preset_by(algorithm)]
         found = [_whole(each) for each in chosen or algorithm.parameters]
