@@ -12,7 +12,8 @@ from typing import Any, Final
 from dumbbell import documents
 from dumbbell.errors import InputError
 
-_MEASURED: Final = (".pcap", ".pcapng", ".cap", ".flent", ".flent.gz", ".json", ".json.gz")
+MEASURED: Final = (".pcap", ".pcapng", ".cap", ".flent", ".flent.gz", ".json", ".json.gz")
+"""How the names of files end that `dumbbell import` reads."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def of_path(path: Path) -> Kind | None:
 def _of_file(path: Path, name: str) -> Kind | None:
     if path.suffix == ".c":
         return Kind("an algorithm", f"check {name if '/' in name else f'./{name}'}")
-    if path.name.endswith(_MEASURED):
+    if path.name.endswith(MEASURED):
         return Kind("no TOML file", f"import {name}")
     with suppress(InputError):
         return of_table(path, documents.read_toml(path)) if path.suffix == ".toml" else None

@@ -133,8 +133,8 @@ def _known(unit: str, what: str, value: str, units: Mapping[str, int]) -> str:
     number = value[: len(value.rstrip()) - len(unit)].strip()
     valid = "units " + ", ".join(units)
     if units is RATE_UNITS and (octets := _OCTETS.fullmatch(unit)):
-        bits = f"{_decimal(Fraction(number) * 8)}{octets['prefix'].lower()}bit"
-        raise InputError("a rate is in bits, not in bytes", value=value, valid=valid, near=bits)
+        rate = f"{_decimal(Fraction(number) * 8)}{octets['prefix'].lower()}bit"
+        raise InputError("a rate is in bits, not in bytes", value=value, valid=valid, near=rate)
     if problem is None:
         problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
     bits = _BITS_OF_SIZES.get(unit.lower()) if "b" in units else None

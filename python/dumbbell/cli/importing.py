@@ -9,7 +9,7 @@ from typing import Any
 
 import tomli_w
 
-from dumbbell import experiments
+from dumbbell import experiments, kinds
 from dumbbell.campaign import Campaign
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say, writing
@@ -140,6 +140,8 @@ def read(file: Path, given: Mapping[str, str], algorithm: str | None) -> Importe
     for name, value in given.items():
         with placed(source=f"--{name}"):
             _GIVEN[name](value)
+    if not file.name.endswith(kinds.MEASURED):
+        kinds.check(file, "a measurement")
     measured = reading.read(file)
     path = fitting.path(measured, given, algorithm)
     scenario = playing.scenario(measured, path, algorithm)
