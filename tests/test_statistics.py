@@ -106,6 +106,23 @@ def test_ratios_to_nothing() -> None:
     assert not statistics.ratio([1.0], [0.0]).has_interval
 
 
+def test_harm_is_what_a_flow_loses_next_to_another_algorithm() -> None:
+    """Ware et al. 2019: of goodput more is better, of delay less."""
+    goodput = statistics.harm([2.6, 2.4, 2.5], [10.0, 10.0, 10.0])
+    assert goodput.value == pytest.approx(0.75)
+    assert goodput.low < 0.75 < goodput.high < 1
+    assert goodput.above(0.2) < 0.001
+    assert goodput.below(0.2) > 0.999
+    assert goodput.with_runs(12).high < goodput.high
+    delay = statistics.harm([60.0, 80.0], [35.0, 35.0], more_is_better=False)
+    assert delay.value == pytest.approx(0.5)
+    assert statistics.harm([5.0, 5.0], [5.0, 5.0]).interval == (0, 0)
+    assert statistics.harm([0.0, 0.0], [5.0, 5.0]).interval == (1, 1)
+    better_off = statistics.harm([15.0, 14.0], [10.0, 10.0])
+    assert better_off.value == pytest.approx(-0.45)
+    assert statistics.harm([0.0, 0.0], [0.0, 0.0], more_is_better=False).value == 0
+
+
 @given(POSITIVE)
 def test_ratios_of_single_runs_are_averaged_as_their_inverses_are(values: Sequence[float]) -> None:
     there = statistics.geometric_mean(values)

@@ -213,6 +213,37 @@ class Ratio(Estimate):
 
 
 @dataclass(frozen=True)
+class Complement(Estimate):
+    """What a share leaves of the whole, such as harm of what is kept: 1 less another estimate.
+
+    Attributes
+    ----------
+    rest
+        The other one.
+    """
+
+    rest: Estimate
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the other interval, taken from 1."""
+        low, high = self.rest.interval
+        return 1 - high, 1 - low
+
+    def above(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value that the other lies below what is left."""
+        return self.rest.below(1 - bound, or_at=or_at)
+
+    def below(self, bound: float, *, or_at: bool = False) -> float:
+        """Return the p-value that the other lies above what is left."""
+        return self.rest.above(1 - bound, or_at=or_at)
+
+    def with_runs(self, runs: int) -> Self:
+        """Take the other one of so many runs."""
+        return replace(self, runs=runs, rest=self.rest.with_runs(runs))
+
+
+@dataclass(frozen=True)
 class Share(Estimate):
     """In which share of runs something happens, with Clopper and Pearson's exact interval."""
 

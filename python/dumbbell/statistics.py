@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dumbbell.estimates import (
     CONFIDENCE,
     RUNS_MIN,
+    Complement,
     Estimate,
     Exact,
     Observed,
@@ -34,6 +35,7 @@ __all__ = [
     "combined",
     "difference",
     "geometric_mean",
+    "harm",
     "holm",
     "jackknifed",
     "mean",
@@ -131,6 +133,25 @@ def ratio(
     if top >= 0 and bottom >= 0 and all(each.low > 0 for each in rest) and runs >= RUNS_MIN:
         return Exact(value, runs, confidence)
     return Student(value, runs, confidence, math.inf, 1.0)
+
+
+def harm(
+    found: Sequence[float],
+    own_kind: Sequence[float],
+    confidence: float = CONFIDENCE,
+    *,
+    more_is_better: bool = True,
+) -> Estimate:
+    """Estimate the harm to a flow (Ware et al. 2019, "Beyond Jain's Fairness Index").
+
+    `found` is what the flow has next to another algorithm, `own_kind`, pair by pair, what it has
+    next to its own. Of goodput it is the share that is gone, (own kind - found) / own kind; of
+    what is better if less, such as delay, (found - own kind) / found. 0: none; 1: nothing is left;
+    below 0 the flow is better off than among its own kind.
+    """
+    worse, better = (found, own_kind) if more_is_better else (own_kind, found)
+    kept = ratio(worse, better, confidence, pairs=True)
+    return Complement(1 - kept.value, kept.runs, confidence, kept)
 
 
 def quotient(one: Estimate, other: Estimate) -> Estimate:
