@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.labels import label_of, label_with_axis, listing, number, with_interval
+from dumbbell.labels import (
+    brief_interval,
+    label_of,
+    label_with_axis,
+    listing,
+    number,
+    with_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +81,47 @@ def test_no_interval_is_a_row_of_zeros(mean: float, half: float) -> None:
 
 def test_an_interval_that_is_not_symmetric_is_written_out() -> None:
     assert with_interval(0.95, 0.8, 1.0) == "0.95 (0.80 to 1.00)"
+
+
+@pytest.mark.parametrize("render", [with_interval, brief_interval])
+@pytest.mark.parametrize(
+    ("mean", "low", "high"),
+    [
+        (4.446, -math.inf, math.inf),
+        (4.446, 1.0, math.inf),
+        (4.446, None, None),
+        (math.inf, math.inf, math.inf),
+        (None, None, None),
+    ],
+)
+def test_runs_that_say_no_interval_have_none(
+    render: Callable[[float | None, float | None, float | None], str],
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+) -> None:
+    """One run bounds nothing: its interval is infinite."""
+    assert render(mean, low, high) == number(mean, 4)
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "text"),
+    [
+        (19.21498, 19.21328, 19.21668, "19.21 ± 0.01"),
+        (20.4, 17.9, 23.7, "20 ± 4"),
+        (0.3359, 0.301, 0.371, "0.34 ± 0.04"),
+        (-49.4, -61.3, -38.2, "−49 ± 12"),
+        (-0.02, -0.2, 0.2, "0.0 ± 0.3"),
+        (1090.2, 1011.9, 1168.5, "1090 ± 79"),
+        (100.0, 100.0, 100.0, "100"),
+        (8.0, -6.0, 22.0, "8 ± 14"),
+        (0.0002, -0.0004, 0.0008, "0.00 ± 0.01"),
+    ],
+)
+def test_a_narrow_table_has_the_farther_end_of_an_interval(
+    mean: float, low: float, high: float, text: str
+) -> None:
+    assert brief_interval(mean, low, high) == text
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,11 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
-    """Render a mean with its interval, to the second digit of half of it; with ± if symmetric."""
-    if mean is None or low is None or high is None:
+    """Render a mean with its interval, to the second digit of half of it; with ± if symmetric.
+
+    Where an end is missing or infinite, which is so of too few runs, there is the mean alone.
+    """
+    if mean is None or low is None or high is None or not math.isfinite(high - low):
         return number(mean, 4)
     half = (high - low) / 2
     is_symmetric = math.isclose((low + high) / 2, mean, rel_tol=1e-9, abs_tol=1e-6 * half)
@@ -137,6 +140,22 @@ def with_interval(mean: float | None, low: float | None, high: float | None) -> 
     places = min(max(0, 1 - math.floor(math.log10(half))), _PLACES_MAX)
     around = f"± {half:.{places}f}" if is_symmetric else f"({low:.{places}f} to {high:.{places}f})"
     return f"{mean:.{places}f} {around}".replace("-", "−")
+
+
+def brief_interval(mean: float | None, low: float | None, high: float | None) -> str:
+    """Render a mean with the farther end of its interval, for narrow tables: 27 ± 4.
+
+    The mean has four significant digits at most, or as few as the interval leaves; the interval is
+    rounded up. Where an end is missing or infinite, or both are the mean, there is the mean alone.
+    """
+    if mean is None or low is None or high is None or not math.isfinite(high - low) or low == high:
+        return number(mean, 4)
+    reach = max(mean - low, high - mean)
+    size = max(abs(mean), reach)
+    places = max(0, min(-math.floor(math.log10(reach)), 3 - math.floor(math.log10(size)), 2))
+    unit = 10.0**-places
+    shown = round(mean, places) + 0.0
+    return f"{shown:.{places}f} ± {math.ceil(reach / unit) * unit:.{places}f}".replace("-", "−")
 
 
 def duration(seconds: float) -> str:
