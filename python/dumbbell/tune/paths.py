@@ -32,6 +32,9 @@ from dumbbell.units import (
 AROUND: Final = 1.3
 """Held-out round-trip times lie this factor below the smallest and above the largest."""
 
+LATE: Final = (5, 4)
+"""The flows that start late do so at a random time between these parts of the run."""
+
 SAMPLES: Final = 500
 _JITTER_NS_MAX: Final = 10**6
 _INTERVAL_NS_MAX: Final = 200 * 10**6
@@ -51,12 +54,16 @@ class Traffic:
         Algorithm of one flow beside them; empty: none.
     requests
         Size of the requests that the flows send one after the other; empty: they send without end.
+    late
+        The group, `TUNED` or `BESIDE`, that starts when between `LATE` of the run are over; empty:
+        all start at once.
     """
 
     flows: int = 1
     cross: str = ""
     beside: str = ""
     requests: str = ""
+    late: str = ""
 
     def check(self) -> None:
         """Raise InputError for what cannot be."""
@@ -156,6 +163,10 @@ def _described(setting: Setting, traffic: Traffic) -> NetworkPath:
         start, stop = thirds
         cross = {"transport": "udp", "rate": traffic.cross, "start": start, "stop": stop}
         flows.append({**cross, "label": "cross traffic"})
+    for flow in flows:
+        if flow.get("group") == traffic.late:
+            earliest, latest = (f"{duration_ns // part}ns" for part in LATE)
+            flow["start"] = {"from": earliest, "to": latest}
     loss = f", loss {setting.loss}" if setting.loss != "0" else ""
     return NetworkPath(
         f"{setting.rate}, {setting.rtt}, {setting.buffer}{loss}",

@@ -124,9 +124,13 @@ class Runs:
             if each.identity in self._values
         }
 
+    def value(self, trial: Trial, quantity: str) -> float | None:
+        """Return a quantity of a run; None where it has no value, or the run was invalid."""
+        return self._values.get(trial.identity, {}).get(quantity)
+
     def values(self, trials: Sequence[Trial], quantity: str) -> list[float]:
         """Return a quantity of runs, where it has a value."""
-        found = (self._values.get(each.identity, {}).get(quantity) for each in trials)
+        found = (self.value(each, quantity) for each in trials)
         return [value for value in found if value is not None]
 
 
