@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import print_json, print_table, say, writing
+from dumbbell.cli.output import print_json, print_table, print_words, say, writing
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
 from dumbbell.cli.tables import plain, table
 
@@ -31,24 +33,27 @@ def advise(
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
     runs: Annotated[int, typer.Option(min=1, help="Repetitions on each path.")] = 3,
     figure: Annotated[
-        Path, typer.Option(help="Where the figure goes: .html, .svg, .png or .json (Vega-Lite).")
+        Path,
+        typer.Option(
+            help="Where the page goes (.html), or its figure alone: .svg, .png, .pdf or .json."
+        ),
     ] = Path("advice.html"),
     results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
     dask: Dask = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which algorithm to use on a path, and why.
+    """Say which algorithm to use on a path, and which are unfit for it.
 
-    Each runs alone, with datagrams in the middle third, and beside a legacy flow, on the path and
-    on a shorter and a longer one.
+    Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
+    or last, on the path and on a shorter and a longer one.
     """
     from dumbbell.advise import advise as ask
     from dumbbell.cli import progress
     from dumbbell.cli.workers import workers
     from dumbbell.compare import Setting
     from dumbbell.figures import drawing
-    from dumbbell.report import advice_chart
+    from dumbbell.report import advice_page
 
     drawing.check_suffix(figure)
     names = [name.strip() for name in among.split(",") if name.strip()]
@@ -63,28 +68,38 @@ def advise(
             on_progress=lambda what, state: step(f"{what}: {state.finished} of {state.total} runs"),
         )
     with writing(figure):
-        drawing.save(advice_chart.draw(advice), figure)
+        advice_page.write(advice, figure, shlex.join(["dumbbell", *sys.argv[1:]]))
     if as_json:
         print_json(advice.as_dict())
     else:
         _show(advice)
-    say.print(f"Figure: {figure}", soft_wrap=True)
+    what = "Page" if figure.suffix == ".html" else "Figure"
+    say.print(f"{what}: {figure}", soft_wrap=True)
 
 
 def _show(advice: Advice) -> None:
-    from dumbbell.labels import with_interval
+    from dumbbell.advise import words
 
-    titles = ("goodput (Mbit/s)", "RTT (ms)", "recovery", f"{advice.beside} keeps")
-    result = table("", *titles, right=titles)
-    for each in advice.candidates:
+    headings = [f"{each.title}\n({each.unit})" for each in words.COLUMNS]
+    result = table("", *headings, right=headings)
+    fit = len(advice.fit)
+    for place, each in enumerate(advice.candidates):
         name = f"[bold]{plain(each.name)}[/]" if each is advice.advised else plain(each.name)
-        parts = (each.goodput, each.rtt, each.recovery, each.kept)
-        result.add_row(name, *(with_interval(part.value, part.low, part.high) for part in parts))
+        cells = (column.brief(each) for column in words.COLUMNS)
+        result.add_row(name, *cells, end_section=place == fit - 1)
+    print_words(f"{words.path(advice.setting)}; next to {advice.legacy}.")
+    print_words(words.rests_on(advice))
+    print()
     print_table(result)
-    if advice.left_out:
-        print(f"Left out, as they need congestion marks: {', '.join(advice.left_out)}.")
-    print(f"Use {advice.advised.name}: {advice.reason}.")
-    if advice.warning:
-        print(advice.warning)
-    if not advice.matters:
-        print("The choice hardly matters here: all are as good.")
+    print()
+    print_words(words.legend(advice))
+    if advice.refused:
+        unfit = table(f"unfit here ({len(advice.refused)})", "why")
+        for name, reason in advice.refused.items():
+            unfit.add_row(plain(name), plain(reason))
+        print()
+        print_table(unfit)
+        print_words(words.rule(advice))
+    print()
+    for line in words.conclusion(advice):
+        print_words(line)

@@ -53,6 +53,12 @@ def print_json(data: Any) -> None:
     print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
 
 
+def print_words(text: str) -> None:
+    """Print a paragraph; in a terminal lines break between words."""
+    console = Console(highlight=False, markup=False)
+    console.print(text, soft_wrap=not console.is_terminal and "COLUMNS" not in os.environ)
+
+
 def print_table(table: Table) -> None:
     """Print a table; where nobody looks at it, nothing is folded."""
     _unfolded(table, stderr=False)

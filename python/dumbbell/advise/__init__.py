@@ -1,0 +1,13 @@
+"""``dumbbell advise``: which algorithm to use on a path, and which are unfit for it.
+
+>>> from dumbbell.advise import advise
+>>> from dumbbell.compare import Setting
+>>> advice = advise(Setting("20mbit", "40ms"), among=["reno", "cubic", "vegas"])
+>>> advice.advised, advice.refused
+"""
+
+from dumbbell.advise.asking import advise
+from dumbbell.advise.candidates import Candidate, Meeting
+from dumbbell.advise.choosing import Advice
+
+__all__ = ["Advice", "Candidate", "Meeting", "advise"]

@@ -1,0 +1,225 @@
+"""The runs that advice rests on, and what they say of each algorithm.
+
+Each algorithm runs alone, with datagrams at a fifth of the rate in the middle third of the run, and
+next to a legacy flow: once it starts first, once last. A path a little shorter and one a little
+longer count, too, so that advice does not hang on a point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from dumbbell import catalogue, statistics
+from dumbbell.advise.candidates import Candidate, Meeting, Start
+from dumbbell.advise.choosing import Advice, choose
+from dumbbell.advise.conditions import NEEDS_MARKS
+from dumbbell.catalogue import Own
+from dumbbell.compare import Setting
+from dumbbell.errors import InputError, placed
+from dumbbell.estimates import Estimate
+from dumbbell.running import engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.executor import Progress
+from dumbbell.running.pools import Pool
+from dumbbell.running.store import Store
+from dumbbell.tune import paths
+from dumbbell.tune.objectives import BESIDE, TUNED
+from dumbbell.tune.paths import NetworkPath, Traffic
+from dumbbell.tune.trying import Entrant, Runs, Trial, all_of
+from dumbbell.units import format_rate, format_time, parse_rate, parse_time
+
+CROSS: Final = 5
+"""The rate over this is that of the datagrams."""
+
+ROUND_TRIPS_MIN: Final = 20
+"""Of the longest path: in shorter runs there is hardly more than slow start."""
+
+GOODPUT: Final = f"goodput_mbit_per_s[{TUNED}]@before"
+AFTER: Final = f"goodput_mbit_per_s[{TUNED}]@after"
+RTT: Final = f"rtt_mean_ms[{TUNED}]@run"
+AGAIN: Final = f"retransmitted_share[{TUNED}]@run"
+ALONE: Final = (GOODPUT, AFTER, RTT, AGAIN)
+
+OWN_GOODPUT: Final = f"goodput_mbit_per_s[{TUNED}]"
+OWN_AGAIN: Final = f"retransmitted_share[{TUNED}]"
+LEGACY_GOODPUT: Final = f"goodput_mbit_per_s[{BESIDE}]"
+LEGACY_RTT: Final = f"rtt_mean_ms[{BESIDE}]"
+LEGACY_AGAIN: Final = f"retransmitted_share[{BESIDE}]"
+MEETING: Final = (OWN_GOODPUT, OWN_AGAIN, LEGACY_GOODPUT, LEGACY_RTT, LEGACY_AGAIN)
+
+_LATE: Final = {Start.FIRST: BESIDE, Start.LAST: TUNED}
+"""Whose flows start late, by when the algorithm's start."""
+
+_RATIO: Final = partial(statistics.ratio, pairs=True)
+
+
+def advise(
+    setting: Setting,
+    *,
+    beside: str = "cubic",
+    among: Sequence[str] = (),
+    runs: int = 3,
+    results: Store | str | Path = "results",
+    jobs: int | Pool | None = None,
+    on_progress: Callable[[str, Progress], None] | None = None,
+) -> Advice:
+    """Run the field of algorithms and say which to use, and which are unfit.
+
+    Parameters
+    ----------
+    setting
+        The path.
+    beside
+        The legacy algorithm that others on the path use.
+    among
+        The algorithms that can be chosen; by default all that need no congestion marks.
+    runs
+        Repetitions on each path.
+    on_progress
+        Hears next to whom the algorithms run, and of each run that has come to its end.
+    """
+    own: dict[str, catalogue.Algorithm] = {}
+    with placed(source="--among"):
+        names, left_out = _field(among, own)
+    with placed(source="--beside"):
+        beside = catalogue.named(beside, Path(), own)
+        catalogue.split_preset(beside, own=own)
+    if runs < 1:
+        raise InputError("no runs", source="--runs", value=runs, valid="1 or more")
+    settings = _settings(setting)
+    cross = format_rate(max(1, parse_rate(setting.rate) // CROSS))
+    store = results if isinstance(results, Store) else Store(results)
+
+    def made(what: str, traffic: Traffic, quantities: tuple[str, ...]) -> _Made:
+        told = None if on_progress is None else partial(on_progress, what)
+        engine = engines.named(EngineName.SIMULATOR)
+        done = Runs((), store, engine, jobs, own, quantities, told)
+        found = _Made(done, paths.described(settings, traffic), range(runs))
+        found.make([*names, beside])
+        return found
+
+    alone = made("alone", Traffic(cross=cross), ALONE)
+    meetings = {
+        start: made(
+            f"next to {beside}, {start} to start", Traffic(beside=beside, late=late), MEETING
+        )
+        for start, late in _LATE.items()
+    }
+    candidates = [
+        _candidate(name, _needs_marks(name, own), alone, meetings, beside) for name in names
+    ]
+    return choose(setting, beside, runs, candidates, left_out)
+
+
+def _field(
+    among: Sequence[str], own: dict[str, catalogue.Algorithm]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the algorithms to run, and why others are left out."""
+    if among:
+        names = [catalogue.named(name, Path(), own) for name in among]
+        for name in names:
+            catalogue.split_preset(name, own=own)
+        return list(dict.fromkeys(names)), {}
+    known = list(catalogue.algorithms())
+    names = [name for name in known if not _needs_marks(name, own)]
+    return names, {name: NEEDS_MARKS for name in known if name not in names}
+
+
+def _needs_marks(choice: str, own: Own) -> bool:
+    return catalogue.algorithm(choice.partition("@")[0], own).needs_ecn
+
+
+def _settings(setting: Setting) -> list[Setting]:
+    """Return the path, and the same shorter and longer by three tenths."""
+    setting.check()
+    others = [each for each in paths.around([setting]) if each.rtt != setting.rtt]
+    least = ROUND_TRIPS_MIN * max(parse_time(each.rtt) for each in [setting, *others])
+    if parse_time(setting.duration) < least:
+        raise InputError(
+            f"shorter than {ROUND_TRIPS_MIN} round trips of the longest path that is tried",
+            source="--duration",
+            value=setting.duration,
+            valid=f"{format_time(least)} or more",
+        )
+    return [setting, *others]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Runs of all algorithms on some paths."""
+
+    runs: Runs
+    places: Sequence[NetworkPath]
+    repetitions: range
+
+    def make(self, names: Iterable[str]) -> None:
+        """Make the runs of algorithms."""
+        self.runs.make(trial for name in dict.fromkeys(names) for trial in self._trials(name))
+
+    def of(self, name: str, quantity: str) -> list[float | None]:
+        """Return a quantity of the runs of an algorithm, in the same order for all."""
+        return [self.runs.value(trial, quantity) for trial in self._trials(name)]
+
+    def on_first(self, name: str, quantity: str) -> Estimate | None:
+        """Return its mean on the first path alone."""
+        here = [each for each in self._trials(name) if each.path is self.places[0]]
+        return _mean([self.runs.value(trial, quantity) for trial in here])
+
+    def _trials(self, name: str) -> list[Trial]:
+        return all_of(Entrant(name), self.places, self.repetitions)
+
+
+def _candidate(
+    name: str, needs_marks: bool, alone: _Made, meetings: dict[Start, _Made], legacy: str
+) -> Candidate:
+    goodputs = alone.of(name, GOODPUT)
+    return Candidate(
+        name,
+        needs_marks,
+        alone.on_first(name, GOODPUT),
+        alone.on_first(name, RTT),
+        _mean(alone.of(name, AGAIN)),
+        _of_pairs(_RATIO, alone.of(name, AFTER), goodputs),
+        (
+            _meeting(Start.FIRST, name, meetings[Start.FIRST], legacy),
+            _meeting(Start.LAST, name, meetings[Start.LAST], legacy),
+        ),
+        tuple(value or 0.0 for value in goodputs),
+    )
+
+
+def _meeting(start: Start, name: str, made: _Made, legacy: str) -> Meeting:
+    def harm(quantity: str, *, more_is_better: bool) -> Estimate | None:
+        judge = partial(statistics.harm, more_is_better=more_is_better)
+        return _of_pairs(judge, made.of(name, quantity), made.of(legacy, quantity))
+
+    return Meeting(
+        start,
+        share=_of_pairs(_RATIO, made.of(name, OWN_GOODPUT), made.of(legacy, OWN_GOODPUT)),
+        harm=harm(LEGACY_GOODPUT, more_is_better=True),
+        delay_harm=harm(LEGACY_RTT, more_is_better=False),
+        loss_harm=harm(LEGACY_AGAIN, more_is_better=False),
+        retransmitted=_mean(made.of(name, OWN_AGAIN)),
+        legacy_retransmitted=_mean(made.of(name, LEGACY_AGAIN)),
+        own_kind_retransmitted=_mean(made.of(legacy, LEGACY_AGAIN)),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> Estimate | None:
+    there = [value for value in values if value is not None]
+    return statistics.mean(there) if there else None
+
+
+def _of_pairs(
+    judge: Callable[[Sequence[float], Sequence[float]], Estimate],
+    one: Sequence[float | None],
+    other: Sequence[float | None],
+) -> Estimate | None:
+    """Return what pairs of runs say, as far as both have a value."""
+    pairs = zip(one, other, strict=True)
+    there = [(a, b) for a, b in pairs if a is not None and b is not None]
+    return judge([a for a, _ in there], [b for _, b in there]) if there else None

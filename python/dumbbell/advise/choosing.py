@@ -1,0 +1,177 @@
+"""The choice among candidates: only what is fit is advised, the rest is refused with a reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dumbbell import statistics
+from dumbbell.advise import conditions
+from dumbbell.advise.candidates import Candidate, plain
+from dumbbell.advise.conditions import Fault
+from dumbbell.compare import Setting
+from dumbbell.estimates import Estimate
+from dumbbell.tune import paths
+from dumbbell.units import parse_probability, parse_time
+
+AS_GOOD: Final = 0.98
+"""With this share of the best goodput of what is fit an algorithm is as good."""
+
+SAME_DELAY: Final = 1.1
+"""Round-trip times within this factor make no difference."""
+
+FLOOR: Final = 1e-6
+"""Mbit/s; smaller goodputs count as this, so that ratios have an end."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to use, and what not.
+
+    Attributes
+    ----------
+    setting, legacy, runs
+        The path, the legacy algorithm, and the repetitions of each run.
+    candidates
+        The field: first what is fit, the most goodput first, then what is not, the least bad first.
+    faults
+        What is wrong with each of them, the worst first; nothing: it is fit.
+    of_best
+        Goodput over that of the fit one that has most, on all paths; empty if none is fit.
+    advised
+        The one to use; None: none is fit.
+    left_out
+        Algorithms that were not run, and why.
+    """
+
+    setting: Setting
+    legacy: str
+    runs: int
+    candidates: tuple[Candidate, ...]
+    faults: Mapping[str, tuple[Fault, ...]]
+    of_best: Mapping[str, Estimate]
+    advised: Candidate | None
+    left_out: Mapping[str, str]
+
+    @property
+    def fit(self) -> tuple[Candidate, ...]:
+        """What is fit, the most goodput first."""
+        return tuple(each for each in self.candidates if not self.faults[each.name])
+
+    @property
+    def least_bad(self) -> Candidate | None:
+        """The one that exceeds bounds least; None if one is fit."""
+        return self.candidates[0] if self.advised is None else None
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why each of the others is not advised however well it does, in a clause."""
+        unfit = [each.name for each in self.candidates if self.faults[each.name]]
+        return {**{name: self.faults[name][0].reason for name in unfit}, **self.left_out}
+
+    @property
+    def as_good(self) -> tuple[Candidate, ...]:
+        """What is fit and has as much goodput as the best that is."""
+        return tuple(each for each in self.fit if self.of_best[each.name].value >= AS_GOOD)
+
+    @property
+    def undecided(self) -> tuple[Candidate, ...]:
+        """What is fit and has less goodput by its mean, but not by its interval."""
+        less = [each for each in self.fit if each not in self.as_good]
+        return tuple(each for each in less if self.of_best[each.name].high >= AS_GOOD)
+
+    @property
+    def round_trips(self) -> float:
+        """How many round trips of the longest path a run has."""
+        longest = max(parse_time(each.rtt) for each in paths.around([self.setting]))
+        return parse_time(self.setting.duration) / longest
+
+    @property
+    def matters(self) -> bool:
+        """Whether the choice among what is fit makes a difference."""
+        delays = [each.rtt.value for each in self.as_good if each.rtt is not None]
+        fewer = len(self.as_good) < len(self.fit)
+        return fewer or (bool(delays) and max(delays) > SAME_DELAY * min(delays))
+
+    @property
+    def reason(self) -> str:
+        """Why it is advised, or why nothing is."""
+        if self.least_bad is not None:
+            return self.refused[self.least_bad.name]
+        fit, as_good = len(self.fit), len(self.as_good)
+        if fit == 1:
+            return "nothing else is fit" if len(self.candidates) > 1 else "it is fit"
+        share = conditions.percent(AS_GOOD)
+        if as_good == 1:
+            others = "the other" if fit == 2 else f"each of the {fit - 1} others"
+            return f"{others} that is fit has less than {share} of its goodput"
+        some = f"all {fit}" if as_good == fit else f"{as_good} of the {fit}"
+        return (
+            f"{some} that are fit have {share} of the best goodput; "
+            "of these it has the shortest round-trip time"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        loss = parse_probability(self.setting.loss)
+        return {
+            "setting": vars(self.setting),
+            "beside": self.legacy,
+            "runs": self.runs,
+            "advised": None if self.advised is None else self.advised.name,
+            "least_bad": None if self.least_bad is None else self.least_bad.name,
+            "reason": self.reason,
+            "matters": self.matters,
+            "conditions": [vars(each) for each in conditions.conditions(self.legacy, loss)],
+            "candidates": [
+                {
+                    **each.as_dict(),
+                    "goodput_of_best": plain(self.of_best.get(each.name)),
+                    "fit": not self.faults[each.name],
+                    "faults": [
+                        {"condition": fault.condition, "reason": fault.reason}
+                        for fault in self.faults[each.name]
+                    ],
+                }
+                for each in self.candidates
+            ],
+            "refused": self.refused,
+        }
+
+
+def choose(
+    setting: Setting,
+    legacy: str,
+    runs: int,
+    candidates: Sequence[Candidate],
+    left_out: Mapping[str, str],
+) -> Advice:
+    """Return the advice that follows from what was measured."""
+    loss = parse_probability(setting.loss)
+    faults = {each.name: tuple(conditions.faults(each, legacy, loss)) for each in candidates}
+    fit = [each for each in candidates if not faults[each.name]]
+    best = max(fit, key=_goodput, default=None)
+    of_best = {} if best is None else {each.name: _over(each, best) for each in candidates}
+    unfit = [each for each in candidates if faults[each.name]]
+    order = [
+        *sorted(fit, key=lambda each: -of_best[each.name].value),
+        *sorted(unfit, key=lambda each: (faults[each.name][0].excess, -_goodput(each))),
+    ]
+    found = Advice(setting, legacy, runs, tuple(order), faults, of_best, None, left_out)
+    return found if best is None else replace(found, advised=min(found.as_good, key=_rtt))
+
+
+def _goodput(candidate: Candidate) -> float:
+    """Return the mean of logarithms, in which slow and fast paths count alike."""
+    return statistics.mean([math.log(max(each, FLOOR)) for each in candidate.goodputs]).value
+
+
+def _over(one: Candidate, other: Candidate) -> Estimate:
+    pairs = zip(one.goodputs, other.goodputs, strict=True)
+    return statistics.geometric_mean([max(a, FLOOR) / max(b, FLOOR) for a, b in pairs])
+
+
+def _rtt(candidate: Candidate) -> float:
+    return math.inf if candidate.rtt is None else candidate.rtt.value

@@ -1,0 +1,195 @@
+"""Advice in words and in cells of tables, as terminal and page show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.advise import conditions
+from dumbbell.advise.candidates import Candidate
+from dumbbell.advise.choosing import Advice
+from dumbbell.compare import Setting
+from dumbbell.estimates import Estimate
+from dumbbell.labels import brief_interval, label_of, listing, with_interval
+from dumbbell.units import parse_probability
+
+SHORT: Final = 50
+"""Runs of fewer round trips are said to be short."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of candidates.
+
+    Attributes
+    ----------
+    title, unit
+        What it is.
+    what
+        The same in a sentence; ``{legacy}`` is the legacy algorithm.
+    taken
+        Takes it of a candidate.
+    scale
+        Its factor to the unit that is shown.
+    least, most
+        Its bound, in the unit of the estimate.
+    counts_losses
+        Whether `most` is beyond what the path loses at random.
+    may_be_negative
+        Whether values below 0 mean something.
+    """
+
+    title: str
+    unit: str
+    what: str
+    taken: Callable[[Candidate], Estimate | None]
+    scale: float = 1.0
+    least: float | None = None
+    most: float | None = None
+    counts_losses: bool = False
+    may_be_negative: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Its title with its unit."""
+        return f"{self.title} ({self.unit})"
+
+    def cell(self, candidate: Candidate) -> str:
+        """Return what the page shows of a candidate."""
+        return with_interval(*self._ends(candidate))
+
+    def brief(self, candidate: Candidate) -> str:
+        """Return what the terminal shows of a candidate."""
+        return brief_interval(*self._ends(candidate))
+
+    def _ends(self, candidate: Candidate) -> tuple[float | None, float | None, float | None]:
+        part = self.taken(candidate)
+        if part is None:
+            return None, None, None
+        return self.scale * part.value, self.scale * part.low, self.scale * part.high
+
+
+COLUMNS: Final = (
+    Column(
+        "goodput",
+        "Mbit/s",
+        "alone on the path itself, before datagrams join",
+        lambda each: each.goodput,
+    ),
+    Column("RTT", "ms", "mean of the whole run alone, on the path itself", lambda each: each.rtt),
+    Column(
+        "resent",
+        "%",
+        "of all segments of the whole run alone",
+        lambda each: each.retransmitted,
+        100,
+        most=conditions.RETRANSMITTED_MAX,
+        counts_losses=True,
+    ),
+    Column(
+        "share",
+        "%",
+        "goodput next to {legacy}, of what another {legacy} flow has in its place",
+        lambda each: each.share,
+        100,
+        least=conditions.SHARE_MIN,
+    ),
+    Column(
+        "harm",
+        "%",
+        "of its goodput that {legacy} loses, compared with another {legacy} flow in that place",
+        lambda each: each.harm,
+        100,
+        most=conditions.HARM_MAX,
+        may_be_negative=True,
+    ),
+)
+"""What the terminal shows."""
+
+FURTHER: Final = (
+    Column(
+        "harm to RTT",
+        "%",
+        "of {legacy}'s RTT that is not there next to another {legacy} flow",
+        lambda each: each.delay_harm,
+        100,
+        most=conditions.HARM_MAX,
+    ),
+    Column(
+        "harm to loss",
+        "%",
+        "of what {legacy} resends, likewise; of hardly any losses it says little",
+        lambda each: each.loss_harm,
+        100,
+    ),
+    Column(
+        "recovery",
+        "%",
+        "goodput after the datagrams, of that before them",
+        lambda each: each.recovery,
+        100,
+    ),
+)
+"""What the page shows, too."""
+
+
+def path(setting: Setting) -> str:
+    """Describe the path."""
+    lossy = parse_probability(setting.loss) > 0
+    loss = f"random loss {setting.loss}" if lossy else "no random loss"
+    rate, rtt, buffer = map(label_of, (setting.rate, setting.rtt, setting.buffer))
+    return f"{rate}, RTT {rtt}, buffer {buffer}, {loss}"
+
+
+def rests_on(advice: Advice) -> str:
+    """Say what runs the advice rests on."""
+    count = "1 run" if advice.runs == 1 else f"{advice.runs} runs"
+    text = (
+        f"{count} of {advice.setting.duration} each: alone, and with {advice.legacy} starting "
+        "first and last; the same at 3/10 shorter and longer RTTs."
+    )
+    if advice.round_trips >= SHORT:
+        return text
+    return (
+        f"{text} That is {advice.round_trips:.0f} round trips of the longest path, in which slow "
+        "start weighs much: a longer --duration says more."
+    )
+
+
+def legend(advice: Advice) -> str:
+    """Explain the columns that are not plain."""
+    return (
+        f"Share: of what another {advice.legacy} flow has in its place. Harm: of {advice.legacy}'s "
+        "goodput, compared with that (Ware et al. 2019). Both in the worse order of start. "
+        "± reaches to the farther end of the 95 % interval."
+    )
+
+
+def rule(advice: Advice) -> str:
+    """Say what is never advised."""
+    loss = parse_probability(advice.setting.loss)
+    bounds = [each.words for each in conditions.conditions(advice.legacy, loss)]
+    return (
+        f"Never advised, in either order of start: what {', '.join(bounds[:-1])}, or {bounds[-1]}."
+    )
+
+
+def conclusion(advice: Advice) -> list[str]:
+    """Say what to use, in sentences of a line each."""
+    if advice.advised is None:
+        assert advice.least_bad is not None
+        count = len(advice.candidates)
+        none = (
+            f"None of the {count} is fit" if count > 1 else f"{advice.candidates[0].name} is unfit"
+        )
+        if count == 1:
+            return [f"{none} for this path: it {advice.reason}."]
+        return [f"{none} for this path. Least bad: {advice.least_bad.name}, which {advice.reason}."]
+    lines = [f"Use {advice.advised.name}: {advice.reason}."]
+    if advice.undecided:
+        names = listing([each.name for each in advice.undecided])
+        lines.append(f"More --runs may find as much goodput for {names}.")
+    if len(advice.fit) > 1 and not advice.matters:
+        lines.append(f"Among the {len(advice.fit)} that are fit the choice hardly matters.")
+    return lines

@@ -1,0 +1,39 @@
+"""The page of advice: one file, with its style and its figure inside."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from dumbbell.advise import Advice, words
+from dumbbell.figures import drawing
+from dumbbell.report import advice_chart, pages
+from dumbbell.report.pages import Place
+
+_PROLOGUE: Final = re.compile(r"^<\?xml[^>]*>|<!DOCTYPE[^>]*>")
+
+
+def write(advice: Advice, path: Path, command: str) -> None:
+    """Write the page, or the figure alone for any other suffix than .html."""
+    chart = advice_chart.draw(advice)
+    if path.suffix != ".html":
+        drawing.save(chart, path)
+        return
+    svg = _PROLOGUE.sub("", drawing.rendered(chart.to_dict(), ".svg").decode())
+    text = pages.render(
+        pages.environment(),
+        "advice.html.j2",
+        Place.at("advice", path.name),
+        "",
+        advice=advice,
+        words=words,
+        columns=(*words.COLUMNS, *words.FURTHER),
+        command=command,
+        css=Markup(pages.asset("report.css")),
+        script=Markup(pages.asset("tables.js")),
+        svg=Markup(svg),
+    )
+    path.write_text(text, encoding="utf-8")
