@@ -422,6 +422,15 @@ impl Network {
     /// be chosen without it.
     fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
         let service = self.service_of[link] as usize;
+        if self.events.get(service) <= time {
+            return self.enter_after_service(time, packet, link);
+        }
+        self.join_schedule(time, packet, link)
+    }
+
+    #[inline(never)]
+    fn enter_after_service(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
         let mut before = Fate::UnderWay;
         loop {
             let next = self.events.get(service);
@@ -437,9 +446,29 @@ impl Network {
         self.both(before, mark, fate)
     }
 
+    #[inline]
     fn join_schedule(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
         let scheduled = self.scheduled_link(link);
         let arrived = scheduled.arrive(time, packet);
+        if arrived.is_err() || scheduled.duplicates() || scheduled.has_given_up() {
+            return self.join_with_losses(time, packet, link, arrived);
+        }
+        if self.events.get(service) == Time::NEVER {
+            self.plan_service(link, time);
+        }
+        Fate::UnderWay
+    }
+
+    #[cold]
+    fn join_with_losses(
+        &mut self,
+        time: Time,
+        packet: Packet,
+        link: LinkId,
+        arrived: Result<(), DropCause>,
+    ) -> Fate {
+        let scheduled = self.scheduled_link(link);
         let is_doubled = scheduled.duplicates() && scheduled.duplicate();
         if is_doubled {
             self.news.push_back(Fate::Doubled(packet));
@@ -487,7 +516,6 @@ impl Network {
     }
 
     /// A packet joined a scheduler's queue.
-    #[inline]
     fn queued(&mut self, now: Time, link: LinkId) -> Fate {
         let service = self.service_of[link] as usize;
         if self.events.get(service) == Time::NEVER {
@@ -497,20 +525,27 @@ impl Network {
     }
 
     /// Lets a scheduler send its next packet.
+    #[inline]
     fn serve(&mut self, now: Time, link: LinkId) -> Fate {
-        let served = self.scheduled_link(link).serve(now);
-        self.plan_service(link, now);
-        let given_up = self.give_up(now, link, false);
-        let Some((at, packet)) = served else { return given_up };
-        let departs = if self.told[link] {
-            let time = self.links[link].free_at();
-            Fate::Departs(Arrival { time, packet }, link)
+        let scheduled = self.scheduled_link(link);
+        let served = scheduled.serve(now);
+        let (next, sent) = (scheduled.next_service(now), scheduled.free_at());
+        let has_given_up = scheduled.has_given_up();
+        let next = if next > self.end { Time::NEVER } else { next };
+        self.events.set(self.service_of[link] as usize, next);
+        let before = if has_given_up { self.give_up(now, link, false) } else { Fate::UnderWay };
+        let Some((at, packet)) = served else { return before };
+        let before = if self.told[link] {
+            let departs = Fate::Departs(Arrival { time: sent, packet }, link);
+            self.both(before, self.news.len(), departs)
         } else {
-            Fate::UnderWay
+            before
         };
-        let before = self.both(given_up, self.news.len(), departs);
         let mark = self.news.len();
         let fate = self.go(at, packet.advanced());
+        if fate == Fate::UnderWay {
+            return before;
+        }
         self.both(before, mark, fate)
     }
 
@@ -522,17 +557,8 @@ impl Network {
     }
 
     /// What a scheduler gave up, on an arrival or as it sent a packet.
-    #[inline]
-    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
-        if self.scheduled_link(link).has_given_up() {
-            self.give_up_all(time, link, on_arrival)
-        } else {
-            Fate::UnderWay
-        }
-    }
-
     #[cold]
-    fn give_up_all(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
+    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
         let mut all = Fate::UnderWay;
         while let Some(packet) = self.scheduled_link(link).take_given_up(time, on_arrival) {
             let lost = Fate::Lost(Arrival { time, packet }, link, DropCause::Overflow);

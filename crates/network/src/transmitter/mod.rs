@@ -52,6 +52,14 @@ impl Transmitter {
     #[inline]
     pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
         match self {
+            Self::Constant(serializer) => serializer.send(ready, wire_bytes),
+            other => other.send_otherwise(ready, wire_bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn send_otherwise(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
+        match self {
             Self::None => (ready, ready),
             Self::Constant(serializer) => serializer.send(ready, wire_bytes),
             Self::Stepped(stepped) => stepped.send(ready, wire_bytes),
@@ -74,6 +82,14 @@ impl Transmitter {
     #[inline]
     #[must_use]
     pub fn begins(&self, ready: Time) -> Time {
+        match self {
+            Self::Constant(serializer) => serializer.free_at().max(ready),
+            other => other.begins_otherwise(ready),
+        }
+    }
+
+    #[inline(never)]
+    fn begins_otherwise(&self, ready: Time) -> Time {
         match self {
             Self::None => ready,
             Self::Constant(serializer) => serializer.free_at().max(ready),
