@@ -111,6 +111,7 @@ def test_what_a_trace_says_is_part_of_the_key(tmp_path: Path) -> None:
         ("", "the last line of a trace is its period"),
         ("0\n", "the last line of a trace is its period"),
         ("9" * 30, "not a time in line 1"),
+        ("1\n" * 1_000_001, "a mean rate of 12.032012032tbit"),
         (b"\xff\xfe", "cannot read it: not UTF-8 text at byte 0"),
         (None, "cannot read it: No such file"),
     ],

@@ -11,10 +11,20 @@ from typing import Final
 
 from dumbbell import documents
 from dumbbell.errors import InputError, printable
-from dumbbell.units import NS_PER_S, format_time, parse_bytes, parse_fraction, parse_time
+from dumbbell.units import (
+    NS_PER_S,
+    format_rate,
+    format_time,
+    parse_bytes,
+    parse_fraction,
+    parse_time,
+)
 
 OPPORTUNITY_BYTES: Final = 1504
 """What may depart at each line of a mahimahi trace."""
+
+RATE_MAX_BPS: Final = 8 * OPPORTUNITY_BYTES * NS_PER_S
+"""The highest mean rate of a trace: a packet takes a nanosecond, as one of a flow must at least."""
 
 _BYTES_MAX: Final = 64_000_000
 _LINES_MAX: Final = 2_000_000
@@ -56,7 +66,14 @@ def read_trace(path: Path) -> Opportunities:
             value=str(path),
             valid="a trace of one whole number of milliseconds a line",
         )
-    return Opportunities(tuple(time * _NS_PER_MS for time in times_ms), times_ms[-1] * _NS_PER_MS)
+    found = Opportunities(tuple(time * _NS_PER_MS for time in times_ms), times_ms[-1] * _NS_PER_MS)
+    if found.rate_bps > RATE_MAX_BPS:
+        raise InputError(
+            f"the trace has a mean rate of {format_rate(found.rate_bps)}",
+            value=str(path),
+            valid=f"at most {format_rate(RATE_MAX_BPS)}: fewer lines, or a longer period",
+        )
+    return found
 
 
 @dataclass(frozen=True)
