@@ -27,7 +27,7 @@ CHUNK_PACKETS: Final = 44
 _PPB: Final = 10**9
 
 
-@dataclass
+@dataclass(slots=True)
 class Host:
     """A sending host: where it is connected, and the flows that it sends over which paths."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,6 @@ from dumbbell import catalogue
 from dumbbell.contract.reading import read_scenario
 from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.errors import InputError
-from dumbbell.scenario.facts import algorithms, described
 from dumbbell.scenario.hosts import clocked
 from dumbbell.scenario.resolve_flows import own_sources, starts_ns
 from dumbbell.scenario.resolve_network import resolve_network
@@ -21,6 +20,9 @@ from dumbbell.units import format_time
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
+
+_PIECE: Final = 1 << 20
+"""Letters of a text that are hashed at a time."""
 
 SAMPLES_MAX: Final = 20_000_000
 """Samples of flows and links in one run: about 2 GB of memory while it runs."""
@@ -56,19 +58,19 @@ class ResolvedScenario:
         """Complete plain data by their key; unless an engine is named, the simulator runs them."""
         engine = catalogue.ENGINE_VERSION if engine is None else engine
         text = canonical_json(data)
-        return cls.keyed(text, _identities(read_scenario(text)), engine)
+        names = _algorithms(data["flows"])
+        return cls.keyed(text, _identities(names, data.get("sources", {})), engine)
 
     @classmethod
     def keyed(cls, text: str, identities: str, engine: str) -> ResolvedScenario:
         """Complete canonical JSON by its key."""
-        identity = {
-            "scenario": text,
-            "engine": _name(engine),
-            "schema": _name(catalogue.schema().version),
-            "algorithms": identities,
-        }
-        key = hashlib.sha256(_object(identity).encode()).hexdigest()
-        return cls(text, identities, engine, key)
+        # Piece by piece, as the text of many thousands of flows need not be there once more.
+        digest = hashlib.sha256(f'{{"algorithms":{identities},"engine":{_name(engine)}'.encode())
+        digest.update(b',"scenario":')
+        for begin in range(0, len(text), _PIECE):
+            digest.update(text[begin : begin + _PIECE].encode())
+        digest.update(f',"schema":{_name(catalogue.schema().version)}}}'.encode())
+        return cls(text, identities, engine, digest.hexdigest())
 
     @functools.cached_property
     def scenario(self) -> Contract:
@@ -96,15 +98,26 @@ def canonical_json(value: Any) -> str:
     return _CANONICAL.encode(value)
 
 
+def _array(values: Iterable[Any]) -> str:
+    """Render an array value by value: as a whole it would take more room, and be deaf to Ctrl-C."""
+    return "[" + ",".join(map(canonical_json, values)) + "]"
+
+
 def _object(values: Mapping[str, str]) -> str:
     """Render an object whose values are canonical JSON already."""
     return "{" + ",".join(f'"{key}":{values[key]}' for key in sorted(values)) + "}"
 
 
-def _identities(scenario: Contract) -> str:
-    """Return the identities of the algorithms by name, as canonical JSON."""
-    found = {name: described(scenario, name).identity for name in algorithms(scenario)}
+def _identities(names: Iterable[str], sources: Mapping[str, str]) -> str:
+    """Return the identities of algorithms by name, as canonical JSON."""
+    found = {name: catalogue.described(name, sources.get(name)).identity for name in names}
     return canonical_json(found)
+
+
+def _algorithms(flows: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the algorithms of flows in base units."""
+    found = (flow["transport"].get("tcp") for flow in flows)
+    return {tcp["algorithm"] for tcp in found if tcp is not None}
 
 
 _name: Final = functools.cache(canonical_json)
@@ -126,70 +139,74 @@ class Resolution:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        network = _network(scenario, scenario.seed)
-        sources, delays_ns = own_sources(scenario), scenario.record.delays
-        self._data: dict[str, Any] = {
-            "seed": scenario.seed,
-            "duration_ns": scenario.duration,
-            **network,
-            "record": {
-                "interval_ns": scenario.record.interval,
-                "events": sorted(set(scenario.record.events)),
-                "algorithm_state": scenario.record.algorithm_state,
-                "capture": False,
-                # Left out where there is none, as sources are.
-                **({} if delays_ns is None else {"delays_ns": delays_ns}),
-                **({"modes": True} if scenario.record.modes else {}),
-            },
-            # Left out where there are none: that keeps the keys of runs that were stored without.
-            **({"sources": sources} if sources else {}),
+        self._seed = scenario.seed
+        self._network = _Network(scenario, scenario.seed)
+        self._sources, delays_ns = own_sources(scenario), scenario.record.delays
+        self._record = {
+            "interval_ns": scenario.record.interval,
+            "events": sorted(set(scenario.record.events)),
+            "algorithm_state": scenario.record.algorithm_state,
+            # Left out where there is none, as sources are.
+            **({} if delays_ns is None else {"delays_ns": delays_ns}),
+            **({"modes": True} if scenario.record.modes else {}),
         }
-
-    @functools.cached_property
-    def _texts(self) -> dict[str, str]:
-        """Each part as JSON."""
-        return {key: canonical_json(value) for key, value in self._data.items()}
 
     @functools.cached_property
     def _flow_texts(self) -> list[tuple[str, str]]:
         """Each flow as JSON: what stands before its start, and what after it."""
-        return [_around_start(flow) for flow in self._data["flows"]]
-
-    @functools.cached_property
-    def _identities(self) -> str:
-        return _identities(read_scenario(_object(self._texts)))
+        return [_around_start(flow) for flow in self._network.flows]
 
     def drawn(self, scenario: Scenario, seed: int, *, capture: bool) -> ResolvedScenario:
         """Return what an engine runs with a seed; `scenario` is the one that this is made of."""
-        texts = {**self._texts, "seed": str(seed)}
-        identities = self._identities
-        if capture:
-            texts["record"] = canonical_json({**self._data["record"], "capture": True})
-        if seed != self._data["seed"] and scenario.arrivals:
-            network = _network(scenario, seed)
-            texts |= {key: canonical_json(value) for key, value in network.items()}
-            # Chance decides which algorithms arrive.
-            identities = _identities(read_scenario(_object(texts)))
-        elif seed != self._data["seed"]:
+        network = self._network
+        if seed != self._seed and scenario.arrivals:
+            network = _Network(scenario, seed)
+        texts = {
+            "seed": str(seed),
+            "duration_ns": str(scenario.duration),
+            "record": canonical_json({**self._record, "capture": capture}),
+            # Left out where there are none: that keeps the keys of runs that were stored without.
+            **({"sources": canonical_json(self._sources)} if self._sources else {}),
+        }
+        if seed == self._seed or scenario.arrivals:
+            texts |= network.texts
+        else:
             texts["flows"] = self._flows_text(starts_ns(scenario, seed))
-            if scenario.network.edge_rate is not None:
-                links = clocked(self._data["links"], scenario.network, seed)
-                texts["links"] = canonical_json(links)
+            texts["links"] = self._links_text(scenario, seed)
+        identities = _identities(network.algorithms, self._sources)
         return ResolvedScenario.keyed(_object(texts), identities, catalogue.ENGINE_VERSION)
+
+    def _links_text(self, scenario: Scenario, seed: int) -> str:
+        if scenario.network.edge_rate is None:
+            return self._network.texts["links"]
+        return _array(clocked(self._network.links, scenario.network, seed))
 
     def _flows_text(self, starts: Sequence[int]) -> str:
         flows = zip(self._flow_texts, starts, strict=True)
         return "[" + ",".join(f"{before}{start}{after}" for (before, after), start in flows) + "]"
 
 
-def _network(scenario: Scenario, seed: int) -> dict[str, Any]:
-    links, flows = resolve_network(scenario, seed)
-    links = clocked(links, scenario.network, seed)
-    sampled_links = sum(link["sampled"] for link in links)
-    sampled_flows = sum(flow["sampled"] for flow in flows)
-    _check_samples(scenario, sampled_links + sampled_flows)
-    _check_delays(scenario, sampled_links * (sampled_flows + 1))
-    return {"links": links, "flows": flows}
+class _Network:
+    """Links and flows in base units; `seed` draws the flows."""
+
+    def __init__(self, scenario: Scenario, seed: int) -> None:
+        links, flows = resolve_network(scenario, seed)
+        self.links: Sequence[dict[str, Any]] = clocked(links, scenario.network, seed)
+        self.flows: Sequence[dict[str, Any]] = flows
+        self.algorithms = _algorithms(flows)
+        self._is_drawn_again = bool(scenario.arrivals)
+        sampled_links = sum(link["sampled"] for link in links)
+        sampled_flows = sum(flow["sampled"] for flow in flows)
+        _check_samples(scenario, sampled_links + sampled_flows)
+        _check_delays(scenario, sampled_links * (sampled_flows + 1))
+
+    @functools.cached_property
+    def texts(self) -> Mapping[str, str]:
+        """Both as JSON; what is drawn again for another seed is dropped for that."""
+        texts = {"links": _array(self.links), "flows": _array(self.flows)}
+        if self._is_drawn_again:
+            self.links = self.flows = ()
+        return texts
 
 
 def _check_samples(scenario: Scenario, sampled: int) -> None:

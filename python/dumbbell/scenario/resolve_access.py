@@ -33,6 +33,7 @@ class Access:
         self._network = network
         self._stack = stack
         self._shared = wires
+        self._queues: dict[str, AnyQueue] = {}
         self._sending = placed(network, "sender")
         self._receiving = placed(network, "receiver")
         hosts: dict[Hashable, Host] = {}
@@ -93,8 +94,11 @@ class Access:
         )
 
     def _queue(self, host: Host) -> AnyQueue:
-        traffic = host.sends[0][0].traffic
-        return host_queue(traffic.stack or self._stack, traffic.switches)
+        source = host.sends[0][0]
+        if source.key not in self._queues:
+            traffic = source.traffic
+            self._queues[source.key] = host_queue(traffic.stack or self._stack, traffic.switches)
+        return self._queues[source.key]
 
     def _receiver(self, number: int, label: str) -> Wire:
         losses = active(self._receiving, [label])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """One connection or stream of datagrams, and the table of the file that it comes from."""
 
@@ -201,24 +201,40 @@ def own_sources(scenario: Scenario) -> dict[str, str]:
     return found
 
 
-def resolve_flow(scenario: Scenario, source: Source) -> dict[str, Any]:
-    """Return a flow in base units, but for its routes."""
-    transport = _tcp(scenario.stack, source) if source.is_tcp else _udp(source.traffic)
-    group = source.traffic.group
-    return {
-        "label": source.label,
-        **({} if group is None else {"group": group}),
-        "start_ns": source.start_ns,
-        "stop_ns": source.stop_ns,
-        "packet_bytes": source.traffic.packet,
-        "header_bytes": _header_bytes(scenario.stack, source),
+class FlowResolver:
+    """Puts flows in base units, but for their routes; those of one table share what is alike."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._stack = scenario.stack
+        self._alike: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+
+    def resolve(self, source: Source) -> dict[str, Any]:
+        """Return a flow in base units, but for its routes."""
+        if source.key not in self._alike:
+            self._alike[source.key] = _alike(self._stack, source)
+        alike, transport = self._alike[source.key]
+        if source.is_tcp:
+            workload = source.traffic.workload if isinstance(source.traffic, Flow) else None
+            transport = {"tcp": {**transport, "demand": _demand(workload, source.bytes)}}
+        return {
+            "label": source.label,
+            "start_ns": source.start_ns,
+            "stop_ns": source.stop_ns,
+            **alike,
+            "transport": transport,
+        }
+
+
+def _alike(stack: Stack, source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what flows of a table have in common: of themselves, and of what carries them."""
+    traffic = source.traffic
+    alike = {
+        **({} if traffic.group is None else {"group": traffic.group}),
+        "packet_bytes": traffic.packet,
+        "header_bytes": _tcp_header_bytes(stack, traffic) if source.is_tcp else UDP_HEADER_BYTES,
         "sampled": source.is_sampled,
-        "transport": transport,
     }
-
-
-def _header_bytes(stack: Stack, source: Source) -> int:
-    return _tcp_header_bytes(stack, source.traffic) if source.is_tcp else UDP_HEADER_BYTES
+    return alike, _tcp(stack, source) if source.is_tcp else _udp(traffic)
 
 
 def _tcp_header_bytes(stack: Stack, traffic: AnyTraffic) -> int:
@@ -235,19 +251,17 @@ def _udp(flow: AnyTraffic) -> dict[str, Any]:
 
 
 def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
+    """Return a connection but for what it has to send."""
     traffic = source.traffic
     chosen = traffic.chosen
-    workload = traffic.workload if isinstance(traffic, Flow) else None
     preset, parameters = chosen.resolved(traffic.parameters)
-    tcp = {
+    return {
         "algorithm": chosen.algorithm.name,
         "preset": preset,
         "parameters": parameters,
         "stack": _stack(traffic.stack or stack, traffic, source.key),
-        "demand": _demand(workload, source.bytes),
         "tcp_bpf": traffic.tcp_bpf and traffic.tcp_bpf.resolve(),
     }
-    return {"tcp": tcp}
 
 
 def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:

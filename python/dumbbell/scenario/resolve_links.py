@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dumbbell.errors import InputError, placed
@@ -21,7 +22,7 @@ Losses = tuple[tuple[str, LinkLoss], ...]
 IDLE: Final = Impairments()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Wire:
     """One direction of a link, as the file describes it.
 
@@ -87,16 +88,26 @@ def _never_happens(loss: LinkLoss) -> bool:
     return loss.kind == "probability" and loss.probability == 0
 
 
-def resolve_link(wire: Wire, common: Common, passing: Mapping[str, int]) -> dict[str, Any]:
-    """Return a link in base units; `passing` numbers the flows whose data passes it, by label."""
+class LinkResolver:
+    """Puts links in base units; those that are alike share what they have in common."""
+
+    def __init__(self, common: Common) -> None:
+        self._alike = functools.cache(functools.partial(_alike, common=common))
+
+    def resolve(self, wire: Wire, passing: Mapping[str, int]) -> dict[str, Any]:
+        """Return a link in base units; `passing` numbers the flows whose data passes, by label."""
+        losses = [_loss(loss, passing) for _, loss in wire.losses if _hits(loss, passing)]
+        return {"name": wire.name, "loss": losses, **self._alike(replace(wire, name=""))}
+
+
+def _alike(wire: Wire, common: Common) -> dict[str, Any]:
+    """Return what a link has in common with those that differ in their names alone."""
     with placed(key=wire.key):
         return {
-            "name": wire.name,
             "rate": _rate(wire, common),
             "delay": delay_steps(wire.delay),
             "overhead_bytes": common.overhead_bytes,
             "queue": _queue(wire, common),
-            "loss": [_loss(loss, passing) for _, loss in wire.losses if _hits(loss, passing)],
             **_impairments(wire.impairments, common),
             "exit_jitter_ns": wire.exit_jitter,
             "interface": wire.is_interface,

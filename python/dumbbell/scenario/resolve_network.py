@@ -17,9 +17,9 @@ from dumbbell.scenario.model_queues import Classes
 from dumbbell.scenario.model_rates import delay_steps
 from dumbbell.scenario.resolve_access import Access
 from dumbbell.scenario.resolve_dumbbell import DumbbellTopology
-from dumbbell.scenario.resolve_flows import Source, resolve_flow, sources
+from dumbbell.scenario.resolve_flows import FlowResolver, Source, sources
 from dumbbell.scenario.resolve_graph import GraphTopology
-from dumbbell.scenario.resolve_links import Common, Wire, resolve_link
+from dumbbell.scenario.resolve_links import Common, LinkResolver, Wire
 from dumbbell.scenario.resolve_parking_lot import ParkingLotTopology
 from dumbbell.scenario.resolve_queues import FlowClasses
 from dumbbell.scenario.routes import Hop, Path, Topology, Way
@@ -43,7 +43,7 @@ _UNSET: Final = {
 """Values of these where nothing is said."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Routed:
     """A flow with its routes: the links that it passes, by number."""
 
@@ -69,11 +69,12 @@ def resolve_network(
     for flow in routed:
         _check_route(flow, wires)
     links = _links(scenario, wires, routed)
-    # Of thousands of flows most go the same ways.
+    # Of thousands of flows most go the same ways, and are alike.
     route = functools.cache(_route)
+    resolver = FlowResolver(scenario)
     flows = [
         {
-            **resolve_flow(scenario, flow.source),
+            **resolver.resolve(flow.source),
             "forward": route(flow.forward),
             "reverse": route(flow.reverse),
         }
@@ -224,8 +225,8 @@ def _links(
             passing[hop.wire][flow.source.label] = number
     _check_drops(wires, passing, [flow.source.label for flow in routed])
     classes = [flow.source.traffic.class_ for flow in routed]
-    common = _common(scenario, classes)
-    return [resolve_link(*pair) for pair in zip(wires, [common] * len(wires), passing, strict=True)]
+    resolver = LinkResolver(_common(scenario, classes))
+    return [resolver.resolve(wire, flows) for wire, flows in zip(wires, passing, strict=True)]
 
 
 def _common(scenario: Scenario, classes: FlowClasses) -> Common:

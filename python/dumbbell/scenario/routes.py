@@ -15,7 +15,7 @@ from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.units import format_time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hop:
     """A link on the way, by its number, and the propagation delay before it."""
 
@@ -23,7 +23,7 @@ class Hop:
     delay_ns: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Way:
     """Links in order, and the propagation delay after the last."""
 
@@ -31,7 +31,7 @@ class Way:
     delay_ns: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Path:
     """There and back."""
 
