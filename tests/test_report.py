@@ -13,7 +13,7 @@ import pytest
 
 import small_study
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.errors import StoreError
 from dumbbell.head_comments import Kind
 from dumbbell.quantities import tables
 from dumbbell.report import site
@@ -164,7 +164,7 @@ def test_a_study_without_runs_has_a_report_too(tmp_path: Path) -> None:
     assert "none of 18 yet" in text
 
 
-def test_a_folder_that_cannot_be_written_is_an_input_error(small: Results, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_named(small: Results, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(InputError, match="cannot write the report"):
+    with pytest.raises(StoreError, match="cannot write the report"):
         site.write(small, tmp_path / "file" / "report")

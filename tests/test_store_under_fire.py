@@ -272,7 +272,7 @@ def test_a_full_disk_stops_the_command_until_there_is_room(
     said = errors[0].read_text()
     assert said.count("error: ") == 1
     assert f"{folder}/results: cannot write results: No space left on device" in said
-    assert "remove the cause and run the same command again" in said
+    assert "finished results are kept: the same command continues" in said
     assert nursery.run("copy", folder / "results", tmp_path / "full") == 0
     kept = Store(tmp_path / "full")
     assert drafts(kept.root) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -110,9 +111,46 @@ def placed(*, source: str | None = None, key: str | None = None) -> Iterator[Non
 
 
 class StoreError(DumbbellError):
-    """The results folder cannot be read or written: disk full, no permission."""
+    """The system lets a file or a folder not be read or written: disk full, no permission."""
 
     exit_code = 2
+
+
+_WAYS: Final[Mapping[int, str]] = {
+    errno.ENOSPC: "free some room, or name a place elsewhere",
+    errno.EDQUOT: "free some room, or name a place elsewhere",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
+    errno.EACCES: "name a place that you may use, or change its permissions",
+    errno.EPERM: "name a place that you may use, or change its permissions",
+    errno.EROFS: "name a place that can be written",
+    errno.ENOENT: "name a place whose folder exists",
+    errno.ENOTDIR: "name a folder, not a file",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EEXIST: "name a folder, not a file",
+    errno.ENAMETOOLONG: "name a shorter one",
+    errno.ELOOP: "name a place that is no circle of links",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENOTEMPTY: "let nothing else write there meanwhile",
+}
+"""What to do about what the system refuses."""
+
+
+def refusal(error: OSError, doing: str = "read or write it", place: object = None) -> StoreError:
+    """Return what the system refuses as an error of ours: where, what failed, the way out."""
+    where = place or error.filename or "output"
+    inner = f" ({error.filename})" if error.filename and str(error.filename) != str(where) else ""
+    reason = error.strerror or printable(str(error))
+    way = _WAYS.get(error.errno or 0, "remove the cause and try again")
+    return StoreError(f"{printable(str(where))}: cannot {doing}: {reason}{printable(inner)}; {way}")
+
+
+@contextmanager
+def refusing(doing: str, place: object) -> Iterator[None]:
+    """Turn what the system refuses into a StoreError: it cannot do that there."""
+    try:
+        yield
+    except OSError as error:
+        raise refusal(error, doing, place) from error
 
 
 class MissingResult(DumbbellError, KeyError):  # noqa: N818 - what the store lacks

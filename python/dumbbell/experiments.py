@@ -20,7 +20,7 @@ from typing import Any, Final
 import tomli_w
 
 from dumbbell import documents
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, refusing
 from dumbbell.running import staging
 from dumbbell.scenario.tables import TITLE_MAX
 from dumbbell.study.model import Study
@@ -134,8 +134,9 @@ def save(content: Mapping[str, Any], results: Path) -> Study:
     if file.is_file() and file.read_bytes() == text:
         return Study.load(folder)
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    staging.replace(file, text, lasting=True)
+    with refusing("write the experiment", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        staging.replace(file, text, lasting=True)
     try:
         study = Study.load(folder)
         study.runs(runs=1)
@@ -164,5 +165,7 @@ def load(name: str, results: Path) -> Study:
 def merge(source: Path, target: Path) -> None:
     """Take over the experiments of another results folder; those that are there stay."""
     for name in names(source):
-        if not (target / FOLDER / name).exists():
-            shutil.copytree(source / FOLDER / name, target / FOLDER / name)
+        copy = target / FOLDER / name
+        if not copy.exists():
+            with refusing("copy the experiment", copy):
+                shutil.copytree(source / FOLDER / name, copy)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import print_json, print_table, print_words, say, writing
+from dumbbell.cli.output import print_json, print_table, print_words, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
 from dumbbell.cli.tables import plain, table
+from dumbbell.errors import refusing
 
 if TYPE_CHECKING:
     from dumbbell.advise import Advice
@@ -67,7 +68,7 @@ def advise(
             jobs=working,
             on_progress=lambda what, state: step(f"{what}: {state.finished} of {state.total} runs"),
         )
-    with writing(figure):
+    with refusing("write it", figure):
         advice_page.write(advice, figure, shlex.join(["dumbbell", *sys.argv[1:]]))
     if as_json:
         print_json(advice.as_dict())

@@ -8,9 +8,10 @@ from dumbbell import own_algorithms
 from dumbbell.claims import readings
 from dumbbell.claims.beside import Beside, beside
 from dumbbell.cli import progress, reading
-from dumbbell.cli.output import Form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.verdicts import marked
+from dumbbell.errors import refusing
 from dumbbell.report import beside_markdown, readings_markdown
 from dumbbell.running.choices import EngineName
 
@@ -23,7 +24,7 @@ def at_each_value(
         found = reading.results_of(study, folder, engine)
         judged = found.readings(axis)
     if markdown is not None:
-        with writing(markdown):
+        with refusing("write it", markdown):
             markdown.write_text(readings_markdown.page(found, axis, judged))
     if wanted is Form.JSON:
         print_json(
@@ -65,7 +66,7 @@ def on_both_engines(study: str, folder: Path, *, markdown: Path | None, wanted: 
         kernel = reading.results_of(study, folder, EngineName.TESTBED)
         found = beside(simulator.claims(), kernel.claims())
     if markdown is not None:
-        with writing(markdown):
+        with refusing("write it", markdown):
             markdown.write_text(beside_markdown.page(simulator, kernel, found))
     if wanted is Form.JSON:
         identities = [simulator.engine.identity, kernel.engine.identity]

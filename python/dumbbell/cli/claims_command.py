@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -20,7 +20,7 @@ from dumbbell.cli.parameters import (
     StudyName,
 )
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, refusing
 from dumbbell.running.choices import EngineName
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ def claims(
         found = reading.results_of(study, results, engine)
         judged = found.claims()
     if save_baseline is not None:
-        with writing(save_baseline):
+        with refusing("write it", save_baseline):
             baselines.write(judged, save_baseline)
     if markdown is not None:
-        with writing(markdown):
+        with refusing("write it", markdown):
             markdown.write_text(claims_markdown.page(found, judged))
     _show(found, judged, wanted)
     worse = baselines.regressions(judged, before)

@@ -11,6 +11,7 @@ so that help, lists and usage errors come at once (`benches/start_up.py`).
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 from typing import Annotated
 
@@ -37,7 +38,7 @@ from dumbbell.cli.start import SAID, STOPPED, leave
 from dumbbell.cli.store_command import store_app
 from dumbbell.cli.tune_command import tune
 from dumbbell.cli.validate_command import validate
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import DumbbellError, InputError, refusal
 
 app = typer.Typer(
     name="dumbbell",
@@ -108,6 +109,13 @@ def main() -> None:
             error = documents.located(usage.placed(error, typer.main.get_command(app)))
         _complain(error)
         leave(error.exit_code)
+    except BrokenPipeError:  # nobody reads the rest, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave(1)
+    except OSError as error:
+        refused = refusal(error)
+        _complain(refused)
+        leave(refused.exit_code)
     if code == STOPPED:  # Typer says nothing of Ctrl-C
         print(SAID, file=sys.stderr)
         leave(STOPPED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -21,7 +21,7 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
 )
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, refusing
 from dumbbell.running.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     else:
         print_table(as_table(own_tables.compared(compared)))
     if figure is not None:
-        with writing(figure):
+        with refusing("write it", figure):
             drawing.save(compare_chart.draw(compared), figure)
         say.print(f"Figure: {figure}", soft_wrap=True)
     pages.tell(asked, how.report)

@@ -12,9 +12,9 @@ import tomli_w
 from dumbbell import experiments, kinds
 from dumbbell.campaign import Campaign
 from dumbbell.cli import output
-from dumbbell.cli.output import print_table, say, writing
+from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import InputError, placed, printable
+from dumbbell.errors import InputError, placed, printable, refusing
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
 from dumbbell.measured import beside, fitting, playing, reading
 from dumbbell.measured.fitting import Path as FittedPath
@@ -55,7 +55,7 @@ class Imported:
         ]
         reasons = "".join(f"# {name}: {why}.\n" for name, why in told)
         head = f"# Fitted by `dumbbell import` to {printable(self.measured.file.name)}.\n{reasons}"
-        with writing(file):
+        with refusing("write it", file):
             file.write_text(head + tomli_w.dumps(self.scenario))
 
     def campaign(self, results: Path, plan: Plan) -> Campaign:

@@ -23,7 +23,7 @@ def merge(
 
     The exit code is 1 if a result is damaged, or if two folders hold different results of a run.
     """
-    from dumbbell import experiments, plans
+    from dumbbell import documents, experiments, plans
     from dumbbell.cli import progress
     from dumbbell.running import merging
     from dumbbell.running.store import FORMAT_FILE, Store
@@ -31,7 +31,7 @@ def merge(
     for folder in folders:
         if not (folder / FORMAT_FILE).is_file():
             raise InputError("not a results folder", source="RESULTS", value=str(folder))
-        if folder.resolve() == results.resolve():
+        if documents.exists(results) and folder.samefile(results):
             raise InputError("is the folder to merge into", source="RESULTS", value=str(folder))
     target, sources = Store(results), [Store(folder) for folder in folders]
     with progress.steps("merging", say) as step:

@@ -6,10 +6,8 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
-from pathlib import Path
 from typing import Any, Final
 
 from rich import box
@@ -104,13 +102,3 @@ def _stacked(wide: Table) -> Table:
         for column in others:
             narrow.add_row(f"  {column.header}", [*column.cells][place])
     return narrow
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn the system's refusal to write a file into an InputError."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot write it: {reason}", source=str(path)) from error

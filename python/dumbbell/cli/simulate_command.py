@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import Form, form, say, writing
+from dumbbell.cli.output import Form, form, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -19,7 +19,7 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
 )
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, refusing
 from dumbbell.running.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def simulate(
     finished = simulated.finished(asked)
     if finished and tables is not None:
         for name, frame in written.tables(finished[0][1]):
-            with writing(file := written.path(tables, name)):
+            with refusing("write it", file := written.path(tables, name)):
                 written.write(frame, file)
     spreads: Sequence[Spread] = ()
     if finished and perturb is not None:

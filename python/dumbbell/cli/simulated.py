@@ -14,9 +14,9 @@ from rich.table import Table
 from dumbbell import api, catalogue, experiments
 from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
-from dumbbell.cli.output import Form, print_csv, print_json, print_table, say, writing
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import DamagedResult, InputError, placed
+from dumbbell.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.labels import amount, number
 from dumbbell.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
@@ -125,7 +125,7 @@ class Capture:
         with progress.steps("simulating", say):
             run = api.simulate(resolved)
         for file, content in zip(self.files, run.captures or (), strict=True):
-            with writing(file):
+            with refusing("write it", file):
                 file.write_bytes(self.excerpt.bytes_of(content))
         tables = {name: run.scan(name, named=False).collect() for name in catalogue.schema().tables}
         asked.store.put(asked.planned[0].resolved, Output(run.summary, tables))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import print_json, print_table, say, writing
+from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
 from dumbbell.cli.tables import plain, table
+from dumbbell.errors import refusing
 from dumbbell.running.choices import EngineName
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def tune(
             on_batch=told.batch,
             on_progress=told.run,
         )
-    with writing(output):
+    with refusing("write it", output):
         written = page.write(tuned, output, shlex.join(["dumbbell", *sys.argv[1:]]))
     if as_json:
         print_json(tuned.as_dict())

@@ -9,10 +9,10 @@ from typing import Final
 from rich.table import Table
 
 from dumbbell.cli import progress
-from dumbbell.cli.output import print_table, say, writing
+from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.validate_command import Part
-from dumbbell.errors import InputError, TestbedError
+from dumbbell.errors import InputError, TestbedError, refusing
 from dumbbell.figures import drawing
 from dumbbell.labels import duration
 from dumbbell.running import engines, machine
@@ -140,10 +140,10 @@ def write(
     if markdown is not None:
         parts = [theory_table.page(judged)] if judged else []
         parts += [page.page(found)] if found else []
-        with writing(markdown):
+        with refusing("write it", markdown):
             markdown.write_text("\n".join(parts))
     if figure is not None and found is not None:
-        with writing(figure):
+        with refusing("write it", figure):
             drawing.save(agreement_figure.draw(found.first), figure)
 
 

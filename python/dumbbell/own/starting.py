@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError, unknown
+from dumbbell.errors import InputError, refusing, unknown
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _NAME: Final = "my_cc"
@@ -34,13 +34,13 @@ def write(name: str, template: str = DEFAULT, folder: Path = Path()) -> Path:
     name = name.removesuffix(".c").removeprefix("./")
     content = text(name, template)
     path = folder / f"{name}.c"
-    try:
-        with path.open("x") as file:
+    with refusing("write it", path):
+        try:
+            file = path.open("x")
+        except FileExistsError:
+            raise InputError(
+                "exists already", source=str(path), valid="another name, or remove it first"
+            ) from None
+        with file:
             file.write(content)
-    except FileExistsError:
-        raise InputError(
-            "exists already", source=str(path), valid="another name, or remove it first"
-        ) from None
-    except OSError as error:
-        raise InputError(f"cannot write it: {error.strerror}", source=str(path)) from None
     return path

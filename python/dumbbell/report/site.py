@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell.errors import refusing
 from dumbbell.report import algorithm_pages, overview, stamp, study_page
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place
@@ -104,13 +104,8 @@ def current(results: Results, output: str | Path) -> Path | None:
 
 @contextmanager
 def _writing(output: Path) -> Iterator[Pages]:
-    """Provide a folder with what all pages share; it is an InputError if it cannot be written."""
-    try:
+    """Provide a folder with what all pages share."""
+    with refusing("write the report", output):
         pages = Pages(output)
         pages.write_assets()
         yield pages
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"cannot write the report: {reason}", source=str(error.filename or output)
-        ) from error

@@ -73,7 +73,7 @@ class Packs:
         digest = hashlib.sha256()
         with staging.folder(self.root) as draft:
             file = draft / "pack"
-            with closing(sqlite3.connect(file)) as pack, pack:
+            with _errors(file), closing(sqlite3.connect(file)) as pack, pack:
                 pack.execute(_TABLE)
                 for key, files in results:
                     digest.update(key.encode())
@@ -145,10 +145,16 @@ def _keys(file: Path) -> list[str]:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[sqlite3.Connection]:
-    """Open a pack to read it; what SQLite finds wrong with it is an error of the system."""
+    """Open a pack to read it."""
     address = f"{file.absolute().as_uri()}?immutable=1"
+    with _errors(file), closing(sqlite3.connect(address, uri=True)) as pack:
+        yield pack
+
+
+@contextmanager
+def _errors(file: Path) -> Iterator[None]:
+    """Take what SQLite finds wrong with a pack for an error of the system."""
     try:
-        with closing(sqlite3.connect(address, uri=True)) as pack:
-            yield pack
+        yield
     except sqlite3.Error as error:
         raise OSError(errno.EIO, str(error), str(file)) from None

@@ -33,7 +33,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
+from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError, refusal
 from dumbbell.running import run_folder, staging, validity
 from dumbbell.running.engine import Output
 from dumbbell.running.packs import PackedFile, PackedResult, Packs
@@ -194,14 +194,15 @@ class Store:
 
         Raises StoreError if somebody else has made it a folder of another format meanwhile.
         """
-        try:
-            if self._check_format():
-                return
-        except InputError as error:
-            raise StoreError(f"{error}; what was kept before is still there") from None
-        self.root.mkdir(parents=True, exist_ok=True)
-        content = json.dumps({"format": FORMAT}) + "\n"
-        staging.replace(self.root / FORMAT_FILE, content.encode(), lasting=True)
+        with self.errors("write"):
+            try:
+                if self._check_format():
+                    return
+            except InputError as error:
+                raise StoreError(f"{error}; what was kept before is still there") from None
+            self.root.mkdir(parents=True, exist_ok=True)
+            content = json.dumps({"format": FORMAT}) + "\n"
+            staging.replace(self.root / FORMAT_FILE, content.encode(), lasting=True)
 
     def _check_format(self) -> bool:
         """Return whether the folder is in use; raise InputError if it is not for us."""
@@ -242,15 +243,13 @@ class Store:
 
     @contextmanager
     def errors(self, verb: str) -> Iterator[None]:
-        """Turn what the system refuses into a StoreError: what cannot be done, and the way out."""
+        """Turn what the system refuses into a StoreError; see `errors.refusing`."""
         try:
             yield
         except OSError as error:
-            reason = error.strerror or str(error)
-            where = f" ({error.filename})" if error.filename else ""
+            refused = refusal(error, f"{verb} results", self.root)
             raise StoreError(
-                f"{self.root}: cannot {verb} results: {reason}{where}; finished results are "
-                "kept, so remove the cause and run the same command again"
+                f"{refused}; finished results are kept: the same command continues"
             ) from error
 
 

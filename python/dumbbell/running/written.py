@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +45,10 @@ def tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 def write(frame: pl.DataFrame, file: Path) -> None:
     """Write a table in the format that the file's name says."""
+    # Into memory first, as Polars has errors of its own for what the system refuses.
+    content = io.BytesIO()
     if file.suffix == ".csv":
-        frame.write_csv(file)
+        frame.write_csv(content)
     else:
-        frame.write_parquet(file)
+        frame.write_parquet(content)
+    file.write_bytes(content.getbuffer())

@@ -1,0 +1,183 @@
+"""What the system refuses ends in one line that says where, what and the way out, and code 2."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import test_import
+from calling import Command, Said, caller
+from dumbbell.errors import refusal
+
+SCENARIO: Final = """
+duration = "1s"
+network = { rate = "1mbit", rtt = "20ms", queue = "1bdp" }
+flow = [{ algorithm = "reno" }]
+"""
+
+PATH: Final = ("--rate", "1mbit", "--rtt", "20ms", "--duration", "3s", "--runs", "1")
+COMPARE: Final = ("compare", "reno", *PATH)
+ADVISE: Final = ("advise", *PATH, "--among", "reno,bic", "--beside", "reno")
+TUNE: Final = ("tune", "hybla", *PATH, "--candidates", "2")
+
+RESULTS: Final[dict[str, tuple[str, ...]]] = {
+    "simulate": ("simulate", "a.toml"),
+    "compare": COMPARE,
+    "sweep": (*COMPARE, "--buffer", "1bdp,2bdp"),
+    "import": ("import", "measured.json", "--runs", "1"),
+    "run": ("run", "study"),
+    "advise": ADVISE,
+    "tune": TUNE,
+    "merge": ("merge", "results"),
+    "claims": ("claims", "study"),
+    "report": ("report", "study"),
+    "open": ("open", "small", "--print"),
+    "list": ("list", "runs"),
+    "pack": ("store", "pack"),
+    "check": ("store", "check"),
+    "size": ("store", "size"),
+    "prune": ("store", "prune", "--unasked", "--yes"),
+    "serve": ("serve", "--port", "0"),
+}
+"""What uses a results folder."""
+
+OUTPUT: Final[dict[str, tuple[str, ...]]] = {
+    "report": ("report", "study", "--output", "{}"),
+    "open": ("open", "small", "--print", "--output", "{}"),
+    "simulate": ("simulate", "a.toml", "--report", "{}"),
+    "tables": ("simulate", "a.toml", "--tables", "{}/a.csv"),
+    "parquet": ("simulate", "a.toml", "--tables", "{}/a.parquet"),
+    "pcap": ("simulate", "a.toml", "--pcap", "{}/a"),
+    "figure": (*COMPARE, "--figure", "{}/a.svg"),
+    "markdown": ("claims", "study", "--markdown", "{}/a.md"),
+    "baseline": ("claims", "study", "--save-baseline", "{}/a.json"),
+    "scenario": ("import", "measured.json", "--fit-only", "--scenario", "{}/a.toml"),
+}
+"""What writes elsewhere."""
+
+NOWHERE: Final = "/proc/nothing"
+"""Can be read, as what has not been made yet, but not be made."""
+
+PLACES: Final = ["file", "file/below", "x" * 300, "loop", "loop/below", NOWHERE]
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    small_folder: Path,
+) -> Command:
+    """Run the command in a folder that has what commands read, and places that are none."""
+    (tmp_path / "a.toml").write_text(SCENARIO)
+    test_import.written(tmp_path, test_import.iperf3())
+    for name in ("study", "results"):
+        (tmp_path / name).symlink_to(small_folder / name)
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies/small").symlink_to(small_folder / "study")
+    (tmp_path / "file").write_text("nothing")
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+def assert_told(said: Said, place: str) -> None:
+    """Check that the end of what was said is one error that names the place."""
+    assert said.code == 2, said
+    error = said.err[said.err.index("error: ") :]
+    assert error.count("\n") == 1, error
+    assert place[:60] in error
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        (name, place)
+        for name in RESULTS
+        for place in PLACES
+        if name not in {"claims", "report", "open", "list"} or place != NOWHERE
+    ],
+)
+def test_a_results_folder_that_cannot_be(dumbbell: Command, name: str, place: str) -> None:
+    said = dumbbell(*RESULTS[name], "--results", place)
+    assert_told(said, place)
+
+
+@pytest.mark.parametrize("place", ["file/below", "x" * 300])
+@pytest.mark.parametrize("name", OUTPUT)
+def test_a_place_for_output_that_cannot_be(dumbbell: Command, name: str, place: str) -> None:
+    said = dumbbell(*(word.format(place) for word in OUTPUT[name]))
+    assert_told(said, place)
+
+
+WRITING: Final = ["simulate", "compare", "sweep", "import", "run", "advise", "tune", "merge"]
+
+
+@contextmanager
+def small_files(size_bytes: int) -> Iterator[None]:
+    """Let no file grow beyond a size, which even root is refused."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("name", [*WRITING, "pack"])
+@pytest.mark.parametrize("size_bytes", [0, 1500])
+def test_results_that_cannot_be_written(
+    dumbbell: Command, small_folder: Path, tmp_path: Path, name: str, size_bytes: int
+) -> None:
+    """With 1500 bytes the first files fit, as where a disk gets full by and by."""
+    folder = tmp_path / "new"
+    if name == "pack":
+        shutil.copytree(small_folder / "results", folder)
+    with small_files(size_bytes):
+        said = dumbbell(*RESULTS[name], "--results", "new")
+    assert_told(said, "new")
+
+
+@pytest.mark.parametrize("name", OUTPUT)
+def test_output_that_cannot_be_written(dumbbell: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / "new").mkdir()
+    arguments = [word.format("new") for word in OUTPUT[name]]
+    if arguments[0] in {"simulate", "compare"}:  # so that they write nothing else
+        dumbbell(*arguments[: 2 if arguments[0] == "simulate" else len(COMPARE)])
+    with small_files(0):
+        said = dumbbell(*arguments)
+    assert_told(said, "new")
+
+
+@pytest.mark.parametrize("name", [*WRITING, "report"])
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC])
+def test_a_folder_of_others_or_that_can_only_be_read_or_is_full(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch, name: str, number: int
+) -> None:
+    """As root cannot be refused by permissions, the system's answers are put in their place."""
+
+    def refused(path: Any, *_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(os, "mkdir", refused)
+    option = "--output" if name == "report" else "--results"
+    said = dumbbell(*RESULTS[name], option, "new/folder")
+    assert_told(said, "new/folder")
+    assert os.strerror(number) in said.err
+
+
+def test_every_answer_of_the_system_has_a_way_out() -> None:
+    for number in errno.errorcode:
+        told = str(refusal(OSError(number, os.strerror(number), "a/b"), "write it", "a"))
+        assert told.startswith(f"a: cannot write it: {os.strerror(number)} (a/b); ")
+    several = refusal(shutil.Error([("a", "b", "refused")]), "copy it", "a")
+    assert str(several).startswith("a: cannot copy it: [('a', 'b', 'refused')]; remove the cause")
