@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -14,9 +16,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape, unescape
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
+from polars.exceptions import ComputeError
 from starlette.testclient import TestClient
 
 import browser
@@ -30,6 +34,7 @@ from dumbbell.results import Results
 from dumbbell.running import campaigns, failures
 from dumbbell.running.campaigns import Command
 from dumbbell.running.store import Store
+from dumbbell.serve import app, listening
 from dumbbell.serve.app import application
 from dumbbell.serve.listening import Listener
 from dumbbell.serve.site import Site
@@ -61,8 +66,8 @@ def folder(small_folder: Path, small: Results, tmp_path_factory: pytest.TempPath
 
 @contextmanager
 def served(folder: Path) -> Iterator[TestClient]:
-    app = application(Site(Store(folder)), frozenset({"127.0.0.1"}))
-    with TestClient(app, base_url=HOST, raise_server_exceptions=False) as client:
+    site = application(Site(Store(folder)), frozenset({"127.0.0.1"}))
+    with TestClient(site, base_url=HOST, raise_server_exceptions=False) as client:
         yield client
 
 
@@ -285,6 +290,38 @@ def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "a/<b>"), "a/<b>: cannot"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
+        (ComputeError("<parquet>: 3 bytes"), "replaced while they were read: <parquet>: 3 bytes"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 3, 100])
+def test_what_is_replaced_while_it_is_read_is_read_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str, times: int
+) -> None:
+    answers = iter([error] * times)
+
+    def found(_: Site) -> dict[str, int]:
+        for failed in answers:
+            raise failed
+        return {"rows": 0}
+
+    monkeypatch.setattr(app, "_PAUSE_S", 0)
+    monkeypatch.setattr(Site, "found", found)
+    with served(folder) as client:
+        answer = client.get("/runs.json")
+    if times <= 3:
+        assert answer.json() == {"rows": 0}
+    else:
+        assert answer.status_code == 503
+        assert said in answer.json()["error"]
+        assert answer.json()["error"].endswith("Try again.")
+        assert "bug" not in answer.text
+
+
 # --- What pages may do ---------------------------------------------------------------
 
 
@@ -392,6 +429,45 @@ def test_ctrl_c_ends_it_at_once(folder: Path) -> None:
     assert time.monotonic() - begun_s < 2
     assert process.returncode == 130
     assert said == "stopped by Ctrl-C\n"
+
+
+def test_requests_that_never_come_whole_are_ended(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "REQUEST_S", 0.2)
+    listener = Listener.at("127.0.0.1", 0)
+    server = Thread(target=listening.serve, args=(Site(Store(folder)), listener), daemon=True)
+    server.start()
+    half = b"GET /runs.html HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    for request in (b"", b"G", half):
+        with socket.create_connection(listener.socket.getsockname(), timeout=60) as waiting:
+            waiting.sendall(request)
+            assert waiting.recv(1) == b""
+    with socket.create_connection(listener.socket.getsockname(), timeout=60) as waiting:
+        waiting.sendall(half + b"\r\n" + half)
+        assert waiting.makefile("rb").read().startswith(b"HTTP/1.1 200")
+        assert waiting.recv(1) == b""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prlimit")
+def test_the_limit_of_open_files_is_said_once_and_survived(folder: Path) -> None:
+    with started(folder) as process:
+        address = first_line(process)
+        with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
+            assert answer.status == 200
+        limits = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (40, limits[1]))
+        port = int(address.rsplit(":", 1)[1].strip("/"))
+        waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line.startswith(f"{address}: cannot answer: Too many open files; raise the limit")
+        for each in waiting:
+            each.close()
+        with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == "stopped by Ctrl-C\n"
 
 
 def test_others_are_warned_of(folder: Path) -> None:

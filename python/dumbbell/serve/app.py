@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Final
 
+from polars.exceptions import PolarsError
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -15,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.errors import DumbbellError, InputError, printable, refusal
 from dumbbell.serve.site import Site
 
 _HEADERS: Final = {
@@ -35,6 +38,11 @@ _TYPES: Final[Mapping[str, str]] = {
     ".png": "image/png",
     ".pdf": "application/pdf",
 }
+_AGAIN: Final = 3
+"""How often an answer is tried again ..."""
+_PAUSE_S: Final = 0.05
+"""... and after which pause: whoever replaces a result renames two folders."""
+
 _PORT: Final = re.compile(r":[0-9]+$")
 
 
@@ -45,27 +53,42 @@ def application(site: Site, hosts: frozenset[str] | None = None) -> ASGIApp:
     any name will do.
     """
     answers = _Answers(site)
-    routes = [
-        Route("/", answers.overview),
-        Route("/index.html", answers.overview),
-        Route("/live.json", answers.live),
-        Route("/runs.html", answers.runs),
-        Route("/runs.json", answers.found),
-        Route("/overlay/{named}/", answers.overlay),
-        Route("/overlay/{named}/figures/{file}", answers.figure),
-        Route("/overlay/{named}/data/{file}", answers.numbers),
-        Route("/difference/{named}/", answers.difference),
-        Route("/assets/{name}", answers.asset),
-    ]
+    pages = {
+        "/": answers.overview,
+        "/index.html": answers.overview,
+        "/live.json": answers.live,
+        "/runs.html": answers.runs,
+        "/runs.json": answers.found,
+        "/overlay/{named}/": answers.overlay,
+        "/overlay/{named}/figures/{file}": answers.figure,
+        "/overlay/{named}/data/{file}": answers.numbers,
+        "/difference/{named}/": answers.difference,
+        "/assets/{name}": answers.asset,
+    }
     app = Starlette(
-        routes=routes,
+        routes=[Route(path, _steady(answer)) for path, answer in pages.items()],
         exception_handlers={
             HTTPException: answers.refused,
             DumbbellError: answers.failed,
+            OSError: answers.unread,
+            PolarsError: answers.unread,
             Exception: answers.broken,
         },
     )
     return _Guarded(app, hosts)
+
+
+def _steady(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Answer again where something is replaced while it is read."""
+
+    def steady(request: Request) -> Response:
+        for _ in range(_AGAIN):
+            with suppress(OSError, PolarsError):
+                return answer(request)
+            time.sleep(_PAUSE_S)
+        return answer(request)
+
+    return steady
 
 
 class _Guarded:
@@ -155,6 +178,14 @@ class _Answers:
         is_input = isinstance(error, InputError)
         status = HTTPStatus.NOT_FOUND if is_input else HTTPStatus.INTERNAL_SERVER_ERROR
         return self._error(request, status, str(error))
+
+    def unread(self, request: Request, error: Exception) -> Response:
+        """Say that something was replaced while it was read, or that the system refuses it."""
+        if isinstance(error, OSError):
+            said = str(refusal(error, "read it"))
+        else:
+            said = f"Results were replaced while they were read: {printable(str(error))}"
+        return self._error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{said}. Try again.")
 
     def broken(self, request: Request, error: Exception) -> Response:
         """Say that something is wrong with Dumbbell."""

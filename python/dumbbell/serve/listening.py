@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import socket
+import sys
 import threading
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, refusal
 from dumbbell.serve.app import application
 from dumbbell.serve.site import Site
 
 _LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _PATIENCE_S: Final = 0.1
+
+REQUEST_S: Final = 10.0
+"""Within this time a request must have come whole."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,54 @@ class Listener:
         return frozenset({*_LOOPBACK_NAMES, host})
 
 
+class _Impatient(H11Protocol):
+    """HTTP whose requests must have come within a time, else the connection is closed."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Expect a request."""
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Expect the rest of a request that has begun."""
+        super().data_received(data)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Expect nothing more."""
+        super().connection_lost(exc)
+        self._relax()
+
+    def _expect(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._relax()
+        elif self._late is None:
+            self._late = self.loop.call_later(REQUEST_S, self.transport.close)
+
+    def _relax(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+async def _served(server: uvicorn.Server, listener: Listener) -> None:
+    """Serve, and say once what the system refuses: asyncio would say it for each connection."""
+    said: set[int | None] = set()
+
+    def told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError):
+            loop.default_exception_handler(context)
+        elif error.errno not in said:
+            said.add(error.errno)
+            print(refusal(error, "answer", listener.address), file=sys.stderr, flush=True)
+
+    asyncio.get_running_loop().set_exception_handler(told)
+    await server.serve(sockets=[listener.socket])
+
+
 def serve(site: Site, listener: Listener) -> None:
     """Serve until Ctrl-C, which is a KeyboardInterrupt at once.
 
@@ -84,11 +138,10 @@ def serve(site: Site, listener: Listener) -> None:
         access_log=False,
         server_header=False,
         ws="none",
+        http=_Impatient,
     )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(
-        target=server.run, kwargs={"sockets": [listener.socket]}, name="serve", daemon=True
-    )
+    serving = _served(uvicorn.Server(config), listener)
+    thread = threading.Thread(target=asyncio.run, args=(serving,), name="serve", daemon=True)
     thread.start()
     # Under the handler of signals that Polars installs, nothing but time ends a wait for a lock.
     while thread.is_alive():
