@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.running import schedule
+from dumbbell.running import schedule, sizes
 from dumbbell.running.estimate import Estimate
 from dumbbell.running.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -189,7 +189,7 @@ def lossy(probability: Any) -> list[dict[str, Any]]:
     ],
 )
 def test_losses_make_runs_smaller(changes: dict[str, Any], low: float, high: float) -> None:
-    assert low < schedule.expected_packets(resolved(changes).scenario) < high
+    assert low < sizes.expected_packets(resolved(changes).scenario) < high
 
 
 def test_the_order_is_of_repetitions_then_sizes_and_what_is_stored_comes_first() -> None:

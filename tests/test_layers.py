@@ -33,6 +33,7 @@ LAYERS = [
     ["running"],
     ["plan"],
     ["labels"],
+    ["bounds"],
     ["theory"],
     ["quantities"],
     ["claims"],

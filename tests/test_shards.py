@@ -17,8 +17,8 @@ from calling import Command, caller
 from dumbbell.errors import InputError
 from dumbbell.plan.expanding import scenarios
 from dumbbell.running import run_folder, staging
-from dumbbell.running.schedule import expected_packets
 from dumbbell.running.shards import Shard
+from dumbbell.running.sizes import expected_packets
 from dumbbell.study.model import Study
 from small_study import write
 

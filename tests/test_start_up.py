@@ -127,6 +127,33 @@ Ending()
 """Nothing can be raised out of `__del__`: Python prints a traceback and goes on."""
 
 
+PRESSED = """
+import hashlib, os, signal, threading, time
+from dumbbell.cli import start
+signal.signal(signal.SIGINT, start._interrupt)
+start.watch()
+threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+"""
+
+LONG_STEP = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)'
+"""One step of Python without its lock, as drawing a figure is; of a quarter of an hour."""
+
+
+@pytest.mark.parametrize(
+    ("step", "last"),
+    [(LONG_STEP, "stopped by Ctrl-C\n"), ("time.sleep(1000)", "KeyboardInterrupt\n")],
+)
+def test_ctrl_c_ends_a_long_step_and_is_left_to_others(step: str, last: str) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", PRESSED + step],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert said.stderr.endswith(last)
+
+
 @pytest.mark.parametrize("module", ["polars", "typer", "pydantic"])
 @pytest.mark.parametrize("moment", [STOP, SWALLOWED, ANOTHER_ERROR, NOTICED_ONLY])
 def test_ctrl_c_while_modules_are_imported_is_one_line(

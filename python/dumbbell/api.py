@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import own_algorithms, phases
+from dumbbell import bounds, own_algorithms, phases
 from dumbbell.campaign import Campaign
 from dumbbell.claims.judging import ClaimResult
 from dumbbell.compare import compare
@@ -63,6 +63,7 @@ def simulate(
     *,
     engine: Engine | str = EngineName.SIMULATOR,
     retries: int = RETRIES,
+    large: bool = False,
 ) -> Run:
     """Run one scenario and return its result; Ctrl-C stops it.
 
@@ -75,12 +76,17 @@ def simulate(
     retries
         How often a run is repeated that the testbed marks invalid. One that stays invalid says why
         in ``run.summary.testbed.invalid``.
+    large
+        Whether it is meant if it is larger than anybody is likely to mean (`dumbbell.bounds`);
+        otherwise that is a TooLarge error.
     """
     chosen = engines.runnable(engine)
     if isinstance(scenario, str | Path):
         scenario = Scenario.load(scenario)
     resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
     resolved = resolved.on(chosen.identity)
+    if not large:
+        bounds.check([resolved], chosen, jobs=1)
     cancel = CancelToken()
 
     def last() -> Output:
@@ -99,6 +105,7 @@ def perturb(
     engine: Engine | str = EngineName.SIMULATOR,
     retries: int = RETRIES,
     jobs: int | None = None,
+    large: bool = False,
 ) -> list[Spread]:
     """Run one scenario as it is and with other phases, and return each flow's goodputs.
 
@@ -117,14 +124,18 @@ def perturb(
         As for `simulate`.
     jobs
         As for `run`.
+    large
+        As for `simulate`.
     """
     chosen = engines.runnable(engine)
     if isinstance(scenario, str | Path):
         scenario = Scenario.load(scenario)
     resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
     resolved = resolved.on(chosen.identity)
-    run = simulate(resolved, engine=chosen, retries=retries)
-    return phases.perturb(resolved, run, runs, engine=chosen, retries=retries, jobs=jobs)
+    run = simulate(resolved, engine=chosen, retries=retries, large=large)
+    return phases.perturb(
+        resolved, run, runs, engine=chosen, retries=retries, jobs=jobs, large=large
+    )
 
 
 def run(
@@ -140,6 +151,7 @@ def run(
     results: Folder = "results",
     jobs: int | Pool | None = None,
     retries: int = RETRIES,
+    large: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Results:
     """Run a study, or resume it, and return what the results folder then holds of it.
@@ -172,6 +184,8 @@ def run(
         `concurrent.futures`.
     retries
         As for `simulate`.
+    large
+        As for `simulate`, of all that is to be run.
     on_progress
         Is called with what has been done, whenever a run has ended.
     """
@@ -184,7 +198,7 @@ def run(
     )
     while campaign is not None:
         done = campaign
-        outcome, _ = campaign.run(jobs=jobs, retries=retries, on_progress=on_progress)
+        outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
         if outcome.failed:
             failed, error = outcome.failed[0]
             raise DumbbellError(

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from dumbbell import plans
+from dumbbell import bounds, plans
 from dumbbell.claims.evidence import Need, Verdict
 from dumbbell.claims.judging import ClaimResult
 from dumbbell.errors import InputError
@@ -91,9 +91,15 @@ class Campaign:
         """What is run, in this order."""
         return schedule.ordered(self._mine, self.places, self.stored)
 
+    def check_size(self, jobs: int | Pool | None = None) -> None:
+        """Raise TooLarge if what is not there yet is larger than anybody is likely to mean."""
+        missing = [run for run in self.ordered if run.key not in self.stored]
+        bounds.check(missing, self.engine, engines.at_once(self.engine, jobs))
+
     def run(
         self,
         *,
+        large: bool = False,
         jobs: int | Pool | None = None,
         retries: int = RETRIES,
         on_progress: Callable[[Progress], None] | None = None,
@@ -101,16 +107,19 @@ class Campaign:
     ) -> tuple[Outcome, Logbook]:
         """Run what is not there yet, and keep what it took beside the results.
 
-        See `executor.execute` for the parameters and for what is raised.
+        Unless what is `large` is meant, it raises TooLarge; see `executor.execute` for the other
+        parameters and for what else is raised.
         """
         engines.runnable(self.engine)
+        if not large:
+            self.check_size(jobs)
         at_once = engines.workers(self.engine, jobs)
         book = Logbook(
             self.store,
             self.study.name,
             self.engine.identity,
             quick=self.plan.quick,
-            jobs=at_once if isinstance(at_once, int) else at_once.jobs,
+            jobs=engines.at_once(self.engine, jobs),
         )
 
         def follow(state: Progress) -> None:

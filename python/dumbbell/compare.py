@@ -290,6 +290,7 @@ def compare(
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
     retries: int = RETRIES,
+    large: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
     """Run algorithms on one path and return what they achieved.
@@ -325,6 +326,9 @@ def compare(
         How many runs go on at the same time (see `engines.jobs`), or a pool that takes them.
     retries
         How often a run is repeated that the testbed marks invalid.
+    large
+        Whether it is meant if it is larger than anybody is likely to mean (`dumbbell.bounds`);
+        otherwise that is a TooLarge error.
     on_progress
         Is called with what has been done, whenever a run has ended.
     """
@@ -333,7 +337,7 @@ def compare(
     asked = campaign(
         algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )
-    outcome, _ = asked.run(jobs=jobs, retries=retries, on_progress=on_progress)
+    outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
     if outcome.failed:
         run, error = outcome.failed[0]
         told = f"{words(run, asked.places.get(run.key))}: {str(error) or type(error).__name__}"

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dumbbell import bounds
 from dumbbell.contract.scenario import Flow, Scenario
 from dumbbell.errors import DumbbellError
 from dumbbell.quantities.rates import goodput_mbit_per_s
@@ -95,13 +96,18 @@ def perturb(
     engine: Engine | str = EngineName.SIMULATOR,
     retries: int = RETRIES,
     jobs: int | None = None,
+    large: bool = False,
 ) -> list[Spread]:
     """Run a scenario, of which `run` is the result, so many times with other phases.
 
-    Returns what becomes of each flow. Invalid runs are left out.
+    Returns what becomes of each flow. Invalid runs are left out. Raises TooLarge unless what is
+    `large` is meant.
     """
+    chosen = engines.named(engine)
+    if not large:
+        bounds.check([scenario], chosen, engines.at_once(chosen, jobs), times)
     again = [perturbed(scenario, number) for number in range(1, times + 1)]
-    goodputs = [_goodputs(other) for other in _runs(again, engines.named(engine), retries, jobs)]
+    goodputs = [_goodputs(other) for other in _runs(again, chosen, retries, jobs)]
     if not goodputs:
         raise DumbbellError("none of the perturbed runs is valid")
     return [

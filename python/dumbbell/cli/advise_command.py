@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dumbbell.cli.output import print_json, print_table, print_words, say
-from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
+from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
 from dumbbell.errors import refusing
 
@@ -41,6 +41,7 @@ def advise(
     ] = Path("advice.html"),
     results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
+    large: Large = False,
     dask: Dask = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +51,7 @@ def advise(
     or last, on the path and on a shorter and a longer one.
     """
     from dumbbell.advise import advise as ask
-    from dumbbell.cli import progress
+    from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
     from dumbbell.compare import Setting
     from dumbbell.figures import drawing
@@ -58,16 +59,24 @@ def advise(
 
     drawing.check_suffix(figure)
     names = [name.strip() for name in among.split(",") if name.strip()]
-    with workers(jobs, dask) as working, progress.steps("running", say) as step:
-        advice = ask(
-            Setting(rate, rtt, buffer, loss, duration, stack),
-            beside=beside,
-            among=names,
-            runs=runs,
-            results=results,
-            jobs=working,
-            on_progress=lambda what, state: step(f"{what}: {state.finished} of {state.total} runs"),
-        )
+    with workers(jobs, dask) as working:
+
+        def advised(meant: bool) -> Advice:
+            with progress.steps("running", say) as step:
+                return ask(
+                    Setting(rate, rtt, buffer, loss, duration, stack),
+                    beside=beside,
+                    among=names,
+                    runs=runs,
+                    results=results,
+                    jobs=working,
+                    large=meant,
+                    on_progress=lambda what, state: step(
+                        f"{what}: {state.finished} of {state.total} runs"
+                    ),
+                )
+
+        advice = consent.asking(advised, large=large)
     with refusing("write it", figure):
         advice_page.write(advice, figure, shlex.join(["dumbbell", *sys.argv[1:]]))
     if as_json:

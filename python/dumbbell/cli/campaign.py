@@ -10,7 +10,7 @@ from rich.table import Table
 
 from dumbbell import catalogue
 from dumbbell.campaign import Campaign
-from dumbbell.cli import progress
+from dumbbell.cli import consent, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
@@ -36,13 +36,21 @@ DOUBTFUL: Final = (
 
 
 def run(
-    campaign: Campaign, *, jobs: int | Pool | None, retries: int, brief: bool = False
+    campaign: Campaign,
+    *,
+    jobs: int | Pool | None,
+    retries: int,
+    large: bool,
+    brief: bool = False,
 ) -> Outcome:
-    """Run what is asked for of a study, and tell what becomes of it; `brief`: not what it took."""
+    """Run what is asked for of a study, and tell what becomes of it; `brief`: not what it took.
+
+    Unless what is `large` is meant, it is asked about, or refused.
+    """
     store, engine = campaign.store, campaign.engine
     engines.runnable(engine)
-    wanted = engines.workers(engine, jobs)
-    at_once = wanted if isinstance(wanted, int) else wanted.jobs
+    consent.asking(lambda meant: None if meant else campaign.check_size(jobs), large=large)
+    at_once = engines.at_once(engine, jobs)
     if engine.real_time:
         missing = [run for run in scenarios(campaign.planned) if run.key not in campaign.stored]
         say.print(progress.announcement(missing, at_once))
@@ -59,6 +67,7 @@ def run(
     try:
         with progress.shown(tracker, len(campaign.ordered), say) as display:
             outcome, book = campaign.run(
+                large=True,
                 jobs=jobs,
                 retries=retries,
                 on_progress=display.on_progress,

@@ -17,6 +17,7 @@ from dumbbell.cli.parameters import (
     ChosenEngine,
     Dask,
     Jobs,
+    Large,
     ReportDir,
     ResultsDir,
     Retries,
@@ -66,6 +67,7 @@ def compare(
     jobs: Jobs = None,
     dask: Dask = None,
     retries: Retries = RETRIES,
+    large: Large = False,
     report: ReportDir = None,
     figure: Annotated[
         Path | None,
@@ -94,7 +96,7 @@ def compare(
         raise InputError("is of one path, not of a sweep", source=option, valid="--report DIR")
     names = _each_once(algorithms or [])
     with workers(jobs, dask) as working:
-        how = How(engine, results, working, retries, report, wanted)
+        how = How(engine, results, working, retries, report, wanted, large)
         if swept:
             from dumbbell.cli import sweeping
             from dumbbell.sweeps import axis
@@ -139,6 +141,7 @@ class How:
     retries: int
     report: Path | None
     form: Form
+    large: bool
 
 
 def _asked(
@@ -162,7 +165,7 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
 
     if figure is not None:
         drawing.check_suffix(figure)
-    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, brief=True)
+    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large, brief=True)
     if outcome.failed:
         raise typer.Exit(1)
     compared = measured(asked)

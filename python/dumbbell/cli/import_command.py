@@ -11,6 +11,7 @@ from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsJson,
     Jobs,
+    Large,
     ReportDir,
     ResultsDir,
 )
@@ -59,6 +60,7 @@ def import_measurement(
     results: ResultsDir = DEFAULT_RESULTS,
     as_json: AsJson = False,
     jobs: Jobs = None,
+    large: Large = False,
 ) -> None:
     """Bring a measurement in, to see how far its path is like the model of it.
 
@@ -81,7 +83,7 @@ def import_measurement(
             found.print_json(None)
         return
     asked = found.campaign(results, Plan(runs=runs))
-    outcome = campaign.run(asked, jobs=jobs, retries=0, brief=True)
+    outcome = campaign.run(asked, jobs=jobs, retries=0, large=large, brief=True)
     if as_json:
         found.print_json(asked.results())
     else:

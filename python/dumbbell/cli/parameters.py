@@ -47,6 +47,14 @@ AsCsv = Annotated[
         "--csv", help="The table on standard output, comma-separated, its numbers unrounded."
     ),
 ]
+Large = Annotated[
+    bool,
+    typer.Option(
+        "--large",
+        help="Run it however large it is: more than 10 G packets or 4 GB of memory in a run, or "
+        "more than 48 hours, is asked about or refused.",
+    ),
+]
 ReportDir = Annotated[
     Path | None,
     typer.Option(

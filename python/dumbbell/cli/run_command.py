@@ -14,6 +14,7 @@ from dumbbell.cli.parameters import (
     ChosenEngine,
     Dask,
     Jobs,
+    Large,
     ResultsDir,
     Retries,
     StudyName,
@@ -37,6 +38,7 @@ def run(
     jobs: Jobs = None,
     dask: Dask = None,
     retries: Retries = RETRIES,
+    large: Large = False,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,14 +117,14 @@ def run(
         _say_extent(asked)
         return
     with workers(jobs, dask) as working:
-        outcome = shown.run(asked, jobs=working, retries=retries)
+        outcome = shown.run(asked, jobs=working, retries=retries, large=large)
         while until_decided and not (outcome.failed or outcome.invalid):
             further = asked.deciding(at_most or AT_MOST)
             if further is None:
                 break
             asked = further
             say.print(f"{len(asked.ordered) - len(asked.stored)} more runs to decide claims")
-            outcome = shown.run(asked, jobs=working, retries=retries)
+            outcome = shown.run(asked, jobs=working, retries=retries, large=large)
     if until_decided:
         left = [claim for claim in asked.undecided() if beyond(claim, at_most or AT_MOST)]
         _say_undecided(left, at_most or AT_MOST)
@@ -138,7 +140,7 @@ def run(
 def _say_extent(asked: Campaign) -> None:
     """Say what a campaign takes, as far as it is not there yet."""
     from dumbbell.labels import amount, duration, hours
-    from dumbbell.running.schedule import expected_packets
+    from dumbbell.running.sizes import expected_packets
     from dumbbell.units import NS_PER_S
 
     left = [run for run in asked.ordered if run.key not in asked.stored]

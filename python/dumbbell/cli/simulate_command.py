@@ -15,6 +15,7 @@ from dumbbell.cli.parameters import (
     AsJson,
     ChosenEngine,
     Jobs,
+    Large,
     ReportDir,
     ResultsDir,
     Retries,
@@ -104,6 +105,7 @@ def simulate(
     engine: ChosenEngine = EngineName.SIMULATOR,
     retries: Retries = RETRIES,
     jobs: Jobs = None,
+    large: Large = False,
 ) -> None:
     """Run a single scenario file, or show it again.
 
@@ -118,7 +120,7 @@ def simulate(
     if pcap is None:
         _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
     from dumbbell import phases
-    from dumbbell.cli import campaign, pages, progress, simulated
+    from dumbbell.cli import campaign, consent, pages, progress, simulated
     from dumbbell.plans import Plan
     from dumbbell.running import written
 
@@ -131,7 +133,7 @@ def simulate(
     asked = read.campaign(results, engine, Plan(seed=first, runs=runs))
     if capture is not None:
         capture.write(asked)
-    outcome = campaign.run(asked, jobs=jobs, retries=retries, brief=True)
+    outcome = campaign.run(asked, jobs=jobs, retries=retries, large=large, brief=True)
     finished = simulated.finished(asked)
     if finished and tables is not None:
         for name, frame in written.tables(finished[0][1]):
@@ -140,10 +142,14 @@ def simulate(
     spreads: Sequence[Spread] = ()
     if finished and perturb is not None:
         resolved, run = finished[0][0].resolved, finished[0][1]
-        with progress.steps("simulating", say):
-            spreads = phases.perturb(
-                resolved, run, perturb, engine=engine, retries=retries, jobs=jobs
-            )
+
+        def perturbed(meant: bool) -> Sequence[Spread]:
+            with progress.steps("simulating", say):
+                return phases.perturb(
+                    resolved, run, perturb, engine=engine, retries=retries, jobs=jobs, large=meant
+                )
+
+        spreads = consent.asking(perturbed, large=large)
     simulated.show(finished, spreads, wanted)
     pages.tell(asked, report)
     if outcome.failed or outcome.invalid:

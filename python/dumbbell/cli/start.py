@@ -2,7 +2,11 @@
 
 Importing what a long command needs takes a second or two. A KeyboardInterrupt in there may be
 swallowed or come out as another error, depending on whose code it meets; nothing is to be tidied up
-yet, so the command ends at once instead.
+yet, so the command ends at once instead. Pydantic builds its schemas in the same way, later too.
+
+Python hears of Ctrl-C between two steps of its own only. Where one step takes long, as drawing a
+figure does, a thread that watches ends the process. However a process ends, it leaves no half
+result behind.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
@@ -18,13 +23,24 @@ if TYPE_CHECKING:
 
 STOPPED: Final = 130
 SAID: Final = "stopped by Ctrl-C"
-_IMPORTING: Final = "<frozen importlib._bootstrap>"
+_AT_ONCE: Final = ("<frozen importlib._bootstrap>", f"{os.sep}pydantic{os.sep}_internal{os.sep}")
+"""In files whose names have one of these a KeyboardInterrupt may be lost."""
+
+DEAF_S: Final = 0.25
+"""Processor time of the main thread after which a step is a long one, ..."""
+_DEAF_WALL_S: Final = 2.0
+"""... and time for one that uses none; less would be unfair where the machine is busy."""
+_LOOK_S: Final = 0.02
+
+_heard: Final = threading.Event()
+"""That Python has heard of Ctrl-C."""
 
 
 def main() -> None:
     """Run the command and exit with its code."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
+        watch()
     try:
         from dumbbell.cli import commands  # noqa: PLC0415 - Ctrl-C is answered from here on
 
@@ -35,26 +51,49 @@ def main() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Exit; after Ctrl-C without waiting for threads that still write what nobody waits for.
-
-    However a process ends, it leaves no half result behind.
-    """
-    if code == STOPPED and any(
-        thread is not threading.main_thread() and not thread.daemon
-        for thread in threading.enumerate()
-    ):
+    """Exit; after Ctrl-C without waiting for threads, children and the end of Python itself."""
+    if code == STOPPED and signal.getsignal(signal.SIGINT) is _interrupt:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 
 
+def _stop() -> NoReturn:
+    """End the process at once."""
+    os.write(2, f"{SAID}\n".encode())
+    os._exit(STOPPED)
+
+
+def watch() -> None:
+    """Have a thread end the process where the main thread does not hear of Ctrl-C soon."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(reading,), name="ctrl-c", daemon=True).start()
+
+
+def _listen(pipe: int) -> None:
+    ident = threading.main_thread().ident
+    assert ident is not None
+    clock = time.pthread_getcpuclockid(ident)
+    while number := os.read(pipe, 1):
+        if number[0] != signal.SIGINT:
+            continue
+        began_s, used_s = time.monotonic(), time.clock_gettime(clock)
+        while not _heard.wait(_LOOK_S):
+            is_deaf = time.clock_gettime(clock) - used_s > DEAF_S
+            if is_deaf or time.monotonic() - began_s > _DEAF_WALL_S:
+                _stop()
+        _heard.clear()
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """End the process if it is importing something, else raise KeyboardInterrupt."""
+    _heard.set()
     below = frame
     while below is not None:
-        if below.f_code.co_filename == _IMPORTING:
-            os.write(2, f"{SAID}\n".encode())
-            os._exit(STOPPED)
+        if any(part in below.f_code.co_filename for part in _AT_ONCE):
+            _stop()
         below = below.f_back
     signal.default_int_handler(number, frame)

@@ -44,7 +44,7 @@ def sweep(
     with of_setting():
         study = experiments.save(content, store.root)
     asked = Campaign(study, store, engines.named(how.engine), Plan(seed=seed))
-    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries)
+    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large)
     _show(asked.results(), how.form)
     pages.tell(asked, how.report)
     if outcome.failed or outcome.invalid:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dumbbell.cli.output import print_json, print_table, say
-from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, ResultsDir
+from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
 from dumbbell.errors import refusing
 from dumbbell.running.choices import EngineName
@@ -19,6 +19,7 @@ from dumbbell.running.choices import EngineName
 if TYPE_CHECKING:
     from dumbbell.running.executor import Progress
     from dumbbell.tune.search import Search
+    from dumbbell.tune.tuning import Tuned
 
 _Paths = Annotated[str, typer.Option(help="Rates of the bottleneck: 100mbit,1gbit.")]
 
@@ -76,6 +77,7 @@ def tune(
     ),
     results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
+    large: Large = False,
     dask: Dask = None,
     as_json: AsJson = False,
 ) -> None:
@@ -83,7 +85,7 @@ def tune(
 
     Finished runs are kept: the same command goes on with an interrupted search.
     """
-    from dumbbell.cli import progress
+    from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
     from dumbbell.report import tune_page as page
     from dumbbell.tune import words
@@ -108,16 +110,26 @@ def tune(
         candidates,
         seed,
     )
-    with workers(jobs, dask) as working, progress.steps("searching", say) as step:
-        told = _Told(step)
-        tuned = search(
-            request,
-            results=results,
-            jobs=working,
-            confirm=confirm,
-            on_batch=told.batch,
-            on_progress=told.run,
-        )
+    with workers(jobs, dask) as working:
+
+        def searched(meant: bool) -> Tuned:
+            with progress.steps("searching", say) as step:
+                told = _Told(step)
+                return search(
+                    request,
+                    results=results,
+                    jobs=working,
+                    confirm=confirm,
+                    large=meant,
+                    on_batch=told.batch,
+                    on_progress=told.run,
+                )
+
+        tuned = consent.asking(searched, large=large)
+    if tuned.course.interrupted:
+        best = words.conclusion(tuned)
+        say.print(f"{best} The same command goes on, and writes the page.", soft_wrap=True)
+        raise typer.Exit(130)
     with refusing("write it", output):
         written = page.write(tuned, output, shlex.join(["dumbbell", *sys.argv[1:]]))
     if as_json:
@@ -132,8 +144,6 @@ def tune(
     say.print(words.conclusion(tuned), soft_wrap=True)
     preset = output / f"{tuned.algorithm.name}.toml"
     say.print(f"Page: {written}. Preset: {tuned.search.choice}@{preset}", soft_wrap=True)
-    if tuned.course.interrupted:
-        raise typer.Exit(130)
 
 
 class _Told:

@@ -8,10 +8,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
-from dumbbell.contract.scenario import Demand, Flow, Requests, Scenario
+from dumbbell.contract.scenario import Scenario
 from dumbbell.errors import InputError
+from dumbbell.running import sizes
 from dumbbell.running.excerpts import Excerpt
-from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S, format_bytes
 
 BYTES_MAX: Final = 2_000_000_000
@@ -71,47 +71,17 @@ def expected_bytes(scenario: Scenario, excerpt: Excerpt = WHOLE) -> float:
     for number, flow in enumerate(scenario.flows):
         if excerpt.flows is not None and number not in excerpt.flows:
             continue
-        packets = _packets(scenario, flow, excerpt.start_ns, end_ns)
+        packets = sizes.offered(scenario, flow, excerpt.start_ns, end_ns)
         if flow.transport.udp is not None:
             total += 2 * _UDP_BYTES * packets
             continue
-        link = _slowest(scenario, flow)
+        link = sizes.slowest_link(scenario, flow)
         wanted[link] += packets
         smallest[link] = min(smallest.get(link, flow.packet_bytes), flow.packet_bytes)
     for link, packets in wanted.items():
-        rate_bps = math.inf if link is None else _rate_bps(scenario, link, excerpt.start_ns, end_ns)
+        rate_bps = math.inf
+        if link is not None:
+            rate_bps = sizes.link_rate_bps(scenario, link, excerpt.start_ns, end_ns)
         bits = (end_ns - excerpt.start_ns) / NS_PER_S * rate_bps
         total += 2 * _TCP_BYTES * min(packets, bits / 8 / smallest[link])
     return total
-
-
-def _packets(scenario: Scenario, flow: Flow, start_ns: int, end_ns: int) -> float:
-    """Return how many packets a flow has to send at most in a part of the run."""
-    stop_ns = end_ns if flow.stop_ns is None else min(end_ns, flow.stop_ns)
-    active_ns = max(0, stop_ns - max(start_ns, flow.start_ns))
-    if flow.transport.udp is not None:
-        bits_per_packet = 8 * flow.packet_bytes
-        return flow.transport.udp.rate_bps * active_ns / NS_PER_S / bits_per_packet
-    payload = flow.packet_bytes - flow.header_bytes
-    match flow.transport.tcp and flow.transport.tcp.demand:
-        case Demand(transfer=int(size)):
-            return float(math.ceil(size / payload))
-        case Demand(requests=Requests(bytes=size, pause_ns=pause_ns)):
-            each_ns = max(1, facts.base_rtt_ns(scenario, flow) + pause_ns)
-            return float(math.ceil(size / payload) * (1 + active_ns // each_ns))
-    return math.inf
-
-
-def _rate_bps(scenario: Scenario, link: int, start_ns: int, end_ns: int) -> float:
-    rate_bps = facts.mean_rate_bps(scenario.links[link], start_ns, end_ns)
-    return math.inf if rate_bps is None else rate_bps
-
-
-def _slowest(scenario: Scenario, flow: Flow) -> int | None:
-    """Return the slowest link that a flow's data passes, or None if none has a rate."""
-    rates = {
-        hop.link: _rate_bps(scenario, hop.link, 0, scenario.duration_ns)
-        for hop in flow.forward.hops
-    }
-    slowest = min(rates, key=rates.__getitem__)
-    return None if math.isinf(rates[slowest]) else slowest

@@ -45,6 +45,12 @@ def workers(engine: Engine, wanted: int | Pool | None = None) -> int | Pool:
     return jobs(engine, wanted) if wanted is None or isinstance(wanted, int) else wanted
 
 
+def at_once(engine: Engine, wanted: int | Pool | None = None) -> int:
+    """Return how many runs go on at the same time, on this machine or in the pool."""
+    found = workers(engine, wanted)
+    return found if isinstance(found, int) else found.jobs
+
+
 def jobs(engine: Engine, wanted: int | None = None) -> int:
     """Return how many runs go on at the same time on this machine.
 

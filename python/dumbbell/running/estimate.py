@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.running.places import Place, Places
-from dumbbell.running.schedule import expected_packets
+from dumbbell.running.sizes import expected_packets
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.units import NS_PER_S
 

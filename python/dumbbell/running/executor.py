@@ -22,8 +22,8 @@ from dumbbell.running.store import Store
 from dumbbell.running.task import Brought, Task
 from dumbbell.scenario.resolve import ResolvedScenario
 
-_SIGNAL_LATENCY_S: Final = 0.2
-_PATIENCE_S: Final = 0.3
+_SIGNAL_LATENCY_S: Final = 0.1
+_PATIENCE_S: Final = 0.1
 """How long runs may take to end on Ctrl-C."""
 _AHEAD: Final = 3
 """Tasks that are out for each that goes on: one that runs, one on its way, one on its way back."""

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import documents
+from dumbbell import bounds, documents
 from dumbbell.catalogue import Own
 from dumbbell.compare import Setting
 from dumbbell.errors import InputError, placed
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window
+from dumbbell.running import engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.pools import Pool
 from dumbbell.scenario.model import Scenario
 from dumbbell.tune.objectives import BESIDE, TUNED
 from dumbbell.units import (
@@ -129,6 +132,15 @@ class NetworkPath:
             resolved=scenario.resolve(seed=_seed(self.name, repetition)).on(engine),
             windows={"main": Window(), **self.windows},
         )
+
+
+def check_size(
+    paths: Sequence[NetworkPath], choice: str, own: Own, jobs: int | Pool | None, *, times: int
+) -> None:
+    """Raise TooLarge if so many runs of each path are larger than anybody is likely to mean."""
+    engine = engines.named(EngineName.SIMULATOR)
+    some = [path.planned(choice, {}, 0, own, engine.identity).resolved for path in paths]
+    bounds.check(some, engine, engines.at_once(engine, jobs), times)
 
 
 def _said(values: Mapping[str, int]) -> str:

@@ -160,13 +160,15 @@ def tune(
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
     confirm: EngineName | None = None,
+    large: bool = False,
     on_batch: Callable[[Search], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Tuned:
     """Search parameters, and judge the best on paths and random numbers that were not searched.
 
     Every run goes through the results folder, so that the same search again, or one that was
-    interrupted, makes only what is not there. Ctrl-C ends the search with what it has found.
+    interrupted, makes only what is not there. Ctrl-C ends the search with what it has found. Unless
+    what is `large` is meant, it raises TooLarge.
     """
     own: dict[str, Algorithm] = {}
     choice = catalogue.named(request.algorithm, Path(), own)
@@ -199,6 +201,9 @@ def tune(
         request.candidates or CANDIDATES_PER_DIMENSION * len(searched.dimensions),
         front=_is_front(request),
     )
+    if not large:
+        times = search.candidates * search.repetitions
+        paths.check_size(found, choice, own, jobs, times=times)
     count = len(runs.objectives) if search.front else 1
     proposer = proposing.proposer(len(searched.dimensions), count, request.seed)
     try:

@@ -1,0 +1,37 @@
+"""Whether what is larger than anybody is likely to mean is run all the same: a person is asked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+import typer
+
+from dumbbell.bounds import TooLarge
+from dumbbell.cli.output import say
+
+T = TypeVar("T")
+
+
+def asking(run: Callable[[bool], T], *, large: bool) -> T:
+    """Return what `run` does, told whether what is large is meant; TooLarge if it is not.
+
+    Without a terminal nobody is asked.
+    """
+    try:
+        return run(large)
+    except TooLarge as error:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise
+        say.print(str(error), soft_wrap=True)
+        if not _confirmed():
+            raise typer.Exit(2) from None
+    return run(True)
+
+
+def _confirmed() -> bool:
+    try:
+        return typer.confirm("Run it all the same?", err=True)
+    except typer.Abort:  # Ctrl-C
+        raise KeyboardInterrupt from None

@@ -1,0 +1,172 @@
+"""What is about to be run is sized beforehand: what nobody is likely to mean is not just run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import dumbbell as package
+from calling import Command, assert_refused, caller
+from dumbbell import bounds
+from dumbbell.advise import advise
+from dumbbell.bounds import TooLarge
+from dumbbell.compare import Setting, compare
+from dumbbell.running import engines
+from dumbbell.running.sizes import expected_bytes, expected_packets
+from dumbbell.scenario.model import Scenario
+from dumbbell.study.model import Study
+
+SIMULATOR = engines.named("simulator")
+
+SCENARIO = """
+duration = "1s"
+network = { rate = "1mbit", rtt = "20ms", queue = "1bdp" }
+flow = [{ algorithm = "reno" }]
+"""
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Run the command in a folder with a scenario."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.toml").write_text(SCENARIO)
+    return caller(monkeypatch, capsys)
+
+
+def resolved(rate: str, duration: str, flow: dict[str, Any], **network: Any) -> Any:
+    table = {
+        "duration": duration,
+        "network": {"rate": rate, "rtt": "20ms", "queue": "1bdp", **network},
+        "flow": [flow],
+    }
+    return Scenario.parse(table).resolve().on(SIMULATOR.identity)
+
+
+@pytest.mark.parametrize(
+    ("rate", "duration", "flow", "network", "packets"),
+    [
+        ("12mbit", "100s", {"algorithm": "reno"}, {}, 100_000),
+        # What flows have to send bounds it, whatever the path carries ...
+        ("10tbit", "100s", {"algorithm": "reno", "bytes": "14600kb"}, {}, 10_000),
+        # ... and datagrams are simulated where there is no room for them.
+        (
+            "12mbit",
+            "100s",
+            {"transport": "udp", "rate": "120mbit", "packet": 1500},
+            {},
+            1_000_000,
+        ),
+        # 2^24 segments per round trip are the most that a flow sends.
+        ("10tbit", "1s", {"algorithm": "reno"}, {"rtt": "100ms"}, 167_772_160),
+    ],
+)
+def test_packets_are_what_is_sent_and_carried(
+    rate: str, duration: str, flow: dict[str, Any], network: dict[str, Any], packets: int
+) -> None:
+    found = expected_packets(resolved(rate, duration, flow, **network).scenario) - 100_000
+    assert found == pytest.approx(packets, rel=0.03)
+
+
+def test_memory_is_what_is_under_way_and_in_queues() -> None:
+    """563 MB were measured at 1 Tbit/s, 10 ms and 1 BDP, 24 MB with 1,000 flows."""
+    fast = resolved("1tbit", "300ms", {"algorithm": "reno"}, rtt="10ms").scenario
+    assert expected_bytes(fast, expected_packets(fast)) == pytest.approx(563e6, rel=0.1)
+    many = resolved("100mbit", "1s", {"algorithm": "reno", "count": 1000}).scenario
+    assert 24e6 < expected_bytes(many, expected_packets(many)) < 100e6
+    unlimited = resolved("10mbit", "1s", {"algorithm": "reno"}, queue="unlimited").scenario
+    assert expected_bytes(unlimited, expected_packets(unlimited)) < 100e6
+
+
+@pytest.mark.parametrize("name", ["li2007", "lukaseder2016", "brakmo2017"])
+def test_whole_studies_are_no_larger_than_is_run_without_asking(name: str) -> None:
+    runs = [run.resolved for run in Study.load(name).runs()]
+    bounds.check(runs, SIMULATOR, jobs=1)
+
+
+PATH = ("--rate", "10tbit", "--rtt", "10ms")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "reno", *PATH],
+        ["compare", "reno", *PATH, "--buffer", "1bdp,2bdp"],
+        ["advise", *PATH, "--among", "reno,bic"],
+        ["tune", "hybla", *PATH],
+        ["simulate", "a.toml", "--set", "network.rate=10tbit", "--duration", "60s"],
+    ],
+)
+def test_a_command_refuses_what_a_slip_made_huge(dumbbell: Command, arguments: list[str]) -> None:
+    said = dumbbell(*arguments)
+    assert_refused(said)
+    assert "one run of 10tbit for 60s has about 50.0 G packets" in said.err
+    assert "some 41 min" in said.err
+    assert "up to 10.0 G packets without asking" in said.err
+    assert "--large" in said.err
+
+
+def test_python_refuses_it_too(tmp_path: Path) -> None:
+    huge = resolved("10tbit", "60s", {"algorithm": "reno"}, rtt="10ms")
+    setting = Setting("10tbit", "10ms", "1bdp", "0", "60s", "linux-6")
+    with pytest.raises(TooLarge, match="large=True"):
+        package.simulate(huge)
+    with pytest.raises(TooLarge):
+        package.perturb(huge)
+    with pytest.raises(TooLarge):
+        compare(["reno"], rate="10tbit", rtt="10ms", results=tmp_path)
+    with pytest.raises(TooLarge):
+        advise(setting, among=["reno"], results=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "times", "what"),
+    [
+        ({"rate": "1tbit", "rtt": "3s", "duration": "50s"}, 1, "one run of 1tbit for 50s takes up"),
+        ({"rate": "100gbit", "rtt": "9ms", "duration": "60s"}, 20_000, "in 20,000 runs take some"),
+    ],
+)
+def test_memory_and_the_time_of_all_runs_have_limits(
+    changes: dict[str, str], times: int, what: str
+) -> None:
+    run = resolved(flow={"algorithm": "reno"}, **changes)
+    with pytest.raises(TooLarge, match=what):
+        bounds.check([run], SIMULATOR, jobs=2, times=times)
+    bounds.check([], SIMULATOR, jobs=2, times=times)
+
+
+def test_what_is_there_already_takes_nothing(dumbbell: Command, monkeypatch: Any) -> None:
+    assert dumbbell("simulate", "a.toml").code == 0
+    monkeypatch.setattr(bounds, "RUN_PACKETS_MAX", 1.0)
+    assert dumbbell("simulate", "a.toml").code == 0
+    assert dumbbell("simulate", "a.toml", "--runs", "2").code == 2
+    assert dumbbell("simulate", "a.toml", "--runs", "2", "--large").code == 0
+
+
+@pytest.mark.parametrize(("answer", "code"), [(True, 0), (False, 2)])
+def test_on_a_terminal_somebody_is_asked(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch, answer: bool, code: int
+) -> None:
+    class Terminal:
+        @staticmethod
+        def isatty() -> bool:
+            return True
+
+    asked: list[str] = []
+
+    def confirm(question: str, err: bool) -> bool:
+        assert err
+        asked.append(question)
+        return answer
+
+    monkeypatch.setattr(bounds, "RUN_PACKETS_MAX", 1.0)
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr(sys.stderr, "isatty", Terminal.isatty, raising=False)
+    monkeypatch.setattr(typer, "confirm", confirm)
+    assert dumbbell("simulate", "a.toml").code == code
+    assert asked == ["Run it all the same?"]
