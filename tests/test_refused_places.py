@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-import test_import
+import measured_files
 from calling import Command, Said, caller
 from dumbbell.errors import refusal
 
@@ -78,7 +78,7 @@ def dumbbell(
 ) -> Command:
     """Run the command in a folder that has what commands read, and places that are none."""
     (tmp_path / "a.toml").write_text(SCENARIO)
-    test_import.written(tmp_path, test_import.iperf3())
+    measured_files.written(tmp_path, measured_files.iperf3())
     for name in ("study", "results"):
         (tmp_path / name).symlink_to(small_folder / name)
     (tmp_path / "studies").mkdir()

@@ -65,6 +65,7 @@ def advise(
     runs: int = 3,
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
+    large: bool = False,
     on_progress: Callable[[str, Progress], None] | None = None,
 ) -> Advice:
     """Run the field of algorithms and say which to use, and which are unfit.
@@ -79,6 +80,8 @@ def advise(
         The algorithms that can be chosen; by default all that need no congestion marks.
     runs
         Repetitions on each path.
+    large
+        As for `compare`.
     on_progress
         Hears next to whom the algorithms run, and of each run that has come to its end.
     """
@@ -93,6 +96,10 @@ def advise(
     settings = _settings(setting)
     cross = format_rate(max(1, parse_rate(setting.rate) // CROSS))
     store = results if isinstance(results, Store) else Store(results)
+    if not large:
+        times = len({*names, beside}) * runs * (1 + len(_LATE))
+        places = paths.described(settings, Traffic(beside=beside))
+        paths.check_size(places, beside, own, jobs, times=times)
 
     def made(what: str, traffic: Traffic, quantities: tuple[str, ...]) -> _Made:
         told = None if on_progress is None else partial(on_progress, what)
