@@ -1,5 +1,8 @@
 //! A first-in, first-out queue in a ring.
 
+/// Slots that are there once there is an entry.
+const FIRST: usize = 16;
+
 /// Entries in the order in which they were pushed, numbered from zero.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
@@ -9,10 +12,10 @@ pub struct Fifo<T> {
 }
 
 impl<T: Copy + Default> Fifo<T> {
-    /// An empty queue.
+    /// An empty queue, which takes no memory before its first entry.
     #[must_use]
-    pub fn new() -> Self {
-        Self { slots: vec![T::default(); 16], pushed: 0, popped: 0 }
+    pub const fn new() -> Self {
+        Self { slots: Vec::new(), pushed: 0, popped: 0 }
     }
 
     /// Adds an entry at the end.
@@ -102,7 +105,7 @@ impl<T: Copy + Default> Fifo<T> {
 
     #[cold]
     fn grow(&mut self) {
-        let mut grown = vec![T::default(); 2 * self.slots.len()];
+        let mut grown = vec![T::default(); (2 * self.slots.len()).max(FIRST)];
         let mask = grown.len() - 1;
         for number in self.popped..self.pushed {
             grown[number as usize & mask] = self.get(number);

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::limit::Limit;
 use super::pool::{List, Pool};
 use super::rotation::Rotation;
+use super::sparse::Sparse;
 use super::{Queued, Scheduler};
 use crate::check::{Check, not_zero};
 use crate::packet::Packet;
@@ -44,8 +45,8 @@ impl FqConfig {
 #[derive(Clone, Debug)]
 pub struct Fq {
     config: FqConfig,
-    /// By route; grows when a flow is first seen.
-    flows: Vec<Flow>,
+    /// By route.
+    flows: Sparse<Flow>,
     rotation: Rotation,
     pool: Pool,
     limit: Option<Limit>,
@@ -64,36 +65,34 @@ impl Fq {
     /// Empty queues.
     #[must_use]
     pub fn new(config: &FqConfig, limit: Option<Limit>) -> Self {
+        let credit_bytes = config.initial_quantum_bytes.into();
+        let fresh = Flow { list: List::default(), credit_bytes, waits: false };
         Self {
             config: *config,
-            flows: Vec::new(),
-            rotation: Rotation::new(16),
+            flows: Sparse::new(fresh),
+            rotation: Rotation::default(),
             pool: Pool::default(),
             limit,
         }
     }
 
-    /// Whether there is room for a packet of a flow.
-    fn takes(&self, route: usize, wire_bytes: u32) -> bool {
+    /// Whether there is room for a packet of a flow of which so many wait.
+    fn takes(&self, of_flow: u32, wire_bytes: u32) -> bool {
         let (packets, bytes) = (self.pool.packets() + 1, self.pool.bytes() + u64::from(wire_bytes));
         let fits = packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes));
-        fits && self.flows[route].list.packets() < self.config.flow_limit_packets
+        fits && of_flow < self.config.flow_limit_packets
     }
 }
 
 impl Scheduler for Fq {
     fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
         let route = queued.packet.route();
-        if route >= self.flows.len() {
-            let credit_bytes = self.config.initial_quantum_bytes.into();
-            let fresh = Flow { list: List::default(), credit_bytes, waits: false };
-            self.flows.resize(route + 1, fresh);
-        }
-        if !self.takes(route, queued.wire_bytes) {
+        let waiting = self.flows.entry(route).list.packets();
+        if !self.takes(waiting, queued.wire_bytes) {
             dropped.push(queued.packet);
             return;
         }
-        let flow = &mut self.flows[route];
+        let flow = self.flows.entry(route);
         self.pool.push(&mut flow.list, queued);
         if !flow.waits {
             flow.waits = true;
@@ -105,7 +104,7 @@ impl Scheduler for Fq {
 
     fn dequeue(&mut self, _now: Time, _dropped: &mut Vec<Packet>) -> Option<Queued> {
         loop {
-            let flow = &mut self.flows[self.rotation.turn()? as usize];
+            let flow = self.flows.entry(self.rotation.turn()? as usize);
             if flow.credit_bytes <= 0 {
                 flow.credit_bytes += i64::from(self.config.quantum_bytes);
                 self.rotation.next();

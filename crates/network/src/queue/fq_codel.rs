@@ -7,6 +7,7 @@ use super::codel::{CoDelConfig, Control, Law};
 use super::limit::Limit;
 use super::pool::{List, Pool};
 use super::rotation::Rotation;
+use super::sparse::Sparse;
 use super::{Queued, Scheduler};
 use crate::check::{Check, not_zero, require};
 use crate::packet::Packet;
@@ -58,7 +59,8 @@ const OVERFLOW_PACKETS_MAX: u32 = 64;
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     law: Law,
-    queues: Vec<FlowQueue>,
+    count: u32,
+    queues: Sparse<FlowQueue>,
     rotation: Rotation,
     pool: Pool,
     limit: Option<Limit>,
@@ -83,8 +85,9 @@ impl FqCoDel {
     pub fn new(config: &FqCoDelConfig, limit: Option<Limit>, mut random: Random) -> Self {
         Self {
             law: Law::new(&config.codel()),
-            queues: vec![FlowQueue::default(); config.queues as usize],
-            rotation: Rotation::new(config.queues as usize),
+            count: config.queues,
+            queues: Sparse::new(FlowQueue::default()),
+            rotation: Rotation::default(),
             pool: Pool::default(),
             limit,
             quantum_bytes: config.quantum_bytes,
@@ -100,7 +103,7 @@ impl FqCoDel {
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        (((mixed >> 32) * self.queues.len() as u64) >> 32) as usize
+        (((mixed >> 32) * u64::from(self.count)) >> 32) as usize
     }
 
     /// Makes room at the head of the queue with the most bytes: half of its packets, up
@@ -119,7 +122,7 @@ impl FqCoDel {
 impl Scheduler for FqCoDel {
     fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
         let index = self.queue_of(queued.packet);
-        let queue = &mut self.queues[index];
+        let queue = self.queues.entry(index);
         self.law.sees(queued.wire_bytes);
         self.pool.push(&mut queue.list, queued);
         if !queue.waits {
@@ -136,7 +139,7 @@ impl Scheduler for FqCoDel {
 
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
         loop {
-            let queue = &mut self.queues[self.rotation.turn()? as usize];
+            let queue = self.queues.entry(self.rotation.turn()? as usize);
             if queue.credit_bytes <= 0 {
                 queue.credit_bytes += i64::from(self.quantum_bytes);
                 self.rotation.next();

@@ -17,6 +17,7 @@ mod pool;
 mod properties;
 mod red;
 mod rotation;
+mod sparse;
 #[cfg(test)]
 mod testing;
 

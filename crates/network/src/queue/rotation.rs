@@ -4,18 +4,13 @@
 use std::collections::VecDeque;
 
 /// Flows that wait for their turn, each at most once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rotation {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
 }
 
 impl Rotation {
-    /// Nobody waits; there is room for `flows` without an allocation.
-    pub fn new(flows: usize) -> Self {
-        Self { new: VecDeque::with_capacity(flows), old: VecDeque::with_capacity(flows) }
-    }
-
     /// A flow joins that was not there.
     #[inline]
     pub fn join(&mut self, flow: u32) {
@@ -53,7 +48,7 @@ mod tests {
 
     #[test]
     fn new_flows_come_first_and_cannot_stay_new() {
-        let mut rotation = Rotation::new(4);
+        let mut rotation = Rotation::default();
         rotation.join(1);
         rotation.next();
         rotation.join(2);

@@ -1,0 +1,85 @@
+//! A table by number of which only the parts exist that were used.
+//!
+//! A host's interface may serve any flow of thousands, or hash onto any queue of thousands, and
+//! serves one or two.
+
+use std::collections::VecDeque;
+
+/// Entries that come into being together.
+const PAGE: usize = 8;
+
+/// Entries by their numbers, each as it is by default until it is used.
+#[derive(Clone, Debug)]
+pub struct Sparse<T> {
+    /// Number of the first page.
+    first: usize,
+    pages: VecDeque<Option<Box<[T; PAGE]>>>,
+    fresh: T,
+}
+
+impl<T: Copy> Sparse<T> {
+    /// A table of entries that are `fresh`.
+    pub const fn new(fresh: T) -> Self {
+        Self { first: 0, pages: VecDeque::new(), fresh }
+    }
+
+    /// The entry of a number.
+    #[inline]
+    pub fn entry(&mut self, number: usize) -> &mut T {
+        let (page, place) = (number / PAGE, number % PAGE);
+        let known = page.wrapping_sub(self.first);
+        if !self.pages.get(known).is_some_and(Option::is_some) {
+            self.make(page);
+        }
+        let page = self.pages[page - self.first].as_mut();
+        &mut page.expect("a page that was made")[place]
+    }
+
+    /// Every entry that exists, in order of the numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.pages.iter().flatten().flat_map(|page| page.iter())
+    }
+
+    /// Every entry that exists, in order of the numbers.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut())
+    }
+
+    #[cold]
+    fn make(&mut self, page: usize) {
+        if self.pages.is_empty() {
+            self.first = page;
+        }
+        while page < self.first {
+            self.pages.push_front(None);
+            self.first -= 1;
+        }
+        let place = page - self.first;
+        self.pages.resize(self.pages.len().max(place + 1), None);
+        self.pages[place] = Some(Box::new([self.fresh; PAGE]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn behaves_as_a_table_and_makes_only_what_is_used(
+            numbers in prop::collection::vec(0usize..1_000, 1..40),
+        ) {
+            let (mut sparse, mut whole) = (Sparse::new(7), vec![7; 1_000]);
+            for &number in &numbers {
+                *sparse.entry(number) += number;
+                whole[number] += number;
+                prop_assert_eq!(*sparse.entry(number), whole[number]);
+            }
+            let used = |number: &usize| numbers.iter().any(|it| it / PAGE == number / PAGE);
+            let expected: Vec<_> = (0..1_000).filter(used).map(|number| whole[number]).collect();
+            prop_assert_eq!(sparse.iter().copied().collect::<Vec<_>>(), expected.clone());
+            prop_assert_eq!(sparse.iter_mut().map(|it| *it).collect::<Vec<_>>(), expected);
+        }
+    }
+}
