@@ -4,12 +4,16 @@
 //! columns of fixed-width integers, handed on as little-endian bytes; what each
 //! column means is part of its definition, so the documentation cannot drift.
 
+#![forbid(unsafe_code)]
+
 mod output;
+mod rows;
 mod summary;
 mod table;
 mod tables;
 
 pub use output::Output;
+pub use rows::{Full, Kept, RowLimits, Rows};
 pub use summary::{Cause, DelaySummary, Doubt, FlowSummary, QueueSummary, Summary, TestbedSummary};
 pub use table::{Column, ColumnInfo, Table};
 pub use tables::{

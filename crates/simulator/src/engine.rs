@@ -10,7 +10,7 @@ use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
 use crate::shortcuts::Shortcuts;
-use crate::{Cancelled, Control};
+use crate::{Control, Error};
 
 /// Turns between two looks at connections that may be forgotten.
 const FORGET_TURNS: u32 = 1 << 16;
@@ -42,13 +42,16 @@ impl<'a> Engine<'a> {
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
-        let hosts = AllHosts::new(scenario, shortcuts, &control.cancelled, &mut network);
+        let hosts = AllHosts::new(scenario, shortcuts, control, &mut network);
         let reached_ns = &control.reached_ns;
         Self { network, hosts, end, interval, outline, sampled, reached_ns }
     }
 
     /// Runs until the end, that moment included.
-    pub fn run(&mut self) -> Result<(), Cancelled> {
+    ///
+    /// # Errors
+    /// It was cancelled, or a table is full.
+    pub fn run(&mut self) -> Result<(), Error> {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         let has_trains = hosts.has_trains();
         let mut turns = 0_u32;
@@ -75,7 +78,8 @@ impl<'a> Engine<'a> {
                 }
             }
         }
-        if hosts.is_cancelled() { Err(Cancelled) } else { Ok(()) }
+        hosts.recorder.check()?;
+        if hosts.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     /// Everything recorded.

@@ -19,6 +19,7 @@ use dumbbell_record::EventKind;
 use dumbbell_workload::Scenario;
 
 use self::train::SharedPaths;
+use crate::Control;
 use crate::capture::Capture;
 use crate::flow::{Connection, Ends, FlowState, Host, sender_of};
 use crate::parked::ParkedAcks;
@@ -53,12 +54,12 @@ impl<'a> AllHosts<'a> {
     pub fn new(
         scenario: Scenario,
         shortcuts: Shortcuts,
-        cancel: &'a AtomicBool,
+        control: &'a Control,
         network: &mut Network,
     ) -> Self {
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let mut timers = Timers::new(network, interval);
-        let recorder = Recorder::new(&scenario.record, scenario.flows.len());
+        let recorder = Recorder::new(&scenario.record, control.limits, scenario.flows.len());
         let captures = scenario.record.capture;
         let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
         let (hosts, periods) = (Host::all(&scenario, network), scenario.delay_periods());
@@ -76,13 +77,14 @@ impl<'a> AllHosts<'a> {
         } else {
             vec![None; network.groups().count()]
         };
+        let cancel: &AtomicBool = &control.cancelled;
         Self { flows, recorder, timers, capture, parked, done, shared_paths, is_watched, cancel }
     }
 
-    /// Whether nobody wants the run's results any more.
+    /// Whether nothing will come of the run any more: it was cancelled, or a table is full.
     #[inline(always)]
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
+        self.cancel.load(Ordering::Relaxed) || self.recorder.is_full
     }
 
     /// Takes what reaches a host.
@@ -342,14 +344,14 @@ mod tests {
 
     /// What the flow sends in its first millisecond.
     fn sent(transport: &Value, cancelled_by: impl FnOnce(&AtomicBool)) -> u64 {
-        let cancel = AtomicBool::new(false);
+        let control = Control::default();
         let scenario = scenario(transport);
         let end = Time::ZERO + scenario.duration_ns;
         let (links, paths) = (&scenario.links, scenario.paths());
         let mut network = Network::new(links, &paths, 1, end, None, Drive::Virtual);
         let mut hosts =
-            AllHosts::new(scenario.clone(), Shortcuts::default(), &cancel, &mut network);
-        cancelled_by(&cancel);
+            AllHosts::new(scenario.clone(), Shortcuts::default(), &control, &mut network);
+        cancelled_by(&control.cancelled);
         let group = hosts.timers.group_of(sender_of(0));
         hosts.catch_up(group, Time(1_000_000), &mut network);
         hosts.flows[0].counters.sent_packets

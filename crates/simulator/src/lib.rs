@@ -3,6 +3,8 @@
 //! Deterministic: the same scenario gives the same output, byte for byte, on any
 //! machine and however many simulations run beside it.
 
+#![forbid(unsafe_code)]
+
 mod app;
 mod behaviour;
 mod capture;
@@ -21,7 +23,7 @@ mod wire;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use dumbbell_record::Output;
+use dumbbell_record::{Full, Output, RowLimits};
 use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
 
 use crate::engine::Engine;
@@ -36,12 +38,14 @@ pub struct Control {
     pub cancelled: Arc<AtomicBool>,
     /// How far it has come, in ns of its own time, about.
     pub reached_ns: AtomicU64,
+    /// How much its tables may hold.
+    pub limits: RowLimits,
 }
 
 /// Why a run gave no output.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario cannot be run.
+    /// The scenario cannot be run, or not to its end.
     #[error("{key}: {problem}")]
     Invalid {
         /// Path of the key at fault.
@@ -54,13 +58,9 @@ pub enum Error {
     Cancelled,
 }
 
-/// The run was cancelled before its end.
-#[derive(Clone, Copy, Debug)]
-struct Cancelled;
-
-impl From<Cancelled> for Error {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
+impl From<Full> for Error {
+    fn from(Full { key, problem }: Full) -> Self {
+        Self::Invalid { key: key.to_owned(), problem }
     }
 }
 

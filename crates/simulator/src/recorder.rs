@@ -4,7 +4,8 @@ use dumbbell_algorithm::Conn;
 use dumbbell_network::{LinkCounters, QueueDelays, Span, Time};
 use dumbbell_record::{
     DatagramSamples, DelayBucket, DelayBuckets, Event, EventKind, Events, FlowSample, FlowSamples,
-    Internal, Internals, ModeChanges, QueueSample, QueueSamples, RecordConfig, Request, Requests,
+    Full, Internal, Internals, ModeChanges, QueueSample, QueueSamples, RecordConfig, Request,
+    Requests, RowLimits, Rows,
 };
 use dumbbell_tcp::{Congestion, Observer, Sender};
 use dumbbell_workload::{one_way_buckets, queue_buckets, queue_samples};
@@ -28,10 +29,12 @@ pub struct Recorder {
     /// None: they are not kept.
     modes: Option<Modes>,
     queues: Vec<QueueSample>,
-    events: Vec<Event>,
-    requests: Vec<Request>,
+    events: Rows<Event>,
+    requests: Rows<Request>,
     /// Distinct payload received by each flow at each sampling time.
     received: Vec<Vec<u64>>,
+    /// A table had no room for a row, so the run must end.
+    pub is_full: bool,
 }
 
 /// Everything recorded, each table in its order.
@@ -49,7 +52,7 @@ pub struct Tables {
 
 impl Recorder {
     /// Empty tables.
-    pub fn new(config: &RecordConfig, flows: usize) -> Self {
+    pub fn new(config: &RecordConfig, limits: RowLimits, flows: usize) -> Self {
         let interval = config.interval_ns.map(|interval| Span(interval.get()));
         Self {
             kinds: config.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8),
@@ -58,12 +61,23 @@ impl Recorder {
             datagrams: DatagramRecord::new(interval),
             delays: Vec::new(),
             internals: Vec::new(),
-            modes: config.modes.then(|| Modes::new(flows)),
+            modes: config.modes.then(|| Modes::new(flows, limits.modes)),
             queues: Vec::new(),
-            events: Vec::new(),
-            requests: Vec::new(),
+            events: Rows::new(limits.events),
+            requests: Rows::new(limits.requests),
             received: vec![Vec::new(); flows],
+            is_full: false,
         }
+    }
+
+    /// Whether every row is there.
+    ///
+    /// # Errors
+    /// A table had no room.
+    pub fn check(&self) -> Result<(), Full> {
+        self.events.check()?;
+        self.requests.check()?;
+        self.modes.as_ref().map_or(Ok(()), |modes| modes.rows.check())
     }
 
     /// Brings everything in order: hosts and links ran ahead of each other. What single datagrams
@@ -89,10 +103,12 @@ impl Recorder {
         tables.modes = self.modes.map(Modes::finish).unwrap_or_default();
         self.queues.sort_by_key(|row| (row.time_ns, row.queue));
         self.queues.into_iter().for_each(|row| tables.queues.push(row));
-        self.events.sort_by_key(Event::order);
-        self.events.into_iter().for_each(|row| tables.events.push(row));
-        self.requests.sort_by_key(Request::order);
-        self.requests.into_iter().for_each(|row| tables.requests.push(row));
+        let mut events = self.events.into_vec();
+        events.sort_by_key(Event::order);
+        events.into_iter().for_each(|row| tables.events.push(row));
+        let mut requests = self.requests.into_vec();
+        requests.sort_by_key(Request::order);
+        requests.into_iter().for_each(|row| tables.requests.push(row));
         tables
     }
 
@@ -158,7 +174,7 @@ impl Recorder {
     #[inline]
     fn keep(&mut self, kind: EventKind, event: Event) {
         if self.kinds & (1 << kind as u8) != 0 {
-            self.events.push(event);
+            self.is_full |= !self.events.push(event);
         }
     }
 
@@ -179,13 +195,13 @@ impl Recorder {
     #[inline]
     pub fn note_mode(&mut self, now: Time, flow: u32, sender: &Sender) {
         if let Some(modes) = &mut self.modes {
-            modes.note(now, flow, sender);
+            self.is_full |= !modes.note(now, flow, sender);
         }
     }
 
     /// Keeps a request or transfer that was completed.
     pub fn request(&mut self, request: Request) {
-        self.requests.push(request);
+        self.is_full |= !self.requests.push(request);
     }
 
     /// Keeps the loss of a segment.

@@ -1,11 +1,12 @@
 //! Why a run on the testbed gave no output.
 
 use dumbbell_algorithm::complaint::Complaint;
+use dumbbell_record::Full;
 
 /// Why a run gave no output; every message says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario cannot be run, or not on the testbed.
+    /// The scenario cannot be run, or not on the testbed, or not to its end.
     #[error("{key}: {problem}")]
     Invalid {
         /// Path of the key at fault.
@@ -40,6 +41,12 @@ pub enum Error {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<Full> for Error {
+    fn from(Full { key, problem }: Full) -> Self {
+        Self::Invalid { key: key.to_owned(), problem }
+    }
 }
 
 impl From<Complaint> for Error {

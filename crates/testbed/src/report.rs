@@ -5,8 +5,9 @@ use std::fs;
 
 use dumbbell_network::{QueueDelays, Span, Time};
 use dumbbell_record::{
-    DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Internals,
-    ModeChanges, Output, QueueSamples, QueueSummary, Request, Requests, Summary, TestbedSummary,
+    DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Full,
+    Internals, ModeChanges, Output, QueueSamples, QueueSummary, Requests, RowLimits, Rows, Summary,
+    TestbedSummary,
 };
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{
@@ -40,14 +41,14 @@ pub struct Measured {
 /// Puts it all together.
 ///
 /// # Errors
-/// If a host does not tell what it dropped.
+/// A host does not tell what it dropped, or more has happened than a run may keep.
 pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let scenario = setup.scenario;
     let end = Time::ZERO + scenario.duration_ns;
     let mut testbed = testbed(setup, &measured)?;
     testbed.invalid = reasons(setup, &measured, &testbed);
-    let events = events(setup, &measured);
-    let Measured { mut emulated, mut traffic, .. } = measured;
+    let events = events(setup, &measured)?;
+    let Measured { mut emulated, traffic, .. } = measured;
     let flows = (0..).zip(&emulated.flows).zip(&traffic.ends);
     let flows: Vec<_> =
         flows.map(|((index, wire), sockets)| summarise(setup, index, wire, sockets)).collect();
@@ -234,17 +235,23 @@ fn queues(setup: &Setup<'_>, emulated: &Emulated, end: Time) -> (Vec<QueueSummar
 }
 
 /// What happened to the flows, in order of time.
-fn events(setup: &Setup<'_>, measured: &Measured) -> Events {
+fn events(setup: &Setup<'_>, measured: &Measured) -> Result<Events, Full> {
     let wanted = &setup.scenario.record.events;
     let windows = measured.events.iter().filter_map(|event| window_event(measured.clock, event));
     let windows = windows.filter(|(kind, _)| wanted.contains(kind)).map(|(_, event)| event);
-    let others = measured.emulated.events.iter().chain(&measured.traffic.events);
-    let mut rows: Vec<Event> = others.copied().chain(windows).collect();
-    rows.retain(|event| event.time_ns <= setup.scenario.duration_ns.0);
+    measured.emulated.events.check()?;
+    let others = measured.emulated.events.as_slice().iter().chain(&measured.traffic.events);
+    let all = others.copied().chain(windows);
+    let mut rows = Rows::new(RowLimits::default().events);
+    for event in all.filter(|event| event.time_ns <= setup.scenario.duration_ns.0) {
+        rows.push(event);
+    }
+    rows.check()?;
+    let mut rows = rows.into_vec();
     rows.sort_by_key(Event::order);
     let mut table = Events::default();
     rows.into_iter().for_each(|row| table.push(row));
-    table
+    Ok(table)
 }
 
 fn window_event(clock: Clock, event: &KernelEvent) -> Option<(EventKind, Event)> {

@@ -23,7 +23,7 @@ use dumbbell_network::{
     Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, LinkId, Network, OneWay, Packet,
     Path, QueueDelays, Span, Time,
 };
-use dumbbell_record::{DatagramSample, Event, EventKind};
+use dumbbell_record::{DatagramSample, Event, EventKind, RowLimits, Rows};
 use dumbbell_workload::{Flow, Scenario, Transport};
 use hdrhistogram::Histogram;
 
@@ -59,7 +59,7 @@ pub struct Emulated {
     /// Samples of flows of datagrams, in order of time, then flow.
     pub datagrams: Vec<DatagramSample>,
     /// Drops, losses and retransmissions, as far as they were asked for.
-    pub events: Vec<Event>,
+    pub events: Rows<Event>,
     /// Of the sampled links in their order: as of the end, and at every interval before.
     pub links: Vec<(LinkCounters, Vec<LinkCounters>)>,
     /// How long packets waited at them, if that was kept.
@@ -95,7 +95,7 @@ pub struct Emulator<'a> {
     datagrams: Vec<DatagramSample>,
     /// When flows of datagrams are sampled next.
     next_sample: Time,
-    events: Vec<Event>,
+    events: Rows<Event>,
     kinds: u16,
     lateness: Histogram<u64>,
     waiting: Histogram<u64>,
@@ -159,7 +159,7 @@ impl<'a> Emulator<'a> {
             wires: scenario.flows.iter().map(wire).collect(),
             datagrams: Vec::new(),
             next_sample: next_sample(scenario, Time::ZERO),
-            events: Vec::new(),
+            events: Rows::new(RowLimits::default().events),
             kinds,
             lateness: histogram(),
             waiting: histogram(),

@@ -108,7 +108,7 @@ fn a_bulk_transfer_gets_the_rate_of_the_link_and_every_packet_is_accounted_for()
 #[test]
 fn losses_and_retransmissions_are_seen() {
     let emulated = bulk(&scenario(100_000_000, 10, 200, 0.01), false);
-    let (flow, events) = (emulated.flows[0].counters, &emulated.events);
+    let (flow, events) = (emulated.flows[0].counters, emulated.events.as_slice());
     let count = |kind: EventKind| events.iter().filter(|event| event.kind == kind as u8).count();
     assert!(flow.lost_packets > 5, "{flow:?}");
     assert_eq!(count(EventKind::Loss) as u64, flow.lost_packets);

@@ -184,12 +184,15 @@ impl Driver {
         let ends = self.flows.iter_mut().map(|flow| flow.end(look)).collect::<Result<_, _>>()?;
         let counts: Vec<_> = self.flows.iter().filter_map(FlowState::datagrams).collect();
         let Recorder { flows, internals, modes, requests, events, .. } = self.common.recorder;
+        modes.check()?;
+        requests.check()?;
+        events.check()?;
         Ok(TrafficOutput {
             flows,
             internals,
-            modes,
-            requests,
-            events,
+            modes: modes.into_vec(),
+            requests: requests.into_vec(),
+            events: events.into_vec(),
             ends,
             busy_permille: (busy.as_nanos() * 1_000 / u128::from(self.end.0.max(1))) as u32,
             held_ns: self.alarm.held.all_ns,

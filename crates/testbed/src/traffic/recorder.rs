@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use dumbbell_network::Time;
-use dumbbell_record::{Event, EventKind, FlowSample, Internal, ModeChange, RecordConfig, Request};
+use dumbbell_record::{
+    Event, EventKind, FlowSample, Internal, ModeChange, RecordConfig, Request, RowLimits, Rows,
+};
 
 use crate::traffic::Report;
 use crate::traffic::app::Message;
@@ -17,26 +19,27 @@ pub struct Recorder {
     keeps_modes: bool,
     pub flows: Vec<FlowSample>,
     pub internals: Vec<Internal>,
-    pub modes: Vec<ModeChange>,
+    pub modes: Rows<ModeChange>,
     /// The last mode of each flow that has shown any.
     last_modes: BTreeMap<u32, u8>,
-    pub requests: Vec<Request>,
-    pub events: Vec<Event>,
+    pub requests: Rows<Request>,
+    pub events: Rows<Event>,
 }
 
 impl Recorder {
     /// Empty tables.
     pub fn new(config: &RecordConfig) -> Self {
+        let limits = RowLimits::default();
         Self {
             kinds: config.events.clone(),
             algorithm_state: config.algorithm_state,
             keeps_modes: config.modes,
             flows: Vec::new(),
             internals: Vec::new(),
-            modes: Vec::new(),
+            modes: Rows::new(limits.modes),
             last_modes: BTreeMap::new(),
-            requests: Vec::new(),
-            events: Vec::new(),
+            requests: Rows::new(limits.requests),
+            events: Rows::new(limits.events),
         }
     }
 
@@ -117,7 +120,7 @@ mod tests {
             }
             assert_eq!(recorder.internals, []);
             let row = |row: &ModeChange| (row.time_ns, row.flow, row.mode, row.info15);
-            recorder.modes.iter().map(row).collect::<Vec<_>>()
+            recorder.modes.as_slice().iter().map(row).collect::<Vec<_>>()
         };
         assert_eq!(keep(true), [(1, 0, 0, 16), (1, 1, 0, 16), (3, 0, 2, 16), (4, 0, 0, 16)]);
         assert_eq!(keep(false), []);
