@@ -84,6 +84,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod connections;
 mod conversation;
 mod packet;

@@ -4,6 +4,8 @@
 //! thing happens and lets it happen, in virtual time (the simulator) or in real
 //! time (the testbed's emulator).
 
+#![forbid(unsafe_code)]
+
 mod bucket;
 mod chance;
 mod check;

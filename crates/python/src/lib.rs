@@ -1,6 +1,8 @@
 //! `dumbbell._core`: the engine as Python sees it. Scenarios go in as JSON, columns
 //! come out as bytes; everything else is the package's business.
 
+#![forbid(unsafe_code)]
+
 #[cfg(all(feature = "testbed", target_os = "linux"))]
 mod testbed;
 #[cfg(not(all(feature = "testbed", target_os = "linux")))]

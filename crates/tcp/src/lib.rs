@@ -4,6 +4,8 @@
 //! value. Sequence numbers count segments; a stack profile says which kernel's habits
 //! the endpoint has.
 
+#![forbid(unsafe_code)]
+
 mod ack;
 mod arrival;
 mod chunks;

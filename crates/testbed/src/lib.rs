@@ -3,10 +3,12 @@
 //! A host is a network namespace with a TUN device. The other ends of all devices are in
 //! the hands of the emulator, which runs the simulator's network in real time. Namespaces
 //! have no names and BPF programs no pins: everything vanishes with the process.
+#![deny(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "real time")]
 
 mod cancel;
 mod choices;
+mod chunk;
 mod clock;
 mod congestion;
 mod device;
@@ -17,6 +19,7 @@ mod guards;
 mod host;
 pub mod kernel;
 mod namespace;
+mod netlink;
 mod parity;
 mod ports;
 mod processors;
@@ -26,6 +29,7 @@ mod segmentation;
 mod setup;
 mod sysctls;
 pub mod traffic;
+mod tun;
 mod tuning;
 mod turn;
 mod watch;
@@ -40,5 +44,6 @@ pub use parity::{ParityReport, parity};
 pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
 pub use processors::Processors;
 pub use run::{Options, run};
+pub use tun::Tun;
 pub use tuning::host_switches;
 pub use watch::{FlowWatch, KernelEvent, KernelEventKind, RttWatch, Watch};

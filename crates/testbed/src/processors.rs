@@ -38,7 +38,10 @@ impl Processors {
     pub fn keep_emulator(&self) {
         keep(&[self.emulator]);
         // SAFETY: a system call on plain numbers; 0 is the calling thread.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, HIGHEST_PRIORITY) };
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::setpriority(libc::PRIO_PROCESS, 0, HIGHEST_PRIORITY)
+        };
     }
 
     /// Keeps the calling thread, which is that of the applications, on one of the others,
@@ -47,7 +50,10 @@ impl Processors {
         keep(&self.others[..1]);
         let priority = libc::sched_param { sched_priority: 1 };
         // SAFETY: a system call on a structure that outlives it; 0 is the calling thread.
-        unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority) };
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority)
+        };
     }
 
     /// Keeps the calling thread and those that it starts off the emulator's processor, until

@@ -4,6 +4,8 @@
 //! base units, queues are sized, random start times are drawn. The front end writes
 //! it as JSON; unknown keys are refused.
 
+#![forbid(unsafe_code)]
+
 mod bursts;
 mod contract;
 mod delays;

@@ -1,11 +1,11 @@
 //! What can only be found out by trying.
 
 use libbpf_rs::{MapType, ProgramType, set_print};
-use tun_rs::{DeviceBuilder, Layer};
 
 use super::Found;
 use crate::kernel::Compiler;
 use crate::namespace::Namespace;
+use crate::tun::Tun;
 
 /// Whether the kernel takes congestion control as BPF programs.
 pub(super) fn struct_ops() -> Found {
@@ -42,7 +42,7 @@ pub(super) fn namespace() -> Found {
 pub(super) fn tun() -> Found {
     let namespace = Namespace::new().map_err(|error| format!("no namespace: {}", cause(&error)))?;
     namespace
-        .run(|| DeviceBuilder::new().layer(Layer::L3).enable(false).build_sync().map(drop))
+        .run(|| Tun::new("tun0", false).map(drop))
         .map(|()| "can be made".into())
         .map_err(|error| error.to_string())
 }

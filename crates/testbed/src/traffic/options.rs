@@ -11,6 +11,7 @@ use crate::traffic::tcp_info::TcpInfo;
 pub fn set<T: Copy>(socket: BorrowedFd<'_>, (level, name): Name, value: T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the pointer is to `length` bytes that live until the call returns.
+    #[allow(unsafe_code)]
     let result = unsafe {
         libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), length)
     };
@@ -22,6 +23,7 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut info = TcpInfo::default();
     let mut length = size_of::<TcpInfo>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes into a structure of integers.
+    #[allow(unsafe_code)]
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

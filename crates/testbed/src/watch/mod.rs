@@ -175,6 +175,7 @@ fn namespace_cookie() -> io::Result<u64> {
     let (any, mut cookie) = (UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?, 0u64);
     let mut bytes = size_of::<u64>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `bytes` bytes to `cookie`, which has as many.
+    #[allow(unsafe_code)]
     let result = unsafe {
         libc::getsockopt(
             any.as_raw_fd(),

@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dumbbell_testbed::Namespace;
+use dumbbell_testbed::{Namespace, Tun};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use tun_rs::{DeviceBuilder, SyncDevice};
 
 const DELAY: Duration = Duration::from_millis(2);
 /// Packets of a host that wait or travel; what comes beyond is dropped.
@@ -49,12 +48,12 @@ impl Drop for Path {
     }
 }
 
-fn device(namespace: &Namespace, address: &str) -> SyncDevice {
-    let device = namespace.run(|| {
-        DeviceBuilder::new().ipv4(address, 24, None).mtu(1500).build_sync().expect("a TUN device")
-    });
-    device.set_nonblocking(true).unwrap();
-    device
+fn device(namespace: &Namespace, address: &str) -> Tun {
+    namespace.run(|| {
+        let device = Tun::new("tun0", false).expect("a TUN device");
+        device.set_up(address.parse().unwrap(), 1_500, 500).unwrap();
+        device
+    })
 }
 
 /// A packet that travels, and when it is there.
@@ -63,7 +62,7 @@ struct Travelling {
     bytes: Vec<u8>,
 }
 
-fn forward(devices: &[SyncDevice; 2], ends: &AtomicBool) {
+fn forward(devices: &[Tun; 2], ends: &AtomicBool) {
     let mut lines = [VecDeque::<Travelling>::new(), VecDeque::new()];
     let mut random = 88_172_645_463_325_252_u64;
     let begin = Instant::now();
@@ -73,7 +72,7 @@ fn forward(devices: &[SyncDevice; 2], ends: &AtomicBool) {
         poll(&mut ready, PollTimeout::from(1_u8)).unwrap();
         for (from, line) in lines.iter_mut().enumerate() {
             let mut buffer = [0; 2_048];
-            while let Ok(length) = devices[from].recv(&mut buffer) {
+            while let Ok(length) = devices[from].receive(&mut buffer) {
                 // Only data meets with trouble: acknowledgements are short.
                 let troubled = length > 200;
                 if let Some(due) = fate(&mut random, begin.elapsed(), line.len(), troubled) {

@@ -1,16 +1,15 @@
 //! Two hosts and a path between them: a rate, a queue and a delay.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use dumbbell_testbed::Namespace;
+use dumbbell_testbed::{Namespace, Tun};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// What a path does to packets from the senders' host.
 #[derive(Clone, Copy)]
@@ -63,28 +62,25 @@ impl Drop for Path {
 }
 
 /// A namespace with a TUN device.
-pub fn host(address: &str) -> (Namespace, Arc<SyncDevice>) {
+pub fn host(address: &str) -> (Namespace, Arc<Tun>) {
     let namespace = Namespace::new().unwrap();
     let device = namespace.run(|| {
-        let device = DeviceBuilder::new().name("dumbbell").mtu(1_500).ipv4(address, 24, None);
-        let device = device.build_sync().unwrap();
+        let device = Tun::new("dumbbell", false).unwrap();
+        device.set_up(address.parse().unwrap(), 1_500, 100_000).unwrap();
         // The receiver's window is not to be the limit.
         std::fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 8000000 16000000").unwrap();
-        let queue = ["link", "set", "dumbbell", "txqueuelen", "100000"];
-        assert!(std::process::Command::new("ip").args(queue).status().unwrap().success());
         device
     });
-    device.set_nonblocking(true).unwrap();
     (namespace, Arc::new(device))
 }
 
-fn forward(from: &SyncDevice, to: &SyncDevice, conditions: Conditions, stop: &AtomicBool) {
+fn forward(from: &Tun, to: &Tun, conditions: Conditions, stop: &AtomicBool) {
     let mut under_way: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
     let mut free_at = Instant::now();
     let mut buffer = [0; 65_536];
     while !stop.load(Ordering::Relaxed) {
-        wait(fd(from), under_way.front().map(|(due, _)| *due));
-        while let Ok(bytes) = from.recv(&mut buffer) {
+        wait(from.as_fd(), under_way.front().map(|(due, _)| *due));
+        while let Ok(bytes) = from.receive(&mut buffer) {
             let now = Instant::now();
             if let Some(rate) = conditions.rate_bps {
                 let waiting = free_at.saturating_duration_since(now).as_secs_f64();
@@ -105,11 +101,6 @@ fn forward(from: &SyncDevice, to: &SyncDevice, conditions: Conditions, stop: &At
             under_way.pop_front();
         }
     }
-}
-
-fn fd(device: &SyncDevice) -> BorrowedFd<'_> {
-    // SAFETY: the device keeps its descriptor open.
-    unsafe { BorrowedFd::borrow_raw(device.as_raw_fd()) }
 }
 
 fn wait(device: BorrowedFd<'_>, until: Option<Instant>) {

@@ -10,9 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dumbbell_testbed::Namespace;
+use dumbbell_testbed::{Namespace, Tun};
 use socket2::{Domain, Protocol, Socket, Type};
-use tun_rs::{DeviceBuilder, SyncDevice};
 
 pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
@@ -136,11 +135,10 @@ fn new_socket() -> Socket {
     socket
 }
 
-fn device(namespace: &Namespace, address: Ipv4Addr) -> SyncDevice {
+fn device(namespace: &Namespace, address: Ipv4Addr) -> Tun {
     namespace.run(|| {
-        let builder = DeviceBuilder::new().name("tun0").ipv4(address, 24u8, None);
-        let device = builder.mtu(1_500).tx_queue_len(20_000).build_sync().unwrap();
-        device.set_nonblocking(true).unwrap();
+        let device = Tun::new("tun0", false).unwrap();
+        device.set_up(address, 1_500, 20_000).unwrap();
         device
     })
 }
@@ -150,13 +148,13 @@ struct Waiting {
     packet: Vec<u8>,
 }
 
-fn forward(devices: &[SyncDevice; 2], delay: Duration, faults: &Faults, stop: &AtomicBool) {
+fn forward(devices: &[Tun; 2], delay: Duration, faults: &Faults, stop: &AtomicBool) {
     let mut lines = [VecDeque::<Waiting>::new(), VecDeque::new()];
     let (mut buffer, mut number) = (vec![0; 2_048], 0);
     while !stop.load(Relaxed) {
         let mut idle = true;
         for (from, line) in lines.iter_mut().enumerate() {
-            if let Some(bytes) = received(devices[from].recv(&mut buffer)) {
+            if let Some(bytes) = received(devices[from].receive(&mut buffer)) {
                 idle = false;
                 let now = Instant::now();
                 let is_data = from == 0 && carries_data(&buffer[..bytes]);
