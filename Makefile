@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container validate agreement agreement-drawn linux-modules studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate agreement agreement-drawn linux-modules studies \
   clean llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
@@ -54,6 +54,7 @@ help:
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
+	@echo 'make notices    the licences of what the engine is linked with: LICENSES/third-party.txt'
 	@echo 'make clean   remove everything that make made, results excepted'
 
 setup: $(VENV)/.tools
@@ -182,6 +183,10 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	$(BIN)/mypy
 	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
 	$(BIN)/pip check
+
+# What others wrote and the engine is linked with, after a change of Cargo.lock.
+notices: setup
+	$(BIN)/python tests/notices.py
 
 lock: setup
 	$(UV) pip compile --quiet --universal --python-version 3.11 --upgrade --group dev --generate-hashes \

@@ -226,6 +226,7 @@ def test_figures_are_saved_as_their_suffix_says(
     assert content.startswith(beginnings[suffix])
     if suffix == ".html":
         assert not re.search(rb'src="https?:', content)
+        assert b"University of Washington Interactive Data Lab" in content
 
 
 def test_unknown_names_have_a_near_one(small: Results, tmp_path: Path) -> None:

@@ -81,7 +81,11 @@ def test_every_figure_is_there_as_picture_and_chart(folder: Path, page: Page) ->
 
 
 def test_the_interactive_part_is_bundled(folder: Path) -> None:
-    assert "vegaEmbed" in (folder / "assets/vega.js").read_text()
+    bundle = (folder / "assets/vega.js").read_text()
+    assert "vegaEmbed" in bundle
+    head = bundle[: bundle.index("*/")]
+    assert "University of Washington Interactive Data Lab" in head
+    assert "Mike Bostock" in head
 
 
 def test_header_cites_and_counts(page: Page) -> None:

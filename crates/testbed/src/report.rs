@@ -6,8 +6,8 @@ use std::fs;
 use dumbbell_network::{QueueDelays, Span, Time};
 use dumbbell_record::{
     DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Full,
-    Internals, ModeChanges, Output, QueueSamples, QueueSummary, Requests, RowLimits, Rows, Summary,
-    TestbedSummary,
+    Internals, ModeChanges, Output, QueueSamples, QueueSummary, Request, Requests, RowLimits, Rows,
+    Summary, TestbedSummary,
 };
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{
@@ -48,7 +48,7 @@ pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let mut testbed = testbed(setup, &measured)?;
     testbed.invalid = reasons(setup, &measured, &testbed);
     let events = events(setup, &measured)?;
-    let Measured { mut emulated, traffic, .. } = measured;
+    let Measured { mut emulated, mut traffic, .. } = measured;
     let flows = (0..).zip(&emulated.flows).zip(&traffic.ends);
     let flows: Vec<_> =
         flows.map(|((index, wire), sockets)| summarise(setup, index, wire, sockets)).collect();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,11 +48,17 @@ def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
         case ".pdf":
             return vl_convert.vegalite_to_pdf(chart)
         case ".html":
-            return vl_convert.vegalite_to_html(chart, bundle=True).encode()
+            page = vl_convert.vegalite_to_html(chart, bundle=True)
+            return f"{page.rstrip()}\n<!--\n{notices()}-->\n".encode()
         case ".json":
             return json.dumps(chart, ensure_ascii=False, separators=(",", ":")).encode()
         case _:
             raise ValueError(suffix)
+
+
+def notices() -> str:
+    """Return what whoever passes Vega on must pass on with it."""
+    return (files("dumbbell.figures") / "vega-notices.txt").read_text("utf-8")
 
 
 def converted(svg: bytes, suffix: str) -> bytes:

@@ -18,7 +18,7 @@ import vl_convert
 
 from dumbbell import labels
 from dumbbell.claims.evidence import STATEMENTS, Verdict
-from dumbbell.figures import style
+from dumbbell.figures import drawing, style
 from dumbbell.labels import label_of, listing, number
 from dumbbell.plan.grid import Selection, wanted_values
 from dumbbell.report import cross_links
@@ -118,7 +118,7 @@ def asset(name: str) -> str:
         return assignment("window.dumbbellLooks", looks)
     if name == "vega.js":
         bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-        return f"(()=>{{{bundle}\n}})();"
+        return f"/*!\n{drawing.notices()}*/\n(()=>{{{bundle}\n}})();"
     return (_TEMPLATES / name).read_text("utf-8")
 
 

@@ -7,6 +7,7 @@ mod closed_forms;
 mod common;
 mod delays;
 mod extremes;
+mod full;
 mod hosts;
 mod invariants;
 mod model_based;

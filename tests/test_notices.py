@@ -1,0 +1,47 @@
+"""What others wrote and Dumbbell passes on goes with its notices."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import vl_convert
+
+import notices
+from dumbbell.figures import drawing
+
+
+def test_every_crate_of_the_engine_has_its_notice() -> None:
+    assert notices.FILE.read_text("utf-8") == notices.document(), "make notices"
+    assert "libbpf-sys" in notices.document()
+
+
+def test_a_crate_that_brings_no_licence_needs_one_whose_text_is_known(tmp_path: Path) -> None:
+    crate = {
+        "name": "crate",
+        "version": "1.0.0",
+        "license": "MIT OR Apache-2.0",
+        "authors": ["Somebody"],
+        "manifest_path": str(tmp_path / "Cargo.toml"),
+    }
+    (text,) = notices.notices(crate)
+    assert "Copyright (c) Somebody" in text
+    assert "WITHOUT WARRANTY OF ANY KIND" in text
+    wrong: list[dict[str, object]] = [{"license": "ISC"}, {"license": None}, {"authors": []}]
+    for lacks in wrong:
+        with pytest.raises(notices.Unlicensed, match=r"crate 1\.0\.0"):
+            notices.notices({**crate, **lacks})
+    (tmp_path / "LICENSE-APACHE").write_text("long")
+    (tmp_path / "LICENSE-MIT").write_text("short")
+    assert notices.notices(crate) == ["short"]
+
+
+def test_all_that_vega_is_bundled_with_is_named() -> None:
+    library = next(Path(vl_convert.__file__).parent.glob("vl_convert*.so"))
+    found = set(re.findall(rb"/npm/([a-z][a-z0-9.-]*)@[0-9]", library.read_bytes()))
+    packages = {name.decode() for name in found}
+    assert {"vega", "d3-geo", "delaunator"} <= packages
+    named = set(re.findall(r"[a-z0-9][a-z0-9.-]*[a-z0-9]", drawing.notices()))
+    own = {name for name in packages if name.startswith("vega-")}
+    assert packages - own - named == set()
