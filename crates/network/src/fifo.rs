@@ -1,7 +1,7 @@
 //! A first-in, first-out queue in a ring.
 
 /// Slots that are there once there is an entry.
-const FIRST: usize = 16;
+const FIRST: usize = 4;
 
 /// Entries in the order in which they were pushed, numbered from zero.
 #[derive(Clone, Debug)]
