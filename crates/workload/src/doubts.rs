@@ -74,7 +74,12 @@ impl Outline {
         let seen =
             |link| Seen { counters: network.counters(link).0, drops: network.drops(link).clone() };
         let links: Vec<_> = (0..self.links.len()).map(seen).collect();
-        let run = LookBack { outline: self, flows, links };
+        let passing = self.flows.iter().enumerate();
+        let passing = passing.flat_map(|(flow, of)| of.path.iter().map(move |&link| (link, flow)));
+        let mut passing: Vec<_> = passing.collect();
+        passing.sort_unstable();
+        passing.dedup();
+        let run = LookBack { outline: self, flows, links, passing };
         let hosts = (0..self.links.len()).filter_map(|link| run.host(link));
         let flows = (0..self.flows.len()).filter_map(|flow| run.locked_out(flow));
         let phases = (0..self.links.len()).filter_map(|link| run.phase(link));
@@ -112,13 +117,16 @@ struct LookBack<'a> {
     outline: &'a Outline,
     flows: &'a [FlowSummary],
     links: Vec<Seen>,
+    /// Each link with each flow whose data passes it, in order.
+    passing: Vec<(LinkId, usize)>,
 }
 
 impl LookBack<'_> {
     /// The flows whose data passes a link.
     fn through(&self, link: LinkId) -> impl Iterator<Item = usize> {
-        let flows = self.outline.flows.iter().enumerate();
-        flows.filter(move |(_, flow)| flow.path.contains(&link)).map(|(flow, _)| flow)
+        let begin = self.passing.partition_point(|&(other, _)| other < link);
+        let end = self.passing.partition_point(|&(other, _)| other <= link);
+        self.passing[begin..end].iter().map(|&(_, flow)| flow)
     }
 
     /// The links that a flow's data passes which are no host's interface.
@@ -187,6 +195,7 @@ impl LookBack<'_> {
     /// Whether a flow met a full queue again and again where another one never did.
     fn locked_out(&self, flow: usize) -> Option<Doubt> {
         let (outline, own) = (&self.outline.flows[flow], &self.flows[flow]);
+        let wants_bps = outline.wants_bps?;
         let of = |link: LinkId| self.links[link].drops.of(flow as u32).map(|drops| drops.packets);
         let link = self.beyond_host(flow).max_by_key(|&link| of(link))?;
         let dropped = of(link).filter(|&dropped| dropped >= DROPS_MIN)?;
@@ -198,7 +207,7 @@ impl LookBack<'_> {
         let rivals: Vec<_> = self.through(link).filter(|&other| meets(other)).collect();
         let first = *rivals.iter().max_by_key(|&&rival| self.flows[rival].received_bytes)?;
         let share = self.outline.links[link].rate_bps? / (rivals.len() as u64 + 1);
-        let share_bps = share.min(outline.wants_bps?);
+        let share_bps = share.min(wants_bps);
         let got_bits = u128::from(own.received_bytes) * 8_000_000_000;
         let got_bps = (got_bits / u128::from(life.1 - life.0).max(1)) as u64;
         let of_first = self.links[link].drops.of(first as u32).map_or(0, |drops| {
