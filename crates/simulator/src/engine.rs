@@ -30,21 +30,30 @@ pub struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// Everything idle; the scenario has been checked.
-    pub fn new(scenario: Scenario, shortcuts: Shortcuts, control: &'a Control) -> Self {
+    ///
+    /// # Errors
+    /// It was cancelled.
+    pub fn new(
+        scenario: Scenario,
+        shortcuts: Shortcuts,
+        control: &'a Control,
+    ) -> Result<Self, Error> {
         let end = Time::ZERO + scenario.duration_ns;
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
         let sampled = scenario.links.iter().enumerate().filter(|(_, link)| link.sampled);
         let sampled: Vec<_> = sampled.map(|(id, link)| (id, link.name.clone())).collect();
         let outline = Outline::of(&scenario);
         let (paths, seed) = (scenario.paths(), scenario.seed);
+        control.go_on()?;
         let joined = if shortcuts.link { Network::new } else { Network::never_plain };
         let mut network = joined(&scenario.links, &paths, seed, end, interval, Drive::Virtual);
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
+        control.go_on()?;
         let hosts = AllHosts::new(scenario, shortcuts, control, &mut network);
         let reached_ns = &control.reached_ns;
-        Self { network, hosts, end, interval, outline, sampled, reached_ns }
+        Ok(Self { network, hosts, end, interval, outline, sampled, reached_ns })
     }
 
     /// Runs until the end, that moment included.

@@ -21,7 +21,7 @@ mod under_way;
 mod wire;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dumbbell_record::{Full, Output, RowLimits};
 use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
@@ -40,6 +40,13 @@ pub struct Control {
     pub reached_ns: AtomicU64,
     /// How much its tables may hold.
     pub limits: RowLimits,
+}
+
+impl Control {
+    /// Whether a run is still wanted; it may take long until it begins, too.
+    fn go_on(&self) -> Result<(), Error> {
+        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+    }
 }
 
 /// Why a run gave no output.
@@ -88,6 +95,7 @@ pub fn run_by(
     control: &Control,
 ) -> Result<Output, Error> {
     for (index, flow) in scenario.flows.iter().enumerate() {
+        control.go_on()?;
         if let Transport::Tcp(tcp) = &flow.transport {
             check(tcp).map_err(|(key, problem)| Error::Invalid {
                 key: format!("flows.{index}.transport.tcp.{key}"),
@@ -95,7 +103,7 @@ pub fn run_by(
             })?;
         }
     }
-    let mut engine = Engine::new(scenario, shortcuts, control);
+    let mut engine = Engine::new(scenario, shortcuts, control)?;
     engine.run()?;
     Ok(engine.finish())
 }

@@ -83,3 +83,14 @@ fn a_run_tells_how_far_it_has_come() {
         assert!((end_ns - end_ns / 10..=end_ns).contains(&reached_ns), "{reached_ns} of {end_ns}");
     }
 }
+
+#[test]
+fn a_run_that_is_cancelled_before_it_begins_is_not_even_set_up() {
+    let mut wrong = resolve(&scenario(1_000, 1, 1, vec![flow("cubic", None, 20 * MILLISECOND)]));
+    wrong["flows"][0]["transport"]["tcp"]["algorithm"] = json!("unknown");
+    let wrong = Scenario::from_json(&wrong.to_string()).expect("what is read");
+    let control = Control::default();
+    assert!(matches!(run(wrong.clone(), &control), Err(Error::Invalid { .. })));
+    control.cancelled.store(true, Ordering::Relaxed);
+    assert!(matches!(run(wrong, &control), Err(Error::Cancelled)));
+}
