@@ -68,7 +68,7 @@ class Trace(Table):
     trace: str = Field(examples=["cellular.trace"])
     """The file, relative to the one that names it: one line for each packet of 1504 bytes that may
     depart, with its time in whole milliseconds. The last line is the period after which the trace
-    begins again."""
+    begins again. Its mean rate is 12.032 Tbit/s at most, and it has 2 million lines at most."""
 
     _opportunities: Opportunities = PrivateAttr()
 

@@ -24,7 +24,8 @@ class Record(Table):
         ("congestion", "timeout", "drop", "loss", "retransmit"),
         examples=[["congestion", "drop"]],
     )
-    """Kinds of events to record."""
+    """Kinds of events to record. A run that has more than 20 million of them ends with an error, as
+    does one with as many requests."""
 
     algorithm_state: bool = Field(False, examples=[True])
     """Whether to sample the algorithm's own variables too (table `internals`)."""
@@ -32,7 +33,8 @@ class Record(Table):
     modes: bool = Field(False, examples=[True])
     """Whether to keep each change of an algorithm's mode, such as that of BBR from `startup` to
     `drain`, with all its variables at that moment (table `modes`); flows without samples are left
-    out, as are algorithms without modes. On the testbed it is samples that show a change."""
+    out, as are algorithms without modes. On the testbed it is samples that show a change. A
+    run with more than 8 million changes ends with an error."""
 
     @field_validator("events")
     @classmethod

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// Entries that come into being together.
-const PAGE: usize = 8;
+const PAGE: usize = 4;
 
 /// Entries by their numbers, each as it is by default until it is used.
 #[derive(Clone, Debug)]
