@@ -175,6 +175,8 @@ def test_every_place_takes_every_queue() -> None:
         ({"discipline": "fq", "flow_limit": "15b"}, "flow_limit", "smaller than one packet"),
         ({"discipline": "fq", "flow_limit": "1us"}, "flow_limit", "smaller than one packet"),
         ({"discipline": "pie", "alpha": -1}, "alpha", "must not be negative"),
+        ({"discipline": "pie", "alpha": 0}, "alpha", "more than 0"),
+        ({"discipline": "pie", "beta": 0}, "beta", "more than 0"),
         ({"discipline": "red", "limit": "9p", "weight": 0}, "weight", "more than 0"),
         ({"discipline": "red", "limit": "9p", "max_probability": 2}, "max_probability", "whole"),
         (

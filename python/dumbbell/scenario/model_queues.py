@@ -205,6 +205,13 @@ class Pie(Table):
     ecn: bool = False
     """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
 
+    @field_validator("alpha", "beta")
+    @classmethod
+    def _weights(cls, weight: float) -> float:
+        if weight == 0:
+            raise InputError("must be more than 0")
+        return weight
+
     @field_validator("update")
     @classmethod
     def _update_limit(cls, update: int) -> int:
