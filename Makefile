@@ -1,7 +1,7 @@
 # Every task of the project. Nothing needs to be prepared: each target sets up what it uses.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz behaviour lint lock format \
+.PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
   bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate agreement agreement-drawn linux-modules studies \
   clean llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
@@ -33,6 +33,7 @@ help:
 	@echo 'make demo    build Dumbbell and run a part of a real study to an HTML report'
 	@echo 'make test    every test (parts: test-rust, test-python, test-testbed, bench-instructions)'
 	@echo 'make fuzz    new examples for properties, for MINUTES=10; what fails is kept'
+	@echo 'make soak    random valid scenarios for MINUTES=20, held to what no run may break; what fails is kept'
 	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell (PGO=1: by profile-guided optimisation, up to 15 % less time a run)'
@@ -142,6 +143,10 @@ test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 
 fuzz: $(RUST_TESTS) $(VENV)/.ci
 	$(BIN)/python tests/fuzz.py --minutes $(or $(MINUTES),10) $<
+
+# SEED=n draws the scenarios of an earlier time again; what fails is written to soak-failures/.
+soak: $(VENV)/.ci
+	PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(or $(MINUTES),20) $(if $(SEED),--seed $(SEED))
 
 # Writes what the engine does, and raises the versions under which results are stored.
 behaviour: $(RUST_TESTS)

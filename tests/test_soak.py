@@ -1,0 +1,154 @@
+"""What `make soak` draws, checks and keeps."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+import drawn
+import soak
+from dumbbell import _core, catalogue
+from dumbbell.errors import InputError
+from dumbbell.scenario.model import Scenario
+from schema_keys import Keys
+
+SCHEMA = Path(__file__).parents[1] / "docs" / "scenario.schema.json"
+
+SEED = 1
+BATCHES_MAX = 100
+
+
+def drawn_until(strategy: st.SearchStrategy[Any], is_enough: Callable[[Any], bool]) -> None:
+    """Draw as a soak does until there is enough."""
+    enough = False
+
+    def each(value: Any) -> None:
+        nonlocal enough
+        enough = enough or is_enough(value)
+
+    for number in range(SEED, SEED + BATCHES_MAX):
+        batch = seed(number)(given(strategy)(each))
+        settings(
+            database=None,
+            derandomize=False,
+            max_examples=soak.BATCH,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )(batch)()
+        if enough:
+            return
+
+
+def test_every_key_of_a_scenario_is_drawn() -> None:
+    """Every word as well, and all of them in scenarios that are valid."""
+    keys = Keys(json.loads(SCHEMA.read_text()))
+    met: set[str] = set()
+
+    def is_enough(data: dict[str, Any]) -> bool:
+        has = keys.met(data)
+        if not has <= met and is_valid(data):
+            met.update(has)
+        return met >= keys.all()
+
+    drawn_until(drawn.files(), is_enough)
+    assert keys.all() - met == set(), "let tests/drawn.py draw them"
+    assert met - keys.all() == set()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "names", "wanted"),
+    [
+        (drawn.switches, set, set(catalogue.stacks().switches)),
+        (
+            drawn.algorithms(),
+            lambda table: {table["algorithm"].partition("@")[0]},
+            set(catalogue.algorithms()),
+        ),
+    ],
+    ids=["switches", "algorithms"],
+)
+def test_every_one_is_drawn(
+    strategy: st.SearchStrategy[Any], names: Callable[[Any], set[str]], wanted: set[str]
+) -> None:
+    met: set[str] = set()
+
+    def is_enough(value: Any) -> bool:
+        met.update(names(value))
+        return met >= wanted
+
+    drawn_until(strategy, is_enough)
+    assert met == wanted
+
+
+def is_valid(data: dict[str, Any]) -> bool:
+    try:
+        Scenario.parse(data)
+    except InputError:
+        return False
+    return True
+
+
+def test_a_short_soak_finds_nothing(tmp_path: Path) -> None:
+    found = soak.Soak(tmp_path)
+    found.batch(SEED)
+    assert found.failures == []
+    assert found.runs > 30
+    assert found.packets > 10_000
+    assert not list(tmp_path.iterdir())
+
+
+def losing_count(output: _core.RunOutput) -> Any:
+    """Return a run's output in which a packet of the first flow has vanished."""
+    summary = json.loads(output.summary)
+    if summary["flows"][0]["received_packets"] > 20:
+        summary["flows"][0]["received_packets"] -= 1
+
+    @dataclasses.dataclass
+    class Other:
+        summary: str
+        tables = output.tables
+        captures = output.captures
+
+    return Other(json.dumps(summary))
+
+
+def test_what_fails_is_a_small_scenario_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = soak.simulated
+    monkeypatch.setattr(soak, "simulated", lambda scenario: losing_count(right(scenario)))
+    found = soak.Soak(tmp_path)
+    found.batch(SEED)
+    file = tmp_path / f"{SEED}.toml"
+    assert str(file) in found.failures[0]
+    assert "AssertionError" in found.failures[0]
+    assert "# dumbbell simulate" in file.read_text()
+    small = Scenario.load(file)
+    assert len(small.flow) == 1
+    assert small.network.topology == "dumbbell"
+
+
+def test_runs_that_differ_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right, digests = soak.digest, iter(range(10**6))
+    monkeypatch.setattr(soak, "digest", lambda output: f"{right(output)}{next(digests)}")
+    found = soak.Soak(tmp_path)
+    with pytest.raises(soak.SoakError, match="other bytes"):
+        found.check({"duration": "1s", "network": {"rate": "1mbit", "rtt": "9ms", "queue": "9p"},
+                     "flow": [{"algorithm": "reno"}]})  # fmt: skip
+
+
+def test_memory_that_grows_is_found() -> None:
+    found = soak.Soak()
+    found.memory_bytes = [200 + 10 * number for number in range(soak.BATCHES_LEAST)]
+    assert (found.growth() or 0) > soak.GROWTH_MAX
+    found.memory_bytes = [200 + number % 3 for number in range(soak.BATCHES_LEAST)]
+    assert (found.growth() or 9) < 1.01
+    found.memory_bytes = found.memory_bytes[1:]
+    assert found.growth() is None
