@@ -58,7 +58,7 @@ def _read(data: dict[str, Any]) -> Scenario | InputError:
 
 def _check_round_trips(scenario: Scenario, found: ResolvedScenario) -> None:
     """Check that a flow takes what it asks for, else the network, else what its links take."""
-    tables = [flow for flow in scenario.flow for _ in range(flow.count)]
+    tables = [flow for flow in scenario.flow for _ in range(flow.count * flow.parallel)]
     for flow, table in zip(found.scenario.flows, tables, strict=False):
         there, back = ([hop.link for hop in way.hops] for way in (flow.forward, flow.reverse))
         base_ns = facts.base_rtt_ns(found.scenario, flow)
