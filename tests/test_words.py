@@ -266,3 +266,29 @@ def test_what_others_call_a_key_is_known_unless_one_is_spelt_like_it() -> None:
 def test_the_key_of_another_toml_file_stays_whole() -> None:
     error = InputError("wrong", source="preset.toml", key="parameters.kept").at(key="flow.0")
     assert error.key == "parameters.kept"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('"cubic"', '"dctcp"', "dctcp 1 needs congestion marks, and no queue on the way marks"),
+        ('"cubic"', '"prague"', "prague 1 needs congestion marks"),
+        ('"1s"', '"30ms"', "the run of 30ms is shorter than one round trip of cubic 1, 40ms"),
+        ('"cubic"', '"reno"', None),
+        ('"1bdp"', '{ discipline = "codel", ecn = true }', None),
+    ],
+)
+def test_a_doubt_that_the_scenario_casts_is_said(
+    dumbbell: Command, tmp_path: Path, old: str, new: str, wanted: str | None
+) -> None:
+    text = SCENARIO.replace('"5s"', '"1s"')
+    if "codel" in new:
+        text = text.replace('"cubic"', '"dctcp"')
+    (tmp_path / "s.toml").write_text(text.replace(old, new))
+    said = dumbbell("simulate", "s.toml")
+    told = dumbbell("simulate", "s.toml", "--json").json["doubts"]
+    assert [wanted in doubt["text"] for doubt in told] == ([] if wanted is None else [True])
+    assert said.code == 0
+    if wanted is not None:
+        assert wanted in said.err
+        assert wanted.split(",")[0] in said.out

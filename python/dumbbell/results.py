@@ -31,7 +31,7 @@ from dumbbell.quantities import derived, tables, taking, titles
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
-from dumbbell.running import campaigns, engines, failures, validity
+from dumbbell.running import campaigns, doubts, engines, failures, validity
 from dumbbell.running.campaigns import Cost
 from dumbbell.running.choices import EngineName
 from dumbbell.running.engine import Engine
@@ -235,8 +235,10 @@ class Results:
         found = []
         for test in self.study.tests:
             runs = [run.resolved for run in self.finished(test.name)]
-            doubts = ((run, summary.doubts) for run, summary in self._summaries(runs))
-            found += [f"{test.name}: {said}" for said in validity.doubtful(doubts)]
+            found_of = (
+                (run, doubts.of(run.scenario, summary)) for run, summary in self._summaries(runs)
+            )
+            found += [f"{test.name}: {said}" for said in validity.doubtful(found_of)]
         return found
 
     def _summaries(

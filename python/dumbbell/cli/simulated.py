@@ -24,7 +24,7 @@ from dumbbell.plans import Plan
 from dumbbell.quantities.latencies import latencies
 from dumbbell.report import own_tables
 from dumbbell.report.run_totals import Totals
-from dumbbell.running import captures, engines
+from dumbbell.running import captures, doubts, engines
 from dumbbell.running.choices import EngineName
 from dumbbell.running.engine import Output
 from dumbbell.running.excerpts import Excerpt
@@ -172,6 +172,10 @@ def _as_dict(run: Run) -> dict[str, Any]:
         "scenario": to_builtins(run.scenario),
         "summary": to_builtins(run.summary),
         "requests": latencies(run).to_dicts(),
+        "doubts": [
+            {"cause": doubt.cause, "text": doubt.text}
+            for doubt in doubts.of(run.scenario, run.summary)
+        ],
     }
 
 

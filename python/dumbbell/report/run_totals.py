@@ -17,7 +17,7 @@ from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView, QueueView, RunView, known
 from dumbbell.report.shown import Shown, number
-from dumbbell.running import validity
+from dumbbell.running import doubts as causes
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.units import NS_PER_S
@@ -60,8 +60,9 @@ def of_run(run: Run) -> Iterator[Totals]:
         yield changed
     if run.summary.queues:
         yield queues(run)
-    if run.summary.doubts:
-        yield doubts(run)
+    doubtful = doubts(run)
+    if doubtful.rows:
+        yield doubtful
     if run.summary.testbed is not None:
         yield testbed(run.summary.testbed)
 
@@ -219,7 +220,8 @@ def _queue(view: QueueView) -> tuple[str, ...]:
 
 def doubts(run: Run) -> Totals:
     """Return what a run may tell of instead of its algorithms."""
-    rows = tuple((validity.TELL_OF[doubt.cause], doubt.text) for doubt in run.summary.doubts)
+    found = causes.of(run.scenario, run.summary)
+    rows = tuple((causes.TELL_OF[doubt.cause], doubt.text) for doubt in found)
     return Totals(("doubtful: it may tell of", "because"), rows, named=2)
 
 

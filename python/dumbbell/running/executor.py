@@ -10,10 +10,10 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from dumbbell.contract.summary import Doubt
 from dumbbell.errors import DamagedResult, DumbbellError, EngineError, MissingResult
-from dumbbell.running import failures, validity
+from dumbbell.running import doubts, failures, validity
 from dumbbell.running.choices import RETRIES
+from dumbbell.running.doubts import AnyDoubt
 from dumbbell.running.engine import Engine
 from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.places import Places
@@ -81,7 +81,7 @@ class Outcome:
     done: list[ResolvedScenario] = field(default_factory=list)
     reused: list[ResolvedScenario] = field(default_factory=list)
     invalid: list[tuple[ResolvedScenario, tuple[str, ...]]] = field(default_factory=list)
-    doubts: list[tuple[ResolvedScenario, tuple[Doubt, ...]]] = field(default_factory=list)
+    doubts: list[tuple[ResolvedScenario, tuple[AnyDoubt, ...]]] = field(default_factory=list)
     failed: list[tuple[ResolvedScenario, Exception]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     ran: Extent = NOTHING
@@ -121,7 +121,7 @@ class _Finished:
     held: Extent = NOTHING
     seconds: float = 0.0
     invalid: tuple[str, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[AnyDoubt, ...] = ()
     error: Exception | None = None
     warning: str | None = None
 
@@ -224,7 +224,9 @@ class _Owner:
         failures.forget(self._store, scenario.key)
         size_bytes = self._store.size_bytes(scenario.key)
         held = Extent.of(found.scenario, found.summary, size_bytes)
-        return _Finished(scenario, Fate.REUSED, held=held, doubts=found.summary.doubts)
+        return _Finished(
+            scenario, Fate.REUSED, held=held, doubts=doubts.of(found.scenario, found.summary)
+        )
 
     def _finish(self, future: Future[Brought]) -> _Finished:
         """Put into the store what has come back."""

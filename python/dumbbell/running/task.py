@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dumbbell import catalogue
-from dumbbell.contract.summary import Doubt
 from dumbbell.errors import Cancelled, DumbbellError, EngineError
-from dumbbell.running import run_folder, validity
+from dumbbell.running import doubts, run_folder, validity
 from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.doubts import AnyDoubt
 from dumbbell.running.engine import Engine
 from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -71,7 +71,7 @@ class Brought:
     held: Extent = NOTHING
     seconds: float = 0.0
     invalid: tuple[str, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[AnyDoubt, ...] = ()
     error: Exception | None = None
     trace: str | None = None
 
@@ -92,12 +92,13 @@ def bring(task: Task, cancel: CancelToken | None = None) -> Brought:
             size_bytes = sum(map(len, files.values()))
             held = Extent.of(task.scenario.scenario, output.summary, size_bytes)
             ran += held
-            invalid, doubts = validity.reasons(output.summary), output.summary.doubts
+            invalid = validity.reasons(output.summary)
+            found = doubts.of(task.scenario.scenario, output.summary)
     except Cancelled:
         raise
     except Exception as error:  # the others go on, whatever went wrong here
         return _failed(error, ran)
-    return Brought(files, ran, held, time.monotonic() - began_s, invalid, doubts)
+    return Brought(files, ran, held, time.monotonic() - began_s, invalid, found)
 
 
 def _failed(error: Exception, ran: Extent) -> Brought:

@@ -1,28 +1,21 @@
 """Runs that say nothing about their scenario, and runs that may not tell of their algorithms.
 
 The testbed marks the former as invalid: they are repeated, and nothing rests on them. The latter
-are *doubtful*: a host was their bottleneck, a flow was locked out or packets kept one phase. That
-is what the scenario says and may be what was meant, so they are valid and count, but it is said.
+are *doubtful* (`doubts`): a host was their bottleneck, say, or packets kept one phase. That is what
+the scenario says and may be what was meant, so they are valid and count, but it is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator
 
-from dumbbell.contract.summary import Cause, Doubt, Summary
+from dumbbell.contract.summary import Summary
 from dumbbell.errors import GivenUp
 from dumbbell.running.cancelling import CancelToken
+from dumbbell.running.doubts import TELL_OF, AnyDoubt
 from dumbbell.running.engine import Engine, HastyEngine, Output
 from dumbbell.running.places import words
 from dumbbell.scenario.resolve import ResolvedScenario
-
-TELL_OF: Final[Mapping[Cause, str]] = {
-    "host": "a host",
-    "locked-out": "a lock-out",
-    "phase": "the phase of packets",
-}
-"""What a doubtful run may tell of instead of its algorithms."""
 
 
 def reasons(summary: Summary) -> tuple[str, ...]:
@@ -54,10 +47,10 @@ def described(scenario: ResolvedScenario, why: tuple[str, ...]) -> str:
     return f"invalid run {scenario.key[:12]} ({words(scenario)}): {'; '.join(why)}"
 
 
-def doubtful(runs: Iterable[tuple[ResolvedScenario, Iterable[Doubt]]]) -> list[str]:
+def doubtful(runs: Iterable[tuple[ResolvedScenario, Iterable[AnyDoubt]]]) -> list[str]:
     """Say for people which of some runs are doubtful: how many of each cause, and the first."""
     total = 0
-    found: dict[Cause, list[tuple[ResolvedScenario, Doubt]]] = {}
+    found: dict[str, list[tuple[ResolvedScenario, AnyDoubt]]] = {}
     for scenario, doubts in runs:
         total += 1
         first_of_each = {doubt.cause: doubt for doubt in reversed(tuple(doubts))}
