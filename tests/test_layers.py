@@ -19,6 +19,7 @@ LAYERS = [
         "toml_lines",
         "documents",
         "kinds",
+        "extras",
         "head_comments",
         "markdown",
         "hypertext",

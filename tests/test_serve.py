@@ -511,7 +511,7 @@ def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
     tab.evaluate("document.querySelector('#studies a').click()")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 16")
     assert tab.evaluate("document.querySelector('#words').value") == "study=small"
-    type_words(tab, "algorithm=highspeed rate=10mbit rtt=40ms")
+    type_words(tab, "algorithm=highspeed rate=0.01gbit rtt=0.04s duration=0.2m")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
     type_words(tab, "rate=10mbit high")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 4")

@@ -7,8 +7,11 @@ from typing import Final
 
 import pytest
 
+import small_study
 from calling import Command, assert_refused, caller
+from dumbbell import extras
 from dumbbell.errors import InputError, listed
+from dumbbell.study.model import Study
 from dumbbell.synonyms import near_key
 from dumbbell.toml_lines import line_of
 
@@ -292,3 +295,27 @@ def test_a_doubt_that_the_scenario_casts_is_said(
     if wanted is not None:
         assert wanted in said.err
         assert wanted.split(",")[0] in said.out
+
+
+def test_a_report_of_nothing_overwrites_nothing(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report/index.html").write_text("mine")
+    said = dumbbell("report", "li2007", "--results", "nowhere")
+    assert said.code == 2
+    assert "error: nowhere: holds no run of li2007 by this engine" in said.err
+    assert (tmp_path / "report/index.html").read_text() == "mine"
+
+
+def test_the_command_of_a_study_from_a_file_names_the_file(tmp_path: Path) -> None:
+    small_study.write(tmp_path / "my studies")
+    assert Study.load(tmp_path / "my studies").called == f"'{tmp_path}/my studies'"
+    assert Study.load("li2007").called == "li2007"
+
+
+def test_what_an_extra_needs_is_named_by_itself() -> None:
+    """Dumbbell is on no index: pip finds no dumbbell[serve]."""
+    for extra, package in (("serve", "starlette"), ("cluster", "distributed")):
+        assert extras.install(extra).startswith(f"pip install '{package}>=")
+    root = Path(__file__).parents[1]
+    pages = [*root.glob("docs/**/*.md"), *root.glob("*.md"), *root.glob("python/**/*.py")]
+    assert [page for page in pages if "install dumbbell[" in page.read_text()] == []

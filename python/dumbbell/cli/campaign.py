@@ -20,6 +20,7 @@ from dumbbell.plan.expanding import scenarios
 from dumbbell.report import cost_table
 from dumbbell.running import campaigns, engines, failures
 from dumbbell.running.campaigns import Command, Cost, Effort
+from dumbbell.running.doubts import OF_THE_ENGINE, TELL_OF
 from dumbbell.running.executor import Interrupted, Outcome
 from dumbbell.running.places import Places, words
 from dumbbell.running.pools import Pool
@@ -28,10 +29,9 @@ from dumbbell.running.validity import described, doubtful
 
 _SHOWN: Final = 10
 
-DOUBTFUL: Final = (
-    "Doubtful runs count: that is what their scenario says. `dumbbell simulate FILE --perturb 10` "
-    "shows how much of a run rests on phase; edge_rate, edge_queue, edge_jitter and clock_ppm say "
-    "what its hosts are like."
+PERTURB: Final = (
+    "`dumbbell simulate FILE --perturb 10` shows how much of a run rests on phase; edge_rate, "
+    "edge_queue, edge_jitter and clock_ppm say what its hosts are like."
 )
 
 
@@ -132,7 +132,9 @@ def tell_doubtful(lines: Sequence[str]) -> None:
     """Say which runs may tell of something else than their algorithms."""
     tell(lines)
     if lines:
-        say.print(DOUBTFUL, soft_wrap=True)
+        say.print("Doubtful runs count: that is what their scenario says.")
+    if any(f"may tell of {TELL_OF[cause]};" in line for line in lines for cause in OF_THE_ENGINE):
+        say.print(PERTURB, soft_wrap=True)
 
 
 def tell(lines: Sequence[str]) -> None:

@@ -16,6 +16,20 @@ from dumbbell.study import files
 from dumbbell.study.model import Study
 
 
+def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
+    """Return what a results folder holds of one study; that it is nothing is an InputError."""
+    store = Store(folder)
+    found = Results(experiments.load(study, folder), store, engine=engine)
+    # Whether there is anything at all shows sooner than what of a large study is there.
+    if next(iter(store.keys()), None) is None or found.is_empty:
+        raise InputError(
+            f"holds no run of {study} by this engine ({found.engine.identity})",
+            source=str(folder),
+            valid=f"dumbbell run {study}{engines.option(found.engine)}, or --results FOLDER",
+        )
+    return found
+
+
 def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     """Return what a results folder holds of one study, and say so if that is nothing."""
     found = Results(experiments.load(study, folder), Store(folder), engine=engine)

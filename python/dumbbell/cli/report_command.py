@@ -43,7 +43,7 @@ def report(
 
     with progress.steps("reading results", say) as step, own_algorithms.nothing_runs():
         if study is not None:
-            reported = [reading.results_of(study, results, engine)]
+            reported = [reading.runs_of(study, results, engine)]
             page = site.write(reported[0], output, on_step=step)
         else:
             reported, strangers = reading.all_results(results, engine)

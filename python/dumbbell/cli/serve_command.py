@@ -21,6 +21,7 @@ def serve(
     Prints their address. They tell how far campaigns are, find runs, lay up to four over each
     other, and say how two differ. They run nothing and change nothing.
     """
+    from dumbbell import extras
     from dumbbell.cli.output import say
     from dumbbell.errors import InputError
     from dumbbell.running.store import Store
@@ -34,7 +35,7 @@ def serve(
         raise InputError(
             f"needs the package {error.name}",
             source="dumbbell serve",
-            valid="pip install dumbbell[serve]",
+            valid=extras.install("serve"),
         ) from None
     if not results.is_dir():
         raise InputError("no such folder", source="--results", value=str(results))

@@ -100,7 +100,7 @@ def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[s
 def command(results: Results, test: Test) -> str:
     """Return the beginning of the command that runs grid points of a test."""
     engine = engines.option(results.engine)
-    return f"dumbbell run {results.study.name}{engine} --where test={test.name}"
+    return f"dumbbell run {results.study.called}{engine} --where test={test.name}"
 
 
 def options(plan: Plan) -> str:

@@ -251,7 +251,7 @@ def commands(results: Results) -> list[str]:
         return [
             f"{results.study.header.command}{_of_engine(results, each)}" for each in results.counted
         ]
-    run = f"dumbbell run {results.study.name}{engines.option(results.engine)}"
+    run = f"dumbbell run {results.study.called}{engines.option(results.engine)}"
     return [run + run_pages.options(each.plan) for each in results.counted]
 
 
@@ -259,4 +259,4 @@ def report_command(results: Results) -> str:
     """Return the command that writes the report."""
     if results.study.header.command:
         return f"dumbbell open {results.study.name}{engines.option(results.engine)}"
-    return f"dumbbell report {results.study.name}{engines.option(results.engine)}"
+    return f"dumbbell report {results.study.called}{engines.option(results.engine)}"

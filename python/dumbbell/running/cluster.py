@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Final
 
+from dumbbell import extras
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.running.pools import ExecutorPool
 from dumbbell.running.task import OtherBuild, build
@@ -43,7 +44,7 @@ def connected(address: str) -> Iterator[ExecutorPool]:
         import distributed  # noqa: PLC0415 - an extra
     except ImportError:
         raise InputError(
-            "needs the package distributed", source="--dask", valid="pip install dumbbell[cluster]"
+            "needs the package distributed", source="--dask", valid=extras.install("cluster")
         ) from None
     # What goes wrong is said by the pool; Dask's own lines would come between those of progress.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)

@@ -20,9 +20,13 @@ TELL_OF: Final[Mapping[str, str]] = {
     "locked-out": "a lock-out",
     "phase": "the phase of packets",
     "no-marks": "queues that do not mark",
-    "too-short": "its own end",
+    "too-short": "the first packets only",
 }
 """Cause -> what a doubtful run may tell of instead of its algorithms."""
+
+
+OF_THE_ENGINE: Final = ("host", "locked-out", "phase")
+"""The causes that the engine sees."""
 
 
 @dataclass(frozen=True)

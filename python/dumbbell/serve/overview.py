@@ -72,7 +72,7 @@ def _progress(results: Results, plan: Plan, inventory: Inventory) -> Progress:
 
 def _row(results: Results, plan: Plan, found: Progress) -> Mapping[str, Any]:
     header = results.study.header
-    command = header.command or f"dumbbell run {results.study.name}"
+    command = header.command or f"dumbbell run {results.study.called}"
     return {
         "name": results.study.name,
         "title": header.title,

@@ -6,6 +6,7 @@ scenarios; `Study.runs` expands it to the runs that an engine executes.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,7 @@ from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
-from dumbbell.study.files import StudyFiles, names, read
+from dumbbell.study.files import StudyFiles, find, names, read
 from dumbbell.validation import validate
 
 
@@ -140,6 +141,16 @@ class Study(Table):
     def name(self) -> str:
         """Its short name."""
         return self.header.name
+
+    @property
+    def called(self) -> str:
+        """What commands call it: its name if that finds it, else the path that it was read from."""
+        try:
+            is_found = find(self.name) == self._files.path
+        except InputError:
+            is_found = False
+        is_file = self._files.path.exists()
+        return self.name if is_found or not is_file else shlex.quote(str(self._files.path))
 
     @property
     def plan(self) -> Plan:

@@ -12,17 +12,43 @@ let rows = [];
 let limit = STEP;
 let sorted = null;
 
+// What columns are called in scenario files.
+const ALSO = { algorithms: ["algorithm"], length: ["duration"] };
+
+// Units by what they measure, as in files: 0.04s is 40ms.
+const UNITS = {
+  time: { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 6e10, h: 3.6e12 },
+  rate: { bit: 1, kbit: 1e3, mbit: 1e6, gbit: 1e9, tbit: 1e12 },
+  size: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1048576, gib: 1073741824 },
+  packets: { p: 1, packets: 1 },
+  share: { "": 1, "%": 0.01 },
+  bdp: { bdp: 1, "%bdp": 0.01 },
+};
+
+// A text that is the same for equal quantities, however they are written; other texts as they are.
+function meaning(text) {
+  const written = /^([0-9.]+(?:e[+-]?[0-9]+)?)([a-z%]*)$/.exec(text);
+  const kind = written && Object.keys(UNITS).find((each) => written[2] in UNITS[each]);
+  return kind ? `${kind} ${(Number(written[1]) * UNITS[kind][written[2]]).toPrecision(12)}` : text;
+}
+
 // What a row is found by: its texts, and the values of each name.
 function indexed(row) {
   const values = new Map();
   const add = (name, text) => {
     const known = values.get(name) ?? values.set(name, []).get(name);
-    for (const each of [text, ...text.split(", ")]) known.push(each.toLowerCase(), each.toLowerCase().split("@")[0]);
+    for (const each of [text, ...text.split(", ")]) {
+      const small = each.toLowerCase();
+      known.push(small, small.split("@")[0], meaning(small));
+    }
   };
   columns.forEach((column, place) => {
-    const name = column.split(" ")[0];
-    add(name, row.cells[place]);
-    if (name === "algorithms") add("algorithm", row.cells[place]);
+    const [name, unit] = column.split(/[ ()]+/);
+    const text = row.cells[place];
+    for (const called of [name, ...(ALSO[name] ?? [])]) {
+      add(called, text);
+      if (unit) add(called, text.split(", ").map((each) => each + unit).join(", "));
+    }
   });
   for (const [axis, value] of row.axes) add(axis.toLowerCase(), value);
   const words = [...row.cells, ...row.axes.map(([axis, value]) => `${axis}=${value}`)];
@@ -32,7 +58,7 @@ function indexed(row) {
 function matches(row, word) {
   const at = word.indexOf("=");
   const named = at > 0 ? row.values.get(word.slice(0, at)) : undefined;
-  if (at > 0) return named !== undefined && named.includes(word.slice(at + 1));
+  if (at > 0) return named !== undefined && (named.includes(word.slice(at + 1)) || named.includes(meaning(word.slice(at + 1))));
   return row.text.includes(word);
 }
 

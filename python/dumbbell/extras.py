@@ -1,0 +1,17 @@
+"""Packages that some commands need beyond those that come with Dumbbell."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shlex
+
+
+def install(extra: str) -> str:
+    """Return the command that installs what an extra such as ``serve`` needs.
+
+    It names the packages themselves: Dumbbell is on no index, so pip cannot find its extras.
+    """
+    marker = re.compile(rf";.*extra\s*==\s*['\"]{extra}['\"]")
+    wanted = [each for each in importlib.metadata.requires("dumbbell") or () if marker.search(each)]
+    return shlex.join(["pip", "install", *(each.partition(";")[0].strip() for each in wanted)])
