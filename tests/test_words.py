@@ -10,6 +10,7 @@ import pytest
 import small_study
 from calling import Command, assert_refused, caller
 from dumbbell import extras
+from dumbbell.cli.doctor_command import _wrapped
 from dumbbell.errors import InputError, listed
 from dumbbell.study.model import Study
 from dumbbell.synonyms import near_key
@@ -319,3 +320,42 @@ def test_what_an_extra_needs_is_named_by_itself() -> None:
     root = Path(__file__).parents[1]
     pages = [*root.glob("docs/**/*.md"), *root.glob("*.md"), *root.glob("python/**/*.py")]
     assert [page for page in pages if "install dumbbell[" in page.read_text()] == []
+
+
+def test_claims_have_a_line_each(dumbbell: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    small_study.write(Path("small"))
+    lines = dumbbell("claims", "small", "--brief").out.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["A01", "A02", "A03"]
+    assert "The link is used by at least half." in lines[0]
+    assert max(map(len, lines[:3])) <= 80
+
+
+def test_runs_are_a_line_each_with_what_came_out(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    dumbbell("simulate", "s.toml")
+    said = dumbbell("list", "runs")
+    (run,) = dumbbell("list", "runs", "--json").json
+    _, _, line, *others = said.out.splitlines()
+    assert line.startswith(run["run"][:8])
+    assert f"{run['goodput (Mbit/s)']:g}" in line
+    assert (max(map(len, said.out.splitlines())) <= 80, len(others) <= 1) == (True, True)
+    assert dumbbell("open", run["run"][:8], "--print").code == 0
+
+
+def test_names_of_parameters_and_remedies_are_never_cut(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = dumbbell("algorithms", "show", "cubic")
+    lines = said.out.splitlines()
+    for name in ("fast_convergence", "ack_ratio_correction", "hystart_low_window"):
+        assert any(line.startswith(name) for line in lines)
+    assert "…" not in said.out
+    folded = _wrapped(
+        "limit: write net.core.skb_defer_max_of_all = 0 into /etc/sysctl.d/a.conf " * 2
+    )
+    assert max(map(len, folded.splitlines())) <= 80
+    assert folded.count("net.core.skb_defer_max_of_all") == 2

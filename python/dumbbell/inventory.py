@@ -183,6 +183,8 @@ def _stored(run: RunFile, written_s: float) -> StoredRun:
     choices = {facts.choice(flow): None for flow in scenario.flows}
     rate_bps = facts.bottleneck_rate_bps(scenario)
     rtts_ms = sorted({facts.base_rtt_ns(scenario, flow) / 1e6 for flow in scenario.flows})
+    received = sum(flow.received_bytes for flow in run.summary.flows)
+    goodput = float(f"{8e3 * received / scenario.duration_ns:.4g}")
     cells = {
         "run": run.key[:SHORT],
         "study": None,
@@ -191,6 +193,7 @@ def _stored(run: RunFile, written_s: float) -> StoredRun:
         "rate": None if rate_bps is None else format_rate(round(rate_bps)),
         "rtt (ms)": ", ".join(number(rtt, 4) for rtt in rtts_ms),
         "length (s)": scenario.duration_ns / NS_PER_S,
+        "goodput (Mbit/s)": goodput,
         "seed": str(scenario.seed),
         "engine": run.engine.partition(" ")[0],
         "when": datetime.fromtimestamp(written_s).astimezone().isoformat(" ", "minutes")[:16],
@@ -199,6 +202,7 @@ def _stored(run: RunFile, written_s: float) -> StoredRun:
         "rate": float("inf") if rate_bps is None else rate_bps,
         "rtt (ms)": min(rtts_ms, default=0.0),
         "length (s)": scenario.duration_ns / NS_PER_S,
+        "goodput (Mbit/s)": goodput,
         "seed": float(scenario.seed),
         "when": written_s,
     }

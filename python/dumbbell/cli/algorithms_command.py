@@ -76,7 +76,8 @@ def _paragraph(shown: Paragraph) -> str:
 def _parameters(algorithm: Algorithm, preset: str | None) -> Table:
     """Return an algorithm's parameters with the values of a preset."""
     values = algorithm.preset(preset).values if preset else {}
-    result = table("parameter", "value", "unit", "valid", "what", "source", right=("value",))
+    columns = ("parameter", "value", "unit", "valid", "what", "source")
+    result = table(*columns, right=("value",), whole=("parameter", "value"))
     for parameter in algorithm.parameters:
         changed = parameter.name in values
         value = str(values.get(parameter.name, parameter.initial))

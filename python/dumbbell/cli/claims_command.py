@@ -59,6 +59,9 @@ def claims(
             "the verdicts beside each other.",
         ),
     ] = False,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="A line for each claim, cut to the terminal's width.")
+    ] = False,
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit code 1 unless every claim is reproduced."),
@@ -110,7 +113,7 @@ def claims(
     if markdown is not None:
         with refusing("write it", markdown):
             markdown.write_text(claims_markdown.page(found, judged))
-    _show(found, judged, wanted)
+    _show(found, judged, wanted, brief=brief)
     worse = baselines.regressions(judged, before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
@@ -118,7 +121,7 @@ def claims(
         raise typer.Exit(1)
 
 
-def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form) -> None:
+def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool) -> None:
     """Print the verdicts and, beside a table, what they rest on."""
     from dumbbell.claims.judging import by_verdict, headline, tally
     from dumbbell.cli import campaign
@@ -141,7 +144,7 @@ def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form) -> None:
     if wanted is Form.CSV:
         print_csv(_COLUMNS, map(_cells, judged))
     else:
-        print_table(_table(judged))
+        print_table(_brief(judged) if brief else _table(judged), folded=brief)
     # Beside a table for scripts nothing else stands on standard output.
     place = sys.stderr if wanted is Form.CSV else sys.stdout
     quick = sum(each.is_quick for each in judged)
@@ -166,6 +169,21 @@ def _table(judged: Sequence[ClaimResult]) -> Table:
     for each in judged:
         name, where, outcome, *said = map(plain, _cells(each))
         result.add_row(name, where, marked(each.verdict, outcome), *said)
+    return result
+
+
+def _brief(judged: Sequence[ClaimResult]) -> Table:
+    """Return a line for each claim: its verdict, and as much as fits of what it states."""
+    from dumbbell.cli.verdicts import marked
+
+    result = Table(box=None, show_header=False, pad_edge=False)
+    names = [each.claim.id for each in judged]
+    verdicts = [f"{each.verdict.mark} {each.verdict.value}" for each in judged]
+    for texts in (names, verdicts):
+        result.add_column(no_wrap=True, min_width=max(map(len, texts), default=0))
+    result.add_column(no_wrap=True, overflow="ellipsis")
+    for each in judged:
+        result.add_row(plain(each.claim.id), marked(each.verdict), plain(each.claim.text))
     return result
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,6 +12,7 @@ from rich.table import Table
 from dumbbell.cli.output import print_json, print_table
 from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import plain, table
+from dumbbell.errors import printable
 
 if TYPE_CHECKING:
     from dumbbell.running.machine import Machine
@@ -28,16 +31,30 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         print_json(found.model_dump())
     else:
-        print_table(_table(found))
+        print_table(_table(found), folded=True)
+        for fact in found.facts:
+            if fact.remedy:
+                print(_wrapped(f"{fact.name}: {fact.remedy}"))
         print(f"The simulator works fully; {machine.verdict(found)}.")
     if not found.ready:
         raise typer.Exit(1)
 
 
 def _table(found: Machine) -> Table:
-    result = table("", "fact", "found", "needed for", "what to do")
+    result = table("", "fact", "found", "needed for")
     for fact in found.facts:
         mark = "[green]✓[/]" if fact.ok else "[red]✗[/]" if fact.required else "[yellow]![/]"
-        told = (fact.name, fact.found, fact.needed_for, fact.remedy or "")
-        result.add_row(mark, *map(plain, told))
+        result.add_row(mark, *map(plain, (fact.name, fact.found, fact.needed_for)))
     return result
+
+
+def _wrapped(text: str) -> str:
+    """Return what to do as lines of the terminal; names and commands in it stay whole."""
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        printable(text),
+        width,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

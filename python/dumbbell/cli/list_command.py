@@ -32,6 +32,8 @@ _LONG: Final = ("presets", "source")
 """What `dumbbell algorithms show` tells, and --json."""
 
 _RUNS_SHOWN: Final = 40
+_DIGITS: Final = 8
+"""Of a run's key, which `dumbbell open` takes; its seed and more are in --json and --csv."""
 
 
 def list_things(
@@ -79,7 +81,15 @@ def _list_runs(results: Path, wanted: Form) -> None:
     if not first:
         say.print(f"{results} holds no runs: dumbbell simulate FILE", soft_wrap=True)
         return
-    _print(first, wanted)
+    heads = ("run", "study", "algorithms", "rate", "RTT (ms)", "Mbit/s", "when")
+    shown = table(*heads, right=("RTT (ms)", "Mbit/s"), whole=("run", "when"))
+    for run in first:
+        cells = {name: "–" if cell is None else cell for name, cell in run.items()}
+        names = ("study", "algorithms", "rate", "rtt (ms)", "goodput (Mbit/s)")
+        told = [plain(cells[name]) for name in names]
+        shown.add_row(cells["run"][:_DIGITS], *told, cells["when"][5:])
+    print_table(shown, folded=True)
+    say.print("Mbit/s: the goodput of all flows together, over the whole run; --json: and more.")
     left = sum(1 for _ in found)
     say.print(
         f"{f'{left} older ones: --json or --csv. ' if left else ''}To see one: dumbbell open RUN",

@@ -57,9 +57,13 @@ def print_words(text: str) -> None:
     console.print(text, soft_wrap=not console.is_terminal and "COLUMNS" not in os.environ)
 
 
-def print_table(table: Table) -> None:
-    """Print a table; where nobody looks at it, nothing is folded."""
-    _unfolded(table, stderr=False)
+def print_table(table: Table, *, folded: bool = False) -> None:
+    """Print a table; where nobody looks at it, nothing is folded.
+
+    A wide one has rows as columns in a narrow terminal, or is stacked; `folded`, as for many rows,
+    leaves it as it is and folds cells.
+    """
+    _unfolded(table, stderr=False, folded=folded)
 
 
 def say_table(table: Table) -> None:
@@ -67,13 +71,13 @@ def say_table(table: Table) -> None:
     _unfolded(table, stderr=True)
 
 
-def _unfolded(table: Table, *, stderr: bool) -> None:
+def _unfolded(table: Table, *, stderr: bool, folded: bool = False) -> None:
     """Print a table as it is, or with rows as columns, or row below row: what fits first."""
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         Console(stderr=stderr, highlight=False, width=_WIDE).print(table)
         return
-    forms = (table, _turned(table), _stacked(table))
+    forms = (table,) if folded else (table, _turned(table), _stacked(table))
     unlimited = console.options.update(width=_ANY_WIDTH)
     fitting = (
         form for form in forms if console.measure(form, options=unlimited).maximum <= console.width

@@ -11,11 +11,20 @@ from rich.table import Table
 from dumbbell.errors import printable
 
 
-def table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """Return an empty table; the columns in `right` hold numbers."""
+def table(*columns: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -> Table:
+    """Return an empty table; the columns in `right` hold numbers.
+
+    Cells are folded where a terminal is narrow and never cut; those in `whole` stay on one line,
+    as names do that people copy.
+    """
     empty = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for column in columns:
-        empty.add_column(column, justify="right" if column in right else "left")
+        empty.add_column(
+            column,
+            justify="right" if column in right else "left",
+            overflow="fold",
+            no_wrap=column in whole,
+        )
     return empty
 
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from dumbbell.compare import Comparison
 from dumbbell.errors import DamagedResult
+from dumbbell.labels import brief_interval
 from dumbbell.quantities import taking
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.tables import aggregate
 from dumbbell.report import run_totals
 from dumbbell.report.run_totals import Totals
-from dumbbell.report.shown import with_interval
 from dumbbell.results import Results
 from dumbbell.running.result import Run
 
@@ -87,4 +87,4 @@ def _interval(row: Mapping[str, float | None] | None, quantity: Quantity) -> str
     if row is None:
         return ""
     ends = (row[end] for end in _ENDS)
-    return with_interval(*(None if end is None else end * quantity.shown_scale for end in ends))
+    return brief_interval(*(None if end is None else end * quantity.shown_scale for end in ends))
