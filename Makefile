@@ -169,7 +169,7 @@ bpf-compiler:
 	$(call packages,command -v clang-19,clang-19,algorithms are not compiled for the kernel)
 
 packet-analyser:
-	$(call packages,command -v tshark,tshark,what Wireshark makes of captures is not tested)
+	$(call packages,command -v tshark && command -v tcpdump,tshark tcpdump,captures of Wireshark and tcpdump are not tested)
 
 browser:
 	$(call packages,command -v chromium,chromium,pages of reports are not opened in a browser)

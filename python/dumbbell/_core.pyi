@@ -1,7 +1,11 @@
 """The compiled engine (crates/python); private, use `dumbbell.engine`."""
 
-from os import PathLike
-from typing import final
+from typing import Protocol, final
+
+class _Readable(Protocol):
+    """A file, or what reads like one."""
+
+    def read(self, most: int, /) -> bytes: ...
 
 class ScenarioError(ValueError):
     """The engine refuses a resolved scenario; args are (key, message)."""
@@ -84,7 +88,12 @@ def check_stack(stack_json: str) -> None: ...
 def stack_profiles() -> str: ...
 def contract() -> str: ...
 def is_capture(start: bytes) -> bool: ...
-def read_capture(path: PathLike[str], interval_ns: int) -> str: ...
+def read_capture(
+    file: _Readable,
+    step_ns: int,
+    least_share: float,
+    cancel: CancelToken | None = None,
+) -> str: ...
 def schema() -> str: ...
 def testbed_run(
     scenario_json: str,

@@ -1,15 +1,7 @@
-//! What the packets of a capture say of each connection, interval by interval.
+//! What the packets of a capture say of each connection, step by step in time.
 //!
-//! A capture knows no congestion window and no acknowledgement that it has not seen. What it tells
-//! is what the wire shows: data acknowledged, data sent again, data in flight, and how long packets
-//! took to be answered.
-//!
-//! # Where it was captured
-//! At the sender the time between a segment and its acknowledgement is a round trip, by Karn's rule
-//! of segments that were sent once (RFC 6298, section 3), where it acknowledges nothing else. At the
-//! receiver that time is next to nothing; there a round trip is the time between an acknowledgement
-//! and the first segment that echoes its timestamp (RFC 7323, section 4). Which of the two it is,
-//! the longer one says.
+//! A capture knows no congestion window, and no packet that it has not seen. It shows data that was
+//! delivered, data that was sent again, data in flight, and how long packets took to be answered.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
@@ -18,14 +10,20 @@ use std::num::NonZeroU64;
 
 use serde::Serialize;
 
-use crate::reader::{self, ReadError, Seen};
+use crate::direction::{Direction, Moment};
+use crate::frames::{self, Content, Seen};
+use crate::place::Place;
+use crate::records::{self, ReadError};
 
-/// What a segment carries where the capture begins too late to say it.
-const MAX_SEGMENT_BYTES: u32 = 1448;
-/// The option of timestamps takes this from each segment.
-const TIMESTAMPS_BYTES: u32 = 12;
-/// Data further ahead or behind than this is of another connection between the same ports.
-const SAME_CONNECTION_BYTES: i64 = 1 << 30;
+/// Directions of connections that are followed: of half a kilobyte each.
+const DIRECTIONS_MAX: usize = 1 << 19;
+/// Steps of all connections, of 150 bytes each; beyond, steps become longer.
+const PARTS_MAX: usize = 1 << 19;
+/// A clock that goes back further than this was set; until then, packets were stored out of order.
+const CLOCK_NS: i128 = 1_000_000_000;
+/// A copy of a packet comes this soon, behind as many others.
+const COPY_NS: u64 = 1_000_000;
+const COPY_PACKETS: usize = 32;
 
 /// What a capture says.
 #[derive(Debug, Default, Serialize)]
@@ -34,8 +32,22 @@ pub struct Capture {
     pub duration_ns: u64,
     /// TCP packets.
     pub packets: u64,
+    /// Packets that were captured twice, as on two interfaces of a host; they count once.
+    pub copies: u64,
+    /// TCP packets that are cut before the end of their header, so that they say nothing.
+    pub too_short: u64,
+    /// Packets of link types that are not known here, and the lowest of these types.
+    pub unknown: u64,
+    /// See `unknown`.
+    pub unknown_link: Option<u32>,
+    /// How often the clock was set back. Time goes on from there.
+    pub clock_steps: u64,
     /// The file ends within a packet.
     pub is_cut: bool,
+    /// Length of a step.
+    pub step_ns: u64,
+    /// Directions with too small a share of all data to be told.
+    pub left_out: u64,
     /// One for each direction of a connection that carries data, in order of their first packet.
     pub connections: Vec<Connection>,
 }
@@ -51,342 +63,251 @@ pub struct Connection {
     pub start_ns: u64,
     /// When its last data was sent or acknowledged.
     pub end_ns: u64,
+    /// Its beginning is in the capture.
+    pub is_opened: bool,
+    /// Its acknowledgements are in the capture.
+    pub is_answered: bool,
     /// Most bytes of data in a packet on the wire.
     pub mss_bytes: u32,
     /// Segments of that size that the data sent comes to, what was sent again included.
     pub segments: u64,
-    /// Segments that were sent again, or seen out of order at the receiver.
+    /// Segments that were sent again.
     pub again: u64,
-    /// Bytes acknowledged.
-    pub acknowledged_bytes: u64,
-    /// It was captured at the receiver.
-    pub at_receiver: bool,
+    /// Segments that others overtook on their way.
+    pub reordered: u64,
+    /// Bytes acknowledged; without acknowledgements, those that were seen.
+    pub delivered_bytes: u64,
+    /// Bytes that were acknowledged and are not in the capture.
+    pub missed_bytes: u64,
+    /// Where it was captured.
+    pub place: Place,
+    /// Only one part of the round trip says where it was captured.
+    pub place_is_guess: bool,
     /// Shortest round trip.
     pub rtt_min_ns: Option<u64>,
-    /// What happened in each interval in which anything did.
-    pub intervals: Vec<Interval>,
+    /// Why there is none.
+    pub no_rtt: Option<&'static str>,
+    /// What happened in each step in which anything did.
+    pub steps: Steps,
 }
 
-/// A part of a connection's time.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Interval {
+/// What happened over time: columns, with a row for each step in which anything did.
+#[derive(Debug, Default, Serialize)]
+pub struct Steps {
     /// Its number, from 0 where the capture begins.
-    pub number: u64,
-    /// Bytes acknowledged.
-    pub acknowledged_bytes: u64,
+    pub number: Vec<u64>,
+    /// Bytes acknowledged; without acknowledgements, those that were seen.
+    pub delivered_bytes: Vec<u64>,
     /// Segments sent again.
-    pub again: u64,
-    /// Most bytes that were sent and not acknowledged.
-    pub in_flight_bytes: u64,
+    pub again: Vec<u64>,
+    /// Most bytes that were sent and not acknowledged, as their sender sees it.
+    pub in_flight_bytes: Vec<Option<u64>>,
+    /// Largest window that the receiver offered, if the handshake says how to read it.
+    pub window_bytes: Vec<Option<u64>>,
     /// Mean round trip.
-    pub rtt_mean_ns: Option<u64>,
+    pub rtt_mean_ns: Vec<Option<u64>>,
     /// Longest round trip.
-    pub rtt_max_ns: Option<u64>,
+    pub rtt_max_ns: Vec<Option<u64>>,
 }
 
-/// Reads a pcap or pcapng file and follows its connections.
+/// What is asked of a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Length of a step; twice as long, and so on, where there would be too many.
+    pub step_ns: NonZeroU64,
+    /// Directions with a smaller share of all data are left out.
+    pub least_share: f64,
+}
+
+/// Reads a pcap or pcapng file and follows its connections, as long as `goes_on` says so.
+///
+/// Memory does not grow with the length of the file, and is below half a gigabyte.
 ///
 /// # Errors
-/// If it is no capture, damaged, or of a link that is not known here.
-pub fn connections(file: impl Read, interval_ns: NonZeroU64) -> Result<Capture, ReadError> {
-    let mut followed = Followed::new(interval_ns);
-    let is_cut = reader::read(file, &mut |packet| followed.see(packet))?;
-    let mut connections: Vec<_> =
-        followed.directions.into_iter().filter_map(Direction::told).collect();
-    connections.sort_by_key(|it| (it.start_ns, it.sender, it.receiver));
-    let duration_ns = followed.last_ns;
-    Ok(Capture { duration_ns, packets: followed.packets, is_cut, connections })
+/// If it is no capture, damaged, has too many connections, or was cancelled.
+pub fn connections(
+    file: impl Read + Send,
+    wanted: Wanted,
+    goes_on: impl Fn() -> bool,
+) -> Result<Capture, ReadError> {
+    let mut followed = Followed::new(wanted.step_ns);
+    let is_cut = records::read(file, goes_on, &mut |frame| followed.frame(frame))?;
+    Ok(Capture { is_cut, ..followed.told(wanted.least_share) })
 }
 
-/// How far a number of 32 bits is ahead of another, as serial numbers count (RFC 1982).
-fn ahead(number: u32, other: u32) -> i64 {
-    i64::from(number.wrapping_sub(other) as i32)
-}
+type Ends = (SocketAddr, SocketAddr);
 
 struct Followed {
-    interval_ns: NonZeroU64,
-    packets: u64,
-    /// When the first packet was captured.
-    first_ns: Option<u64>,
-    last_ns: u64,
+    found: Capture,
+    step_ns: NonZeroU64,
+    clock: Clock,
+    copies: Copies,
     directions: Vec<Direction>,
     /// The newest direction from one address to another.
-    newest: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    newest: BTreeMap<Ends, usize>,
+    parts: usize,
 }
 
 impl Followed {
-    fn new(interval_ns: NonZeroU64) -> Self {
+    fn new(step_ns: NonZeroU64) -> Self {
         Self {
-            interval_ns,
-            packets: 0,
-            first_ns: None,
-            last_ns: 0,
+            found: Capture::default(),
+            step_ns,
+            clock: Clock::default(),
+            copies: Copies::default(),
             directions: Vec::new(),
             newest: BTreeMap::new(),
+            parts: 0,
         }
     }
 
-    fn see(&mut self, packet: &Seen) {
-        let first_ns = *self.first_ns.get_or_insert(packet.time_ns);
-        // Clocks are set back at times.
-        let time_ns = packet.time_ns.saturating_sub(first_ns);
-        self.packets += 1;
-        self.last_ns = self.last_ns.max(time_ns);
-        let number = time_ns / self.interval_ns;
-        let sent = self.direction(packet);
-        self.directions[sent].data(packet, time_ns, number);
-        if let Some(&answered) = self.newest.get(&(packet.destination, packet.source)) {
-            self.directions[answered].answer(packet, time_ns, number);
+    fn frame(&mut self, frame: &records::Frame) -> Result<(), ReadError> {
+        match frames::content(frame) {
+            Content::Tcp(packet) => self.packet(&packet)?,
+            Content::Cut => self.found.too_short += 1,
+            Content::Unknown(link) => {
+                self.found.unknown += 1;
+                let least = self.found.unknown_link.map_or(link, |known| known.min(link));
+                self.found.unknown_link = Some(least);
+            }
+            Content::Other => {}
         }
+        Ok(())
+    }
+
+    fn packet(&mut self, packet: &Seen) -> Result<(), ReadError> {
+        let time_ns = self.clock.time_ns(packet.time_ns);
+        self.found.packets += 1;
+        if self.copies.is_one(packet) {
+            self.found.copies += 1;
+            return Ok(());
+        }
+        let now = Moment { time_ns, number: time_ns / self.step_ns };
+        let sent = self.sent(packet)?;
+        let answered = self.answered(packet)?;
+        if let Some(answered) = answered {
+            if packet.syn {
+                let opening = self.directions[answered].opening();
+                self.directions[sent].answers(opening);
+            }
+            self.change(answered, |direction| direction.answer(packet, now));
+        }
+        self.change(sent, |direction| direction.data(packet, now));
+        while self.parts > PARTS_MAX {
+            self.halve();
+        }
+        Ok(())
     }
 
     /// The direction that a packet is of: a new one if it opens a connection.
-    fn direction(&mut self, packet: &Seen) -> usize {
+    fn sent(&mut self, packet: &Seen) -> Result<usize, ReadError> {
         let ends = (packet.source, packet.destination);
         match self.newest.get(&ends) {
-            Some(&known) if self.directions[known].holds(packet) => known,
-            _ => {
-                self.directions.push(Direction::new(packet));
-                self.newest.insert(ends, self.directions.len() - 1);
-                self.directions.len() - 1
-            }
+            Some(&known) if self.directions[known].holds(packet) => Ok(known),
+            _ => self.add(ends, Direction::of(packet)),
+        }
+    }
+
+    /// The direction that a packet answers: a new one if nothing of it was captured.
+    fn answered(&mut self, packet: &Seen) -> Result<Option<usize>, ReadError> {
+        let ends = (packet.destination, packet.source);
+        let Some(acknowledgement) = packet.acknowledgement else { return Ok(None) };
+        match self.newest.get(&ends) {
+            Some(&known) => Ok(Some(known)),
+            None => self.add(ends, Direction::answered_by(packet, acknowledgement)).map(Some),
+        }
+    }
+
+    fn add(&mut self, ends: Ends, direction: Direction) -> Result<usize, ReadError> {
+        if self.directions.len() == DIRECTIONS_MAX {
+            return Err(ReadError::Connections(DIRECTIONS_MAX / 2));
+        }
+        self.directions.push(direction);
+        self.newest.insert(ends, self.directions.len() - 1);
+        Ok(self.directions.len() - 1)
+    }
+
+    fn change(&mut self, number: usize, change: impl FnOnce(&mut Direction)) {
+        let direction = &mut self.directions[number];
+        let before = direction.parts();
+        change(direction);
+        self.parts += direction.parts() - before;
+    }
+
+    fn halve(&mut self) {
+        self.step_ns = self.step_ns.saturating_add(self.step_ns.get());
+        self.directions.iter_mut().for_each(Direction::halve);
+        self.parts = self.directions.iter().map(Direction::parts).sum();
+    }
+
+    fn told(mut self, least_share: f64) -> Capture {
+        let told = self.directions.iter().filter_map(|it| Some((it, it.told()?)));
+        let mut told: Vec<_> = told.collect();
+        let whole: u64 = told.iter().map(|(_, it)| it.delivered_bytes).sum();
+        let with_data = told.iter().filter(|(_, it)| it.delivered_bytes > 0).count();
+        let least = least_share * whole as f64;
+        told.retain(|(_, it)| it.delivered_bytes > 0 && it.delivered_bytes as f64 >= least);
+        self.found.left_out = (with_data - told.len()) as u64;
+        let mut connections: Vec<_> = told
+            .into_iter()
+            .map(|(direction, told)| Connection { steps: direction.steps(), ..told })
+            .collect();
+        connections.sort_by_key(|it| (it.start_ns, it.sender, it.receiver));
+        Capture {
+            connections,
+            duration_ns: self.clock.latest_ns.unwrap_or(0),
+            clock_steps: self.clock.steps,
+            step_ns: self.step_ns.get(),
+            ..self.found
         }
     }
 }
 
-/// Data that was not acknowledged when it was last looked at.
-struct Outstanding {
-    start: i64,
-    end: i64,
-    sent_ns: u64,
-    again: bool,
-}
-
-/// Round trips of one of the two kinds.
-#[derive(Clone, Copy, Default)]
-struct Rtts {
-    count: u64,
-    sum_ns: u64,
-    min_ns: Option<u64>,
-    max_ns: Option<u64>,
-}
-
-impl Rtts {
-    fn add(&mut self, rtt_ns: u64) {
-        self.count += 1;
-        self.sum_ns = self.sum_ns.saturating_add(rtt_ns);
-        self.min_ns = Some(self.min_ns.map_or(rtt_ns, |least| least.min(rtt_ns)));
-        self.max_ns = self.max_ns.max(Some(rtt_ns));
-    }
-
-    fn mean_ns(&self) -> Option<u64> {
-        self.sum_ns.checked_div(self.count)
-    }
-}
-
+/// Time since the first packet, which goes on if a clock was set back.
 #[derive(Default)]
-struct Part {
-    acknowledged_bytes: u64,
-    again_bytes: u64,
-    in_flight_bytes: u64,
-    /// As the sender and as the receiver sees them.
-    rtts: [Rtts; 2],
+struct Clock {
+    /// What is added to what the capture shows.
+    shift_ns: i128,
+    latest_ns: Option<u64>,
+    steps: u64,
 }
 
-const SENDER: usize = 0;
-const RECEIVER: usize = 1;
-
-/// One direction of a connection as it goes on. Positions count bytes from the first one seen.
-struct Direction {
-    sender: SocketAddr,
-    receiver: SocketAddr,
-    /// The sequence number of position 0.
-    first: u32,
-    /// Behind the last byte that was sent, and that was acknowledged.
-    sent: i64,
-    acknowledged: Option<i64>,
-    outstanding: VecDeque<Outstanding>,
-    /// Timestamps of acknowledgements that no data has echoed, and when they were seen.
-    unanswered: VecDeque<(u32, u64)>,
-    is_opened: bool,
-    has_timestamps: bool,
-    /// What the receiver takes.
-    max_segment_bytes: Option<u32>,
-    largest_bytes: u32,
-    data_bytes: u64,
-    again_bytes: u64,
-    /// When the first data was sent, and when anything happened last.
-    start_ns: Option<u64>,
-    end_ns: u64,
-    rtts: [Rtts; 2],
-    parts: BTreeMap<u64, Part>,
+impl Clock {
+    fn time_ns(&mut self, captured_ns: u64) -> u64 {
+        let captured_ns = i128::from(captured_ns);
+        let Some(latest_ns) = self.latest_ns else {
+            (self.shift_ns, self.latest_ns) = (-captured_ns, Some(0));
+            return 0;
+        };
+        if captured_ns + self.shift_ns + CLOCK_NS < i128::from(latest_ns) {
+            self.shift_ns = i128::from(latest_ns) - captured_ns;
+            self.steps += 1;
+        }
+        let time_ns = u64::try_from(captured_ns + self.shift_ns).unwrap_or(0).max(latest_ns);
+        self.latest_ns = Some(time_ns);
+        time_ns
+    }
 }
 
-impl Direction {
-    fn new(packet: &Seen) -> Self {
-        let first = packet.sequence.wrapping_add(u32::from(packet.syn));
-        Self {
-            sender: packet.source,
-            receiver: packet.destination,
-            first,
-            sent: 0,
-            acknowledged: None,
-            outstanding: VecDeque::new(),
-            unanswered: VecDeque::new(),
-            is_opened: packet.syn,
-            has_timestamps: false,
-            max_segment_bytes: None,
-            largest_bytes: 0,
-            data_bytes: 0,
-            again_bytes: 0,
-            start_ns: None,
-            end_ns: 0,
-            rtts: <[Rtts; 2]>::default(),
-            parts: BTreeMap::new(),
-        }
-    }
+/// Finds what was captured twice: on two interfaces of a host, or before and behind a switch.
+#[derive(Default)]
+struct Copies(VecDeque<Seen>);
 
-    /// The position of a sequence number: the nearest to what was sent last.
-    fn position(&self, sequence: u32) -> i64 {
-        let last = self.first.wrapping_add((self.sent & i64::from(u32::MAX)) as u32);
-        self.sent + ahead(sequence, last)
-    }
-
-    /// Whether a packet belongs to this connection, and not to a later one between the same ports.
-    fn holds(&self, packet: &Seen) -> bool {
-        if packet.syn {
-            let is_same = self.is_opened && packet.sequence.wrapping_add(1) == self.first;
-            return is_same && self.sent == 0;
+impl Copies {
+    /// A copy has the number of its original, which no other packet has for long.
+    fn is_one(&mut self, packet: &Seen) -> bool {
+        if packet.identification == 0 {
+            return false;
         }
-        (self.position(packet.sequence) - self.sent).abs() < SAME_CONNECTION_BYTES
-    }
-
-    /// A packet of the sender: its data, and the timestamp that it echoes.
-    fn data(&mut self, packet: &Seen, time_ns: u64, number: u64) {
-        if packet.syn || packet.payload_bytes == 0 {
-            return;
+        let is_one = self.0.iter().any(|other| {
+            other.identification == packet.identification
+                && packet.time_ns.abs_diff(other.time_ns) <= COPY_NS
+                && *other == Seen { time_ns: other.time_ns, ..*packet }
+        });
+        if self.0.len() == COPY_PACKETS {
+            self.0.pop_front();
         }
-        self.start_ns.get_or_insert(time_ns);
-        self.end_ns = time_ns;
-        self.has_timestamps |= packet.timestamps.is_some();
-        self.largest_bytes = self.largest_bytes.max(packet.payload_bytes);
-        self.data_bytes += u64::from(packet.payload_bytes);
-        self.echoed(packet, time_ns, number);
-        let start = self.position(packet.sequence);
-        let end = start + i64::from(packet.payload_bytes);
-        if start < self.sent {
-            let again = (end.min(self.sent) - start).unsigned_abs();
-            self.again_bytes += again;
-            self.parts.entry(number).or_default().again_bytes += again;
-            self.mark(start, end);
-        }
-        if end > self.sent {
-            let new = Outstanding { start: self.sent, end, sent_ns: time_ns, again: false };
-            self.sent = end;
-            self.outstanding.push_back(new);
-        }
-        let in_flight = self.sent - self.acknowledged.unwrap_or(0).min(self.sent);
-        let part = self.parts.entry(number).or_default();
-        part.in_flight_bytes = part.in_flight_bytes.max(in_flight.unsigned_abs());
-    }
-
-    /// Notes what was sent again: its acknowledgement says nothing of a round trip.
-    fn mark(&mut self, start: i64, end: i64) {
-        let first = self.outstanding.partition_point(|it| it.end <= start);
-        for it in self.outstanding.range_mut(first..).take_while(|it| it.start < end) {
-            it.again = true;
-        }
-    }
-
-    /// Data that echoes the timestamp of an acknowledgement ends a round trip.
-    fn echoed(&mut self, packet: &Seen, time_ns: u64, number: u64) {
-        let Some(timestamps) = packet.timestamps else { return };
-        while let Some(&(value, seen_ns)) = self.unanswered.front() {
-            if ahead(timestamps.echo, value) < 0 {
-                return;
-            }
-            self.unanswered.pop_front();
-            if value == timestamps.echo {
-                self.rtt(RECEIVER, time_ns.saturating_sub(seen_ns), number);
-            }
-        }
-    }
-
-    /// A packet of the other side: what it acknowledges, and its timestamp.
-    fn answer(&mut self, packet: &Seen, time_ns: u64, number: u64) {
-        if packet.syn {
-            self.max_segment_bytes = packet.max_segment_bytes.map(u32::from);
-        }
-        let (Some(acknowledgement), Some(_)) = (packet.acknowledgement, self.start_ns) else {
-            return;
-        };
-        // The end of a connection has a number, too, and captures miss packets.
-        let acknowledged = self.position(acknowledgement).min(self.sent);
-        if let Some(timestamps) = packet.timestamps {
-            if self.unanswered.back().is_none_or(|&(value, _)| value != timestamps.value) {
-                self.unanswered.push_back((timestamps.value, time_ns));
-            }
-        }
-        let before = self.acknowledged.unwrap_or(0);
-        if acknowledged <= before {
-            return;
-        }
-        self.acknowledged = Some(acknowledged);
-        self.end_ns = time_ns;
-        let part = self.parts.entry(number).or_default();
-        part.acknowledged_bytes += (acknowledged - before).unsigned_abs();
-        let arrived = self.outstanding.partition_point(|it| it.end <= acknowledged);
-        let (mut newest_ns, mut is_held_up) = (time_ns, false);
-        for it in self.outstanding.drain(..arrived) {
-            newest_ns = it.sent_ns;
-            is_held_up |= it.again; // what follows a hole arrived before it was filled
-        }
-        if arrived > 0 && !is_held_up {
-            self.rtt(SENDER, time_ns.saturating_sub(newest_ns), number);
-        }
-    }
-
-    fn rtt(&mut self, side: usize, rtt_ns: u64, number: u64) {
-        self.rtts[side].add(rtt_ns);
-        self.parts.entry(number).or_default().rtts[side].add(rtt_ns);
-    }
-
-    /// What it came to, if it carried data.
-    fn told(self) -> Option<Connection> {
-        let start_ns = self.start_ns?;
-        let [here, there] = self.rtts.map(|rtts| rtts.mean_ns().unwrap_or(0));
-        let at_receiver = there / 2 > here;
-        let side = if at_receiver { RECEIVER } else { SENDER };
-        let mss_bytes = self.mss_bytes();
-        let segments = |bytes: u64| bytes.div_ceil(u64::from(mss_bytes));
-        let interval = |(number, part): (u64, Part)| Interval {
-            number,
-            acknowledged_bytes: part.acknowledged_bytes,
-            again: segments(part.again_bytes),
-            in_flight_bytes: part.in_flight_bytes,
-            rtt_mean_ns: part.rtts[side].mean_ns(),
-            rtt_max_ns: part.rtts[side].max_ns,
-        };
-        Some(Connection {
-            sender: self.sender,
-            receiver: self.receiver,
-            start_ns,
-            end_ns: self.end_ns,
-            mss_bytes,
-            segments: segments(self.data_bytes),
-            again: segments(self.again_bytes),
-            acknowledged_bytes: self.acknowledged.unwrap_or(0).unsigned_abs(),
-            at_receiver,
-            rtt_min_ns: self.rtts[side].min_ns,
-            intervals: self.parts.into_iter().map(interval).collect(),
-        })
-    }
-
-    /// What a packet carries on the wire: what is captured at a host may be cut into packets later.
-    fn mss_bytes(&self) -> u32 {
-        let options_bytes = if self.has_timestamps { TIMESTAMPS_BYTES } else { 0 };
-        let taken =
-            self.max_segment_bytes.map_or(MAX_SEGMENT_BYTES, |it| it.saturating_sub(options_bytes));
-        self.largest_bytes.min(taken).max(1)
+        self.0.push_back(*packet);
+        is_one
     }
 }

@@ -88,12 +88,17 @@
 
 mod connections;
 mod conversation;
+mod direction;
+mod frames;
 mod packet;
-mod reader;
+mod parts;
+mod place;
+mod records;
 mod writer;
 
-pub use connections::{Capture, Connection, Interval, connections};
+pub use connections::{Capture, Connection, Steps, Wanted, connections};
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
 pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
-pub use reader::{ReadError, is_capture};
+pub use place::Place;
+pub use records::{ReadError, is_capture};
 pub use writer::{CLOCK_AT_START_NS, Handshake, Writer};

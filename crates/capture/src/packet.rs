@@ -56,7 +56,7 @@ pub struct TcpFlags {
 }
 
 /// The timestamps option (RFC 7323, section 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Hash, PartialEq, Eq)]
 pub struct Timestamps {
     /// The clock of whoever sends the packet (TSval).
     pub value: u32,

@@ -9,15 +9,14 @@ mod testbed;
 #[path = "no_testbed.rs"]
 mod testbed;
 
-use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, ErrorKind, Read};
 use std::num::NonZeroU64;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_algorithm::own::{self, OwnError};
+use dumbbell_capture::{ReadError, Wanted};
 use dumbbell_record::Output;
 use dumbbell_simulator::{Control, Error};
 use dumbbell_tcp::StackChoice;
@@ -254,14 +253,38 @@ fn is_capture(start: &[u8]) -> bool {
     dumbbell_capture::is_capture(start)
 }
 
+/// A file of Python: an object whose `read(n)` gives at most n bytes, and none at the end.
+struct PythonFile(Py<PyAny>);
+
+impl Read for PythonFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let read = self.0.call_method1(py, "read", (buffer.len(),))?;
+            let bytes = read.bind(py).cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
+            let read = buffer.get_mut(..bytes.len()).ok_or(ErrorKind::InvalidData)?;
+            read.copy_from_slice(bytes);
+            Ok(bytes.len())
+        })
+    }
+}
+
 /// What a capture says of its TCP connections as JSON; ValueError says why it is none.
 #[pyfunction]
-fn read_capture(py: Python<'_>, path: PathBuf, interval_ns: NonZeroU64) -> PyResult<String> {
-    py.detach(|| {
-        let file = BufReader::new(File::open(path)?);
-        let found = dumbbell_capture::connections(file, interval_ns)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(serde_json::to_string(&found).expect("a capture has only plain values"))
+#[pyo3(signature = (file, step_ns, least_share, cancel=None))]
+fn read_capture(
+    py: Python<'_>,
+    file: Py<PyAny>,
+    step_ns: NonZeroU64,
+    least_share: f64,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let control = control(cancel);
+    let wanted = Wanted { step_ns, least_share };
+    let goes_on = || !control.cancelled.load(Ordering::Relaxed);
+    py.detach(|| match dumbbell_capture::connections(PythonFile(file), wanted, goes_on) {
+        Ok(found) => Ok(serde_json::to_string(&found).expect("a capture has only plain values")),
+        Err(ReadError::Cancelled) => Err(Cancelled::new_err(())),
+        Err(error) => Err(PyValueError::new_err(error.to_string())),
     })
 }
 

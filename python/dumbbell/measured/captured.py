@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
 
 import msgspec
 import polars as pl
@@ -11,123 +12,255 @@ from msgspec.json import Decoder
 
 from dumbbell import _core
 from dumbbell.errors import InputError
-from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
-from dumbbell.running.cancelling import crew
+from dumbbell.measured.decoding import SECONDS_MAX
+from dumbbell.measured.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
+from dumbbell.measured.opening import Source
+from dumbbell.running.cancelling import CancelToken, crew
 from dumbbell.running.executor import in_order_of_completion
 from dumbbell.units import NS_PER_S
 
-INTERVAL_S: Final = 0.1
+STEP_S: Final = 0.1
 
-_INTERVAL_NS: Final = int(INTERVAL_S * NS_PER_S)
-_LONGEST_S: Final = 86_400
+_STEP_NS: Final = int(STEP_S * NS_PER_S)
 
-_MUCH: Final = 0.01
+_LEAST_SHARE: Final = 0.01
 """What carries a smaller share of all bytes is no flow of interest."""
 
+_LINKS: Final = "Ethernet, IP, PPP, loopback or Linux cooked packets"
 
-class _Interval(msgspec.Struct):
-    number: int
-    acknowledged_bytes: int
-    again: int
-    rtt_mean_ns: int | None
+Place = Literal["sender", "receiver", "between"]
+
+
+class _Steps(msgspec.Struct):
+    """Columns, with a row for each step in which anything happened."""
+
+    number: list[int]
+    delivered_bytes: list[int]
+    again: list[int]
+    in_flight_bytes: list[int | None]
+    window_bytes: list[int | None]
+    rtt_mean_ns: list[int | None]
+    rtt_max_ns: list[int | None]
 
 
 class _Connection(msgspec.Struct):
+    """One direction of a connection."""
+
     sender: str
     receiver: str
     start_ns: int
     end_ns: int
+    is_opened: bool
+    is_answered: bool
     mss_bytes: int
     segments: int
     again: int
-    acknowledged_bytes: int
-    at_receiver: bool
+    reordered: int
+    delivered_bytes: int
+    missed_bytes: int
+    place: Place
+    place_is_guess: bool
     rtt_min_ns: int | None
-    intervals: list[_Interval]
+    no_rtt: str | None
+    steps: _Steps
 
 
 class _Capture(msgspec.Struct):
     packets: int
+    copies: int
+    too_short: int
+    unknown: int
+    unknown_link: int | None
+    clock_steps: int
     is_cut: bool
+    step_ns: int
+    left_out: int
     connections: list[_Connection]
 
 
 _read_capture: Final = Decoder(_Capture).decode
 
 
-def read(file: Path) -> Measurement:
+def read(source: Source) -> Measurement:
     """Follow the connections of a capture; what is none, or damaged, is an InputError."""
-    try:
-        with crew("capture", 1) as pool:
-            asked = pool.submit(_core.read_capture, file, _INTERVAL_NS)
-            (told,) = in_order_of_completion([asked])
-    except ValueError as error:
-        raise InputError(str(error), source=str(file), valid="a pcap or pcapng file") from None
-    found = _read_capture(told)
-    whole = sum(each.acknowledged_bytes for each in found.connections)
-    kept = [each for each in found.connections if each.acknowledged_bytes > _MUCH * whole]
+    found = _read(source)
+    kept = found.connections
     if not kept:
-        raise InputError(
-            f"no TCP connection in its {found.packets:,} TCP packets has data that is acknowledged",
-            source=str(file),
-            valid="a capture with both directions of a connection",
-        )
+        raise _nothing(found, source)
     first_ns = min(each.start_ns for each in kept)
     last_ns = max(each.end_ns for each in kept)
-    if last_ns - first_ns > _LONGEST_S * NS_PER_S:
+    if last_ns - first_ns > SECONDS_MAX * NS_PER_S:
         raise InputError(
             f"its connections last {(last_ns - first_ns) / NS_PER_S:,.0f} s",
-            source=str(file),
-            valid=f"at most {_LONGEST_S:,} s; `editcap -A START -B STOP` cuts a part out",
+            source=str(source.file),
+            valid=f"at most {SECONDS_MAX:,} s; `editcap -A START -B STOP` cuts a part out",
         )
-    flows = [_flow(each, first_ns) for each in kept]
+    names = _labels(kept)
+    ways = _directions(kept)
+    flows = [
+        _flow(each, name, way, first_ns, found.step_ns)
+        for each, name, way in zip(kept, names, ways, strict=True)
+    ]
     duration_s = max(flow.end_s for flow in flows)
     tool = f"a capture of {found.packets:,} TCP packets"
-    return Measurement(file, tool, duration_s, flows, _notes(found, kept))
+    notes = list(_notes(found, is_cut=found.is_cut or source.is_cut))
+    return Measurement(source.file, tool, duration_s, flows, notes)
 
 
-def _notes(found: _Capture, kept: list[_Connection]) -> list[str]:
-    notes = []
-    if found.is_cut:
-        notes.append("the capture ends within a packet")
-    if len(kept) < len(found.connections):
-        left = len(found.connections) - len(kept)
-        notes.append(f"{left} connections with less than {_MUCH:.0%} of all bytes are left out")
-    receivers = sum(each.at_receiver for each in kept)
-    if receivers:
-        where = "all flows" if receivers == len(kept) else f"{receivers} flows"
-        notes.append(
-            f"captured at the receiver of {where}: RTTs are those that it sees, and what arrives"
-            " late counts as sent again"
+def _read(source: Source) -> _Capture:
+    cancel = CancelToken()
+    try:
+        with crew("capture", 1) as pool, cancel.on_error():
+            asked = pool.submit(
+                _core.read_capture, source, _STEP_NS, _LEAST_SHARE, cancel=cancel.core
+            )
+            (told,) = in_order_of_completion([asked])
+    except ValueError as error:
+        source.check()
+        raise InputError(
+            str(error), source=str(source.file), valid="a pcap or pcapng file"
+        ) from None
+    source.check()
+    return _read_capture(told)
+
+
+def _nothing(found: _Capture, source: Source) -> InputError:
+    """Say why there is nothing to measure."""
+    problem = f"no connection in its {found.packets:,} TCP packets carries data"
+    valid = "a capture of a TCP transfer"
+    if found.left_out:
+        problem = f"none of its {found.left_out:,} connections has {_LEAST_SHARE:.0%} of all bytes"
+        valid = "a capture of up to 100 connections; `tcpdump -r FILE -w PART FILTER` takes a part"
+    elif not found.packets and found.too_short:
+        problem = f"all {found.too_short:,} TCP packets are cut before the end of their header"
+        valid = "`tcpdump -s 100`, or more"
+    elif not found.packets and found.unknown:
+        problem = f"its packets are of link type {found.unknown_link}, which is not read"
+        valid = f"a capture of {_LINKS}"
+    return InputError(problem, source=str(source.file), valid=valid)
+
+
+def _notes(found: _Capture, *, is_cut: bool) -> Iterator[str]:
+    if is_cut:
+        yield "the file ends within a packet, and what is before it is used"
+    if found.too_short:
+        yield f"{found.too_short:,} TCP packets are cut before the end of their header"
+    if found.unknown:
+        yield f"{found.unknown:,} packets of link type {found.unknown_link} are left out"
+    if found.copies:
+        yield f"{found.copies:,} packets were captured twice, and count once"
+    if found.clock_steps:
+        yield f"the clock was set back {found.clock_steps} times: time goes on from there"
+    if found.left_out:
+        share = f"{_LEAST_SHARE:.0%}"
+        yield f"{found.left_out:,} connections with less than {share} of all bytes are left out"
+    if found.step_ns > _STEP_NS:
+        yield f"steps of {found.step_ns / NS_PER_S:g} s, as it is long"
+    yield from _of_connections(found.connections)
+
+
+def _of_connections(kept: Sequence[_Connection]) -> Iterator[str]:
+    places = Counter(each.place for each in kept if each.is_answered)
+    for place, count in places.items():
+        where = "between the hosts" if place == "between" else f"at the {place}"
+        yield f"captured {where} of {_all_or(count, len(kept))}"
+    guesses = sum(each.place_is_guess and each.is_answered for each in kept)
+    if guesses:
+        yield (
+            f"where it was captured is a guess for {_all_or(guesses, len(kept))}: neither a"
+            " handshake nor the sender's answers show the other part of the round trip"
         )
-    return notes
+    for reason, count in Counter(each.no_rtt for each in kept if each.no_rtt).items():
+        yield f"no RTT of {_all_or(count, len(kept))}: {reason}"
+    one_way = sum(not each.is_answered for each in kept)
+    if one_way:
+        yield f"goodput of {_all_or(one_way, len(kept))} is of data seen, not acknowledged"
+    reordered = sum(each.reordered for each in kept)
+    if reordered:
+        yield f"{reordered:,} segments were overtaken on their way, which is no loss"
+    missed = sum(each.missed_bytes for each in kept)
+    if missed:
+        yield f"{missed:,} bytes were acknowledged that are not in the capture"
 
 
-def _flow(found: _Connection, first_ns: int) -> MeasuredFlow:
-    rows: list[dict[str, Any]] = []
-    known = {part.number: part for part in found.intervals}
-    for number in range(found.start_ns // _INTERVAL_NS, found.end_ns // _INTERVAL_NS + 1):
-        part = known.get(number)
-        rtt_ns = None if part is None else part.rtt_mean_ns
-        acknowledged = 0 if part is None else part.acknowledged_bytes
-        rows.append(
-            {
-                "time_s": (number + 0.5) * INTERVAL_S - first_ns / NS_PER_S,
-                "goodput_mbit_per_s": acknowledged * 8 / INTERVAL_S / 1e6,
-                "rtt_ms": None if rtt_ns is None else rtt_ns / 1e6,
-                "retransmitted": 0 if part is None else part.again,
-            }
-        )
+def _all_or(count: int, all_of_them: int) -> str:
+    if count == all_of_them:
+        return "all flows" if count > 1 else "the flow"
+    return f"{count} of {all_of_them} flows"
+
+
+def _labels(kept: Sequence[_Connection]) -> list[str]:
+    """Name each flow by its ends; ports may be used again."""
+    seen = Counter[str]()
+    names = []
+    for each in kept:
+        name = f"{each.sender} to {each.receiver}"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}, {seen[name]}")
+    return names
+
+
+def _directions(kept: Sequence[_Connection]) -> list[Direction]:
+    """Return which way each flow's data goes: that of the largest is the way forward."""
+    main = max(kept, key=lambda each: each.delivered_bytes)
+    return ["forward" if _goes_with(main, each) else "reverse" for each in kept]
+
+
+def _goes_with(main: _Connection, other: _Connection) -> bool:
+    ends = [each.rpartition(":") for each in (main.sender, main.receiver)]
+    others = [each.rpartition(":") for each in (other.sender, other.receiver)]
+    # Of two ends on one host, the ports say which is which.
+    place = 2 if ends[0][0] == ends[1][0] else 0
+    sender, receiver = (end[place] for end in ends)
+    from_, to = (end[place] for end in others)
+    if from_ == sender or to == receiver:
+        return True
+    if from_ == receiver or to == sender:
+        return False
+    return other.place == main.place
+
+
+def _flow(
+    found: _Connection, label: str, direction: Direction, first_ns: int, step_ns: int
+) -> MeasuredFlow:
     seconds = (found.end_ns - found.start_ns) / NS_PER_S
     return MeasuredFlow(
-        f"{found.sender} to {found.receiver}",
+        label,
         None,
         (found.start_ns - first_ns) / NS_PER_S,
         (found.end_ns - first_ns) / NS_PER_S,
-        pl.DataFrame(rows, schema=SAMPLES),
-        mss_bytes=found.mss_bytes,
-        segments=found.segments,
-        retransmitted=found.again,
+        _samples(found.steps, first_ns, step_ns),
+        mss_bytes=found.mss_bytes if found.segments else None,
+        segments=found.segments or None,
+        retransmitted=found.again if found.segments else None,
         rtt_min_ms=None if found.rtt_min_ns is None else found.rtt_min_ns / 1e6,
-        goodput_mbit_per_s=found.acknowledged_bytes * 8 / seconds / 1e6 if seconds > 0 else None,
+        no_rtt=found.no_rtt,
+        goodput_mbit_per_s=found.delivered_bytes * 8 / seconds / 1e6 if seconds > 0 else None,
+        direction=direction,
+    )
+
+
+def _samples(steps: _Steps, first_ns: int, step_ns: int) -> pl.DataFrame:
+    """Return a row for each step in which anything happened, and for those at either side."""
+    step_s = step_ns / NS_PER_S
+    told = pl.DataFrame(
+        {name: pl.Series(getattr(steps, name), dtype=pl.Int64) for name in _Steps.__struct_fields__}
+    )
+    around = pl.concat([told["number"] - 1, told["number"], told["number"] + 1]).unique().sort()
+    inner = around.filter(around.is_between(steps.number[0], steps.number[-1]))
+    rows = pl.DataFrame({"number": inner}).join(told, on="number", how="left")
+    milliseconds = 1e6
+    return (
+        rows.sort("number")
+        .select(
+            time_s=(pl.col("number") + 0.5) * step_s - first_ns / NS_PER_S,
+            goodput_mbit_per_s=pl.col("delivered_bytes").fill_null(0) * 8 / step_s / 1e6,
+            rtt_ms=pl.col("rtt_mean_ns") / milliseconds,
+            retransmitted=pl.col("again").fill_null(0).cast(pl.Float64),
+            rtt_high_ms=pl.col("rtt_max_ns") / milliseconds,
+            congestion_window_bytes=pl.lit(None, dtype=pl.Float64),
+            receive_window_bytes=pl.col("window_bytes").cast(pl.Float64),
+            in_flight_bytes=pl.col("in_flight_bytes").cast(pl.Float64),
+        )
+        .select(*SAMPLES)
     )

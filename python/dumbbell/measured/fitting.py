@@ -136,8 +136,9 @@ def _base_ms(measured: Measurement, given: Mapping[str, str]) -> float:
         return parse_time(given["rtt"]) / 1e6
     least_ms = [flow.rtt_min_ms for flow in measured.flows if flow.rtt_min_ms is not None]
     if not least_ms:
+        why = next((f": {flow.no_rtt}" for flow in measured.flows if flow.no_rtt), "")
         raise InputError(
-            "no RTT is in the file",
+            f"no RTT is in the file{why}",
             source=str(measured.file),
             valid="--rtt, of the path while nothing waits; or a file with the sender's side: of"
             " `iperf3 --reverse`, one with --get-server-output and a server that has --json",

@@ -46,6 +46,8 @@ class MeasuredFlow:
     segments: int | None = None
     retransmitted: int | None = None
     rtt_min_ms: float | None = None
+    no_rtt: str | None = None
+    """Why there is no RTT, if the file says it."""
     goodput_mbit_per_s: float | None = None
     direction: Direction = "forward"
     """Of its data. Flows of one file may go both ways."""

@@ -20,6 +20,9 @@ _BUFFER_MIN_BYTES: Final = 2304
 _STEPS_MAX: Final = 100
 """Of an application's rate that changes."""
 
+_SAMPLES_MAX: Final = 10_000
+"""Of a simulated flow."""
+
 _LATE_S: Final = 0.05
 _EARLY_S: Final = 1.0
 """What starts or ends by so much after or before the others has a time of its own."""
@@ -62,8 +65,12 @@ def scenario(measured: Measurement, fitted: Path, algorithm: str | None) -> dict
 
 
 def interval_ms(measured: Measurement) -> int:
-    """Return the interval at which the simulated flows are sampled: like the measured ones."""
-    return max(1, round(1000 * min(map(rates.interval_s, measured.flows))))
+    """Return the interval at which the simulated flows are sampled: like the measured ones.
+
+    Of a long measurement it is longer, so that a run has room for its samples.
+    """
+    step_s = max(min(map(rates.interval_s, measured.flows)), measured.duration_s / _SAMPLES_MAX)
+    return max(1, round(1000 * step_s))
 
 
 def _flow(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import stat
-import zlib
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +13,7 @@ from dumbbell.errors import InputError
 from dumbbell.measured import captured, flent, iperf3
 from dumbbell.measured.decoding import documents, malformed
 from dumbbell.measured.measurement import Measurement
+from dumbbell.measured.opening import opened
 
 VALID: Final = (
     "what `iperf3 --json` or --json-stream writes, a data file of Flent (*.flent.gz), or a pcap or"
@@ -24,9 +21,6 @@ VALID: Final = (
 )
 
 _TEXT_BYTES_MAX: Final = 64_000_000
-_COMPRESSED: Final = {b"\x1f\x8b": gzip.GzipFile, b"BZ": bz2.BZ2File}
-"""How files begin that another program compressed, and what opens them."""
-
 
 _NOTHING: Final = msgspec.Raw()
 
@@ -52,30 +46,10 @@ _read_keys: Final = Decoder(_Keys).decode
 
 def read(file: Path) -> Measurement:
     """Read a file of any of the tools; another one is an InputError that says what is read."""
-    try:
-        found = file.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise InputError("not a regular file", source=str(file), valid=VALID)
-        with file.open("rb") as opened:
-            start = opened.read(4)
-        if _core.is_capture(start):
-            return captured.read(file)
-        text = _text(file, start)
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot read it: {reason}", source=str(file), valid=VALID) from None
-    return _read_json(text, file)
-
-
-def _text(file: Path, start: bytes) -> bytes:
-    opener = _COMPRESSED.get(start[:2])
-    with opener(file) if opener else file.open("rb") as opened:
-        content: bytes = opened.read(_TEXT_BYTES_MAX + 1)
-    if len(content) > _TEXT_BYTES_MAX:
-        raise InputError(
-            "too large", source=str(file), valid=f"at most {_TEXT_BYTES_MAX // 10**6} MB of text"
-        )
-    return content
+    with opened(file, VALID) as source:
+        if _core.is_capture(source.start):
+            return captured.read(source)
+        return _read_json(source.whole(_TEXT_BYTES_MAX), file)
 
 
 def _read_json(text: bytes, file: Path) -> Measurement:

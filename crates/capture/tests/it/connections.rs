@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use dumbbell_capture::{
-    Ack, Capture, Conversation, Data, Flow, Interval, ReadError, Timestamps, Writer, connections,
+    Ack, Capture, Conversation, Data, Flow, Place, ReadError, Timestamps, Wanted, Writer,
+    connections,
 };
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
@@ -13,7 +14,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
-const INTERVAL: NonZeroU64 = NonZeroU64::new(100 * MS).unwrap();
+const WANTED: Wanted = Wanted { step_ns: NonZeroU64::new(100 * MS).unwrap(), least_share: 0.01 };
 const RTT: u64 = 40 * MS;
 const SENT_AGAIN: u64 = 7;
 const SEGMENTS: u64 = 40;
@@ -52,7 +53,9 @@ fn views() -> [Vec<u8>; 2] {
             }
             if is_lost {
                 let again_ns = sent_ns + 60 * MS;
-                packets.push((again_ns + later_ns, conversation.data(&data)));
+                let timestamps = Timestamps { value: Timestamps::clock(again_ns), echo };
+                let again = Data { timestamps, ..data };
+                packets.push((again_ns + later_ns, conversation.data(&again)));
                 // Fills the hole, behind which the latest segment arrived 10 ms before.
                 let timestamps = Timestamps { value: Timestamps::clock(again_ns + RTT / 2), echo };
                 let ack = Ack { cumulative: SENT_AGAIN + 6, timestamps, ..Ack::default() };
@@ -74,8 +77,12 @@ fn views() -> [Vec<u8>; 2] {
     })
 }
 
+fn tried(file: &[u8]) -> Result<Capture, ReadError> {
+    connections(file, WANTED, || true)
+}
+
 fn read(file: &[u8]) -> Capture {
-    connections(file, INTERVAL).unwrap()
+    tried(file).unwrap()
 }
 
 #[test]
@@ -84,24 +91,24 @@ fn the_senders_view_says_what_was_sent() {
     assert!(!capture.is_cut);
     let [connection] = &capture.connections[..] else { panic!("{capture:?}") };
     assert_eq!((connection.sender.port(), connection.receiver.port()), (49152, 5001));
-    assert_eq!((connection.mss_bytes, connection.at_receiver), (1448, false));
+    assert_eq!((connection.mss_bytes, connection.place), (1448, Place::Sender));
     assert_eq!((connection.segments, connection.again), (SEGMENTS + 1, 1));
-    assert_eq!(connection.acknowledged_bytes, SEGMENTS * 1448);
+    assert_eq!(connection.delivered_bytes, SEGMENTS * 1448);
     assert_eq!(connection.rtt_min_ns, Some(RTT));
-    let sum = |of: fn(&Interval) -> u64| connection.intervals.iter().map(of).sum::<u64>();
-    assert_eq!(sum(|it| it.acknowledged_bytes), SEGMENTS * 1448);
-    assert_eq!(sum(|it| it.again), 1);
+    let steps = &connection.steps;
+    assert_eq!(steps.delivered_bytes.iter().sum::<u64>(), SEGMENTS * 1448);
+    assert_eq!(steps.again.iter().sum::<u64>(), 1);
     // Four are under way, and ten while one is missing.
-    assert_eq!(connection.intervals.iter().map(|it| it.in_flight_bytes).max(), Some(10 * 1448));
-    assert!(connection.intervals.iter().all(|it| it.rtt_max_ns.is_none_or(|rtt| rtt == RTT)));
+    assert_eq!(steps.in_flight_bytes.iter().flatten().max(), Some(&(10 * 1448)));
+    assert!(steps.rtt_max_ns.iter().flatten().all(|rtt| *rtt == RTT));
 }
 
 #[test]
 fn the_receivers_view_knows_the_same_round_trip() {
     let capture = read(&VIEWS[1]);
     let [connection] = &capture.connections[..] else { panic!("{capture:?}") };
-    assert!(connection.at_receiver);
-    assert_eq!(connection.acknowledged_bytes, SEGMENTS * 1448);
+    assert_eq!(connection.place, Place::Receiver);
+    assert_eq!(connection.delivered_bytes, SEGMENTS * 1448);
     assert_eq!(connection.again, 1);
     assert_eq!(connection.rtt_min_ns, Some(RTT));
 }
@@ -126,17 +133,12 @@ fn as_pcap(file: &[u8]) -> Vec<u8> {
 fn both_formats_say_the_same() {
     for file in &*VIEWS {
         let [new, old] = [read(file), read(&as_pcap(file))].map(|mut it| it.connections.remove(0));
-        assert_eq!(
-            (new.segments, new.again, new.at_receiver),
-            (old.segments, old.again, old.at_receiver)
-        );
+        assert_eq!((new.segments, new.again, new.place), (old.segments, old.again, old.place));
         assert!(new.start_ns.abs_diff(old.start_ns) <= 1000);
-        assert_eq!(new.intervals.len(), old.intervals.len());
-        for (one, other) in new.intervals.iter().zip(&old.intervals) {
-            assert_eq!(one.acknowledged_bytes, other.acknowledged_bytes);
-            assert_eq!(one.in_flight_bytes, other.in_flight_bytes);
-            let rtts_ns = [one, other].map(|it| it.rtt_mean_ns.unwrap_or(0));
-            assert!(rtts_ns[0].abs_diff(rtts_ns[1]) <= 1000, "{rtts_ns:?}");
+        assert_eq!(new.steps.delivered_bytes, old.steps.delivered_bytes);
+        assert_eq!(new.steps.in_flight_bytes, old.steps.in_flight_bytes);
+        for (one, other) in new.steps.rtt_mean_ns.iter().zip(&old.steps.rtt_mean_ns) {
+            assert!(one.unwrap_or(0).abs_diff(other.unwrap_or(0)) <= 1000, "{one:?} {other:?}");
         }
     }
 }
@@ -152,13 +154,13 @@ fn a_capture_that_was_cut_off_says_so() {
 #[test]
 fn what_is_no_capture_is_refused() {
     for file in [&b""[..], b"{}", b"\0\0\0\0\0\0\0\0"] {
-        assert!(matches!(connections(file, INTERVAL), Err(ReadError::Format)), "{file:?}");
+        assert!(matches!(tried(file), Err(ReadError::Format)), "{file:?}");
     }
     let header = PcapHeader { datalink: DataLink::IEEE802_11, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
     writer.write_packet(&PcapPacket::new(Duration::ZERO, 4, &[0; 4])).unwrap();
-    let refused = connections(&writer.into_writer()[..], INTERVAL);
-    assert!(matches!(refused, Err(ReadError::Link(105))), "{refused:?}");
+    let found = read(&writer.into_writer());
+    assert_eq!((found.unknown, found.unknown_link), (1, Some(105)));
 }
 
 #[test]
@@ -181,7 +183,7 @@ proptest! {
     ) {
         let start: &[u8] = if is_new { &[0x0a, 0x0d, 0x0d, 0x0a] } else { &[0xd4, 0xc3, 0xb2, 0xa1] };
         bytes.splice(..0, start.iter().copied());
-        let _ = connections(&bytes[..], INTERVAL);
+        let _ = tried(&bytes);
         let mut file = VIEWS[usize::from(is_new)].clone();
         if !is_new {
             file = as_pcap(&file);
@@ -190,6 +192,6 @@ proptest! {
             let place = place.index(file.len());
             file[place] = byte;
         }
-        let _ = connections(&file[..], INTERVAL);
+        let _ = tried(&file);
     }
 }

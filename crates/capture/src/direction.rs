@@ -1,0 +1,539 @@
+//! One direction of a connection: its data, and what answers it.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use crate::connections::{Connection, Steps};
+use crate::frames::Seen;
+use crate::parts::{Part, Parts};
+use crate::place::{Found, Place, Shortest};
+
+/// What a segment carries where the capture begins too late to say it.
+const MAX_SEGMENT_BYTES: u32 = 1448;
+/// The option of timestamps takes this from each segment.
+const TIMESTAMPS_BYTES: u32 = 12;
+/// Data further ahead or behind than this is of another connection between the same ports.
+const SAME_CONNECTION_BYTES: i64 = 1 << 30;
+/// An acknowledgement of more data than this that was not seen is damage.
+const UNSEEN_BYTES_MAX: i64 = 1 << 26;
+/// More segments than this are not under way; what is older is forgotten.
+const OUTSTANDING_MAX: usize = 1 << 17;
+const UNANSWERED_MAX: usize = 1 << 13;
+const HOLES_MAX: usize = 1 << 10;
+/// What fills a hole within this time was overtaken, where nothing says how long a round trip is.
+const REORDERED_NS: u64 = 3_000_000;
+
+/// No receiver delays an acknowledgement for less: Linux waits for 40 ms.
+const DELAYED_NS: u64 = 35_000_000;
+
+/// How far a number of 32 bits is ahead of another, as serial numbers count (RFC 1982).
+fn ahead(number: u32, other: u32) -> i64 {
+    i64::from(number.wrapping_sub(other) as i32)
+}
+
+/// When a packet was seen: since the capture's first one, and in which part of the time.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment {
+    pub time_ns: u64,
+    pub number: u64,
+}
+
+/// Data that was not acknowledged when it was last looked at.
+struct Outstanding {
+    start: i64,
+    end: i64,
+    sent_ns: u64,
+    again: bool,
+}
+
+/// A timestamp of acknowledgements that no data has echoed.
+struct Unanswered {
+    value: u32,
+    seen_ns: u64,
+    /// The sender went on sending meanwhile.
+    is_busy: bool,
+}
+
+/// Data that is missing between what was seen.
+struct Hole {
+    start: i64,
+    end: i64,
+    opened_ns: u64,
+}
+
+/// How a connection was opened, as far as this side of it says.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening {
+    seen_ns: u64,
+    is_repeated: bool,
+    /// It is a SYN/ACK.
+    is_reply: bool,
+    window_scale: Option<u8>,
+    max_segment_bytes: Option<u16>,
+}
+
+/// One direction of a connection as it goes on. Positions count bytes from the first one seen.
+pub(crate) struct Direction {
+    sender: SocketAddr,
+    receiver: SocketAddr,
+    /// The sequence number of position 0.
+    first: u32,
+    /// Behind the last byte that was sent, and that was acknowledged.
+    sent: i64,
+    acknowledged: Option<i64>,
+    outstanding: VecDeque<Outstanding>,
+    unanswered: VecDeque<Unanswered>,
+    holes: VecDeque<Hole>,
+    /// Of the sender, and of the receiver.
+    opening: Option<Opening>,
+    answered_opening: Option<Opening>,
+    /// Its handshake has ended.
+    is_open: bool,
+    is_answered: bool,
+    /// The latest timestamp of the sender.
+    latest: Option<u32>,
+    largest_bytes: u32,
+    data_bytes: u64,
+    new_bytes: u64,
+    again_bytes: u64,
+    reordered_bytes: u64,
+    /// Acknowledged, and not in the capture.
+    missed_bytes: u64,
+    /// When the first data was sent, and when anything happened last.
+    start_ns: Option<u64>,
+    end_ns: u64,
+    shortest: Shortest,
+    parts: Parts,
+}
+
+impl Direction {
+    /// The direction that a packet is of.
+    pub fn of(packet: &Seen) -> Self {
+        let mut new = Self::between(packet.source, packet.destination, packet.sequence);
+        if packet.syn {
+            new.first = packet.sequence.wrapping_add(1);
+        }
+        new
+    }
+
+    /// The direction of data that was not captured, only its acknowledgement.
+    pub fn answered_by(packet: &Seen, acknowledgement: u32) -> Self {
+        Self::between(packet.destination, packet.source, acknowledgement)
+    }
+
+    fn between(sender: SocketAddr, receiver: SocketAddr, first: u32) -> Self {
+        Self {
+            sender,
+            receiver,
+            first,
+            sent: 0,
+            acknowledged: None,
+            outstanding: VecDeque::new(),
+            unanswered: VecDeque::new(),
+            holes: VecDeque::new(),
+            opening: None,
+            answered_opening: None,
+            is_open: false,
+            is_answered: false,
+            latest: None,
+            largest_bytes: 0,
+            data_bytes: 0,
+            new_bytes: 0,
+            again_bytes: 0,
+            reordered_bytes: 0,
+            missed_bytes: 0,
+            start_ns: None,
+            end_ns: 0,
+            shortest: Shortest::default(),
+            parts: Parts::default(),
+        }
+    }
+
+    /// The position of a sequence number: the nearest to what was sent last.
+    fn position(&self, sequence: u32) -> i64 {
+        let last = self.first.wrapping_add((self.sent & i64::from(u32::MAX)) as u32);
+        self.sent + ahead(sequence, last)
+    }
+
+    /// Whether a packet belongs to this connection, and not to a later one between the same ports.
+    pub fn holds(&self, packet: &Seen) -> bool {
+        if packet.syn {
+            let is_same = packet.sequence.wrapping_add(1) == self.first;
+            return is_same && self.opening.is_some() && self.sent == 0;
+        }
+        (self.position(packet.sequence) - self.sent).abs() < SAME_CONNECTION_BYTES
+    }
+
+    /// How many parts of the time have anything in them.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Makes each part of the time twice as long.
+    pub fn halve(&mut self) {
+        self.parts.halve();
+    }
+
+    /// How its sender opened it, if that was seen.
+    pub fn opening(&self) -> Option<Opening> {
+        self.opening
+    }
+
+    /// Notes how the other side opened the connection that this direction accepts.
+    pub fn answers(&mut self, opening: Option<Opening>) {
+        self.answered_opening = opening;
+    }
+
+    /// The first packet of the client behind its SYN ends the handshake, which shows both parts of
+    /// a round trip. `is_client` says whether this direction's data is the client's.
+    fn shake(&mut self, is_client: bool, now: Moment) {
+        let (Some(own), Some(other)) = (self.opening, self.answered_opening) else { return };
+        if self.is_open || own.is_reply == is_client {
+            return;
+        }
+        self.is_open = true;
+        if own.is_repeated || other.is_repeated {
+            return;
+        }
+        let (syn, reply) = if is_client { (own, other) } else { (other, own) };
+        let of_server_ns = reply.seen_ns.saturating_sub(syn.seen_ns);
+        let of_client_ns = now.time_ns.saturating_sub(reply.seen_ns);
+        if is_client {
+            self.shortest.handshake(of_server_ns, of_client_ns);
+        } else {
+            self.shortest.handshake(of_client_ns, of_server_ns);
+        }
+    }
+
+    /// A packet of the sender: its data, and the timestamp that it echoes.
+    pub fn data(&mut self, packet: &Seen, now: Moment) {
+        if packet.syn {
+            open(&mut self.opening, packet, now);
+            return;
+        }
+        self.shake(true, now);
+        let start = self.position(packet.sequence);
+        let end = start + i64::from(packet.payload_bytes);
+        if packet.payload_bytes == 0 || is_probe(packet, end, self.acknowledged) {
+            return;
+        }
+        self.start_ns.get_or_insert(now.time_ns);
+        self.end_ns = now.time_ns;
+        self.largest_bytes = self.largest_bytes.max(packet.payload_bytes);
+        self.data_bytes += u64::from(packet.payload_bytes);
+        self.echoed(packet, now);
+        if start < self.sent {
+            self.old_data(packet, start, end.min(self.sent), now);
+        } else if start > self.sent {
+            let hole = Hole { start: self.sent, end: start, opened_ns: now.time_ns };
+            pushed(&mut self.holes, hole, HOLES_MAX);
+        }
+        if end > self.sent {
+            self.new_data(start.max(self.sent), end, now);
+        }
+        if let Some(timestamps) = packet.timestamps {
+            if self.latest.is_none_or(|latest| ahead(timestamps.value, latest) > 0) {
+                self.latest = Some(timestamps.value);
+            }
+        }
+    }
+
+    fn new_data(&mut self, start: i64, end: i64, now: Moment) {
+        self.new_bytes += (end - start).unsigned_abs();
+        self.sent = end;
+        if self.is_answered || self.answered_opening.is_some() {
+            let new = Outstanding { start, end, sent_ns: now.time_ns, again: false };
+            pushed(&mut self.outstanding, new, OUTSTANDING_MAX);
+        }
+        let in_flight = self.sent - self.acknowledged.unwrap_or(0).min(self.sent);
+        let part = self.parts.at(now.number);
+        part.new_bytes += (end - start).unsigned_abs();
+        part.in_flight_bytes = part.in_flight_bytes.max(in_flight.unsigned_abs());
+    }
+
+    /// Data that was seen before, or that fills a hole: sent again, or overtaken on its way.
+    fn old_data(&mut self, packet: &Seen, start: i64, end: i64, now: Moment) {
+        let (filled, opened_ns) = self.fill(start, end);
+        if filled > 0 && self.was_overtaken(packet, now.time_ns.saturating_sub(opened_ns)) {
+            self.reordered_bytes += filled;
+        } else {
+            let again = (end - start).unsigned_abs();
+            self.again_bytes += again;
+            self.parts.at(now.number).again_bytes += again;
+        }
+        self.new_bytes += filled;
+        self.parts.at(now.number).new_bytes += filled;
+        // Its acknowledgement says nothing of a round trip.
+        let first = self.outstanding.partition_point(|it| it.end <= start);
+        for it in self.outstanding.range_mut(first..).take_while(|it| it.start < end) {
+            it.again = true;
+        }
+    }
+
+    /// Takes data out of the holes. Returns how much was in them, and when the first was opened.
+    fn fill(&mut self, start: i64, end: i64) -> (u64, u64) {
+        let (mut filled, mut opened_ns) = (0, 0);
+        let mut left = VecDeque::new();
+        for hole in self.holes.drain(..) {
+            let (from, to) = (hole.start.max(start), hole.end.min(end));
+            if from >= to {
+                left.push_back(hole);
+                continue;
+            }
+            if filled == 0 {
+                opened_ns = hole.opened_ns;
+            }
+            filled += (to - from).unsigned_abs();
+            for (start, end) in [(hole.start, from), (to, hole.end)] {
+                if start < end {
+                    left.push_back(Hole { start, end, ..hole });
+                }
+            }
+        }
+        self.holes = left;
+        (filled, opened_ns)
+    }
+
+    /// Whether data that fills a hole was sent before what opened it: its timestamp is older, or it
+    /// comes before the sender can have known of the hole.
+    fn was_overtaken(&self, packet: &Seen, open_ns: u64) -> bool {
+        match (packet.timestamps, self.latest) {
+            (Some(timestamps), Some(latest)) if timestamps.value != latest => {
+                ahead(timestamps.value, latest) < 0
+            }
+            _ => open_ns < self.shortest.here_ns.map_or(REORDERED_NS, |ns| ns / 2),
+        }
+    }
+
+    /// Data that echoes the timestamp of an acknowledgement ends a round trip.
+    fn echoed(&mut self, packet: &Seen, now: Moment) {
+        let Some(timestamps) = packet.timestamps else { return };
+        while let Some(first) = self.unanswered.front() {
+            if ahead(timestamps.echo, first.value) < 0 {
+                // What was sent before this acknowledgement arrived.
+                if let Some(latest) = self.unanswered.back_mut() {
+                    latest.is_busy = true;
+                }
+                return;
+            }
+            if timestamps.echo == first.value {
+                let part_ns = now.time_ns.saturating_sub(first.seen_ns);
+                self.shortest.idle(part_ns);
+                if first.is_busy {
+                    self.shortest.here(part_ns);
+                    self.parts.at(now.number).here.add(part_ns);
+                }
+            }
+            self.unanswered.pop_front();
+        }
+    }
+
+    /// A packet of the other side: what it acknowledges, its window and its timestamp.
+    pub fn answer(&mut self, packet: &Seen, now: Moment) {
+        if packet.syn {
+            open(&mut self.answered_opening, packet, now);
+        } else {
+            self.shake(false, now);
+        }
+        let Some(acknowledgement) = packet.acknowledgement else { return };
+        self.is_answered = true;
+        let before = self.acknowledged.unwrap_or(0);
+        let acknowledged = self.arrived(self.position(acknowledgement));
+        let is_progress = acknowledged.is_some_and(|it| it > before);
+        if !is_progress && self.start_ns.is_none() {
+            return;
+        }
+        if let Some(acknowledged) = acknowledged.filter(|_| is_progress) {
+            self.start_ns.get_or_insert(now.time_ns);
+            self.end_ns = now.time_ns;
+            self.acknowledged = Some(acknowledged);
+            self.parts.at(now.number).acknowledged_bytes += (acknowledged - before).unsigned_abs();
+            self.round_trip(acknowledged, now);
+        }
+        self.stamped(packet, now);
+        if let Some(scale) = self.window_scale().filter(|_| !packet.syn) {
+            let part = self.parts.at(now.number);
+            part.window_bytes = part.window_bytes.max(u64::from(packet.window) << scale);
+        }
+    }
+
+    /// The position that is acknowledged, if it can be: the capture may have missed data.
+    fn arrived(&mut self, acknowledged: i64) -> Option<i64> {
+        let unseen = acknowledged - self.sent;
+        if unseen > UNSEEN_BYTES_MAX {
+            return None;
+        }
+        // The end of a connection has a number, too.
+        if unseen > 1 {
+            self.missed_bytes += unseen.unsigned_abs();
+            self.sent = acknowledged;
+        }
+        while let Some(hole) = self.holes.front().filter(|hole| hole.end <= acknowledged) {
+            self.missed_bytes += (hole.end - hole.start).unsigned_abs();
+            self.holes.pop_front();
+        }
+        Some(acknowledged.min(self.sent))
+    }
+
+    fn round_trip(&mut self, acknowledged: i64, now: Moment) {
+        let arrived = self.outstanding.partition_point(|it| it.end <= acknowledged);
+        let (mut newest_ns, mut is_held_up) = (now.time_ns, false);
+        for it in self.outstanding.drain(..arrived) {
+            newest_ns = it.sent_ns;
+            is_held_up |= it.again; // what follows a hole arrived before it was filled
+        }
+        if arrived == 0 || is_held_up {
+            return;
+        }
+        let part_ns = now.time_ns.saturating_sub(newest_ns);
+        self.shortest.there(part_ns);
+        // A receiver waits for a second segment, which never comes to a single one.
+        let is_single = arrived == 1 && self.outstanding.is_empty();
+        let least_ns = self.shortest.there_ns.unwrap_or(0);
+        if !is_single || part_ns < least_ns.saturating_add(DELAYED_NS) {
+            self.parts.at(now.number).there.add(part_ns);
+        }
+    }
+
+    /// Notes the timestamp of an acknowledgement, which data will echo.
+    fn stamped(&mut self, packet: &Seen, now: Moment) {
+        let Some(timestamps) = packet.timestamps else { return };
+        let value = timestamps.value;
+        // Data that is under way is what the sender waits for.
+        let is_busy = self.acknowledged.is_some_and(|acknowledged| acknowledged < self.sent);
+        match self.unanswered.back_mut() {
+            Some(latest) if latest.value == value => latest.is_busy = is_busy,
+            _ => {
+                let new = Unanswered { value, seen_ns: now.time_ns, is_busy };
+                pushed(&mut self.unanswered, new, UNANSWERED_MAX);
+            }
+        }
+    }
+
+    /// By which the receiver's windows are shifted, if the handshake was seen.
+    fn window_scale(&self) -> Option<u8> {
+        let (own, other) = (self.opening.as_ref()?, self.answered_opening.as_ref()?);
+        // Both must want it (RFC 7323, section 2.2); more than 14 count as 14.
+        Some(own.window_scale.and(other.window_scale).unwrap_or(0).min(14))
+    }
+
+    /// What it came to, if it carried data.
+    pub fn told(&self) -> Option<Connection> {
+        let start_ns = self.start_ns?;
+        let found = self.found();
+        let mss_bytes = self.mss_bytes();
+        let segments = |bytes: u64| bytes.div_ceil(u64::from(mss_bytes));
+        Some(Connection {
+            sender: self.sender,
+            receiver: self.receiver,
+            start_ns,
+            end_ns: self.end_ns,
+            is_opened: self.opening.is_some() || self.answered_opening.is_some(),
+            is_answered: self.is_answered,
+            mss_bytes,
+            segments: segments(self.data_bytes),
+            again: segments(self.again_bytes),
+            reordered: segments(self.reordered_bytes),
+            delivered_bytes: self.delivered_bytes(),
+            missed_bytes: self.missed_bytes,
+            place: found.place,
+            place_is_guess: found.is_guess,
+            rtt_min_ns: found.rtt_min_ns.ok(),
+            no_rtt: found.rtt_min_ns.err(),
+            steps: Steps::default(),
+        })
+    }
+
+    /// What happened over time.
+    pub fn steps(&self) -> Steps {
+        let mss_bytes = u64::from(self.mss_bytes());
+        let place = self.found().place;
+        let mut steps = Steps::default();
+        for part in self.parts.iter() {
+            steps.number.push(part.number);
+            steps.delivered_bytes.push(self.delivered_in(part));
+            steps.again.push(part.again_bytes.div_ceil(mss_bytes));
+            let known = |bytes: u64, is_known: bool| (is_known && bytes > 0).then_some(bytes);
+            // Elsewhere, only a part of it is before the capture.
+            let is_here = place == Place::Sender && self.is_answered;
+            steps.in_flight_bytes.push(known(part.in_flight_bytes, is_here));
+            steps.window_bytes.push(known(part.window_bytes, true));
+            let [mean, longest] = self.rtts(part, place);
+            steps.rtt_mean_ns.push(mean);
+            steps.rtt_max_ns.push(longest);
+        }
+        steps
+    }
+
+    fn found(&self) -> Found {
+        let mut found = self.shortest.found();
+        if self.data_bytes == 0 {
+            found.rtt_min_ns = Err("its data is not in the capture");
+        } else if !self.is_answered {
+            found.rtt_min_ns = Err("its acknowledgements are not in the capture");
+        }
+        found
+    }
+
+    /// Where no acknowledgement was captured, data that arrived is what was seen.
+    fn delivered_bytes(&self) -> u64 {
+        if self.is_answered {
+            self.acknowledged.unwrap_or(0).unsigned_abs()
+        } else {
+            self.new_bytes
+        }
+    }
+
+    fn delivered_in(&self, part: &Part) -> u64 {
+        if self.is_answered { part.acknowledged_bytes } else { part.new_bytes }
+    }
+
+    /// Mean and longest round trip.
+    fn rtts(&self, part: &Part, place: Place) -> [Option<u64>; 2] {
+        let [there, here] =
+            [part.there, part.here].map(|it| it.mean_ns().map(|mean| [mean, it.max_ns]));
+        let of = |rtts: Option<[u64; 2]>| [rtts.map(|it| it[0]), rtts.map(|it| it[1])];
+        match place {
+            Place::Sender => of(there),
+            Place::Receiver => of(here),
+            Place::Between => {
+                let least = self.shortest.here_ns.unwrap_or(0);
+                let here = here.unwrap_or([least; 2]);
+                of(there.map(|it| [it[0] + here[0], it[1] + here[1]]))
+            }
+        }
+    }
+
+    /// What a packet carries on the wire: what is captured at a host may be cut into packets later.
+    fn mss_bytes(&self) -> u32 {
+        let options_bytes = if self.latest.is_some() { TIMESTAMPS_BYTES } else { 0 };
+        let most = self.answered_opening.as_ref().and_then(|it| it.max_segment_bytes);
+        let taken =
+            most.map_or(MAX_SEGMENT_BYTES, |most| u32::from(most).saturating_sub(options_bytes));
+        self.largest_bytes.min(taken).max(1)
+    }
+}
+
+/// Notes a SYN, of either side.
+fn open(opening: &mut Option<Opening>, packet: &Seen, now: Moment) {
+    let is_repeated = opening.is_some();
+    *opening = Some(Opening {
+        seen_ns: now.time_ns,
+        is_repeated,
+        is_reply: packet.acknowledgement.is_some(),
+        window_scale: packet.window_scale,
+        max_segment_bytes: packet.max_segment_bytes,
+    });
+}
+
+/// Whether a byte only asks if the other side is alive: it repeats the last one.
+fn is_probe(packet: &Seen, end: i64, acknowledged: Option<i64>) -> bool {
+    packet.payload_bytes == 1 && acknowledged == Some(end)
+}
+
+fn pushed<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() == most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}
