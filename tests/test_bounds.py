@@ -11,10 +11,12 @@ import typer
 
 import dumbbell as package
 from calling import Command, assert_refused, caller
-from dumbbell import bounds
+from dumbbell import _core, apart, bounds, own_algorithms
 from dumbbell.advise import advise
 from dumbbell.bounds import TooLarge
 from dumbbell.compare import Setting, compare
+from dumbbell.errors import InputError
+from dumbbell.own import interface
 from dumbbell.running import engines
 from dumbbell.running.sizes import expected_bytes, expected_packets
 from dumbbell.scenario.model import Scenario
@@ -170,3 +172,20 @@ def test_on_a_terminal_somebody_is_asked(
     monkeypatch.setattr(typer, "confirm", confirm)
     assert dumbbell("simulate", "a.toml").code == code
     assert asked == ["Run it all the same?"]
+
+
+def test_calls_of_the_c_library_are_said_whoever_declares_them() -> None:
+    code = "void *malloc(unsigned long); // free(1)\nint f(void) { return !malloc(3); }\nsqrt(2);\n"
+    assert list(interface.unfit(code, "a.c")) == [
+        "a.c:1: 'malloc(': the kernel has no C library",
+        "a.c:3: 'sqrt(': the kernel has no C library",
+    ]
+
+
+def test_a_compiler_that_reaches_its_limit_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(*_: object, **__: object) -> str:
+        raise _core.AlgorithmError(None, None, "virtual memory exhausted: Cannot allocate memory")
+
+    monkeypatch.setattr(apart, "ask", ask)
+    with pytest.raises(InputError, match=r"a\.c: the compiler took more than 2 GB of memory"):
+        own_algorithms._described("a", "", "a.c")

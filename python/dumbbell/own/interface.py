@@ -24,6 +24,12 @@ _FLOATING: Final = re.compile(
     r"|(?<![\w.])\d+[eE][+-]?\d+"
 )
 
+_LIBRARY: Final = re.compile(
+    r"\b(?:malloc|calloc|realloc|free|f?printf|puts|putchar|fopen|exit|abort|s?rand|time|getenv"
+    r"|sqrt|cbrt|pow|exp|log)\s*\("
+)
+"""Calls of the C library that authors of algorithms are most tempted by."""
+
 _HEADER: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]*>", re.MULTILINE)
 
 
@@ -88,15 +94,25 @@ def unfit(code: str, shown: str) -> Iterator[str]:
     for found in _HEADER.finditer(code):
         line = 1 + code[: found.start()].count("\n")
         yield f"{shown}:{line}: '{found[0].strip()}': the kernel has no C library"
+    bare = _bare(code)
+    calls = {found[0]: found.start() for found in reversed(list(_LIBRARY.finditer(bare)))}
+    for call, start in sorted(calls.items(), key=lambda each: each[1]):
+        line = 1 + bare[:start].count("\n")
+        yield f"{shown}:{line}: '{call}': the kernel has no C library"
 
 
 def _floating(code: str, shown: str) -> str | None:
     """Return where a source has a number or a type that is no integer, and what it is."""
-    bare = _ASIDE.sub(lambda aside: "\n" * aside[0].count("\n"), code)
+    bare = _bare(code)
     written = _FLOATING.search(bare)
     if written is None:
         return None
     return f"{shown}:{1 + bare[: written.start()].count(chr(10))}: '{written[0]}'"
+
+
+def _bare(code: str) -> str:
+    """Return a source without its comments and texts; lines stay where they are."""
+    return _ASIDE.sub(lambda aside: "\n" * aside[0].count("\n"), code)
 
 
 def _integers(code: str, shown: str, found: dict[str, Any]) -> Row:
