@@ -359,3 +359,16 @@ def test_names_of_parameters_and_remedies_are_never_cut(
     )
     assert max(map(len, folded.splitlines())) <= 80
     assert folded.count("net.core.skb_defer_max_of_all") == 2
+
+
+def test_a_preset_beyond_the_range_of_its_parameter_does_not_run(
+    dumbbell: Command, tmp_path: Path
+) -> None:
+    dumbbell("new", "pre")
+    text = (tmp_path / "pre.c").read_text()
+    assert "increase, 4))" in text
+    (tmp_path / "pre.c").write_text(text.replace("increase, 4))", "increase, 400))"))
+    said = dumbbell("compare", "./pre.c@quick", *PATH)
+    assert_refused(said)
+    assert '"./pre.c@quick": sets increase = 400, outside the limits' in said.err
+    assert "valid: 1 to 100" in said.err

@@ -359,7 +359,7 @@ def split_preset(
         return _with_preset_file(found, preset, folder)
     called = choice.removesuffix(f"@{preset}")
     try:
-        return found, found.preset(preset).name
+        chosen = found.preset(preset)
     except InputError as error:
         raise replace(
             error,
@@ -367,6 +367,13 @@ def split_preset(
             valid=listed([called, *(f"{called}@{name}" for name in found.preset_names)]),
             near=f"{called}@{error.near}" if error.near else None,
         ) from None
+    for name, value in chosen.values.items():
+        try:
+            found.check_parameter(name, value)
+        except InputError as error:
+            problem = f"sets {name} = {value}, {error.problem}"
+            raise replace(error, problem=problem, value=choice) from None
+    return found, chosen.name
 
 
 class PresetFile(BaseModel):
