@@ -18,7 +18,7 @@ from dumbbell.errors import EngineError, StoreError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.executor import Interrupted, Progress, execute
-from dumbbell.running.run_folder import RUN_FILE
+from dumbbell.running.result_files import RUN_FILE, InMemory
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import QuickEngine, output, resolved, seeds
@@ -147,10 +147,12 @@ def test_ctrl_c_stops_running_simulations_and_keeps_what_is_finished(tmp_path: P
 class StoppedStore(Store):
     """Is interrupted while it writes."""
 
-    def install(self, key: str, files: Mapping[str, bytes]) -> None:
+    def install(self, result: InMemory) -> None:
         """Write half of it."""
-        (first, *_) = files
-        super().install(key, StoppingFiles(files, first))
+        (first, *_) = result.files
+        whole = InMemory(result.name, result.files)
+        object.__setattr__(whole, "files", StoppingFiles(result.files, first))
+        super().install(whole)
 
 
 class StoppingFiles(dict[str, bytes]):

@@ -15,10 +15,11 @@ import pytest
 
 import browser
 from calling import Command, caller
-from dumbbell import api, experiments
+from dumbbell import api
 from dumbbell.report import site
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
+from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -52,7 +53,7 @@ def dumbbell(
 
 
 def only_experiment() -> str:
-    (name,) = experiments.names(Path("results"))
+    (name,) = experiment_names.names(Path("results"))
     return name
 
 
@@ -88,9 +89,9 @@ def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
     told = dumbbell("simulate", "two.toml", *options, "--json").json["scenario"]
     assert told["duration_ns"] == 2 * 10**9
     assert [flow["transport"]["tcp"]["algorithm"] for flow in told["flows"]] == ["htcp", "reno"]
-    names = experiments.names(Path("results"))
+    names = experiment_names.names(Path("results"))
     assert len(names) == 2
-    commands = {experiments.load(name, Path("results")).header.command for name in names}
+    commands = {Study.load(name, Path("results")).header.command for name in names}
     assert commands == {
         "dumbbell simulate two.toml",
         "dumbbell simulate two.toml --set network.rtt=40ms --set flow.1.algorithm=reno "
@@ -236,7 +237,7 @@ def test_experiments_are_in_the_site_of_all_studies(
     dumbbell("simulate", "two.toml", "--results", "elsewhere")
     said = dumbbell("report", "--all", "--results", "elsewhere")
     assert said.code == 0
-    (name,) = experiments.names(Path("elsewhere"))
+    (name,) = experiment_names.names(Path("elsewhere"))
     index = Path("report/index.html").read_text()
     assert "Own experiments" in index
     assert f'href="studies/{name}/index.html"' in index
@@ -247,7 +248,7 @@ def test_experiments_are_in_the_site_of_all_studies(
 def test_experiments_are_merged(dumbbell: Command) -> None:
     dumbbell("simulate", "two.toml", "--results", "part")
     dumbbell("merge", "part")
-    assert only_experiment() == experiments.names(Path("part"))[0]
+    assert only_experiment() == experiment_names.names(Path("part"))[0]
     said = dumbbell("simulate", "two.toml")
     assert "1 reused" in said.err
     assert [run["test"] for run in dumbbell("list", "runs", "--json").json] == ["run"]

@@ -17,7 +17,7 @@ from dumbbell.quantities import kept, taking
 from dumbbell.quantities.goodput_samples import Samples
 from dumbbell.running.engine import Output
 from dumbbell.running.result import Run
-from dumbbell.running.run_folder import RUN_FILE
+from dumbbell.running.result_files import RUN_FILE
 from dumbbell.running.store import Store
 from played import constant, planned, played
 

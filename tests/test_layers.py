@@ -16,6 +16,7 @@ LAYERS = [
         "estimates",
         "statistics",
         "validation",
+        "regular",
         "toml_lines",
         "documents",
         "kinds",

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dumbbell import regular
 from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
 from dumbbell.running import staging
 from dumbbell.running.store import FORMAT, Store
@@ -163,14 +164,14 @@ def test_what_the_system_refuses_to_read_is_damage_and_replaced(
 ) -> None:
     store, key = filled(tmp_path)
     refused = next(tmp_path.rglob(name)).stat().st_ino
-    read_bytes = Path.read_bytes
+    read = regular.read
 
-    def failing(path: Path) -> bytes:
+    def failing(path: Path, bytes_max: int, *, below: Path | None = None) -> bytes:
         if path.stat().st_ino == refused:
             raise OSError(number, os.strerror(number), str(path))
-        return read_bytes(path)
+        return read(path, bytes_max, below=below)
 
-    monkeypatch.setattr(Path, "read_bytes", failing)
+    monkeypatch.setattr(regular, "read", failing)
     with pytest.raises(DamagedResult, match=os.strerror(number)):
         store.get(key)
     store.put(resolved(), output(resolved()))
@@ -182,10 +183,10 @@ def test_what_keeps_this_process_from_reading_is_no_damage(
 ) -> None:
     store, key = filled(tmp_path)
 
-    def failing(path: Path) -> bytes:
+    def failing(path: Path, *_: object, **__: object) -> bytes:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", failing)
+    monkeypatch.setattr(regular, "read", failing)
     with pytest.raises(StoreError, match=os.strerror(errno.EMFILE)):
         store.get(key)
 

@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from dumbbell import apart, catalogue, own_algorithms
+from dumbbell import apart, catalogue, documents, own_algorithms
 from dumbbell.cli import commands
 from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.errors import DamagedResult, InputError
 from dumbbell.own import starting
-from dumbbell.running import run_folder
+from dumbbell.running import merging, run_folder, upkeep
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.study import experiment_names
+from dumbbell.study.model import Study
 
 MARK = "ran"
 BOOM = """extern int system(const char *command);
@@ -232,6 +236,142 @@ def test_what_a_stored_source_exports_is_never_found_out_by_running_it(folder: P
     assert facts.state_column(run.scenario, "evil", "min_rtt_us") is None
     assert not facts.described(run.scenario, "evil").is_described
     assert not (folder / MARK).exists()
+
+
+# Results folders of others
+
+
+@pytest.fixture
+def theirs(folder: Path) -> tuple[Store, ResolvedScenario]:
+    """Return a results folder of somebody else with one run."""
+    store, run = Store(folder / "theirs"), plain_run()
+    execute([run], store, SimulatorEngine())
+    return store, run
+
+
+def everything(root: Path) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("{key}", "{folder}/ran"),
+        ("{key}", "../../../../ran"),
+        ("{key}", "inner/run.json"),
+        ("{key}", "NOTES.txt"),
+        ("../../../ran", "run.json"),
+        ("{folder}/ran", "run.json"),
+        ("{upper}", "run.json"),
+        ("{key}0", "run.json"),
+        ("", "run.json"),
+        ("\x1b[31m", "\x1b[31m"),
+    ],
+)
+def test_nothing_of_a_pack_is_written_but_the_files_of_its_runs(
+    folder: Path, theirs: tuple[Store, ResolvedScenario], key: str, name: str
+) -> None:
+    store, run = theirs
+    whole = everything(store.root)
+    file = upkeep.pack(store, lambda _: None).file
+    assert file is not None
+    names = {"key": run.key, "folder": str(folder), "upper": run.key.upper()}
+    with closing(sqlite3.connect(file)) as pack, pack:
+        row = (key.format(**names), name.format(**names), b"ours\n")
+        pack.execute("insert into files values (?, ?, ?)", row)
+    before = everything(folder)
+    merged = merging.merge([Store(store.root)], Store(folder / "ours"))
+    assert (merged.added, merged.damaged, len(merged.strangers)) == (1, [], 1)
+    assert everything(folder) - before == {f"ours/{file}" for file in whole}
+
+
+@pytest.mark.parametrize("table", ["../../../../ran", "/ran", "a/b", "run.json/x", "", "A"])
+def test_a_run_names_no_table_outside_its_folder(
+    theirs: tuple[Store, ResolvedScenario], table: str
+) -> None:
+    store, run = theirs
+    rewritten(store, run, tables={table: {"rows": 1, "sha256": "0" * 64}})
+    for read in (store.get, store.described, store.take):
+        with pytest.raises(DamagedResult, match="is no file of a result"):
+            read(run.key)
+
+
+EXPERIMENT = """
+[study]
+name = "{name}"
+title = "Theirs"
+authors = ["A"]
+year = 2026
+[[test]]
+name = "t"
+title = "T"
+axes = {{ algorithm = ["{algorithm}"] }}
+[test.scenario]
+duration = "1s"
+network = {{ rate = "10mbit", rtt = "20ms", queue = "1bdp" }}
+flow = [{{ algorithm = "{{algorithm}}" }}]
+"""
+
+
+def their_experiment(results: Path, name: str, algorithm: str = "./evil.c") -> Path:
+    """Write an experiment with an algorithm of its own into a results folder of somebody else."""
+    place = results / "experiments" / name
+    place.mkdir(parents=True)
+    (place / "evil.c").write_text(evil(results.parent))
+    (place / "study.toml").write_text(EXPERIMENT.format(name=name, algorithm=algorithm))
+    return place
+
+
+@pytest.mark.parametrize("options", [("--dry-run",), ("--slurm", "2"), ("--where", "x=y")])
+def test_an_experiment_takes_the_place_of_no_study(
+    folder: Path,
+    theirs: tuple[Store, ResolvedScenario],
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+) -> None:
+    their_experiment(theirs[0].root, "li2007")
+    dumbbell(monkeypatch, "run", "li2007", "--results", "theirs", *options)
+    (folder / "results").symlink_to("theirs")
+    dumbbell(monkeypatch, "run", "li2007", *options)
+    dumbbell(monkeypatch, "claims", "li2007")
+    assert not (folder / MARK).exists()
+    assert Study.load("li2007", Path("theirs")).header.year == 2007
+
+
+@pytest.mark.parametrize("name", ["li2007", "mine-12345678", "x", "two-flows-0badc0de"])
+def test_an_experiment_counts_only_under_a_name_that_says_what_it_is(
+    folder: Path,
+    theirs: tuple[Store, ResolvedScenario],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    their_experiment(theirs[0].root, name)
+    if name != "li2007":
+        for command in ("run", "claims", "report"):
+            assert dumbbell(monkeypatch, command, name, "--results", "theirs") == 2
+    assert dumbbell(monkeypatch, "merge", "theirs", "--results", "ours") == 0
+    assert f"left out: theirs/experiments/{name}: " in capsys.readouterr().err
+    assert not (folder / "ours" / "experiments").exists()
+    for command in (("list", "runs"), ("list", "studies"), ("store", "size"), ("report", "--all")):
+        assert dumbbell(monkeypatch, *command, "--results", "theirs") == 0
+    assert not (folder / MARK).exists()
+
+
+def test_merging_brings_of_an_experiment_no_file_but_its_study(
+    folder: Path, theirs: tuple[Store, ResolvedScenario], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = their_experiment(theirs[0].root, "x-00000000")
+    tests = documents.read_toml(place / "study.toml")["test"]
+    name = f"x-{experiment_names.digest(tests)}"
+    (place / "study.toml").write_text(EXPERIMENT.format(name=name, algorithm="./evil.c"))
+    place.rename(place.with_name(name))
+    for reading in (("list", "runs"), ("claims", name), ("store", "size")):
+        assert dumbbell(monkeypatch, *reading, "--results", "theirs") == 0
+    assert dumbbell(monkeypatch, "merge", "theirs", "--results", "ours") == 0
+    assert everything(folder / "ours" / "experiments") == {f"{name}/study.toml"}
+    assert not (folder / MARK).exists()
+    assert dumbbell(monkeypatch, "run", name, "--results", "ours") == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads a device that has no end")

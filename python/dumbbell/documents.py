@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import toml_lines
+from dumbbell import regular, toml_lines
 from dumbbell.errors import DECIMAL_BITS_MAX, InputError, near, placed
 
-_TOML_BYTES_MAX: Final = 16_000_000
+TOML_BYTES_MAX: Final = 16_000_000
 _LEVELS_MAX: Final = 64
 """What is nested deeper would exhaust the stack of whoever walks through it."""
 
@@ -44,14 +43,7 @@ def read_text(path: Path, bytes_max: int, *, named: str, valid: str) -> str:
     Only regular files are read: what else has a name may never end, or never begin.
     """
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise InputError("not a regular file", value=named, valid=valid)
-        if found.st_size > bytes_max:
-            raise InputError("too large", value=named, valid=_at_most(bytes_max))
-        return path.read_text(encoding="utf-8")
-    except InputError:
-        raise
+        return regular.read(path, bytes_max).decode()
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read it: {_reason(error)}", value=named, valid=valid) from None
 
@@ -70,15 +62,18 @@ def _at_most(bytes_max: int) -> str:
     return f"at most {bytes_max / 1e6:g} MB"
 
 
-def read_toml(path: str | Path, *, key: str | None = None) -> dict[str, Any]:
+def read_toml(
+    path: str | Path, *, key: str | None = None, found: bool = False, below: Path | None = None
+) -> dict[str, Any]:
     """Read a TOML file; whatever prevents that is an InputError naming the file.
 
     Of a file without `key` at its top nothing may be returned: whoever wants nothing else of many
-    files need not wait until all are parsed.
+    files need not wait until all are parsed. One that was `found` in a folder must be regular,
+    unlike one that the user has named, such as a pipe; as to `below`, see `regular.read`.
     """
     path = Path(path)
     with placed(source=str(path)):
-        content = _content(path)
+        content = _found(path, below) if found else _content(path)
         if key is not None and not _has_line_of(key, content):
             return {}
         return _table(content)
@@ -97,7 +92,7 @@ def located(error: InputError) -> InputError:
 def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(_TOML_BYTES_MAX + 1)
+            content = file.read(TOML_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         near_one = _neighbour(path, error)
         raise InputError(f"cannot read it: {_reason(error)}", near=near_one) from None
@@ -107,8 +102,15 @@ def _content(path: Path) -> bytes:
 
 def check_size(toml_bytes: int) -> None:
     """Refuse a TOML file of such a size that nobody would read it."""
-    if toml_bytes > _TOML_BYTES_MAX:
-        raise InputError("too large", valid=_at_most(_TOML_BYTES_MAX))
+    if toml_bytes > TOML_BYTES_MAX:
+        raise InputError("too large", valid=_at_most(TOML_BYTES_MAX))
+
+
+def _found(path: Path, below: Path | None) -> bytes:
+    try:
+        return regular.read(path, TOML_BYTES_MAX, below=below)
+    except OSError as error:
+        raise InputError(f"cannot read it: {_reason(error)}") from None
 
 
 def _has_line_of(key: str, content: bytes) -> bool:

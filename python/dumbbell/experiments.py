@@ -7,8 +7,7 @@ changed. Its name ends with a digest of what is run, so the same command always 
 
 from __future__ import annotations
 
-import hashlib
-import json
+import os
 import re
 import shlex
 import shutil
@@ -19,19 +18,17 @@ from typing import Any, Final
 
 import tomli_w
 
-from dumbbell import documents
+from dumbbell import documents, regular
 from dumbbell.errors import InputError, refusing
 from dumbbell.running import staging
 from dumbbell.scenario.tables import TITLE_MAX
+from dumbbell.study import experiment_names, files
+from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study
-
-FOLDER: Final = "experiments"
-"""In the results folder."""
 
 OVER_TIME: Final = ("goodput_mbit_per_s", "cwnd_segs", "rtt_ms", "queue_packets")
 """What figures show over time."""
 
-_DIGITS: Final = 8
 _STEM_LENGTH: Final = 40
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 
@@ -75,11 +72,9 @@ def head(
     summary: str = "",
 ) -> dict[str, Any]:
     """Return the beginning of an experiment: its name, what it is, its tests."""
-    text = json.dumps(tests, sort_keys=True, default=str)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     return {
         "study": {
-            "name": f"{stem}-{digest}",
+            "name": f"{stem}-{experiment_names.digest(tests)}",
             "title": title if len(title) <= TITLE_MAX else f"{title[: TITLE_MAX - 1]}…",
             "authors": ["you"],
             "year": datetime.now(UTC).year,
@@ -131,14 +126,14 @@ def save(content: Mapping[str, Any], results: Path) -> Study:
     file = folder / "study.toml"
     text = tomli_w.dumps(content).encode()
     documents.check_size(len(text))
-    if file.is_file() and file.read_bytes() == text:
-        return Study.load(folder)
-    is_new = not folder.exists()
     with refusing("write the experiment", folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        if regular.is_file(file, below=results) and file.read_bytes() == text:
+            return Study.load(folder, results)
+        is_new = not folder.exists()
+        regular.make(folder, below=results)
         staging.replace(file, text, lasting=True)
     try:
-        study = Study.load(folder)
+        study = Study.load(folder, results)
         study.runs(runs=1)
     except InputError:
         if is_new:
@@ -147,25 +142,29 @@ def save(content: Mapping[str, Any], results: Path) -> Study:
     return study
 
 
-def names(results: Path) -> list[str]:
-    """Return the names of the experiments in a results folder."""
-    return sorted(file.parent.name for file in results.glob(f"{FOLDER}/*/study.toml"))
+def merge(source: Path, target: Path) -> list[str]:
+    """Take over the experiments of another results folder; those that are there stay.
 
-
-def find(name: str, results: Path) -> Path | str:
-    """Return the folder of an experiment of a results folder, or the name of any other study."""
-    return results / FOLDER / name if name in names(results) else name
-
-
-def load(name: str, results: Path) -> Study:
-    """Read an experiment of a results folder, or any other study, by its name."""
-    return Study.load(find(name, results))
-
-
-def merge(source: Path, target: Path) -> None:
-    """Take over the experiments of another results folder; those that are there stay."""
-    for name in names(source):
-        copy = target / FOLDER / name
-        if not copy.exists():
-            with refusing("copy the experiment", copy):
-                shutil.copytree(source / FOLDER / name, copy)
+    Returns what was left out, and why: what is no experiment, or not what its name says. Of an
+    experiment its TOML files come along, and nothing else that lies there.
+    """
+    left = []
+    for entry in regular.entries(source / FOLDER, below=source):
+        folder = experiment_names.find(entry.name, source)
+        copy = target / FOLDER / entry.name
+        if os.path.lexists(copy):
+            continue
+        if folder is None:
+            left.append(f"{source / FOLDER / entry.name}: not an experiment")
+            continue
+        try:
+            experiment_names.check(folder, files.read(folder, source).data)
+        except InputError as error:
+            left.append(str(error))
+            continue
+        with refusing("copy the experiment", copy):
+            regular.make(copy, below=target)
+            for part in files.parts(folder):
+                text = regular.read(part, documents.TOML_BYTES_MAX, below=source)
+                staging.replace(copy / part.name, text)
+    return left

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from dumbbell import experiments, own_algorithms, plans
+from dumbbell import own_algorithms, plans
 from dumbbell.errors import DamagedResult, InputError, listed
 from dumbbell.labels import number
 from dumbbell.plan.expanding import PlannedRun
@@ -22,6 +22,7 @@ from dumbbell.running.run_folder import RunFile
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.study import files
+from dumbbell.study.model import Study
 from dumbbell.units import NS_PER_S, format_rate
 
 SHORT: Final = 12
@@ -97,7 +98,7 @@ class Inventory:
         state = (plans.recall(self.store, name), _state(name, self.store))
         known = self._studies.get(name)
         if known is None or known[0] != state:
-            study = experiments.load(name, self.store.root)
+            study = Study.load(name, self.store.root)
             found = [Results(study, self.store, engine=engine) for engine in EngineName]
             known = self._studies[name] = (state, found)
         return known[1]
@@ -171,7 +172,7 @@ class Inventory:
 
 def _state(name: str, store: Store) -> Sequence[object]:
     """Return what changes when the files of a study do."""
-    found = files.parts(files.find(experiments.find(name, store.root)))
+    found = files.parts(files.find(name, store.root))
     try:
         return [(file, file.stat().st_mtime_ns, file.stat().st_size) for file in found]
     except OSError:

@@ -123,6 +123,10 @@ class Results:
                 planned[run.test][plan].append(run.on(self.engine.identity))
         return planned
 
+    def expand(self) -> None:
+        """Expand all plans now; InputError if one of them is none of this study, or too large."""
+        _ = self._planned
+
     def __repr__(self) -> str:
         return f"<Results of {self.study.name}: {self._done}>"
 

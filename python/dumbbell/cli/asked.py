@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dumbbell import experiments, own_algorithms, plans
+from dumbbell import own_algorithms, plans
 from dumbbell.errors import DamagedResult, MissingResult, placed
 from dumbbell.running.store import Store
+from dumbbell.study.model import Study
 
 
 def asked(store: Store) -> dict[str, set[str]]:
@@ -24,7 +25,7 @@ def asked(store: Store) -> dict[str, set[str]]:
 
 def _keys(store: Store, name: str, engines: set[str]) -> set[str]:
     with placed(source=f"{store.root}/studies/{name}.json"):
-        study = experiments.load(name, store.root)
+        study = Study.load(name, store.root)
     runs = [
         run.resolved
         for plan in plans.recall(store, name)

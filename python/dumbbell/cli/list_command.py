@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -13,7 +14,8 @@ import typer
 from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsCsv, AsJson, ResultsDir
 from dumbbell.cli.tables import plain, table
-from dumbbell.study import files
+from dumbbell.errors import InputError
+from dumbbell.study import experiment_names, files
 
 
 class Listed(StrEnum):
@@ -50,7 +52,7 @@ def list_things(
     if what is Listed.RUNS:
         _list_runs(results, wanted)
         return
-    _print(_entries(what), wanted)
+    _print(_entries(what, results), wanted)
     if what is Listed.ALGORITHMS and wanted is Form.TABLE:
         say.print("Whether the testbed is ready on this machine: dumbbell doctor")
 
@@ -97,14 +99,14 @@ def _list_runs(results: Path, wanted: Form) -> None:
     )
 
 
-def _entries(what: Listed) -> list[dict[str, Any]]:
+def _entries(what: Listed, results: Path) -> list[dict[str, Any]]:
     match what:
         case Listed.STUDIES:
-            return _studies()
+            return list(_studies(results))
         case Listed.ALGORITHMS:
             return _algorithms()
         case Listed.FIGURES:
-            return _figures()
+            return list(_figures(results))
         case Listed.QUANTITIES:
             return _quantities()
         case Listed.SERIES:
@@ -113,12 +115,29 @@ def _entries(what: Listed) -> list[dict[str, Any]]:
             return _stacks()
 
 
-def _studies() -> list[dict[str, Any]]:
-    return [{**files.header(name)} for name in files.names()]
+def _studies(results: Path) -> Iterator[dict[str, Any]]:
+    for name in files.names():
+        yield {**files.header(name)}
+    for name in experiment_names.names(results):
+        with _named():
+            yield {**files.header(name, results)}
 
 
-def _figures() -> list[dict[str, Any]]:
-    return [{"study": name, **each} for name in files.names() for each in files.figures(name)]
+def _figures(results: Path) -> Iterator[dict[str, Any]]:
+    for name in files.names():
+        yield from ({"study": name, **each} for each in files.figures(name))
+    for name in experiment_names.names(results):
+        with _named():
+            yield from ({"study": name, **each} for each in files.figures(name, results))
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Say which experiment is left out, and why: it may be somebody else's."""
+    try:
+        yield
+    except InputError as error:
+        say.print(f"left out: {error}", soft_wrap=True)
 
 
 def _algorithms() -> list[dict[str, Any]]:

@@ -38,12 +38,15 @@ def merge(
         merged = merging.merge(
             sources, target, lambda so_far: step(f"{so_far.added + so_far.there} results")
         )
+    left = [f"{name}: not part of a result" for name in merged.strangers]
     for source in sources:
         plans.merge(source, target)
-        experiments.merge(source.root, target.root)
+        left += experiments.merge(source.root, target.root)
     say.print(f"{merged.added} results added to {results}, {merged.there} were there")
     for damaged in merged.damaged:
         say.print(f"damaged, left out: {damaged}", soft_wrap=True)
+    for stranger in left:
+        say.print(f"left out: {stranger}", soft_wrap=True)
     for key in merged.conflicts:
         say.print(f"two different results of {key}; that of {results} stays", soft_wrap=True)
     if not merged.is_clean:

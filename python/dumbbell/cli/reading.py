@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from dumbbell import experiments
 from dumbbell.cli.output import say
 from dumbbell.errors import InputError
 from dumbbell.plans import remembered
@@ -12,7 +12,7 @@ from dumbbell.results import Results
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName
 from dumbbell.running.store import Store
-from dumbbell.study import files
+from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 
 
@@ -32,7 +32,7 @@ def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
 
 def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     """Return what a results folder holds of one study, and say so if that is nothing."""
-    found = Results(experiments.load(study, folder), Store(folder), engine=engine)
+    found = Results(Study.load(study, folder), Store(folder), engine=engine)
     if found.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
@@ -45,23 +45,13 @@ def results_of(study: str, folder: Path, engine: EngineName) -> Results:
 def all_results(folder: Path, engine: EngineName) -> tuple[list[Results], list[str]]:
     """Return what a results folder holds of all studies, and of which others it has runs.
 
-    Experiments of one's own are those of this folder.
+    Experiments of one's own are those of this folder. A study that cannot be read is named.
     """
-    names = [name for name in Study.names() if not files.is_experiment(name)]
-    studies = [Study.load(name) for name in names]
-    for number, study in enumerate(studies):
-        for other in studies[:number]:
-            if study.name == other.name:
-                raise InputError(
-                    "two studies have this name",
-                    source="--all",
-                    value=study.name,
-                    valid="another name in the [study] table of one of them",
-                )
     store = Store(folder)
-    found = [Results(study, store, engine=engine) for study in studies]
-    own = experiments.names(folder)
-    tried = (Results(experiments.load(name, folder), store, engine=engine) for name in own)
+    own = experiment_names.names(folder)
+    found = [each for name in Study.names() if (each := _readable(name, store, engine)) is not None]
+    _refuse_twins(found)
+    tried = [each for name in own if (each := _readable(name, store, engine)) is not None]
     found += [each for each in tried if not each.is_empty]
     if all(each.is_empty for each in found):
         say.print(
@@ -77,3 +67,28 @@ def all_results(folder: Path, engine: EngineName) -> tuple[list[Results], list[s
             soft_wrap=True,
         )
     return found, strangers
+
+
+def _readable(name: str, store: Store, engine: EngineName) -> Results | None:
+    """Return what is there of a study; None, and say so, if the study cannot be read."""
+    try:
+        found = Results(Study.load(name, store.root), store, engine=engine)
+        found.expand()
+    except InputError as error:
+        say.print(f"left out: {name}, as it cannot be read: {error}", soft_wrap=True)
+        return None
+    return found
+
+
+def _refuse_twins(found: Sequence[Results]) -> None:
+    """Refuse two studies of one name."""
+    seen: set[str] = set()
+    for name in (each.study.name for each in found):
+        if name in seen:
+            raise InputError(
+                "two studies have this name",
+                source="--all",
+                value=name,
+                valid="another name in the [study] table of one of them",
+            )
+        seen.add(name)

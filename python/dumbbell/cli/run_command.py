@@ -83,7 +83,6 @@ def run(
 
     Finished runs are kept and never run again: the same command resumes.
     """
-    from dumbbell import experiments
     from dumbbell.campaign import Campaign, beyond
     from dumbbell.cli import campaign as shown
     from dumbbell.cli import slurm_script
@@ -92,6 +91,7 @@ def run(
     from dumbbell.running import engines
     from dumbbell.running.shards import Shard
     from dumbbell.running.store import Store
+    from dumbbell.study.model import Study
 
     if at_most is not None and not until_decided:
         raise InputError(
@@ -103,7 +103,7 @@ def run(
     if part is not None and until_decided:
         raise InputError("a part alone decides nothing", source="--shard", valid="one of the two")
     asked = Campaign(
-        experiments.load(study, results),
+        Study.load(study, results),
         Store(results),
         chosen,
         plan,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import experiments, kinds, plans
+from dumbbell import kinds, plans
 from dumbbell.cli.output import say
 from dumbbell.errors import InputError, listed, near
 from dumbbell.inventory import Inventory
@@ -16,6 +16,7 @@ from dumbbell.results import Results
 from dumbbell.running import campaigns
 from dumbbell.running.choices import EngineName
 from dumbbell.running.store import Store
+from dumbbell.study.model import Study
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
     last = campaigns.latest(store)
     name = what if what is not None or last is None else last.study
     if name in known:
-        return Found(Results(experiments.load(name, folder), store, engine=engine))
+        return Found(Results(Study.load(name, folder), store, engine=engine))
     if name is None:
         raise InputError("holds no runs", source=str(folder), valid="dumbbell simulate FILE")
     if not any(key.startswith(name) for key in store.keys()):  # noqa: SIM118 - no mapping

@@ -18,10 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from dumbbell import regular
 from dumbbell.errors import DamagedResult, MissingResult
-from dumbbell.running import staging, validity
+from dumbbell.running import notes, staging, validity
 from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.store import Store
 
@@ -51,7 +52,7 @@ class Command(BaseModel):
     jobs: int
     """Runs at the same time."""
 
-    started: datetime
+    started: AwareDatetime
     """When it began (UTC)."""
 
     wall_s: float = 0.0
@@ -246,20 +247,31 @@ def held(store: Store, keys: Iterable[str]) -> Extent:
 
 def commands(store: Store, study: str, engine: str) -> Iterator[Command]:
     """Yield the commands that ran a study on an engine, oldest first; unreadable logs count not."""
-    for command in _read(store, f"{study}-*.json"):
+    for command in _readable(store, f"{study}-"):
         if (command.study, command.engine) == (study, engine):
             yield command
 
 
 def latest(store: Store) -> Command | None:
     """Return the command that was begun last; None: nothing is known of any."""
-    return max(_read(store, "*.json"), key=lambda command: command.started, default=None)
+    return max(_readable(store), key=lambda command: command.started, default=None)
 
 
-def _read(store: Store, pattern: str) -> Iterator[Command]:
+def files(store: Store) -> Iterator[Path]:
+    """Yield the logs in a results folder, by name."""
+    for file in regular.files(store.root / FOLDER, ".json", below=store.root):
+        if not staging.is_staging(file):
+            yield file
+
+
+def read(store: Store, file: Path) -> Command:
+    """Return what one of `files` tells; one that is damaged or gone is a DamagedResult."""
+    return notes.read(store, file, Command)
+
+
+def _readable(store: Store, beginning: str = "") -> Iterator[Command]:
     with store.errors("read"):
-        files = sorted((store.root / FOLDER).glob(pattern))
-        contents = [file.read_bytes() for file in files]
-    for content in contents:
-        with suppress(ValidationError):
-            yield Command.model_validate_json(content)
+        found = [file for file in files(store) if file.name.startswith(beginning)]
+    for file in found:
+        with suppress(DamagedResult):
+            yield read(store, file)

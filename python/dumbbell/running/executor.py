@@ -19,7 +19,7 @@ from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.places import Places
 from dumbbell.running.pools import Pool, Running, opened
 from dumbbell.running.store import Store
-from dumbbell.running.task import Brought, Task
+from dumbbell.running.task import Brought, Task, received
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _SIGNAL_LATENCY_S: Final = 0.1
@@ -229,28 +229,30 @@ class _Owner:
         )
 
     def _finish(self, future: Future[Brought]) -> _Finished:
-        """Put into the store what has come back."""
+        """Put into the store what has come back, if it is what was asked for."""
         wanted = self._out.pop(future)
         scenario, warning = wanted.scenario, wanted.warning
-        brought = _result(future)
-        if brought.files is None:
+        brought, kept = received(_answer(future), scenario)
+        if kept is None:
             error = brought.error or EngineError("the run came back empty")
             place = self._places.get(scenario.key)
             failures.record(self._store, scenario, place, error, brought.trace)
             return _Finished(scenario, Fate.FAILED, brought.ran, error=error, warning=warning)
-        self._store.install(scenario.key, brought.files)
+        run, result = kept
+        self._store.install(result)
         failures.forget(self._store, scenario.key)
-        if brought.invalid:
-            told = validity.described(scenario, brought.invalid)
+        invalid = validity.reasons(run.summary)
+        if invalid:
+            told = validity.described(scenario, invalid)
             warning = "\n".join(filter(None, (warning, told)))
         return _Finished(
             scenario,
-            Fate.INVALID if brought.invalid else Fate.DONE,
+            Fate.INVALID if invalid else Fate.DONE,
             brought.ran,
-            NOTHING if brought.invalid else brought.held,
+            NOTHING if invalid else Extent.of(run.scenario, run.summary, result.size_bytes()),
             brought.seconds,
-            brought.invalid,
-            () if brought.invalid else brought.doubts,
+            invalid,
+            () if invalid else run.summary.doubts,
             warning=warning,
         )
 
@@ -270,8 +272,8 @@ def _next(ended: SimpleQueue[Future[T]], on_wait: Callable[[], None] | None = No
                 on_wait()
 
 
-def _result(future: Future[Brought]) -> Brought:
-    """Return what came back; what its worker took with it is a failure of this run alone."""
+def _answer(future: Future[Brought]) -> object:
+    """Return what came back, whatever it is; if its worker is gone, this run alone has failed."""
     try:
         return future.result()
     except DumbbellError:

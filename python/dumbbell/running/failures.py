@@ -5,15 +5,19 @@ A record is a file of the results folder, ``failures/ab12....json``, named by th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from dumbbell.running import staging
+from dumbbell import regular
+from dumbbell.errors import DamagedResult
+from dumbbell.running import notes, staging
 from dumbbell.running.places import Place, words
+from dumbbell.running.result_files import is_key
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -95,17 +99,29 @@ def failures(store: Store, keys: Iterable[str]) -> dict[str, Failure]:
     A record that cannot be read counts as none, as its run has no result either way.
     """
     with store.errors("read"):
-        recorded = {file.stem for file in (store.root / FOLDER).glob("*.json")}
-        read = {key: _read(_file(store, key)) for key in keys if key in recorded}
-    return {key: failure for key, failure in read.items() if failure is not None}
+        recorded = {file.stem: file for file in files(store)}
+    found = {}
+    for key in keys:
+        if key in recorded:
+            with suppress(DamagedResult):
+                found[key] = read(store, recorded[key])
+    return found
+
+
+def files(store: Store) -> Iterator[Path]:
+    """Yield the records in a results folder, in the order of their keys."""
+    for file in regular.files(store.root / FOLDER, ".json", below=store.root):
+        if is_key(file.stem):
+            yield file
+
+
+def read(store: Store, file: Path) -> Failure:
+    """Return what one of `files` records; one that is damaged or gone is a DamagedResult."""
+    found = notes.read(store, file, Failure)
+    if found.key != file.stem:
+        raise DamagedResult(f"{file}: damaged record (it does not match its name)")
+    return found
 
 
 def _file(store: Store, key: str) -> Path:
     return store.root / FOLDER / f"{key}.json"
-
-
-def _read(file: Path) -> Failure | None:
-    try:
-        return Failure.model_validate_json(file.read_bytes())
-    except (FileNotFoundError, ValidationError):
-        return None

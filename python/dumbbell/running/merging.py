@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel
 
 from dumbbell.errors import DamagedResult
 from dumbbell.running import campaigns, failures, staging, validity
@@ -23,13 +25,16 @@ class Merged:
         Keys of runs of which two folders hold different results: determinism is broken, or
         somebody changed a result. What was there stays.
     damaged
-        Folders of results that are not what was written; they are left out.
+        Results and notes that are not what was written; they are left out.
+    strangers
+        What lies among results and is none; it is left out, too.
     """
 
     added: int = 0
     there: int = 0
     conflicts: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
@@ -51,13 +56,14 @@ def merge(
             _take(source, key, target, merged)
             if on_result is not None:
                 on_result(merged)
-        _take_notes(source, target)
+        _take_notes(source, target, merged)
+        merged.strangers += source.strangers()
     return merged
 
 
 def _take(source: Store, key: str, target: Store, merged: Merged) -> None:
     try:
-        theirs = source.verify(key, is_wanted=False)
+        theirs, result = source.take(key, is_wanted=False)
     except DamagedResult as error:
         merged.damaged.append(str(error))
         return
@@ -72,17 +78,33 @@ def _take(source: Store, key: str, target: Store, merged: Merged) -> None:
                 if ours.digest != theirs.digest and not validity.reasons(theirs.summary):
                     merged.conflicts.append(key)
                 return
-    target.install(key, source.files(key))
+    target.install(result)
     merged.added += 1
 
 
-def _take_notes(source: Store, target: Store) -> None:
+def _take_notes(source: Store, target: Store, merged: Merged) -> None:
     """Take over failures of what has no result, and what commands took."""
+    for file in failures.files(source):
+        if not target.has(file.stem):
+            _take_note(failures.read, file, source, target, merged)
+    for file in campaigns.files(source):
+        _take_note(campaigns.read, file, source, target, merged)
+
+
+def _take_note(
+    read: Callable[[Store, Path], BaseModel],
+    file: Path,
+    source: Store,
+    target: Store,
+    merged: Merged,
+) -> None:
+    """Take over a note, unless there is one of its name; what is none is left out."""
+    try:
+        note = read(source, file)
+    except DamagedResult as error:
+        merged.damaged.append(str(error))
+        return
+    copy = target.root / file.relative_to(source.root)
     with target.errors("write"):
-        for name in (failures.FOLDER, campaigns.FOLDER):
-            for file in sorted((source.root / name).glob("*.json")):
-                copy = target.root / name / file.name
-                has_result = name == failures.FOLDER and target.has(file.stem)
-                if not staging.is_staging(file) and not has_result and not copy.exists():
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(file, copy)
+        if not copy.exists():
+            staging.replace(copy, note.model_dump_json(indent=1).encode())

@@ -4,6 +4,7 @@
 holds. It is the same wherever the run was made. The tables themselves are Parquet files, whose
 bytes are those of the Polars that wrote them; ``files.json`` has the digests of these bytes. So
 damage is found without reading a table, and two runs are compared by their `run.json` alone.
+Whatever else lies beside these files is no part of the run, and never read.
 """
 
 from __future__ import annotations
@@ -26,18 +27,19 @@ from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.errors import DamagedResult, InputError
 from dumbbell.running.engine import NONE_U32, Output
-from dumbbell.running.packs import PackedFile, PackedResult
+from dumbbell.running.result_files import (
+    FILES_FILE,
+    RESULT_BYTES_MAX,
+    RUN_FILE,
+    TABLE_SUFFIX,
+    InMemory,
+    ResultFiles,
+    checked_max,
+)
 from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
 
-RUN_FILE: Final = "run.json"
-FILES_FILE: Final = "files.json"
-_SUFFIX: Final = ".parquet"
 _OF_US: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """What keeps this process from reading any file says nothing of one result."""
-
-
-Folder = Path | PackedResult
-"""Where the files of a run lie."""
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +75,22 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     digest: str
 
 
+class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Size and digest of a file."""
+
+    bytes: int
+    sha256: str
+
+
+class FilesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `files.json` says: the digest of its run, and of each table's file."""
+
+    run: str
+    files: Mapping[str, File]
+
+
 _TYPED: Final = msgspec.json.Decoder(RunFile).decode
+_FILES: Final = msgspec.json.Decoder(FilesFile).decode
 """Made here because of threads; see `contract.reading`."""
 
 
@@ -85,8 +102,8 @@ def encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, b
             whole = table.rechunk()
             content = _parquet(whole)
             tables[name] = {"rows": whole.height, "sha256": content_digest(whole)}
-            files[name + _SUFFIX] = {"bytes": len(content), "sha256": _sha256(content)}
-            yield name + _SUFFIX, content
+            files[name + TABLE_SUFFIX] = {"bytes": len(content), "sha256": _sha256(content)}
+            yield name + TABLE_SUFFIX, content
     run: dict[str, Any] = {
         "key": scenario.key,
         "engine": scenario.engine,
@@ -100,28 +117,35 @@ def encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, b
     yield RUN_FILE, _as_file(run)
 
 
-def table_files(folder: Folder, run: RunFile) -> dict[str, Path | PackedFile]:
-    """Return the files of a run's tables by the tables' names; `run` is its `run.json`."""
-    return {name: folder / (name + _SUFFIX) for name in run.tables}
+def table_files(run: RunFile) -> dict[str, str]:
+    """Return the names of the files of a run's tables by the tables' names."""
+    return {name: name + TABLE_SUFFIX for name in run.tables}
 
 
-def described(folder: Folder, *, is_wanted: bool = False) -> RunFile:
+def described(place: ResultFiles, *, is_wanted: bool = False) -> RunFile:
     """Return `run.json` after comparing it with its digest; raises DamagedResult.
 
     One that is wanted under its key must be what today has this key, whoever wrote it: the hash of
     its scenario with all that this brings, of engine and schema. Without, results of other versions
     are read, too, whose keys nobody can compute any more.
     """
-    with _reading(folder):
-        content, run = _read(folder, RUN_FILE)
-        if run["digest"] != _digest(run):
-            raise damaged(folder, f"{RUN_FILE} does not match its digest")
-        if run["key"] != folder.name:
-            raise damaged(folder, "it does not match its name")
-        typed = _TYPED(content)
-        if is_wanted and run["key"] != _key(run):
-            raise damaged(folder, "its key is not that of what it holds")
-        return typed
+    with _reading(place):
+        return _described(place, place.read(RUN_FILE), is_wanted=is_wanted)
+
+
+def _described(place: ResultFiles, content: bytes, *, is_wanted: bool) -> RunFile:
+    # What is of another shape ends here, before it can take memory.
+    typed = _TYPED(content)
+    run = _as_written(place, RUN_FILE, content)
+    if run["digest"] != _digest(run):
+        raise damaged(place, f"{RUN_FILE} does not match its digest")
+    if run["key"] != place.name:
+        raise damaged(place, "it does not match its name")
+    for name in table_files(typed).values():
+        checked_max(name)
+    if is_wanted and run["key"] != _key(run):
+        raise damaged(place, "its key is not that of what it holds")
+    return typed
 
 
 def _key(run: Mapping[str, Any]) -> str | None:
@@ -134,40 +158,66 @@ def _key(run: Mapping[str, Any]) -> str | None:
         return None
 
 
-def verified(folder: Folder, *, contents: bool = False, is_wanted: bool = False) -> RunFile:
+def verified(place: ResultFiles, *, contents: bool = False, is_wanted: bool = False) -> RunFile:
     """Return `run.json` after comparing all files with their digests; raises DamagedResult.
 
     Every bit of the files counts. With `contents`, the tables are read, too, and what they hold is
     compared with what the run was found to be when it was made. As to `is_wanted`, see `described`.
     """
-    run = described(folder, is_wanted=is_wanted)
-    with _reading(folder):
-        _, kept = _read(folder, FILES_FILE)
-        files = table_files(folder, run)
-        if kept["run"] != run.digest or sorted(kept["files"]) != sorted(
-            file.name for file in files.values()
-        ):
-            raise damaged(folder, f"{FILES_FILE} is not of this run")
-        for name, file in files.items():
-            content = file.read_bytes()
-            if kept["files"][file.name] != {"bytes": len(content), "sha256": _sha256(content)}:
-                raise damaged(folder, f"{file.name} does not match its digest")
-            if contents and _contents(content) != run.tables[name]:
-                raise damaged(folder, f"{file.name} does not hold what the run left")
+    run = described(place, is_wanted=is_wanted)
+    with _reading(place):
+        for name, content in _kept(place, run):
+            table = name.removesuffix(TABLE_SUFFIX)
+            if contents and name != FILES_FILE and _contents(content) != run.tables[table]:
+                raise damaged(place, f"{name} does not hold what the run left")
     return run
 
 
+def taken(place: ResultFiles, *, is_wanted: bool = False) -> tuple[RunFile, InMemory]:
+    """Return a result whole: its `run.json`, and all its files as they were verified.
+
+    Raises DamagedResult. What lies next to these files does not come along.
+    """
+    with _reading(place):
+        content = place.read(RUN_FILE)
+        run = _described(place, content, is_wanted=is_wanted)
+        return run, InMemory(place.name, {**dict(_kept(place, run)), RUN_FILE: content})
+
+
+def _kept(place: ResultFiles, run: RunFile) -> Iterator[tuple[str, bytes]]:
+    """Yield the other files of a run, by name, each verified."""
+    content = place.read(FILES_FILE)
+    kept = _FILES(content)
+    _as_written(place, FILES_FILE, content)
+    if kept.run != run.digest or sorted(kept.files) != sorted(table_files(run).values()):
+        raise damaged(place, f"{FILES_FILE} is not of this run")
+    if sum(file.bytes for file in kept.files.values()) > RESULT_BYTES_MAX:
+        raise damaged(place, f"its files are larger than {RESULT_BYTES_MAX / 1e6:g} MB")
+    yield FILES_FILE, content
+    for name, file in kept.files.items():
+        content = place.read(name)
+        if file != File(len(content), _sha256(content)):
+            raise damaged(place, f"{name} does not match its digest")
+        yield name, content
+
+
 @contextmanager
-def _reading(folder: Folder) -> Iterator[None]:
+def _reading(place: ResultFiles) -> Iterator[None]:
     """Count a result as damaged whatever keeps it from being read."""
     try:
         yield
     except OSError as error:
         if error.errno in _OF_US:
             raise
-        raise damaged(folder, str(error)) from None
+        raise damaged(place, _why(error)) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise damaged(folder, str(error)) from None
+        raise damaged(place, _why(error)) from None
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{Path(error.filename or '').name}: {error.strerror}".removeprefix(": ")
+    return str(error)
 
 
 def content_digest(table: pl.DataFrame) -> str:
@@ -187,9 +237,9 @@ def content_digest(table: pl.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def damaged(folder: Folder, why: str) -> DamagedResult:
+def damaged(place: ResultFiles, why: str) -> DamagedResult:
     """Return the error that a result cannot be used."""
-    return DamagedResult(f"{folder}: damaged result ({why}); run it again to replace it")
+    return DamagedResult(f"{place}: damaged result ({why}); run it again to replace it")
 
 
 def _values(column: pl.Series) -> np.ndarray[Any, Any]:
@@ -221,13 +271,12 @@ def _parquet(table: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _read(folder: Folder, name: str) -> tuple[bytes, dict[str, Any]]:
-    """Return one of the two descriptions, as bytes and read, if it is written as we write it."""
-    content = (folder / name).read_bytes()
+def _as_written(place: ResultFiles, name: str, content: bytes) -> dict[str, Any]:
+    """Return one of the two descriptions if it is written as we write it."""
     found = json.loads(content)
     if content != _as_file(found):
-        raise damaged(folder, f"{name} does not match its digest")
-    return content, dict(found)
+        raise damaged(place, f"{name} does not match its digest")
+    return dict(found)
 
 
 def _as_file(content: Mapping[str, Any]) -> bytes:

@@ -119,10 +119,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def discard(path: Path) -> None:
-    """Remove a folder so that no reader ever sees it half-removed."""
+    """Remove a folder, or what is in its place, so that no reader ever sees it half-removed."""
     aside = new_path(path.parent)
     path.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)
+    _remove(aside)
 
 
 def remove_abandoned(parent: Path, now_s: float | None = None) -> None:
@@ -134,7 +134,7 @@ def remove_abandoned(parent: Path, now_s: float | None = None) -> None:
     with locked(parent):
         for path in drafts:
             with suppress(FileNotFoundError):
-                age_s = now_s - path.stat().st_mtime
+                age_s = now_s - path.lstat().st_mtime
                 if age_s > _OLD_S if _is_anothers(path) else _has_no_writer(path, age_s):
                     _remove(path)
 
@@ -142,6 +142,8 @@ def remove_abandoned(parent: Path, now_s: float | None = None) -> None:
 def _has_no_writer(path: Path, age_s: float) -> bool:
     if fcntl is None:
         return age_s > _OLD_S
+    if not (path.is_dir() or path.is_file()) or path.is_symlink():
+        return True  # no writer makes queues or links
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -154,7 +156,7 @@ def _has_no_writer(path: Path, age_s: float) -> bool:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         with suppress(OSError):

@@ -19,6 +19,9 @@ there as a whole or not at all, however its process ends. Only a loss of power c
 damaged one, as nothing waits for the disk: its digests tell, and it is run again. Nothing that the
 simulator leaves in `run.json` depends on when or where it ran; the bytes of the other files are
 those of one version of Polars.
+
+A results folder may be somebody else's. What is read in it are regular files of stated sizes, to
+which no link leads (`dumbbell.regular`), under keys that can be those of runs.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,16 +37,28 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell import regular
 from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError, refusal
 from dumbbell.running import run_folder, staging, validity
 from dumbbell.running.engine import Output
-from dumbbell.running.packs import PackedFile, PackedResult, Packs
+from dumbbell.running.packs import InPack, Packs
 from dumbbell.running.result import Run
-from dumbbell.running.run_folder import RUN_FILE, RunFile
+from dumbbell.running.result_files import InFolder, InMemory, is_key
+from dumbbell.running.run_folder import RunFile
 from dumbbell.scenario.resolve import ResolvedScenario
 
 FORMAT: Final = 2
 FORMAT_FILE: Final = "format.json"
+_FORMAT_BYTES_MAX: Final = 10_000
+_FOLDERS: Final = (
+    "runs",
+    "studies",
+    "experiments",
+    "packs",
+    "failures",
+    "campaigns",
+    "quantities",
+)
 _TAKEN: Final = (errno.ENOTEMPTY, errno.EEXIST)
 
 
@@ -59,15 +75,17 @@ class Store:
         """Return whether there is a result, without verifying it."""
         return self._place(key) is not None
 
-    def _place(self, key: str) -> Path | PackedResult | None:
+    def _place(self, key: str) -> InFolder | InPack | None:
         """Return where a result is; one in a folder takes the place of one in a pack."""
-        folder = self.folder(key)
-        if (folder / RUN_FILE).is_file():
-            return folder
+        if not is_key(key):
+            return None
+        loose = InFolder(self.root, key)
+        if loose.is_there:
+            return loose
         with self.errors("read"):
             return self.packs.find(key)
 
-    def _found(self, key: str) -> Path | PackedResult:
+    def _found(self, key: str) -> InFolder | InPack:
         place = self._place(key)
         if place is None:
             raise MissingResult(key)
@@ -79,8 +97,8 @@ class Store:
         Raises MissingResult if there is none and DamagedResult if it is not what was written.
         """
         run = self.verify(key)
-        files = run_folder.table_files(self._found(key), run)
-        return Run(key, run.scenario, run.summary, _Tables(files))
+        files = run_folder.table_files(run)
+        return Run(key, run.scenario, run.summary, _Tables(self._found(key), files))
 
     def verify(self, key: str, *, contents: bool = False, is_wanted: bool = True) -> RunFile:
         """Return a result's `run.json` after checking all its files; raises as `get`.
@@ -97,92 +115,111 @@ class Store:
         with self.errors("read"):
             return run_folder.described(self._found(key), is_wanted=is_wanted)
 
+    def take(self, key: str, *, is_wanted: bool = True) -> tuple[RunFile, InMemory]:
+        """Return a result whole, to be kept elsewhere, after checking it as `verify` does."""
+        with self.errors("read"):
+            return run_folder.taken(self._found(key), is_wanted=is_wanted)
+
     def size_bytes(self, key: str) -> int:
         """Return the size of a result's files."""
         with self.errors("read"):
-            place = self._found(key)
-            if isinstance(place, PackedResult):
-                return place.size_bytes()
-            return sum(file.stat().st_size for file in place.iterdir())
+            return self._found(key).size_bytes()
 
     def state(self, key: str) -> tuple[tuple[str, int, int], ...]:
         """Return name, size and time of each file of a result: what is changed in it, shows."""
-        place = self._found(key)
-        files = [place.pack] if isinstance(place, PackedResult) else sorted(place.iterdir())
-        found = ((file.name, file.stat()) for file in files)
-        return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
+        return self._found(key).state()
 
     def keys(self) -> Iterator[str]:
         """Iterate over the keys of all results, in order."""
         with self.errors("read"):
-            packed = set(self.packs.keys())
-        yield from sorted({*self.loose(), *packed})
+            found = {*self.loose(), *self.packs.keys()}
+        yield from sorted(found)
 
     def loose(self) -> Iterator[str]:
         """Iterate over the keys of the results that have folders of their own, in order."""
-        for folder in sorted(self.root.glob("runs/??/*/")):
-            if not staging.is_staging(folder) and (folder / RUN_FILE).is_file():
-                yield folder.name
+        for parent in regular.entries(self.root / "runs", below=self.root):
+            for folder in regular.entries(self.root / "runs" / parent.name, below=self.root):
+                if self._is_result(parent.name, folder.name):
+                    yield folder.name
+
+    def _is_result(self, parent: str, name: str) -> bool:
+        return is_key(name) and name.startswith(parent) and InFolder(self.root, name).is_there
+
+    def strangers(self) -> Iterator[str]:
+        """Yield what lies among results and is none, nor part of one: nothing reads it."""
+        for parent in regular.entries(self.root / "runs", below=self.root):
+            place = self.root / "runs" / parent.name
+            found = regular.entries(place, below=self.root)
+            if not found and not parent.is_dir(follow_symlinks=False):
+                yield str(place)
+            for entry in found:
+                if self._is_result(parent.name, entry.name):
+                    loose = InFolder(self.root, entry.name)
+                    yield from (str(loose.path / name) for name in loose.strangers())
+                elif not staging.is_staging(Path(entry.name)):
+                    yield str(place / entry.name)
+        with self.errors("read"):
+            indices = list(self.packs.known().values())
+        for index in indices:
+            yield from index.strangers
 
     def put(self, scenario: ResolvedScenario, output: Output) -> int:
         """Keep a result as `install` does, and return its size in bytes."""
-        files = dict(run_folder.encoded(scenario, output))
-        self.install(scenario.key, files)
-        return sum(map(len, files.values()))
+        result = InMemory(scenario.key, dict(run_folder.encoded(scenario, output)))
+        self.install(result)
+        return result.size_bytes()
 
-    def install(self, key: str, files: Mapping[str, bytes]) -> None:
+    def install(self, result: InMemory) -> None:
         """Keep the files of a result.
 
         If an intact one is there already, that one stays if it is valid.
         """
         with self.errors("write"):
             self.create()
-            target = self.folder(key)
+            target = self.folder(result.name)
+            regular.make(target.parent, below=self.root)
             with staging.folder(target.parent) as draft:
-                for name, content in files.items():
+                for name, content in result.files.items():
                     (draft / name).write_bytes(content)
-                self._take_place(draft, target)
-
-    def files(self, key: str) -> dict[str, bytes]:
-        """Return the files of a result."""
-        with self.errors("read"):
-            place = self._found(key)
-            if isinstance(place, PackedResult):
-                return place.files()
-            return {file.name: file.read_bytes() for file in place.iterdir()}
+                self._take_place(draft, InFolder(self.root, result.name))
 
     def remove(self, key: str) -> None:
         """Remove the folder of a result."""
         folder = self.folder(key)
-        with self.errors("write"), staging.locked(folder.parent):
-            if folder.is_dir():
-                staging.discard(folder)
+        with self.errors("write"):
+            regular.status(folder.parent, below=self.root)
+            with staging.locked(folder.parent):
+                if folder.is_dir():
+                    staging.discard(folder)
 
     def clean(self) -> None:
         """Remove what writers that died have left behind."""
         with self.errors("write"):
-            folders = (self.root / name for name in ("studies", "failures", "campaigns"))
-            for parent in (
-                self.root,
-                *folders,
-                *self.root.glob("runs/??/"),
-                *self.root.glob("quantities/??/"),
-                *self.root.glob("packs/"),
-            ):
+            for parent in (self.root, *self._folders()):
                 staging.remove_abandoned(parent)
 
-    def _take_place(self, draft: Path, target: Path) -> None:
+    def _folders(self) -> Iterator[Path]:
+        """Yield the folders in which others may be writing."""
+        for name in ("studies", "failures", "campaigns", "packs"):
+            yield self.root / name
+        for name in ("runs", "quantities"):
+            for entry in regular.entries(self.root / name, below=self.root):
+                if entry.is_dir(follow_symlinks=False):
+                    yield self.root / name / entry.name
+
+    def _take_place(self, draft: Path, result: InFolder) -> None:
         """Rename the draft to its place, unless an intact and valid result is there."""
+        target = result.path
         while True:
             try:
                 draft.rename(target)
             except OSError as error:
                 # Another process may be replacing a damaged result at this moment.
-                if error.errno not in _TAKEN and not target.is_dir():
+                if error.errno not in _TAKEN and not os.path.lexists(target):
                     raise
             else:
                 return
-            if not _remove_if_useless(target):
+            if not _remove_if_useless(result):
                 return
 
     def folder(self, key: str) -> Path:
@@ -207,7 +244,7 @@ class Store:
     def _check_format(self) -> bool:
         """Return whether the folder is in use; raise InputError if it is not for us."""
         try:
-            text = (self.root / FORMAT_FILE).read_bytes()
+            text = regular.read(self.root / FORMAT_FILE, _FORMAT_BYTES_MAX, below=self.root)
         except FileNotFoundError:
             self._check_unused()
             return False
@@ -227,6 +264,13 @@ class Store:
                 source=str(self.root),
                 valid="another results folder, or the Dumbbell that wrote this one",
             )
+        for name in _FOLDERS:
+            if (self.root / name).is_symlink():
+                raise InputError(
+                    "a link, which is not followed in a results folder",
+                    source=str(self.root / name),
+                    valid="a folder; the results folder itself may be a link",
+                )
         return True
 
     def _check_unused(self) -> None:
@@ -256,14 +300,15 @@ class Store:
 class _Tables(Mapping[str, pl.LazyFrame]):
     """The tables of a result by their names; what is in a pack is read when it is asked for."""
 
-    def __init__(self, files: Mapping[str, Path | PackedFile]) -> None:
+    def __init__(self, place: InFolder | InPack, files: Mapping[str, str]) -> None:
+        self._place = place
         self._files = files
 
     def __getitem__(self, name: str) -> pl.LazyFrame:
         file = self._files[name]
-        if isinstance(file, PackedFile):
-            return pl.scan_parquet(io.BytesIO(file.read_bytes()))
-        return pl.scan_parquet(file, glob=False)
+        if isinstance(self._place, InPack):
+            return pl.scan_parquet(io.BytesIO(self._place.read(file)))
+        return pl.scan_parquet(self._place.path / file, glob=False)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -272,15 +317,15 @@ class _Tables(Mapping[str, pl.LazyFrame]):
         return len(self._files)
 
 
-def _remove_if_useless(target: Path) -> bool:
+def _remove_if_useless(result: InFolder) -> bool:
     """Make room for a new result where a damaged or an invalid one is; False: a good one is."""
-    with staging.locked(target.parent):
-        if not target.is_dir():
+    with staging.locked(result.path.parent):
+        if not os.path.lexists(result.path):
             return True  # removed by another process, which holds this lock to do so
         try:
-            useless = bool(validity.reasons(run_folder.verified(target, is_wanted=True).summary))
+            useless = bool(validity.reasons(run_folder.verified(result, is_wanted=True).summary))
         except DamagedResult:
             useless = True
         if useless:
-            staging.discard(target)
+            staging.discard(result.path)
         return useless

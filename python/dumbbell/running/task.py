@@ -6,6 +6,8 @@ machine or on another. It needs no results folder: what comes back are the files
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import pickle
 import socket
 import time
@@ -14,12 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dumbbell import catalogue
-from dumbbell.errors import Cancelled, DumbbellError, EngineError
-from dumbbell.running import doubts, run_folder, validity
+from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, EngineError
+from dumbbell.running import run_folder, validity
 from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.doubts import AnyDoubt
 from dumbbell.running.engine import Engine
 from dumbbell.running.extent import NOTHING, Extent
+from dumbbell.running.result_files import InMemory
+from dumbbell.running.run_folder import RunFile
 from dumbbell.scenario.resolve import ResolvedScenario
 
 
@@ -56,22 +59,17 @@ class Brought:
     ----------
     files
         The files of its result by their names; None: it failed.
-    ran, held
-        How much was run, invalid attempts included, and how much the result holds.
+    ran
+        How much was run, invalid attempts included.
     seconds
         How long it took.
-    invalid, doubts
-        Why nothing, or not everything, may rest on it.
     error, trace
         Why it failed, and where unless the error explains itself.
     """
 
     files: Mapping[str, bytes] | None
     ran: Extent
-    held: Extent = NOTHING
     seconds: float = 0.0
-    invalid: tuple[str, ...] = ()
-    doubts: tuple[AnyDoubt, ...] = ()
     error: Exception | None = None
     trace: str | None = None
 
@@ -84,21 +82,56 @@ def bring(task: Task, cancel: CancelToken | None = None) -> Brought:
             f"{task.scenario.engine}: install the same Dumbbell there"
         )
     began_s = time.monotonic()
-    ran = held = NOTHING
+    ran = NOTHING
     files: dict[str, bytes] = {}
     try:
         for output in validity.attempts(task.engine, task.scenario, cancel, task.retries):
             files = dict(run_folder.encoded(task.scenario, output))
             size_bytes = sum(map(len, files.values()))
-            held = Extent.of(task.scenario.scenario, output.summary, size_bytes)
-            ran += held
-            invalid = validity.reasons(output.summary)
-            found = doubts.of(task.scenario.scenario, output.summary)
+            ran += Extent.of(task.scenario.scenario, output.summary, size_bytes)
     except Cancelled:
         raise
     except Exception as error:  # the others go on, whatever went wrong here
         return _failed(error, ran)
-    return Brought(files, ran, held, time.monotonic() - began_s, invalid, found)
+    return Brought(files, ran, time.monotonic() - began_s)
+
+
+def received(
+    answer: object, scenario: ResolvedScenario
+) -> tuple[Brought, tuple[RunFile, InMemory] | None]:
+    """Return what a worker answered, and the verified result in it, if it has one.
+
+    What is no answer to this task, such as the result of another run, becomes a failure of it.
+    """
+    try:
+        brought = _checked(answer)
+        if brought.files is None:
+            return brought, None
+        run, result = run_folder.taken(InMemory(scenario.key, brought.files), is_wanted=True)
+        if result.files.keys() != brought.files.keys():
+            raise ValueError("it holds more than the files of a run")
+    except (ValueError, DamagedResult) as error:
+        told = EngineError(f"its worker brought no result of it ({error})")
+        return Brought(None, NOTHING, error=told), None
+    return brought, (run, result)
+
+
+def _checked(answer: object) -> Brought:
+    """Return an answer if it is of the right shape; ValueError if not."""
+    if not isinstance(answer, Brought):
+        raise ValueError(f"{type(answer).__name__} in place of a result")
+    counts = dataclasses.astuple(answer.ran) if isinstance(answer.ran, Extent) else (None,)
+    if not all(_is_count(each) for each in (*counts, answer.seconds)):
+        raise ValueError("it does not say how much was run")
+    if not isinstance(answer.trace, str | None):
+        raise ValueError("it does not say where it failed")
+    if answer.files is None and not isinstance(answer.error, Exception):
+        raise ValueError("neither files nor an error")
+    return answer
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
 def _failed(error: Exception, ran: Extent) -> Brought:

@@ -7,9 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell import regular
 from dumbbell.errors import DamagedResult, MissingResult
-from dumbbell.running import staging
-from dumbbell.running.packs import PackedResult
+from dumbbell.running import run_folder, staging
+from dumbbell.running.packs import InPack
+from dumbbell.running.result_files import InFolder, InMemory
 from dumbbell.running.store import Store
 
 Told = Callable[[int], None]
@@ -48,28 +50,36 @@ def pack(store: Store, on_result: Told) -> Packed:
     damaged: list[str] = []
     taken: list[str] = []
 
-    def intact() -> Iterator[tuple[str, dict[str, bytes]]]:
+    def intact() -> Iterator[InMemory]:
         for key in store.loose():
             try:
-                store.verify(key, is_wanted=False)
+                _, result = store.take(key, is_wanted=False)
             except DamagedResult as error:
                 damaged.append(str(error))
                 continue
             taken.append(key)
             on_result(len(taken))
-            yield key, store.files(key)
+            yield result
 
     with store.errors("write"):
         file = store.packs.write(intact())
     if file is None:
         return Packed(None, 0, damaged)
     for key in taken:
-        if PackedResult(file, key).files() == store.files(key):
+        if _is_held(InPack(store.root, file, key), InFolder(store.root, key)):
             store.remove(key)
     for folder in store.root.glob("runs/??/"):
         with suppress(OSError):  # not empty
             folder.rmdir()
     return Packed(file, len(taken), damaged)
+
+
+def _is_held(packed: InPack, loose: InFolder) -> bool:
+    """Tell whether a pack holds every byte of a result."""
+    try:
+        return run_folder.taken(packed)[1].files == run_folder.taken(loose)[1].files
+    except DamagedResult:
+        return False
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,8 @@ def prune(store: Store, found: Collection[Useless]) -> None:
         store.remove(each.key)
     store.clean()
     with store.errors("write"):
-        for file in store.root.glob("quantities/??/*.json"):
-            if not staging.is_staging(file) and not store.has(file.stem):
-                file.unlink(missing_ok=True)
+        for folder in regular.entries(store.root / "quantities", below=store.root):
+            place = store.root / "quantities" / folder.name
+            for file in regular.files(place, ".json", below=store.root):
+                if not staging.is_staging(file) and not store.has(file.stem):
+                    file.unlink(missing_ok=True)

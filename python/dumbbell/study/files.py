@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import documents, kinds
 from dumbbell.errors import InputError, placed, unknown
+from dumbbell.study import experiment_names
 
 if TYPE_CHECKING:
     from dumbbell.validation import Model
 
 _PACKAGE = Path(__file__).parent.parent
-_EXPERIMENTS = Path("results/experiments")
+RESULTS = Path("results")
+"""Where experiments are looked for unless another results folder is named."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,8 @@ class StudyFiles:
 
 
 def folders() -> list[Path]:
-    """Return where studies are looked for by name: here, among experiments, in the package."""
-    candidates = [Path("studies"), _EXPERIMENTS, _PACKAGE / "studies"]
-    return [folder for folder in candidates if folder.is_dir()]
+    """Return where studies are looked for by name: here, then in the package."""
+    return [folder for folder in (Path("studies"), _PACKAGE / "studies") if folder.is_dir()]
 
 
 def names() -> list[str]:
@@ -74,13 +75,11 @@ def names() -> list[str]:
     return list(found)
 
 
-def is_experiment(name: str) -> bool:
-    """Tell whether a name of `names` is that of an experiment of one's own."""
-    return find(name).parent == _EXPERIMENTS
+def find(study: str | Path, results: Path = RESULTS) -> Path:
+    """Return the folder or file of a study, given its name or path.
 
-
-def find(study: str | Path) -> Path:
-    """Return the folder or file of a study, given its name or path."""
+    An experiment of a results folder comes after all studies of its name.
+    """
     path = Path(study)
     is_name = isinstance(study, str) and path.name == study and not path.suffix
     if is_name:
@@ -88,22 +87,29 @@ def find(study: str | Path) -> Path:
             for candidate in (folder / study / "study.toml", folder / f"{study}.toml"):
                 if documents.is_file(candidate):
                     return candidate.parent if candidate.name == "study.toml" else candidate
+        experiment = experiment_names.find(path.name, results)
+        if experiment is not None:
+            return experiment
     if documents.exists(path):
         return path
     if is_name:
-        raise unknown("study", str(study), names(), "dumbbell list studies")
+        found = [*names(), *experiment_names.names(results)]
+        raise unknown("study", path.name, found, "dumbbell list studies")
     raise InputError("no such file or folder", source=str(study), valid="a name, folder or file")
 
 
-def read(study: str | Path) -> StudyFiles:
-    """Read a study's files into one table: arrays are joined, tables must differ."""
-    path = find(study)
+def read(study: str | Path, results: Path = RESULTS) -> StudyFiles:
+    """Read a study's files into one table: arrays are joined, tables must differ.
+
+    An experiment that is found by its name must be what that says; see `experiment_names`.
+    """
+    path = find(study, results)
     if path.suffix != ".toml":
         kinds.check(path, "a study")
     data: dict[str, Any] = {}
     origins: dict[str, list[tuple[Path, int]]] = {}
     for file in parts(path):
-        table = documents.read_toml(file)
+        table = _table(file, path, results)
         if path == file:
             kinds.check(path, "a study", table)
         for key, value in table.items():
@@ -112,7 +118,15 @@ def read(study: str | Path) -> StudyFiles:
                 raise InputError(f"already set in {origins[key][0][0]}", source=str(file), key=key)
             origins.setdefault(key, []).append((file, len(known)))
             data[key] = [*known, *value] if isinstance(value, list) else value
+    if str(study) == path.name and path.parent == results / experiment_names.FOLDER:
+        experiment_names.check(path, data)
     return StudyFiles(path, data, {key: tuple(files) for key, files in origins.items()})
+
+
+def _table(file: Path, study: Path, results: Path, key: str | None = None) -> dict[str, Any]:
+    """Read a file of a study; of an experiment no link to it is followed."""
+    below = results if study.parent == results / experiment_names.FOLDER else None
+    return documents.read_toml(file, key=key, found=file != study, below=below)
 
 
 def parts(path: Path) -> list[Path]:
@@ -123,27 +137,27 @@ def parts(path: Path) -> list[Path]:
     return files
 
 
-def header(study: str | Path) -> dict[str, str | int]:
+def header(study: str | Path, results: Path = RESULTS) -> dict[str, str | int]:
     """Return name, title and year of a study, without a look at anything else in it."""
-    path = find(study)
-    for file, tables in _entries(path, "study"):
+    path = find(study, results)
+    for file, tables in _entries(path, results, "study"):
         return _fields(file, "study", tables, ("name", "title", "year"))
     raise InputError("is missing", source=str(path), key="study", valid="a [study] table")
 
 
-def figures(study: str | Path) -> list[dict[str, str | int]]:
+def figures(study: str | Path, results: Path = RESULTS) -> list[dict[str, str | int]]:
     """Return name and title of a study's figures, without a look at anything else in it."""
     return [
         _fields(file, f"figure.{index}", figure, ("name", "title"))
-        for file, found in _entries(find(study), "figure")
+        for file, found in _entries(find(study, results), results, "figure")
         for index, figure in enumerate(found if isinstance(found, list) else [found])
     ]
 
 
-def _entries(path: Path, key: str) -> Iterator[tuple[Path, Any]]:
+def _entries(path: Path, results: Path, key: str) -> Iterator[tuple[Path, Any]]:
     """Yield what the files of a study have at the top under a key; only these files are parsed."""
     for file in parts(path):
-        content = documents.read_toml(file, key=key)
+        content = _table(file, path, results, key)
         if key in content:
             yield file, content[key]
 

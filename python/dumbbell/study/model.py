@@ -35,7 +35,7 @@ from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
-from dumbbell.study.files import StudyFiles, find, names, read
+from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
 from dumbbell.validation import validate
 
 
@@ -103,9 +103,9 @@ class Study(Table):
     _files: StudyFiles = PrivateAttr(StudyFiles(Path("study"), {}, {}))
 
     @classmethod
-    def load(cls, study: str | Path) -> Self:
-        """Read a study by its name, or from its folder or file."""
-        content = read(study)
+    def load(cls, study: str | Path, results: Path = RESULTS) -> Self:
+        """Read a study by its name, or from its folder or file; see `files.find`."""
+        content = read(study, results)
         loaded = content.validate(cls)
         loaded._files = content
         return loaded
