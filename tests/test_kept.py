@@ -119,7 +119,7 @@ def test_another_code_computes_again(
     monkeypatch.setattr(kept, "code", lambda: "another")
     values(root, plan)
     assert sorted(computed) == sorted(ASKED)
-    assert json.loads(file(root, plan).read_bytes())["code"] == "another"
+    assert json.loads(file(root, plan).read_bytes())["kept"]["code"] == "another"
 
 
 def test_the_digest_is_that_of_the_code_of_quantities() -> None:

@@ -162,8 +162,42 @@ def test_what_is_no_results_folder_is_refused(dumbbell: Command) -> None:
         assert_refused(dumbbell("store", command, "--results", "studies"))
 
 
-def test_a_study_that_is_gone_is_named(dumbbell: Command) -> None:
+def test_what_a_study_that_is_gone_may_ask_for_stays(dumbbell: Command) -> None:
     Path("results/studies/gone.json").write_text(json.dumps([{}]))
-    said = dumbbell("store", "prune", "--unasked")
-    assert_refused(said)
-    assert "results/studies/gone.json" in said.err
+    (folders()[0] / "run.json").write_text("{")
+    execute(seeds(2), Store("results"), QuickEngine())
+    before = len(folders())
+    said = dumbbell("store", "prune", "--unasked", "--yes")
+    assert (said.code, len(folders())) == (0, before - 1)
+    assert "remove results/studies/gone.json" in said.err
+    said = dumbbell("store", "size")
+    assert said.code == 0
+    assert "gone is not known here" in said.err
+    Path("results/studies/gone.json").unlink()
+    assert "2 results not asked for" in dumbbell("store", "prune", "--unasked").out
+
+
+def test_a_bit_that_flips_in_what_was_measured_is_found(dumbbell: Command) -> None:
+    before = dumbbell("claims", "small", "--json").json
+    files = sorted(Path("results/quantities").glob("??/*.json"))
+    for file in files:
+        content = file.read_bytes()
+        place = content.index(b":0.") + 3
+        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    said = dumbbell("store", "check")
+    assert said.code == 1
+    assert f"{len(files)} files of what was measured count as absent" in said.err
+    assert dumbbell("claims", "small", "--json").json == before
+    assert dumbbell("store", "check").code == 0
+
+
+def test_what_claims_leave_out_as_damaged_is_named(dumbbell: Command) -> None:
+    assert dumbbell("claims", "small", "--json").json["damaged"] == []
+    for folder in folders():
+        (folder / "run.json").write_text("{")
+    said = dumbbell("claims", "small")
+    assert said.err.count("damaged result") == len(folders())
+    for mode in ((), ("--over", "rtt"), ("--both-engines",)):
+        said = dumbbell("claims", "small", "--json", *mode)
+        if said.code == 0:
+            assert len(said.json["damaged"]) == len(folders())

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import small_study
 from dumbbell import apart, catalogue, documents, own_algorithms
 from dumbbell.cli import commands
 from dumbbell.contract.scenario import Scenario as Contract
@@ -26,7 +27,7 @@ from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.study import experiment_names
+from dumbbell.study import experiment_names, files
 from dumbbell.study.model import Study
 
 MARK = "ran"
@@ -322,20 +323,21 @@ def their_experiment(results: Path, name: str, algorithm: str = "./evil.c") -> P
     return place
 
 
-@pytest.mark.parametrize("options", [("--dry-run",), ("--slurm", "2"), ("--where", "x=y")])
+@pytest.mark.parametrize("options", [("--dry-run",), ("--slurm", "2")])
 def test_an_experiment_takes_the_place_of_no_study(
     folder: Path,
     theirs: tuple[Store, ResolvedScenario],
     monkeypatch: pytest.MonkeyPatch,
     options: tuple[str, ...],
 ) -> None:
-    their_experiment(theirs[0].root, "li2007")
-    dumbbell(monkeypatch, "run", "li2007", "--results", "theirs", *options)
+    monkeypatch.setattr(files, "_PACKAGE", folder)
+    small_study.write(folder / "studies" / "small-00000000")
     (folder / "results").symlink_to("theirs")
-    dumbbell(monkeypatch, "run", "li2007", *options)
-    dumbbell(monkeypatch, "claims", "li2007")
+    their_experiment(theirs[0].root, "small-00000000")
+    for results in ("theirs", "results"):
+        assert dumbbell(monkeypatch, "run", "small-00000000", "--results", results, *options) == 0
     assert not (folder / MARK).exists()
-    assert Study.load("li2007", Path("theirs")).header.year == 2007
+    assert Study.load("small-00000000", Path("theirs")).header.year == 2024
 
 
 @pytest.mark.parametrize("name", ["li2007", "mine-12345678", "x", "two-flows-0badc0de"])
@@ -346,15 +348,15 @@ def test_an_experiment_counts_only_under_a_name_that_says_what_it_is(
     capsys: pytest.CaptureFixture[str],
     name: str,
 ) -> None:
+    monkeypatch.setattr(files, "_PACKAGE", folder)  # no study but theirs
     their_experiment(theirs[0].root, name)
-    if name != "li2007":
-        for command in ("run", "claims", "report"):
-            assert dumbbell(monkeypatch, command, name, "--results", "theirs") == 2
+    for command in ("run", "claims", "report"):
+        assert dumbbell(monkeypatch, command, name, "--results", "theirs") == 2
     assert dumbbell(monkeypatch, "merge", "theirs", "--results", "ours") == 0
     assert f"left out: theirs/experiments/{name}: " in capsys.readouterr().err
     assert not (folder / "ours" / "experiments").exists()
-    for command in (("list", "runs"), ("list", "studies"), ("store", "size"), ("report", "--all")):
-        assert dumbbell(monkeypatch, *command, "--results", "theirs") == 0
+    for reading in (("list", "runs"), ("list", "studies"), ("store", "size"), ("report", "--all")):
+        assert dumbbell(monkeypatch, *reading, "--results", "theirs") == 0
     assert not (folder / MARK).exists()
 
 

@@ -100,6 +100,8 @@ class Inventory:
         if known is None or known[0] != state:
             study = Study.load(name, self.store.root)
             found = [Results(study, self.store, engine=engine) for engine in EngineName]
+            for results in found:
+                results.expand()
             known = self._studies[name] = (state, found)
         return known[1]
 

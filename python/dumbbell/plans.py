@@ -6,13 +6,16 @@ and parts of the study to look for.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from dumbbell import regular
 from dumbbell.errors import InputError
 from dumbbell.plan.expanding import More
+from dumbbell.plan.tests import RUNS_MAX
 from dumbbell.running import staging
 from dumbbell.running.store import Store
 
@@ -23,9 +26,9 @@ class Plan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quick: bool = False
-    runs: int | None = None
-    seed: int = 0
-    more: tuple[More, ...] = ()
+    runs: int | None = Field(None, ge=1, le=RUNS_MAX)
+    seed: int = Field(0, ge=0, lt=2**64)
+    more: tuple[More, ...] = Field((), max_length=RUNS_MAX)
     """Grid points of which there are more repetitions, as they decide claims."""
 
     def same(self, other: Plan) -> bool:
@@ -41,7 +44,9 @@ class Plan(BaseModel):
         return self.model_copy(update={"more": tuple(most.values())})
 
 
-_PLANS: Final = TypeAdapter(tuple[Plan, ...])
+_PLANS: Final = TypeAdapter(Annotated[tuple[Plan, ...], Field(max_length=1000)])
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*", re.ASCII)
+_BYTES_MAX: Final = 16_000_000
 
 
 def remember(store: Store, study: str, plan: Plan) -> None:
@@ -61,27 +66,46 @@ def recall(store: Store, study: str) -> tuple[Plan, ...]:
     """Return the plans of a study in a results folder, oldest first."""
     path = _file(store, study)
     try:
-        return _PLANS.validate_json(path.read_bytes())
+        return _PLANS.validate_json(regular.read(path, _BYTES_MAX, below=store.root))
     except FileNotFoundError:
         return ()
-    except ValidationError:
+    except (OSError, ValidationError) as error:
         raise InputError(
-            "this file does not say which runs were asked for",
+            f"this file does not say which runs were asked for: {_why(error)}",
             source=str(path),
             valid="what `dumbbell run` writes; remove the file and run again",
         ) from None
 
 
-def merge(source: Store, target: Store) -> None:
-    """Add the plans of one results folder to those of another one, which must be in use."""
+def _why(error: OSError | ValidationError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    first = error.errors(include_url=False)[0]
+    key = ".".join(map(str, first["loc"]))
+    return f"{key}: {first['msg']}" if key else first["msg"]
+
+
+def merge(source: Store, target: Store) -> list[str]:
+    """Add the plans of one results folder to those of another one, which must be in use.
+
+    Returns what was left out, and why: what does not say which runs were asked for.
+    """
+    left = []
     for study in remembered(source):
-        for plan in recall(source, study):
+        try:
+            asked = recall(source, study)
+        except InputError as error:
+            left.append(str(error))
+            continue
+        for plan in asked:
             remember(target, study, plan)
+    return left
 
 
 def remembered(store: Store) -> list[str]:
     """Return the names of the studies that a results folder has plans of."""
-    return sorted(path.stem for path in store.root.glob("studies/*.json"))
+    files = regular.files(store.root / "studies", ".json", below=store.root)
+    return [file.stem for file in files if _NAME.fullmatch(file.stem)]
 
 
 def _file(store: Store, study: str) -> Path:

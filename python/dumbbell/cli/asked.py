@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dumbbell import own_algorithms, plans
-from dumbbell.errors import DamagedResult, MissingResult, placed
+from dumbbell.errors import DamagedResult, InputError, MissingResult
 from dumbbell.running.store import Store
 from dumbbell.study.model import Study
 
 
-def asked(store: Store) -> dict[str, set[str]]:
-    """Return the keys that each study's plans come to, on every engine that results are of.
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for: the keys by study, and why nobody knows it of other studies."""
 
-    Raises InputError if a study is not where it was.
-    """
+    keys: dict[str, set[str]]
+    unknown: dict[str, str]
+
+
+def asked(store: Store) -> Asked:
+    """Return the keys that each study's plans come to, on every engine that results are of."""
     engines = set()
     for key in store.keys():  # noqa: SIM118 - a store is no mapping
         try:
             engines.add(store.described(key, is_wanted=False).engine)
         except (DamagedResult, MissingResult):
             continue
-    with own_algorithms.nothing_runs():
-        return {name: _keys(store, name, engines) for name in plans.remembered(store)}
+    found = Asked({}, {})
+    for name in plans.remembered(store):
+        try:
+            with own_algorithms.nothing_runs():
+                found.keys[name] = _keys(store, name, engines)
+        except InputError as error:
+            found.unknown[name] = str(error)
+    return found
 
 
 def _keys(store: Store, name: str, engines: set[str]) -> set[str]:
-    with placed(source=f"{store.root}/studies/{name}.json"):
-        study = Study.load(name, store.root)
+    study = Study.load(name, store.root)
     runs = [
         run.resolved
         for plan in plans.recall(store, name)

@@ -14,10 +14,12 @@ from dumbbell.cli import consent, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
+from dumbbell.errors import printable
 from dumbbell.labels import duration
 from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import cost_table
+from dumbbell.results import Results
 from dumbbell.running import campaigns, engines, failures
 from dumbbell.running.campaigns import Command, Cost, Effort
 from dumbbell.running.doubts import OF_THE_ENGINE, TELL_OF
@@ -128,6 +130,13 @@ def tell_invalid(runs: Sequence[str]) -> None:
         say.print("Invalid runs are left out of everything; the same command tries them again.")
 
 
+def tell_damaged(results: Results) -> None:
+    """Name the results that are left out as they are not what was written."""
+    tell(list(results.damaged.values()))
+    if results.damaged:
+        say.print("Damaged results are left out; the same command runs them again.")
+
+
 def tell_doubtful(lines: Sequence[str]) -> None:
     """Say which runs may tell of something else than their algorithms."""
     tell(lines)
@@ -140,7 +149,7 @@ def tell_doubtful(lines: Sequence[str]) -> None:
 def tell(lines: Sequence[str]) -> None:
     """Say some lines; of many the first, and how many more there are."""
     for line in lines[:_SHOWN]:
-        say.print(line, soft_wrap=True)
+        say.print(printable(line), soft_wrap=True)
     if len(lines) > _SHOWN:
         say.print(f"... and {len(lines) - _SHOWN} more")
 

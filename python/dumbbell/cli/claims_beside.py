@@ -7,7 +7,7 @@ from pathlib import Path
 from dumbbell import own_algorithms
 from dumbbell.claims import readings
 from dumbbell.claims.beside import Beside, beside
-from dumbbell.cli import progress, reading
+from dumbbell.cli import campaign, progress, reading
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.verdicts import marked
@@ -23,6 +23,7 @@ def at_each_value(
     with progress.steps("judging claims", say), own_algorithms.nothing_runs():
         found = reading.results_of(study, folder, engine)
         judged = found.readings(axis)
+    campaign.tell_damaged(found)
     if markdown is not None:
         with refusing("write it", markdown):
             markdown.write_text(readings_markdown.page(found, axis, judged))
@@ -31,6 +32,7 @@ def at_each_value(
             {
                 "engine": found.engine.identity,
                 "axis": axis,
+                "damaged": list(found.damaged.values()),
                 "never": readings_markdown.never(judged),
                 "readings": [
                     {
@@ -65,12 +67,16 @@ def on_both_engines(study: str, folder: Path, *, markdown: Path | None, wanted: 
         simulator = reading.results_of(study, folder, EngineName.SIMULATOR)
         kernel = reading.results_of(study, folder, EngineName.TESTBED)
         found = beside(simulator.claims(), kernel.claims())
+    campaign.tell_damaged(simulator)
+    campaign.tell_damaged(kernel)
     if markdown is not None:
         with refusing("write it", markdown):
             markdown.write_text(beside_markdown.page(simulator, kernel, found))
     if wanted is Form.JSON:
         identities = [simulator.engine.identity, kernel.engine.identity]
-        print_json({"engines": identities, "claims": [_as_dict(each) for each in found]})
+        damaged = [*simulator.damaged.values(), *kernel.damaged.values()]
+        claims = [_as_dict(each) for each in found]
+        print_json({"engines": identities, "claims": claims, "damaged": damaged})
         return
     if wanted is Form.CSV:
         print_csv(beside_markdown.COLUMNS, map(beside_markdown.row, found))

@@ -135,10 +135,12 @@ def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief:
                 "statements": tally(judged),
                 "claims": [each.as_dict() for each in judged],
                 "invalid": list(found.invalid.values()),
+                "damaged": list(found.damaged.values()),
                 "doubtful": list(found.doubtful),
             }
         )
         return
+    campaign.tell_damaged(found)
     campaign.tell_invalid(list(found.invalid.values()))
     campaign.tell_doubtful(found.doubtful)
     if wanted is Form.CSV:

@@ -25,6 +25,7 @@ def merge(
     """
     from dumbbell import documents, experiments, plans
     from dumbbell.cli import progress
+    from dumbbell.cli.campaign import tell
     from dumbbell.running import merging
     from dumbbell.running.store import FORMAT_FILE, Store
 
@@ -40,13 +41,11 @@ def merge(
         )
     left = [f"{name}: not part of a result" for name in merged.strangers]
     for source in sources:
-        plans.merge(source, target)
+        left += plans.merge(source, target)
         left += experiments.merge(source.root, target.root)
     say.print(f"{merged.added} results added to {results}, {merged.there} were there")
-    for damaged in merged.damaged:
-        say.print(f"damaged, left out: {damaged}", soft_wrap=True)
-    for stranger in left:
-        say.print(f"left out: {stranger}", soft_wrap=True)
+    tell([f"damaged, left out: {damaged}" for damaged in merged.damaged])
+    tell([f"left out: {stranger}" for stranger in left])
     for key in merged.conflicts:
         say.print(f"two different results of {key}; that of {results} stays", soft_wrap=True)
     if not merged.is_clean:

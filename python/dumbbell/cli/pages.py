@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from dumbbell.campaign import Campaign
@@ -18,7 +19,7 @@ def tell(asked: Campaign, report: Path | None) -> None:
     if report is None:
         folder = asked.store.root
         where = engines.option(asked.engine)
-        where += f" --results {folder}" if folder != DEFAULT_RESULTS else ""
+        where += f" --results {shlex.quote(str(folder))}" if folder != DEFAULT_RESULTS else ""
         say.print(f"See it: dumbbell open {asked.study.name}{where}", soft_wrap=True)
         return
     say.print(f"Page: {written(asked.results(), report)}", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     if found.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
-            f"dumbbell run {study}{engines.option(found.engine)}",
+            f"dumbbell run {shlex.quote(study)}{engines.option(found.engine)}",
             soft_wrap=True,
         )
     return found

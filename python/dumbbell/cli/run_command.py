@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -131,9 +132,10 @@ def run(
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
     where_from = engines.option(chosen)
-    where_from += f" --results {results}" if results != DEFAULT_RESULTS else ""
+    where_from += f" --results {shlex.quote(str(results))}" if results != DEFAULT_RESULTS else ""
     say.print(
-        f"Results are in {results}. Next: dumbbell report {study}{where_from}", soft_wrap=True
+        f"Results are in {results}. Next: dumbbell report {shlex.quote(study)}{where_from}",
+        soft_wrap=True,
     )
 
 

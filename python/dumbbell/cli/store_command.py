@@ -8,14 +8,12 @@ import typer
 
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ResultsDir
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dumbbell.running.store import Store
 
 store_app = typer.Typer(help="Results folders: check, pack, size, prune.", no_args_is_help=True)
-
-_SHOWN = 10
 
 
 @store_app.command()
@@ -26,8 +24,10 @@ def check(
         bool, typer.Option("--contents", help="Read what tables hold, not only their bytes.")
     ] = False,
 ) -> None:
-    """Verify every result; the exit code is 1 if one is damaged."""
+    """Verify every result, and what was measured of it; the exit code is 1 if one is damaged."""
     from dumbbell.cli import progress
+    from dumbbell.cli.campaign import tell
+    from dumbbell.quantities import kept
     from dumbbell.running import upkeep
 
     store = _opened(results)
@@ -35,9 +35,15 @@ def check(
         damaged = upkeep.check(store, lambda done: step(f"{done} results"), contents=contents)
     total = sum(1 for _ in store.keys())  # noqa: SIM118 - a store is no mapping
     print(f"{total} results, {len(damaged)} damaged")
-    _name(damaged)
+    tell(damaged)
     if damaged:
         say.print("They count as absent: the same commands run them again.")
+    measured = list(kept.damaged(store))
+    tell(measured)
+    if measured:
+        say.print(f"{len(measured)} files of what was measured count as absent: it is taken again.")
+    tell([f"not part of a result, never read: {name}" for name in store.strangers()])
+    if damaged or measured:
         raise typer.Exit(1)
 
 
@@ -48,6 +54,7 @@ def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     For file systems that hold few files well. Nothing else may run in the folder meanwhile.
     """
     from dumbbell.cli import progress
+    from dumbbell.cli.campaign import tell
     from dumbbell.labels import amount
     from dumbbell.running import upkeep
 
@@ -60,7 +67,7 @@ def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
         print(
             f"{packed.results} results in {packed.file}, {amount(packed.file.stat().st_size, 'B')}"
         )
-    _name(packed.damaged)
+    tell(packed.damaged)
 
 
 @store_app.command("size")
@@ -74,7 +81,8 @@ def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     store = _opened(results)
     shown = table("", "runs", "packets", "size", right=("runs", "packets", "size"))
     left = set(store.keys())
-    for study, keys in asked(store).items():
+    known = asked(store)
+    for study, keys in known.keys.items():
         found = held(store, sorted(keys & left))
         left -= keys
         shown.add_row(
@@ -85,9 +93,10 @@ def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
         "of no study", f"{found.runs}", amount(found.packets), amount(found.size_bytes, "B")
     )
     for name in ("quantities", "failures", "campaigns"):
-        files = [file for file in store.root.glob(f"{name}/**/*") if file.is_file()]
-        shown.add_row(name, "", "", amount(sum(file.stat().st_size for file in files), "B"))
+        shown.add_row(name, "", "", amount(store.size_below(name), "B"))
     print_table(shown)
+    for study, why in known.unknown.items():
+        say.print(printable(f"{study} is not known here, its runs are of no study: {why}"))
 
 
 @store_app.command()
@@ -105,12 +114,11 @@ def prune(
 ) -> None:
     """Remove damaged results and those of earlier versions of the simulator."""
     from dumbbell import catalogue
-    from dumbbell.cli.asked import asked
     from dumbbell.labels import amount
     from dumbbell.running import upkeep
 
     store = _opened(results)
-    keys = set().union(*asked(store).values()) if unasked else None
+    keys = _kept(store) if unasked else None
     found = list(upkeep.useless(store, catalogue.ENGINE_VERSION, keys))
     by_why: dict[str, list[upkeep.Useless]] = {}
     for each in found:
@@ -125,16 +133,25 @@ def prune(
         say.print("Nothing was removed; --yes removes it.")
 
 
+def _kept(store: Store) -> set[str] | None:
+    """Return the keys that studies ask for; None, and say so, where nobody knows it of all."""
+    from dumbbell.cli.asked import asked
+
+    known = asked(store)
+    for study, why in known.unknown.items():
+        say.print(
+            printable(
+                f"{study} is not known here, so what is not asked for stays; to have it removed, "
+                f"bring the study back or remove {store.root}/studies/{study}.json: {why}"
+            ),
+            soft_wrap=True,
+        )
+    return None if known.unknown else set().union(*known.keys.values())
+
+
 def _opened(results: ResultsDir) -> Store:
     from dumbbell.running.store import FORMAT_FILE, Store
 
     if not (results / FORMAT_FILE).is_file():
         raise InputError("not a results folder", source="--results", value=str(results))
     return Store(results)
-
-
-def _name(damaged: list[str]) -> None:
-    for line in damaged[:_SHOWN]:
-        say.print(line, soft_wrap=True)
-    if len(damaged) > _SHOWN:
-        say.print(f"... and {len(damaged) - _SHOWN} more")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from dumbbell.documents import fingerprint, folder_of
 from dumbbell.errors import InputError, placed, unknown
@@ -19,7 +19,7 @@ from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.layers import Layer, merged, where_said
 from dumbbell.plan.settings import Settings
-from dumbbell.plan.tests import Test, Vary
+from dumbbell.plan.tests import RUNS_MAX, Test, Vary
 from dumbbell.plan.windows import NamedWindow, Window
 from dumbbell.running.places import Place
 from dumbbell.scenario.model import Reader
@@ -62,7 +62,7 @@ class More(BaseModel):
     point: tuple[tuple[str, str], ...]
     """The axes of the grid point, with their values."""
 
-    runs: int
+    runs: int = Field(ge=1, le=RUNS_MAX)
     """Repetitions in all."""
 
 
@@ -249,13 +249,19 @@ class Plan:
             self._check_where(where)
         chosen = self.tests if tests is None else [self.test(name) for name in tests]
         planned: list[PlannedRun] = []
+        left = RUNS_MAX
         with _uncollected():
             for test in chosen:
                 reader = Reader(folder_of(self.files.path) / test.folder, test.own)
-                for point in self.points(test, quick=quick, where=where, runs=runs):
-                    count = further.get((test.name, tuple(point.axes.items())), 0)
-                    repeated = replace(point, runs=max(point.runs, count))
-                    planned += self._repetitions(repeated, reader, seed)
+                points = [
+                    replace(point, runs=max(point.runs, further.get(_place(point), 0)))
+                    for point in self.points(test, quick=quick, where=where, runs=runs)
+                ]
+                left -= sum(point.runs for point in points)
+                if left < 0:
+                    raise _too_many(RUNS_MAX - left)
+                for point in points:
+                    planned += self._repetitions(point, reader, seed)
         return planned
 
     def _repetitions(self, point: Point, reader: Reader, seed: int) -> Iterator[PlannedRun]:
@@ -274,6 +280,17 @@ class Plan:
     def _check_where(self, where: Selection) -> None:
         with placed(source="--where"):
             grid.check(where, _axes(self.tests))
+
+
+def _place(point: Point) -> tuple[str, tuple[tuple[str, str], ...]]:
+    return point.test.name, tuple(point.axes.items())
+
+
+def _too_many(runs: int) -> InputError:
+    return InputError(
+        f"at least {runs:,} runs are planned",
+        valid=f"at most {RUNS_MAX:,} by one plan: --where and --runs ask for fewer",
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -16,6 +17,9 @@ from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.windows import NamedWindow, Window, differing
 from dumbbell.scenario.tables import Table, Title
+
+RUNS_MAX: Final = 500_000
+"""Of a study by one plan, and grid points of a test: what is planned takes 4.5 kB a run."""
 
 RESERVED_AXES: Final = ("test", "repetition", "key")
 """Columns of the metrics table that no axis may be called."""
@@ -103,6 +107,11 @@ class Test(Table):
                 raise InputError(
                     "an axis has the same value twice", key=axis, value=again, valid="each once"
                 )
+        points = math.prod(map(len, axes.values()))
+        if points > RUNS_MAX:
+            raise InputError(
+                f"{points:,} grid points", valid=f"at most {RUNS_MAX:,}; several tests have more"
+            )
         return axes
 
     _own: dict[str, Algorithm] = PrivateAttr(default_factory=dict)

@@ -4,14 +4,14 @@
 
     quantities/ab/ab12....json     of one run: the code that took the values, and the values
 
-A file counts only if the code of the quantities is the same and the result is the one that it was
-taken of. It can be removed at any time.
+A file counts only if its digest is right, the code of the quantities is the same and the result is
+the one that it was taken of. It can be removed at any time.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 
+from dumbbell import regular
 from dumbbell.errors import MissingResult
 from dumbbell.running import staging
 from dumbbell.running.store import Store
@@ -57,8 +58,17 @@ class Kept(msgspec.Struct, frozen=True):
     values: Values
 
 
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file: what is kept, as it is written, and the SHA-256 of that."""
+
+    sha256: str
+    kept: msgspec.Raw
+
+
 _READ: Final = msgspec.json.Decoder(Kept).decode
+_READ_FILE: Final = msgspec.json.Decoder(_File).decode
 """Made here because of threads; see `contract.reading`."""
+_BYTES_MAX: Final = 16_000_000
 
 
 @cache
@@ -76,7 +86,7 @@ def code() -> str:
 def read(store: Store, key: str) -> Values | None:
     """Return the kept values of a run; None if there are none of this code and this result."""
     try:
-        found = _READ(_file(store, key).read_bytes())
+        found = _read(store, _file(store, key))
         if (found.code, found.run) == (code(), store.state(key)):
             return found.values
     except (OSError, ValueError, RecursionError, MissingResult):
@@ -89,8 +99,30 @@ def write(store: Store, key: str, values: Mapping[str, float | None]) -> None:
     with suppress(OSError, MissingResult):
         content = Kept(code(), store.state(key), dict(sorted(values.items())))
         path = _file(store, key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staging.replace(path, msgspec.json.encode(content), lasting=False)
+        regular.make(path.parent, below=store.root)
+        raw = msgspec.json.encode(content)
+        file = _File(hashlib.sha256(raw).hexdigest(), msgspec.Raw(raw))
+        staging.replace(path, msgspec.json.encode(file), lasting=False)
+
+
+def damaged(store: Store) -> Iterator[str]:
+    """Yield which files are not what was written, and why."""
+    for folder in regular.entries(store.root / _FOLDER, below=store.root):
+        place = store.root / _FOLDER / folder.name
+        for path in regular.files(place, ".json", below=store.root):
+            try:
+                _read(store, path)
+            except (OSError, ValueError, RecursionError) as error:
+                why = error.strerror if isinstance(error, OSError) else error
+                yield f"{path}: damaged, or of an earlier Dumbbell ({why})"
+
+
+def _read(store: Store, path: Path) -> Kept:
+    """Return what a file holds; raises OSError, ValueError and RecursionError."""
+    file = _READ_FILE(regular.read(path, _BYTES_MAX, below=store.root))
+    if hashlib.sha256(file.kept).hexdigest() != file.sha256:
+        raise ValueError("it does not match its digest")
+    return _READ(file.kept)
 
 
 def _file(store: Store, key: str) -> Path:

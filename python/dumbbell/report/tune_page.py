@@ -40,7 +40,8 @@ def write(tuned: Tuned, folder: Path, command: str) -> Path:
         confirmed=[words.cells(line) for line in tuned.confirmed],
         preset=preset,
         preset_text=preset_file(tuned),
-        use=f"{tuned.search.choice}@{shlex.quote(str(folder / preset))}",
+        use=shlex.quote(f"{tuned.search.choice}@{folder / preset}"),
         command=command,
+        choice=shlex.quote(tuned.search.choice),
         figures=sorted(drawn),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,7 +103,7 @@ def brought_down(scenario: ResolvedScenario) -> Iterator[None]:
         files = [catalogue.file_of(name, code) for name, code in sources.items()]
         raise BroughtDown(
             f"the process that ran {names} {died}; to find where: "
-            + ", ".join(f"dumbbell check {file}" for file in files)
+            + ", ".join(f"dumbbell check {shlex.quote(file)}" for file in files)
         ) from None
 
 

@@ -163,6 +163,16 @@ class Store:
         for index in indices:
             yield from index.strangers
 
+    def size_below(self, name: str) -> int:
+        """Return the size of all files in one of the other folders, and in those in it."""
+        total = 0
+        for entry in regular.entries(self.root / name, below=self.root):
+            if entry.is_dir(follow_symlinks=False):
+                total += self.size_below(f"{name}/{entry.name}")
+            elif entry.is_file(follow_symlinks=False):
+                total += entry.stat(follow_symlinks=False).st_size
+        return total
+
     def put(self, scenario: ResolvedScenario, output: Output) -> int:
         """Keep a result as `install` does, and return its size in bytes."""
         result = InMemory(scenario.key, dict(run_folder.encoded(scenario, output)))

@@ -63,6 +63,20 @@ class Header(Table):
     command: str = Field("", examples=["dumbbell simulate two-flows.toml"])
     """The command that wrote it, if it is no publication but an experiment of one's own."""
 
+    @field_validator("command")
+    @classmethod
+    def _quote(cls, command: str) -> str:
+        """Return it with each word quoted, as pages show it to be copied."""
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            words = []
+        if command and words[:1] != ["dumbbell"]:
+            raise InputError(
+                "not a command of Dumbbell", value=command, valid="dumbbell simulate FILE"
+            )
+        return shlex.join(words)
+
 
 class Study(Table):
     """A study: what it is, its tests, its figures and its claims."""
