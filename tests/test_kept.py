@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -148,8 +149,9 @@ def test_another_result_in_its_place_is_computed_again(
 
 def _value(change: Any) -> Callable[[Path], None]:
     def write(path: Path) -> None:
-        content = json.loads(path.read_bytes())
-        path.write_text(json.dumps({**content, "values": change}))
+        found = json.dumps({**json.loads(path.read_bytes())["kept"], "values": change})
+        sha256 = hashlib.sha256(found.encode()).hexdigest()
+        path.write_text(f'{{"sha256": "{sha256}", "kept": {found}}}')
 
     return write
 
