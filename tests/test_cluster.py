@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import distributed
 import pytest
@@ -18,11 +21,12 @@ import pytest
 import small_study
 from calling import assert_refused, caller
 from dumbbell.errors import InputError
-from dumbbell.running import cluster
+from dumbbell.running import cluster, failures
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import PoolLost, Progress, execute
+from dumbbell.running.pools import Running
 from dumbbell.running.store import Store
-from dumbbell.running.task import OtherBuild
+from dumbbell.running.task import Brought, OtherBuild, Task, bring
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import resolved
 
@@ -123,6 +127,81 @@ def test_workers_of_another_build_are_refused_by_name(tmp_path: Path) -> None:
             cluster.connected(address),
         ):
             pass
+
+
+class WrongPool:
+    """Answers every task but the last with something else than its result."""
+
+    jobs = 1
+
+    def __init__(self, wrong: Callable[[Brought, Brought], object], last: str) -> None:
+        self._wrong = wrong
+        self._last = last
+        self._another = bring(Task(resolved({"duration": "2s"}), SimulatorEngine(), 0))
+
+    def submit(self, task: Task) -> Future[Brought]:
+        future: Future[Any] = Future()
+        right = bring(task)
+        is_last = task.scenario.key == self._last
+        future.set_result(right if is_last else self._wrong(right, self._another))
+        return future
+
+    def running(self) -> list[Running]:
+        return []
+
+    def cancel(self) -> None:
+        pass
+
+
+def files(answer: Brought) -> dict[str, bytes]:
+    assert answer.files is not None
+    return dict(answer.files)
+
+
+def another_file(name: Any, content: Any = b"") -> Callable[[Brought, Brought], object]:
+    return lambda right, _: replace(right, files={**files(right), name: content})
+
+
+WRONG: dict[str, Callable[[Brought, Brought], Any]] = {
+    "another run": lambda _, another: another,
+    "nothing": lambda *_: None,
+    "a number": lambda *_: 7,
+    "a dictionary": lambda right, _: files(right),
+    "no files and no error": lambda right, _: replace(right, files=None),
+    "an error that is none": lambda right, _: replace(right, files=None, error="no"),
+    "no file": lambda right, _: replace(right, files={}),
+    "a list of files": lambda right, _: replace(right, files=list(files(right))),
+    "garbage": lambda right, _: replace(right, files=dict.fromkeys(files(right), b"\xff")),
+    "one table of another run": lambda right, another: replace(
+        right, files={**files(right), "flows.parquet": files(another)["flows.parquet"]}
+    ),
+    "a table less": lambda right, _: replace(
+        right, files={k: v for k, v in files(right).items() if k != "flows.parquet"}
+    ),
+    "a table more": another_file("more.parquet"),
+    "an absolute name": another_file("/tmp/dumbbell-was-here"),
+    "a name above": another_file("../../../was-here"),
+    "a name of another kind": another_file(7),
+    "a text for bytes": another_file("flows.parquet", "text"),
+    "no extent": lambda right, _: replace(right, ran=None),
+    "endless seconds": lambda right, _: replace(right, seconds=float("nan")),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_answer_fails_its_run_and_no_other(
+    tmp_path: Path, wrong: Callable[[Brought, Brought], object]
+) -> None:
+    first, last = (resolved({"duration": "1s", "seed": seed}) for seed in (1, 2))
+    store = Store(tmp_path / "results")
+    pool = WrongPool(wrong, last.key)
+    outcome = execute([first, last], store, SimulatorEngine(), pool)
+    ((failed, error),) = outcome.failed
+    assert (failed.key, [run.key for run in outcome.done]) == (first.key, [last.key])
+    assert str(error).startswith("its worker brought no result of it (")
+    assert list(store.keys()) == [last.key]
+    assert {path.name for path in tmp_path.iterdir()} == {"results"}
+    assert first.key in failures.failures(store, [first.key])
 
 
 @pytest.mark.parametrize("address", ["", "local", "local:0", "127.0.0.1:8786", "http://a:1"])
