@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 OUTSIDE: Final = "outside"
 """A folder next to the hostile ones that nothing may be written to, nor copied from."""
@@ -126,7 +126,7 @@ def _stranger(random: Random, path: Path) -> None:
         kind(random, path / name)
 
 
-VALUES: Final = (
+VALUES: Final[tuple[Any, ...]] = (
     -1,
     0,
     10**9,

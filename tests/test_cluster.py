@@ -158,8 +158,12 @@ def files(answer: Brought) -> dict[str, bytes]:
     return dict(answer.files)
 
 
+def changed(answer: Brought, **changes: Any) -> Brought:
+    return replace(answer, **changes)
+
+
 def another_file(name: Any, content: Any = b"") -> Callable[[Brought, Brought], object]:
-    return lambda right, _: replace(right, files={**files(right), name: content})
+    return lambda right, _: changed(right, files={**files(right), name: content})
 
 
 WRONG: dict[str, Callable[[Brought, Brought], Any]] = {
@@ -167,15 +171,15 @@ WRONG: dict[str, Callable[[Brought, Brought], Any]] = {
     "nothing": lambda *_: None,
     "a number": lambda *_: 7,
     "a dictionary": lambda right, _: files(right),
-    "no files and no error": lambda right, _: replace(right, files=None),
-    "an error that is none": lambda right, _: replace(right, files=None, error="no"),
-    "no file": lambda right, _: replace(right, files={}),
-    "a list of files": lambda right, _: replace(right, files=list(files(right))),
-    "garbage": lambda right, _: replace(right, files=dict.fromkeys(files(right), b"\xff")),
-    "one table of another run": lambda right, another: replace(
+    "no files and no error": lambda right, _: changed(right, files=None),
+    "an error that is none": lambda right, _: changed(right, files=None, error="no"),
+    "no file": lambda right, _: changed(right, files={}),
+    "a list of files": lambda right, _: changed(right, files=list(files(right))),
+    "garbage": lambda right, _: changed(right, files=dict.fromkeys(files(right), b"\xff")),
+    "one table of another run": lambda right, another: changed(
         right, files={**files(right), "flows.parquet": files(another)["flows.parquet"]}
     ),
-    "a table less": lambda right, _: replace(
+    "a table less": lambda right, _: changed(
         right, files={k: v for k, v in files(right).items() if k != "flows.parquet"}
     ),
     "a table more": another_file("more.parquet"),
@@ -183,8 +187,8 @@ WRONG: dict[str, Callable[[Brought, Brought], Any]] = {
     "a name above": another_file("../../../was-here"),
     "a name of another kind": another_file(7),
     "a text for bytes": another_file("flows.parquet", "text"),
-    "no extent": lambda right, _: replace(right, ran=None),
-    "endless seconds": lambda right, _: replace(right, seconds=float("nan")),
+    "no extent": lambda right, _: changed(right, ran=None),
+    "endless seconds": lambda right, _: changed(right, seconds=float("nan")),
 }
 
 
