@@ -20,7 +20,7 @@ from dumbbell.study.model import Study
 def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
     """Return what a results folder holds of one study; that it is nothing is an InputError."""
     store = Store(folder)
-    found = Results(experiments.load(study, folder), store, engine=engine)
+    found = Results(Study.load(study, folder), store, engine=engine)
     # Whether there is anything at all shows sooner than what of a large study is there.
     if next(iter(store.keys()), None) is None or found.is_empty:
         raise InputError(

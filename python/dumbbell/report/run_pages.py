@@ -6,7 +6,6 @@ address: ``runs/fairness.html#rate=10mbit`` and ``run.html#fairness/0123456789ab
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 

@@ -252,7 +252,7 @@ class _Owner:
             NOTHING if invalid else Extent.of(run.scenario, run.summary, result.size_bytes()),
             brought.seconds,
             invalid,
-            () if invalid else run.summary.doubts,
+            () if invalid else doubts.of(run.scenario, run.summary),
             warning=warning,
         )
 
