@@ -362,7 +362,7 @@ import dumbbell
 endless = dumbbell.Scenario.load("endless.toml")
 simulate = dumbbell.simulate  # imports, during which Python may drop an exception
 print("ready", flush=True)
-simulate(endless)
+simulate(endless, large=True)
 """
 
 
