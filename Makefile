@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate agreement agreement-drawn linux-modules studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules studies \
   clean llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
@@ -49,6 +49,7 @@ help:
 	@echo 'make wheel   a wheel for machines without a compiler: dist/'
 	@echo 'make container   that wheel in Debian 12, as an image: dumbbell (podman or docker)'
 	@echo 'make validate   hold the engine to theory: docs/validation.md'
+	@echo 'make validate-import   compare paths that dumbbell import fits with the true ones: docs/import-fidelity.md'
 	@echo 'make agreement  hold simulator and kernel to each other, in 70 minutes: docs/agreement.md'
 	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 50 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   hold our algorithms to the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
@@ -263,6 +264,10 @@ container:
 # Outside or not, the page is written; the exit code tells.
 validate: build
 	$(BIN)/dumbbell validate --engine simulator --markdown docs/validation.md
+
+# In real time, in part. What is outside its band is in the page, and the exit code says so.
+validate-import: build iperf
+	$(BIN)/python -m dumbbell.validate.imported --markdown docs/import-fidelity.md
 
 # In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is told at the
 # start, draws the same scenarios again, so that a command that was interrupted goes on.

@@ -252,7 +252,7 @@ def on_loopback(folder: Path, options: list[str]) -> tuple[Path, Path]:
         command = ["iperf3", "--client", "127.0.0.1", "--bitrate", "8M", "--bytes", "400K"]
         for _ in range(50):
             done = subprocess.run([*command, *shared, *options], capture_output=True, check=False)
-            if done.returncode == 0:
+            if done.returncode == 0 and "error" not in json.loads(done.stdout):
                 break
             time.sleep(0.1)
         else:

@@ -15,6 +15,7 @@ from dumbbell.errors import InputError
 from dumbbell.measured import limits, rates
 from dumbbell.measured.limits import Limit, Signs
 from dumbbell.measured.measurement import Direction, MeasuredFlow, Measurement
+from dumbbell.measured.rates import Rate
 from dumbbell.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 
 _DIGITS: Final = 3
@@ -34,6 +35,9 @@ _QUEUE_MIN: Final = 10
 
 _LITTLE: Final = 0.1
 """What is left of an RTT without a packet's time is too little to be known below this share."""
+
+_LOSSES: Final = 4
+"""A buffer is as large as it was when so many losses, or more, were seen."""
 
 _SHORT_AT_LOSS: Final = 0.3
 """A queue of less than this share of the longest did not overflow."""
@@ -97,19 +101,19 @@ def path(measured: Measurement, given: Mapping[str, str], algorithm: str | None 
     ways = directions(measured)
     base_ms = _base_ms(measured, given)
     shown = {name: limits.signs(flows, base_ms, "rtt" in given) for name, flows in ways.items()}
-    full_ms = max(
-        (each.full_ms for each in shown.values() if each.full_ms is not None), default=None
-    )
+    seen = [each for each in shown.values() if each.full_ms is not None]
+    source = str(measured.file)
     sides = {}
     for name, flows in ways.items():
         # RTTs are those of both ways, so a way without any has those of the other.
-        own = (
-            shown[name]
-            if shown[name].full_ms is not None
-            else replace(shown[name], full_ms=full_ms)
-        )
-        found = [limits.of(flow, own, algorithm, str(measured.file)) for flow in flows]
-        sides[name] = _Side(measured, flows, own, base_ms, found)
+        own = shown[name]
+        if own.full_ms is None and seen:
+            own = replace(own, full_ms=seen[0].full_ms, waited=seen[0].waited)
+        found = [limits.of(flow, own, algorithm, source) for flow in flows]
+        by_rate = any(limits.family(flow, algorithm, source) == "rate" for flow in flows)
+        by_window = all(limit.kind == "path" for limit in found)
+        busy = rates.rate(flows, base_ms / 1000, by_window=by_window, by_rate=by_rate)
+        sides[name] = _Side(measured, flows, own, base_ms, found, busy)
     known = {name: Fitted(value, "given") for name, value in given.items()}
     forward, back = sides["forward"], sides.get("reverse")
     shared = back is not None and forward.shown.fills and back.shown.fills
@@ -155,13 +159,13 @@ class _Side:
     shown: Signs
     base_ms: float
     limits: Sequence[Limit]
+    busy: Rate
 
     def rate(self) -> Fitted:
         """Fit the rate on the wire with which the flows go where they are fastest."""
-        found = rates.rate(self.flows, self.base_ms / 1000)
         sizes = [flow.mss_bytes for flow in self.flows if flow.mss_bytes]
         mss_bytes = min(max(sizes, default=_MSS_BYTES), _MSS_BYTES)
-        wire_bps = found.mbit_per_s * 1e6 * (mss_bytes + PACKET_BYTES - _MSS_BYTES) / mss_bytes
+        wire_bps = self.busy.mbit_per_s * 1e6 * (mss_bytes + PACKET_BYTES - _MSS_BYTES) / mss_bytes
         if wire_bps < _LEAST_BPS:
             raise InputError(
                 f"its flows have {wire_bps:.3g} bit/s together",
@@ -170,9 +174,11 @@ class _Side:
             )
         kinds = {limit.kind for limit in self.limits}
         if "path" in kinds:
-            return Fitted(_rounded(wire_bps), f"{found.why}, with headers")
+            why = f"{self.busy.why}, with headers"
+            why += "" if self.busy.is_busy else "; packets seldom waited, so it may be more"
+            return Fitted(_rounded(wire_bps), why, is_shown=self.busy.is_busy)
         if kinds == {"unknown"}:
-            why = f"{found.why}, with headers; nothing says that this is all, so it may be more"
+            why = f"{self.busy.why}, with headers; nothing says that this is all, so it may be more"
             return Fitted(_rounded(wire_bps), why, is_shown=False)
         # A packet's time must not make the RTT longer, which was flat.
         room_bps = max(_ROOM * wire_bps, 8 * PACKET_BYTES / (_PACKET_SHARE * self.base_ms / 1000))
@@ -189,13 +195,9 @@ class _Side:
             why = "the shortest RTT, hardly more than a packet's time, so it may be less"
             return Fitted(_time(base_ns), why, is_shown=False)
         why = "the shortest RTT, less a packet's time at this rate"
-        if self._never_empty():
-            why += "; the queue may never have been empty then, so it may be less"
-        return Fitted(_time(rest_ns), why, is_shown=not self._never_empty())
-
-    def _never_empty(self) -> bool:
-        """Tell whether all RTTs may hold some waiting."""
-        return False
+        if not self.busy.emptied:
+            why += "; packets waited then, too, so it may be less"
+        return Fitted(_time(rest_ns), why, is_shown=self.busy.emptied)
 
     def queue(self, rate: Fitted, *, shared: bool) -> Fitted:
         """Fit the buffer: what waited when it was fullest, as far as anything did."""
@@ -216,8 +218,15 @@ class _Side:
             why += f"; nothing was lost, so it is more: {_ROOM} times that"
         elif not self.shown.overflows:
             why += "; no loss shows that it was full, so it may be more"
-        size = f"{max(round(packets), _QUEUE_MIN)}p"
-        return Fitted(size, why, is_shown=self.shown.overflows and not shared)
+        elif not self.busy.emptied:
+            why += "; packets waited with the shortest, too, so it is more"
+        elif self.shown.losses < _LOSSES:
+            why += "; it was full once or twice only, and RTTs may have missed that"
+        if packets < _QUEUE_MIN:
+            return Fitted(f"{_QUEUE_MIN}p", f"{why}; as many as TCP sends at once", is_shown=False)
+        is_full = self.shown.overflows and self.shown.losses >= _LOSSES
+        is_shown = is_full and self.busy.emptied and not shared
+        return Fitted(f"{round(packets)}p", why, is_shown=is_shown)
 
     def loss(self) -> Fitted:
         """Fit the probability of a loss that no full queue explains."""

@@ -271,7 +271,7 @@ def _sides(report: _Report, file: Path) -> Iterator[_Side]:
     }
     for number, (socket, parts) in enumerate(by_socket.items(), start=1):
         sends = report.sends(parts[0])
-        samples = _samples(parts, first_s, _arrived_share(report, totals.get(socket)))
+        samples = _samples(parts, first_s, _arrived_share(report, parts, totals.get(socket)))
         if samples.is_empty():
             continue
         one = _one(report, sends, parts, totals.get(socket, _Total()))
@@ -306,10 +306,15 @@ def _check(stream: _Stream, last_s: float, file: Path, key: str) -> None:
         )
 
 
-def _arrived_share(report: _Report, total: _Total | None) -> float:
-    """Return the share of what a sender of datagrams counted that arrived."""
-    lost = total.udp.lost_percent if total is not None and total.udp is not None else None
-    return 1.0 if lost is None or report.is_of_server else 1.0 - max(lost, 0.0) / 100
+def _arrived_share(report: _Report, parts: Sequence[_Stream], total: _Total | None) -> float:
+    """Return the share of what a sender counted that arrived: the rest waits in its socket."""
+    if total is None or not report.sends(parts[0]):
+        return 1.0
+    if total.udp is not None:
+        return 1.0 - max(total.udp.lost_percent or 0.0, 0.0) / 100
+    counted = sum(part.bytes for part in parts)
+    arrived = total.receiver.bytes if total.receiver is not None else 0.0
+    return min(arrived / counted, 1.0) if counted and arrived else 1.0
 
 
 def _samples(parts: Sequence[_Stream], first_s: float, arrived: float) -> pl.DataFrame:
@@ -336,7 +341,7 @@ def _known(value: float | None) -> float | None:
 def _one(report: _Report, sends: bool, parts: Sequence[_Stream], total: _Total) -> MeasuredFlow:
     """Return a stream without its samples and times."""
     counted = [value for part in parts if (value := _known(part.retransmits)) is not None]
-    share = _arrived_share(report, total)
+    share = _arrived_share(report, parts, total)
     whole = share * sum(part.bytes for part in parts), parts[-1].end - parts[0].start
     arrived = total.receiver
     if arrived is not None and arrived.bytes and arrived.seconds > _LEAST_S:

@@ -33,6 +33,9 @@ _IS_QUEUE: Final = 0.1
 _QUEUE_MS: Final = 1.0
 """A queue that makes the RTT longer by more than this, and by this share of it, is one."""
 
+_OFTEN: Final = 0.15
+"""A bottleneck that flows fill makes packets wait in at least this share of the samples."""
+
 _LEAST_QUEUE: Final = 0.03
 """A shorter one is one, too, if it was longest when segments were lost, ..."""
 
@@ -63,13 +66,15 @@ class Signs:
     lost_share: float | None
     at_loss: float | None
     """The queueing delay when segments were lost, as a share of the longest."""
+    losses: int
+    """The samples around losses in which it is known how long packets waited."""
+    waited: float
+    """The share of the time in which packets waited noticeably."""
 
     @property
     def fills(self) -> bool:
-        """Whether packets waited at the bottleneck."""
-        if self.base_ms is None or self.full_ms is None:
-            return False
-        return self.overflows or self.full_ms > max(_QUEUE_MS, _IS_QUEUE * self.base_ms)
+        """Whether packets waited at the bottleneck, and not only once when a flow started."""
+        return self.overflows or self.waited >= _OFTEN
 
     @property
     def overflows(self) -> bool:
@@ -86,22 +91,21 @@ def signs(flows: Sequence[MeasuredFlow], base_ms: float | None, given: bool) -> 
     told = [flow for flow in flows if flow.retransmitted is not None and flow.segments]
     segments = sum(flow.segments or 0 for flow in told)
     lost = sum(flow.retransmitted or 0 for flow in told) / segments if segments else None
-    return Signs(base_ms, full, lost, _at_loss(flows, full, own_base))
+    waits = pl.concat([rates.waits_at_loss(flow, own_base) for flow in flows])
+    mean = waits.mean()
+    at_loss = mean / full if full and isinstance(mean, float) else None
+    return Signs(base_ms, full, lost, at_loss, len(waits), _waited(flows, base_ms, own_base))
 
 
-def _at_loss(
-    flows: Sequence[MeasuredFlow], full: float | None, base_ms: float | None
-) -> float | None:
-    """Return the mean queueing delay around losses; what counts is the longer neighbour."""
-    found = []
+def _waited(flows: Sequence[MeasuredFlow], base_ms: float | None, given_ms: float | None) -> float:
+    """Return the share of samples, without those of a flow's start, in which packets waited."""
+    least_ms = max(_QUEUE_MS, _IS_QUEUE * (base_ms or 0.0))
+    shares = [0.0]
     for flow in flows:
-        waits = rates.queueing_ms(flow, base_ms)
-        around = pl.max_horizontal("wait", pl.col("wait").shift(1))
-        frame = pl.DataFrame({"wait": waits, "lost": flow.samples["retransmitted"]})
-        found.append(frame.select("lost", around=around).filter(pl.col("lost") > 0).drop_nulls())
-    met = pl.concat(found)
-    mean = met["around"].mean()
-    return mean / full if full and isinstance(mean, float) else None
+        waits = _later(rates.queueing_ms(flow, given_ms).to_frame("wait"))["wait"].drop_nulls()
+        if len(waits):
+            shares.append(len(waits.filter(waits > least_ms)) / len(waits))
+    return max(shares)
 
 
 def of(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) -> Limit:
@@ -133,7 +137,7 @@ def _path(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) 
         return Limit("path", "packets waited at the bottleneck")
     if shown.lost_share:
         return Limit("losses", "segments were lost while hardly anything waited")
-    if _family(flow, algorithm, source) in _BY_DELAY:
+    if family(flow, algorithm, source) in _BY_DELAY:
         return Limit("path", f"nothing was lost, but {algorithm or flow.algorithm} goes by delay")
     return None
 
@@ -205,7 +209,8 @@ def _is_steady(values: pl.Series) -> bool:
     return spread <= _STEADY * mean
 
 
-def _family(flow: MeasuredFlow, algorithm: str | None, source: str) -> str | None:
+def family(flow: MeasuredFlow, algorithm: str | None, source: str) -> str | None:
+    """Return the family of a flow's algorithm, as far as it is known."""
     try:
         name = algorithm_of(flow, algorithm, source)
         return catalogue.algorithms()[name.partition("@")[0]].family

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from dumbbell.measured.measurement import MeasuredFlow
 _STEPS_MAX: Final = 100_000
 _WINDOW_S: Final = 1.0
 _RTTS: Final = 10
-_GRANULES: Final = 40
+_GRANULES: Final = 16
 """Windows last a second, so many round trips, or so many of a sender's writes, ..."""
 
 _WINDOWS_MIN: Final = 4
@@ -30,15 +30,41 @@ _QUANTILE: Final = 0.9
 _FULL: Final = 0.99
 """Quantile of the RTTs at which the buffer is full: a longer one may be the hosts'."""
 
+_FULL_AT_LOSS: Final = 0.75
+"""The same of the RTTs around losses, of which few are anything else."""
+
+_OFTEN: Final = 0.03
+"""Packets waited often enough if they did so in this share of the windows."""
+
+_LEAST_OF_MEAN: Final = 0.9
+_MOST_OF_MEAN: Final = 4.0
+"""A rate by windows is between these shares of the mean goodput, or it is none."""
+
+_PAUSE_S: Final = 0.2
+"""So long an algorithm that goes by rate lets the queue drain; longer intervals miss that."""
+
+_IDLE: Final = 0.95
+"""A link with less than this share of its rate had nothing waiting."""
+
+_EMPTY: Final = 0.05
+"""A queue of less than this share of the longest may be an empty one."""
+
 
 @dataclass(frozen=True)
 class Total:
     """What flows did together: in each step the Mbit that arrived, and the queueing delay."""
 
+    start_s: float
     step_s: float
     megabits: NDArray[np.float64]
     queueing_ms: NDArray[np.float64]
     """The longest of the flows; not a number where none says it."""
+
+    def nearest(self, frame: pl.DataFrame, tolerance_s: float) -> pl.DataFrame:
+        """Return for each step the row of a frame with `time_s` that is nearest to it."""
+        middles = self.start_s + self.step_s * (np.arange(len(self.megabits)) + 0.5)
+        grid = pl.DataFrame({"time_s": middles})
+        return grid.join_asof(frame, on="time_s", strategy="nearest", tolerance=tolerance_s)
 
     def windows(self, length_s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the rate in Mbit/s in each window, and the shortest queueing delay there."""
@@ -70,12 +96,26 @@ def queueing_ms(flow: MeasuredFlow, base_ms: float | None = None) -> pl.Series:
 
 def full_ms(flows: Sequence[MeasuredFlow], base_ms: float | None = None) -> float | None:
     """Return the queueing delay with which the buffer is as full as it was seen."""
-    found = [
-        value
-        for flow in flows
-        if (value := queueing_ms(flow, base_ms).quantile(_FULL, "linear")) is not None
-    ]
+    found = []
+    for flow in flows:
+        at_loss = waits_at_loss(flow, base_ms)
+        found += [
+            value
+            for value in (
+                queueing_ms(flow, base_ms).quantile(_FULL, "linear"),
+                at_loss.quantile(_FULL_AT_LOSS, "linear"),
+            )
+            if value is not None
+        ]
     return max(found, default=None)
+
+
+def waits_at_loss(flow: MeasuredFlow, base_ms: float | None = None) -> pl.Series:
+    """Return the queueing delays around losses: the longer of a sample and the one before."""
+    around = pl.max_horizontal("wait", pl.col("wait").shift(1))
+    frame = flow.samples.select("retransmitted", wait=queueing_ms(flow, base_ms))
+    lost = frame.select("retransmitted", around=around).filter(pl.col("retransmitted") > 0)
+    return lost["around"].drop_nulls()
 
 
 def total(flows: Sequence[MeasuredFlow]) -> Total:
@@ -97,7 +137,7 @@ def total(flows: Sequence[MeasuredFlow]) -> Total:
         ends = np.concatenate([[times[0] - own_s / 2], times + own_s / 2])
         megabits += np.diff(np.interp(edges, ends, arrived * own_s))
         waits = np.fmax(waits, _waits(flow, edges, own_s))
-    return Total(step_s, megabits, waits)
+    return Total(start_s, step_s, megabits, waits)
 
 
 def _waits(flow: MeasuredFlow, edges: NDArray[np.float64], own_s: float) -> NDArray[np.float64]:
@@ -110,31 +150,100 @@ def _waits(flow: MeasuredFlow, edges: NDArray[np.float64], own_s: float) -> NDAr
 
 @dataclass(frozen=True)
 class Rate:
-    """Goodput of all flows together where it is that of the link, and how it was found."""
+    """Goodput of all flows together where it is that of the link, and how it was found.
+
+    `is_busy` tells whether the link was seen busy, `emptied` whether with nothing waiting.
+    """
 
     mbit_per_s: float
     why: str
+    is_busy: bool = True
+    emptied: bool = True
 
 
-def rate(flows: Sequence[MeasuredFlow], base_s: float) -> Rate:
+def rate(
+    flows: Sequence[MeasuredFlow], base_s: float, *, by_window: bool = True, by_rate: bool = False
+) -> Rate:
     """Return the goodput while packets waited, or else where most bytes went through.
 
-    A flow that rests has no say: windows count by what went through them.
+    A flow that rests has no say: windows count by what went through them. Where a sender's counts
+    are too coarse, congestion windows over RTTs say more, if flows go `by_window`, as nothing else
+    limits them; those that go `by_rate` have larger ones.
     """
     found = total(flows)
+    counted, is_sure = _counted(flows, found, base_s, by_rate=by_rate)
+    longest = full_ms(flows)
+    counts_writes = all(flow.granule_bytes for flow in flows)
+    if by_rate and counts_writes:
+        return replace(counted, emptied=min(map(interval_s, flows)) <= _PAUSE_S)
+    opened = _opened(flows, found) if by_window and longest else None
+    if opened is None or not longest:
+        return counted
+    stands = opened[found.queueing_ms > _STANDS * longest]
+    calm = opened[(found.queueing_ms > _STANDS * longest) & ~_recovers(flows, found)]
+    stands = calm if len(calm) >= _WINDOWS_MIN else stands
+    if len(stands) < _WINDOWS_MIN:
+        return counted
+    best = float(np.median(stands))
+    rested = opened[found.queueing_ms <= _EMPTY * longest]
+    emptied = bool(len(rested)) and float(rested.min()) < _IDLE * best
+    if counts_writes and not is_sure and _LEAST_OF_MEAN <= best / _mean(flows) <= _MOST_OF_MEAN:
+        why = "congestion windows over RTTs while packets waited"
+        return Rate(best, why, emptied=emptied)
+    return replace(counted, emptied=emptied)
+
+
+def _counted(
+    flows: Sequence[MeasuredFlow], found: Total, base_s: float, *, by_rate: bool
+) -> tuple[Rate, bool]:
+    """Return the rate by what was counted, and whether counts are fine enough for it."""
     whole = float(found.megabits.sum())
     if whole <= 0:
-        return Rate(0.0, "nothing arrived")
+        return Rate(0.0, "nothing arrived", is_busy=False), False
     usual = _of_bytes(found.megabits, 0.5) / found.step_s
-    granule = max(flow.granule_bytes for flow in flows) * 8 / 1e6
-    length_s = max(_WINDOW_S, _RTTS * base_s, _GRANULES * granule / usual)
-    rates, waits = found.windows(min(length_s, whole / usual / _WINDOWS_MIN))
+    granules_s = _GRANULES * max(flow.granule_bytes for flow in flows) * 8 / 1e6 / usual
+    wanted_s, most_s = max(_WINDOW_S, _RTTS * base_s, granules_s), whole / usual / _WINDOWS_MIN
+    rates, waits = found.windows(min(wanted_s, most_s))
     longest = full_ms(flows)
-    if longest:
+    if longest and not by_rate:
         stands = rates[waits > _STANDS * longest]
-        if np.count_nonzero(stands) >= _WINDOWS_MIN:
-            return Rate(_of_bytes(stands, 0.5), "the goodput while packets waited")
-    return Rate(_of_bytes(rates, _QUANTILE), f"{1 - _QUANTILE:.0%} of the bytes went faster")
+        if len(stands) >= max(_WINDOWS_MIN, _OFTEN * len(rates)):
+            why = "the goodput while packets waited"
+            return Rate(_of_bytes(stands, 0.5), why), granules_s <= most_s
+    if by_rate:
+        return Rate(_of_bytes(rates, 0.5), "half of the bytes went faster"), False
+    why = f"{1 - _QUANTILE:.0%} of the bytes went faster"
+    return Rate(_of_bytes(rates, _QUANTILE), why, is_busy=False), False
+
+
+def _mean(flows: Sequence[MeasuredFlow]) -> float:
+    """Return the goodput of all flows over their whole time."""
+    megabits = sum((flow.goodput_mbit_per_s or 0.0) * (flow.end_s - flow.start_s) for flow in flows)
+    first_s, last_s = min(flow.start_s for flow in flows), max(flow.end_s for flow in flows)
+    return max(megabits / max(last_s - first_s, 1e-3), 1e-6)
+
+
+def _recovers(flows: Sequence[MeasuredFlow], found: Total) -> NDArray[np.bool_]:
+    """Tell in which steps a flow had lost something, then or in the sample before."""
+    recovers = np.zeros(len(found.megabits), dtype=np.bool_)
+    for flow in flows:
+        lost = pl.col("retransmitted").fill_null(0) > 0
+        frame = flow.samples.sort("time_s").select("time_s", lost=lost | lost.shift(1))
+        met = found.nearest(frame, interval_s(flow))["lost"]
+        recovers |= met.fill_null(False).to_numpy()
+    return recovers
+
+
+def _opened(flows: Sequence[MeasuredFlow], found: Total) -> NDArray[np.float64] | None:
+    """Return congestion windows over RTTs in each step in Mbit/s, if all flows have both."""
+    total = np.zeros(len(found.megabits))
+    for flow in flows:
+        opened = pl.col("congestion_window_bytes") / pl.col("rtt_ms") / 125.0
+        frame = flow.samples.select("time_s", opened=opened).drop_nulls().sort("time_s")
+        if frame.is_empty():
+            return None
+        total += found.nearest(frame, interval_s(flow))["opened"].fill_null(0.0).to_numpy()
+    return total
 
 
 def _of_bytes(rates: NDArray[np.float64], share: float) -> float:
