@@ -19,7 +19,7 @@ def stream(number: int, second: int, **changes: Any) -> dict[str, Any]:
         "seconds": 1.0,
         "bytes": 1_375_000,
         "retransmits": int(second % 5 == 4),
-        "snd_cwnd": 60_000,
+        "snd_cwnd": 55_000 + 6_875 * (second % 5),
         "rtt": 40_000 + 5_000 * (second % 5),
         "omitted": False,
         "sender": True,

@@ -47,7 +47,7 @@ def flat(**changes: Any) -> dict[str, Any]:
             flat(snd_wnd=56_000, snd_cwnd=200_000),
             "window",
             "receiver's window of 56 kB",
-            {"tcp_bpf": {"receive_buffer": "55024b"}},
+            {"tcp_bpf": {"receive_buffer": "56472b"}},
         ),
         (
             flat(snd_wnd=3_000_000, snd_cwnd=200_000),

@@ -164,7 +164,7 @@ def _receive_window(flow: MeasuredFlow, outstanding: pl.Series) -> Limit | None:
     if isinstance(least, float) and least < window:
         return None
     why = f"the receiver's window of {window / 1000:,.0f} kB was outstanding"
-    return Limit("window", why, _typical(frame["out"]))
+    return Limit("window", why, round(window))
 
 
 def _later(frame: pl.DataFrame) -> pl.DataFrame:

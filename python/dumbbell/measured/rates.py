@@ -187,7 +187,9 @@ def rate(
     best = float(np.median(stands))
     rested = opened[found.queueing_ms <= _EMPTY * longest]
     emptied = bool(len(rested)) and float(rested.min()) < _IDLE * best
-    if counts_writes and not is_sure and _LEAST_OF_MEAN <= best / _mean(flows) <= _MOST_OF_MEAN:
+    # A buffer that grows makes a sender's counts too large, never too small.
+    is_better = not is_sure or best < counted.mbit_per_s
+    if counts_writes and is_better and _LEAST_OF_MEAN <= best / _mean(flows) <= _MOST_OF_MEAN:
         why = "congestion windows over RTTs while packets waited"
         return Rate(best, why, emptied=emptied)
     return replace(counted, emptied=emptied)
@@ -211,7 +213,8 @@ def _counted(
             why = "the goodput while packets waited"
             return Rate(_of_bytes(stands, 0.5), why), granules_s <= most_s
     if by_rate:
-        return Rate(_of_bytes(rates, 0.5), "half of the bytes went faster"), False
+        why = "half of the bytes went faster"
+        return Rate(_of_bytes(rates, 0.5), why, is_busy=granules_s <= most_s), False
     why = f"{1 - _QUANTILE:.0%} of the bytes went faster"
     return Rate(_of_bytes(rates, _QUANTILE), why, is_busy=False), False
 
