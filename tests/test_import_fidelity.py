@@ -14,7 +14,7 @@ from dumbbell.validate.imported.page import page
     "transfer",
     [
         case("5mbit 100ms 1bdp", "westwood", "capture", "20s"),
-        case("20mbit 20ms 0.5bdp", "cubic", "capture", "20s"),
+        case("20mbit 20ms 1bdp", "cubic", "capture", "10s"),
         case("300mbit 40ms 0.5bdp", "htcp", "iperf3 at 0.1 s", "30s"),
         case("1gbit 10ms 0.1bdp", "cubic", "iperf3 at 1 s", "30s"),
         case(
