@@ -25,6 +25,7 @@ from dumbbell.report import run_totals
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
+from dumbbell.units import parse_time
 from possible import assert_possible
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -255,6 +256,17 @@ def test_datagrams_in_bursts_pause() -> None:
     bursts = {"kind": "on-off", "on": "1s", "off": "1s"}
     run = ran({}, {"transport": "udp", "rate": "1mbit", "packet": 500, "workload": bursts})
     assert run.summary.flows[0].sent_segs == pytest.approx(1250, abs=6)
+
+
+@pytest.mark.parametrize(("on", "off"), [("1us", "1us"), ("150us", "50us"), ("1ms", "3ms")])
+def test_datagrams_in_bursts_keep_their_rate(on: str, off: str) -> None:
+    """A packet takes 0.1 ms: longer than the shortest of these bursts, and no part of others."""
+    bursts = {"kind": "on-off", "on": on, "off": off}
+    datagrams = {"transport": "udp", "rate": "120mbit", "workload": bursts, "stop": "1s"}
+    run = ran({"rate": "1gbit", "queue": "100p"}, datagrams)
+    on_ns, off_ns = (parse_time(each) for each in (on, off))
+    expected = 10_000 * on_ns / (on_ns + off_ns)
+    assert run.summary.flows[0].sent_segs == pytest.approx(expected, abs=2)
 
 
 def test_a_connection_in_bursts_pauses() -> None:

@@ -2,10 +2,10 @@
 
 use dumbbell_algorithm::{AlgorithmError, Instance, Need};
 use dumbbell_network::{
-    Ecn, LinkConfig, LinkId, Network, OneWay, Periods, Random, Rate, Route, Span, Time,
+    Ecn, LinkConfig, LinkId, Network, OneWay, Periods, Random, Route, Span, Time,
 };
 use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters, Stack};
-use dumbbell_workload::{Bursts, Flow, Scenario, Tcp, Transport, Udp};
+use dumbbell_workload::{Datagrams, Flow, Scenario, Tcp, Transport};
 
 use crate::app::App;
 use crate::shortcuts::Shortcuts;
@@ -68,7 +68,7 @@ pub enum Ends {
     Tcp(Box<Connection>),
     /// A connection of which nothing is left to do.
     Over(Box<Told>),
-    Udp(Box<Datagrams>),
+    Udp(Box<DatagramEnds>),
 }
 
 /// What a connection begins with.
@@ -119,18 +119,13 @@ pub struct Interface {
 
 /// Both ends of a flow of datagrams.
 #[derive(Debug)]
-pub struct Datagrams {
+pub struct DatagramEnds {
+    pub schedule: Datagrams,
     pub under_way: UnderWay,
     /// What their receiver sees of their delays.
     pub one_way: OneWay,
-    rate: Rate,
-    /// Time of the next datagram, and its fraction in units of one over the rate.
-    next: Time,
-    remainder: u64,
+    /// Of the next datagram.
     pub number: u64,
-    /// None: without a pause.
-    bursts: Option<Bursts>,
-    turns: Time,
 }
 
 impl Host {
@@ -169,7 +164,7 @@ impl Ends {
     fn due_without_connection(&self, start: Time) -> Time {
         match self {
             Self::Ahead(_) => start,
-            Self::Udp(datagrams) => datagrams.due(),
+            Self::Udp(datagrams) => datagrams.schedule.due(),
             Self::Tcp(_) | Self::Over(_) => Time::NEVER,
         }
     }
@@ -188,7 +183,10 @@ impl FlowState {
             Transport::Tcp(_) => Ends::Ahead(Ahead { host, shortcuts, random }),
             Transport::Udp(udp) => {
                 let one_way = OneWay::new(periods);
-                Ends::Udp(Box::new(Datagrams::new(udp, spec.start_ns, random, one_way)))
+                let (packet_bytes, start) = (spec.packet_bytes, spec.start_ns);
+                let schedule = Datagrams::new(udp, packet_bytes, start, random);
+                let under_way = UnderWay::default();
+                Ends::Udp(Box::new(DatagramEnds { schedule, under_way, one_way, number: 0 }))
             }
         };
         let (interface, stop_pending) = (host.interface, spec.stop_ns.is_some());
@@ -220,7 +218,7 @@ impl FlowState {
     }
 
     /// Its datagrams, if it has any.
-    pub fn datagrams(&self) -> Option<&Datagrams> {
+    pub fn datagrams(&self) -> Option<&DatagramEnds> {
         match &self.ends {
             Ends::Udp(datagrams) => Some(datagrams),
             Ends::Ahead(_) | Ends::Tcp(_) | Ends::Over(_) => None,
@@ -326,69 +324,5 @@ impl Connection {
     /// Neither end will do anything before it hears something.
     fn is_idle(&self) -> bool {
         self.sender.is_done() && self.due() == Time::NEVER && self.receiver.deadline().is_none()
-    }
-}
-
-impl Datagrams {
-    fn new(udp: &Udp, start: Time, random: Random, one_way: OneWay) -> Self {
-        let mut bursts = udp.on_off.map(|pattern| Bursts::new(pattern, random));
-        let turns = bursts.as_mut().map_or(Time::NEVER, |bursts| start + bursts.turn());
-        let (rate, next, under_way) = (udp.rate_bps, start, UnderWay::default());
-        Self { under_way, one_way, rate, next, remainder: 0, number: 0, bursts, turns }
-    }
-
-    /// When the next datagram is to be sent or the next turn is.
-    fn due(&self) -> Time {
-        self.next.min(self.turns)
-    }
-
-    /// Whether a datagram of `bytes` is to be sent at `now`.
-    pub fn act(&mut self, now: Time, bytes: u16) -> bool {
-        if self.turns <= now {
-            let bursts = self.bursts.as_mut().expect("turns come from bursts");
-            self.turns += bursts.turn();
-            if bursts.on {
-                (self.next, self.remainder) = (now, 0);
-            } else {
-                self.next = Time::NEVER;
-            }
-        }
-        let sends = self.next <= now;
-        if sends {
-            self.number += 1;
-            self.step(bytes);
-        }
-        sends
-    }
-
-    /// No datagrams any more.
-    pub fn stop(&mut self) {
-        (self.next, self.turns) = (Time::NEVER, Time::NEVER);
-    }
-
-    fn step(&mut self, bytes: u16) {
-        let rate = self.rate.0.get();
-        let bit_ns = u64::from(bytes) * 8 * 1_000_000_000 + self.remainder;
-        self.next += Span(bit_ns / rate);
-        self.remainder = bit_ns % rate;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::num::NonZeroU64;
-
-    use super::*;
-
-    #[test]
-    fn datagrams_keep_their_rate_exactly() {
-        // 7 Mbit/s and 1500 bytes: 1,714,285.71 ns between datagrams.
-        let udp = Udp { rate_bps: Rate(NonZeroU64::new(7_000_000).unwrap()), on_off: None };
-        let one_way = OneWay::new(Periods::whole(Time(1)));
-        let mut datagrams = Datagrams::new(&udp, Time(5), Random::new(1, 1), one_way);
-        for _ in 0..7_000 {
-            assert!(datagrams.act(datagrams.due(), 1_500));
-        }
-        assert_eq!(datagrams.due(), Time(12_000_000_005));
     }
 }

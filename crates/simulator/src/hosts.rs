@@ -243,9 +243,10 @@ impl<'a> AllHosts<'a> {
         let flow = &mut self.flows[index];
         let bytes = flow.spec.packet_bytes;
         let Ends::Udp(datagrams) = &mut flow.ends else { return };
-        let number = datagrams.number;
-        assert!(number < Packet::NUMBERS, "a flow of more than 2^40 datagrams");
-        if datagrams.act(now, bytes) {
+        if datagrams.schedule.act(now) {
+            let number = datagrams.number;
+            assert!(number < Packet::NUMBERS, "a flow of more than 2^40 datagrams");
+            datagrams.number += 1;
             datagrams.under_way.send(now);
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
@@ -259,7 +260,7 @@ impl<'a> AllHosts<'a> {
         flow.stop_pending = false;
         flow.ended.get_or_insert(now);
         match &mut flow.ends {
-            Ends::Udp(datagrams) => datagrams.stop(),
+            Ends::Udp(datagrams) => datagrams.schedule.stop(),
             Ends::Tcp(connection) => {
                 connection.app.stop();
                 connection.sender.stop();

@@ -8,6 +8,7 @@
 
 mod bursts;
 mod contract;
+mod datagrams;
 mod delays;
 mod doubts;
 mod flow;
@@ -26,6 +27,7 @@ use serde::Deserialize;
 
 pub use bursts::Bursts;
 pub use contract::describe_contract;
+pub use datagrams::Datagrams;
 pub use delays::{datagram_sample, one_way_buckets, queue_buckets, summarise_delays};
 pub use doubts::Outline;
 pub use dumbbell_tcp::TcpBpf;

@@ -67,7 +67,10 @@ class Rpc(Table):
 
 
 class OnOff(Table):
-    """Phases of sending and of silence."""
+    """Phases of sending and of silence.
+
+    Datagrams keep their rate over all phases of sending together, however short these are.
+    """
 
     kind: Literal["on-off"]
 

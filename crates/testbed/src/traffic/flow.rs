@@ -5,11 +5,11 @@ use std::os::fd::AsFd;
 
 use dumbbell_network::Time;
 use dumbbell_record::EventKind;
-use dumbbell_workload::{Flow, Tcp, Transport};
+use dumbbell_workload::{Datagrams, Flow, Tcp, Transport};
 
 use crate::error::Error;
 use crate::traffic::app::{App, random_of};
-use crate::traffic::datagrams::{Datagrams, Schedule};
+use crate::traffic::datagrams::DatagramEnds;
 use crate::traffic::recorder::Recorder;
 use crate::traffic::sockets::{Ends, failed};
 use crate::traffic::stream::{CHUNK_BYTES, Progress, Stream};
@@ -34,7 +34,7 @@ pub struct FlowState {
 #[derive(Debug)]
 pub enum Carrier {
     Stream(Stream),
-    Datagrams(Datagrams),
+    Datagrams(DatagramEnds),
 }
 
 /// How far a flow is.
@@ -85,9 +85,10 @@ impl FlowState {
                 Carrier::Stream(Stream::new(index, ends, app, mss, &connection.tuning))
             }
             Transport::Udp(udp) => {
-                let schedule = Schedule::new(udp, spec.start_ns, seed, index);
-                let (packet, payload) = (spec.packet_bytes, spec.mss_bytes());
-                Carrier::Datagrams(Datagrams::new(ends, schedule, packet, payload))
+                let (packet, start, random) =
+                    (spec.packet_bytes, spec.start_ns, random_of(seed, index));
+                let schedule = Datagrams::new(udp, packet, start, random);
+                Carrier::Datagrams(DatagramEnds::new(ends, schedule, spec.mss_bytes()))
             }
         };
         let connects = match transport {

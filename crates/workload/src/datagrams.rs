@@ -1,0 +1,161 @@
+//! Datagrams at a constant rate.
+
+use dumbbell_network::{Random, Rate, Span, Time};
+
+use crate::bursts::Bursts;
+use crate::flow::Udp;
+
+/// When a flow sends its datagrams: the first at once, each other as soon as the one before has
+/// taken its time at the flow's rate. Time passes only while the flow sends: what a datagram has
+/// not taken before a silence, it takes after it, so that the rate holds however short bursts are.
+#[derive(Debug)]
+pub struct Datagrams {
+    rate: Rate,
+    packet_bytes: u16,
+    /// Time of the next datagram, and its fraction in units of one over the rate.
+    next: Time,
+    remainder: u64,
+    /// In silence: how long the flow sends before the next datagram.
+    left: Span,
+    /// None: without a pause.
+    bursts: Option<Bursts>,
+    turns: Time,
+}
+
+impl Datagrams {
+    /// Datagrams of `packet_bytes` from `start` on; lengths of bursts may be drawn.
+    #[must_use]
+    pub fn new(udp: &Udp, packet_bytes: u16, start: Time, random: Random) -> Self {
+        let mut bursts = udp.on_off.map(|pattern| Bursts::new(pattern, random));
+        let turns = bursts.as_mut().map_or(Time::NEVER, |bursts| start + bursts.turn());
+        let (rate, left) = (udp.rate_bps, Span::ZERO);
+        Self { rate, packet_bytes, next: start, remainder: 0, left, bursts, turns }
+    }
+
+    /// When [`Self::act`] is to be called.
+    #[must_use]
+    pub fn due(&self) -> Time {
+        self.next.min(self.turns)
+    }
+
+    /// Does what is due at `now`, which is [`Self::due`]; gives whether to send a datagram.
+    pub fn act(&mut self, now: Time) -> bool {
+        if self.turns <= now {
+            self.turn(now);
+        }
+        let sends = self.next <= now;
+        if sends {
+            self.step();
+        }
+        sends
+    }
+
+    /// No datagrams any more.
+    pub const fn stop(&mut self) {
+        (self.next, self.turns) = (Time::NEVER, Time::NEVER);
+    }
+
+    fn turn(&mut self, now: Time) {
+        let bursts = self.bursts.as_mut().expect("turns come from bursts");
+        self.turns += bursts.turn();
+        if bursts.on {
+            self.next = now + self.left;
+        } else {
+            self.left = self.next.since(now);
+            self.next = Time::NEVER;
+        }
+    }
+
+    fn step(&mut self) {
+        let rate = self.rate.0.get();
+        let bit_ns = u64::from(self.packet_bytes) * 8 * 1_000_000_000 + self.remainder;
+        self.next += Span(bit_ns / rate);
+        self.remainder = bit_ns % rate;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::OnOff;
+    use proptest::prelude::*;
+    use std::num::NonZeroU64;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn datagrams(rate_bps: u64, bytes: u16, on_off: Option<(u64, u64, bool)>) -> Datagrams {
+        let some = |value| NonZeroU64::new(value).unwrap();
+        let on_off = on_off.map(|(on_ns, off_ns, random)| OnOff {
+            on_ns: some(on_ns),
+            off_ns: some(off_ns),
+            random,
+        });
+        let udp = Udp { rate_bps: Rate(some(rate_bps)), on_off };
+        Datagrams::new(&udp, bytes, Time(5), Random::new(1, 1))
+    }
+
+    /// The times of all datagrams until `end`.
+    fn sent(datagrams: &mut Datagrams, end: u64) -> Vec<u64> {
+        let mut times = Vec::new();
+        while datagrams.due() <= Time(end) {
+            let now = datagrams.due();
+            if datagrams.act(now) {
+                times.push(now.0);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn the_rate_is_kept_exactly() {
+        // 7 Mbit/s and 1500 bytes: 1,714,285.71 ns between datagrams.
+        let mut all = datagrams(7_000_000, 1_500, None);
+        assert!(sent(&mut all, 4).is_empty());
+        assert_eq!(sent(&mut all, 12 * SECOND + 4).len(), 7_000);
+        assert_eq!(all.due(), Time(12 * SECOND + 5));
+    }
+
+    #[test]
+    fn nothing_is_sent_in_silence() {
+        // A datagram each millisecond, for ten of forty.
+        let mut all = datagrams(12_000_000, 1_500, Some((10_000_000, 30_000_000, false)));
+        let bursts = (0..10).map(|number| 5 + number * 1_000_000).collect::<Vec<_>>();
+        assert_eq!(sent(&mut all, 40_000_004), bursts);
+        assert_eq!(sent(&mut all, 40_000_005), [40_000_005]);
+    }
+
+    #[test]
+    fn a_datagram_that_a_silence_cuts_short_takes_the_rest_of_its_time_behind_it() {
+        // A datagram takes 1 ms, a burst 0.4 ms.
+        let mut all = datagrams(12_000_000, 1_500, Some((400_000, 600_000, false)));
+        assert_eq!(sent(&mut all, 6_000_000), [5, 2_200_005, 5_000_005]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_rate_holds_while_it_sends(
+            rate_bps in 1_000_000u64..20_000_000_000,
+            bytes in 60u16..9_000,
+            // Of a packet's time, in thousandths.
+            (on, off) in (1u64..5_000, 1u64..5_000),
+        ) {
+            let packet_ns = f64::from(bytes) * 8e9 / rate_bps as f64;
+            let part = |permille: u64| (packet_ns * permille as f64 / 1e3).ceil() as u64;
+            let (on_ns, off_ns) = (part(on), part(off));
+            let mut all = datagrams(rate_bps, bytes, Some((on_ns, off_ns, false)));
+            let found = sent(&mut all, 2_000 * (on_ns + off_ns) + 4).len() as f64;
+            let expected = 2_000.0 * on_ns as f64 / packet_ns;
+            prop_assert!((found - expected.ceil()).abs() <= 1.0, "{found} of {expected}");
+        }
+    }
+
+    #[test]
+    fn random_bursts_keep_the_rate_too() {
+        // Bursts and silences of a third of a packet's time on average.
+        let mut all = datagrams(12_000_000, 1_500, Some((333_333, 333_333, true)));
+        let found = sent(&mut all, 20 * SECOND).len() as f64;
+        // It sends for half of the time. Of 60,000 bursts and silences, all drawn from one
+        // exponential distribution, that half is known to one part in sqrt(60,000); four of them.
+        assert!((found / 10_000.0 - 1.0).abs() < 4.0 / 60_000f64.sqrt(), "{found}");
+    }
+}
