@@ -105,21 +105,61 @@ def put_a_folder(path: Path) -> None:
     (path / "inside").mkdir(parents=True)
 
 
+def put_a_queue(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def put_a_link(path: Path) -> None:
+    """Move a file out of the results folder, and have a link lead to it."""
+    path.rename(path.parents[4] / "elsewhere")
+    path.symlink_to(path.parents[4] / "elsewhere")
+
+
+def put_an_endless_file(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def put_a_dangling_link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/nowhere")
+
+
+def swell(path: Path) -> None:
+    """Make it a file of 1 TB, of which nothing is on the disk."""
+    os.truncate(path, 10**12)
+
+
 @pytest.mark.parametrize(
     "harm",
-    [truncate, flip, nest, put_a_folder, Path.unlink, lambda path: path.write_bytes(b"")],
+    [
+        truncate,
+        flip,
+        nest,
+        swell,
+        put_a_folder,
+        put_a_queue,
+        put_a_link,
+        put_a_dangling_link,
+        put_an_endless_file,
+        Path.unlink,
+        lambda path: path.write_bytes(b""),
+    ],
 )
 @pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "files.json", "run.json"])
 def test_damage_is_found_and_replaced(
     tmp_path: Path, name: str, harm: Callable[[Path], object]
 ) -> None:
-    store, key = filled(tmp_path)
-    intact = files_of(tmp_path)
-    harm(next(tmp_path.rglob(name)))
+    store, key = filled(tmp_path / "results")
+    intact = files_of(store.root)
+    harm(next(store.root.rglob(name)))
     with pytest.raises((DamagedResult, MissingResult)):
         store.get(key)
+    if store.has(key):
+        assert store.size_bytes(key) < 10**13
     store.put(resolved(), output(resolved()))
-    assert files_of(tmp_path) == intact
+    assert files_of(store.root) == intact
 
 
 def test_a_result_in_the_wrong_place_is_damaged(tmp_path: Path) -> None:

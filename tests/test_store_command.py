@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,8 @@ import pytest
 import small_study
 from calling import Command, assert_refused, caller
 from dumbbell.errors import StoreError
-from dumbbell.running import upkeep
+from dumbbell.inventory import Inventory
+from dumbbell.running import campaigns, upkeep
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
 from samples import QuickEngine, seeds
@@ -175,6 +177,58 @@ def test_what_a_study_that_is_gone_may_ask_for_stays(dumbbell: Command) -> None:
     assert "gone is not known here" in said.err
     Path("results/studies/gone.json").unlink()
     assert "2 results not asked for" in dumbbell("store", "prune", "--unasked").out
+
+
+def test_a_c_file_that_has_moved_stops_nothing(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("dumbbell.study.files._PACKAGE", tmp_path)
+    assert dumbbell("new", "my_cc").code == 0
+    network = 'network = { rate = "5mbit", rtt = "10ms", queue = "1bdp" }'
+    flow = 'flow = [{ algorithm = "./my_cc.c" }]'
+    Path("a.toml").write_text(f'duration = "1s"\n{network}\n{flow}\n')
+    assert dumbbell("simulate", "a.toml").code == 0
+    Path("my_cc.c").unlink()
+    assert "my_cc" in dumbbell("list", "runs").out
+    for command in (("report", "--all"), ("store", "size"), ("store", "prune", "--unasked")):
+        said = dumbbell(*command)
+        assert said.code == 0, said.err
+        assert "a-" in said.err
+    assert len(list(Inventory(Store("results"), lambda *_: None).runs())) == len(folders())
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('[{"runs": 1000000000}]', "0.runs: Input should be less than or equal to"),
+        ('[{"runs": -1}]', "0.runs: Input should be greater than or equal to 1"),
+        ('[{"runs": 400000}]', "runs are planned"),
+        ("[" * 5000, "Invalid JSON"),
+        ("[" + ",".join(["{}"] * 1001) + "]", "at most 1000"),
+        (None, "not a regular file"),
+    ],
+)
+def test_a_plan_that_is_none_is_named(dumbbell: Command, content: str | None, why: str) -> None:
+    file = Path("results/studies/small.json")
+    file.unlink()
+    if content is None:
+        os.mkfifo(file)
+    else:
+        file.write_text(content)
+    said = dumbbell("claims", "small")
+    assert_refused(said)
+    assert why in said.err
+    assert dumbbell("merge", "results", "--results", "other").code == 0
+
+
+def test_a_log_without_a_zone_counts_not(dumbbell: Command) -> None:
+    (file,) = Path("results/campaigns").iterdir()
+    file.write_text(file.read_text().replace('Z"', '"'))
+    os.mkfifo(file.with_name("queue.json"))
+    assert campaigns.latest(Store("results")) is None
+    said = dumbbell("merge", "results", "--results", "other")
+    assert said.code == 1
+    assert said.err.count("damaged, left out: results/campaigns/") == 2
 
 
 def test_a_bit_that_flips_in_what_was_measured_is_found(dumbbell: Command) -> None:
