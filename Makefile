@@ -32,7 +32,8 @@ BESIDE = $$([ "$$(id -u)" != 0 ] || ! command -v chrt >/dev/null || echo chrt --
 help:
 	@echo 'make demo    build Dumbbell and run a part of a real study to an HTML report'
 	@echo 'make test    every test (parts: test-rust, test-python, test-testbed, bench-instructions)'
-	@echo 'make fuzz    new examples for properties, for MINUTES=10; what fails is kept'
+	@echo 'make fuzz    4,000 hostile inputs of every kind (SEED=n: those of an earlier time), then new examples for'
+	@echo '             properties, for MINUTES=10; what fails is kept'
 	@echo 'make soak    random valid scenarios for MINUTES=20, held to what no run may break; what fails is kept'
 	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
 	@echo 'make lint    formatters, linters and type checkers, strict'
@@ -143,6 +144,7 @@ test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	$(BIN)/pytest -m testbed
 
 fuzz: $(RUST_TESTS) $(VENV)/.ci
+	PYTHONPATH=tests $(BIN)/python -m hostile $(if $(SEED),--seed $(SEED))
 	$(BIN)/python tests/fuzz.py --minutes $(or $(MINUTES),10) $<
 
 # SEED=n draws the scenarios of an earlier time again; what fails is written to soak-failures/.

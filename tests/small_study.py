@@ -121,13 +121,14 @@ expectation = "utilisation of at least 0.1"
 check = [{ type = "band", test = "lossy", quantity = "utilisation", low = 0.1 }]
 """
 
+FILES = {"study.toml": STUDY, "figures.toml": FIGURES, "claims.toml": CLAIMS}
+
 
 def write(folder: Path) -> Study:
     """Write the study's files and load them."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "study.toml").write_text(STUDY)
-    (folder / "figures.toml").write_text(FIGURES)
-    (folder / "claims.toml").write_text(CLAIMS)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
     return Study.load(folder)
 
 

@@ -1,0 +1,67 @@
+"""What is wrong with how a command ended, whatever its input was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from dumbbell.errors import printable
+from hostile.cases import Case
+from hostile.running import MEMORY_MAX_BYTES, Outcome
+
+SECRET: Final = b"the secret of somebody else: 3b1f6c"
+"""What lies in the folder that nothing may be copied from."""
+_STOPPED: Final = 130
+_SAID_MAX: Final = 20_000
+_NO_MEMORY: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory")
+
+FAULTS: Final = ("traceback", "panic", "hang", "memory", "code", "message", "written", "accepted")
+"""What `faults` finds, by name."""
+
+
+def faults(case: Case, outcome: Outcome) -> list[str]:
+    """Return the names of what is wrong with what a command did."""
+    said = outcome.out + outcome.err
+    is_known = outcome.code in (0, 1, 2) or (outcome.code == _STOPPED and outcome.is_stopped)
+    found = {
+        "traceback": "Traceback (most recent call last)" in said,
+        "panic": bool(re.search(r"panicked at|This is a bug in Dumbbell", said)),
+        "hang": outcome.is_hanging,
+        "memory": outcome.peak_bytes > MEMORY_MAX_BYTES or any(it in said for it in _NO_MEMORY),
+        "code": not is_known and not outcome.is_hanging,
+        "message": outcome.code == 2 and not _is_message(case, outcome.err),
+        "accepted": case.is_wrong and outcome.code == 0,
+    }
+    return [name for name in FAULTS if found.get(name)]
+
+
+def _is_message(case: Case, err: str) -> bool:
+    """Return whether an error is short, harmless to a terminal, and names what was typed."""
+    last = err[err.find("error: ") :]
+    if not last.startswith("error: ") or len(last) > _SAID_MAX or "\x1b" in err:
+        return False
+    words = re.split(r"[=,\s]", " ".join(case.arguments))
+    typed = {word.removeprefix("./") for word in words if len(word) > 1}
+    return "--" in last or any(word in last or printable(word) in last for word in typed)
+
+
+Contents = Mapping[str, tuple[int, int]]
+
+
+def contents(folder: Path, without: tuple[Path, ...]) -> Contents:
+    """Return what is below a folder, with sizes and times of change; links are not followed."""
+    found = {}
+    for path in folder.rglob("*"):
+        if not any(path == part or part in path.parents for part in without):
+            state = path.lstat()
+            found[str(path)] = (state.st_size, state.st_mtime_ns)
+    return found
+
+
+def is_copied(folder: Path) -> bool:
+    """Return whether the secret was copied into a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    alike = (path for path in files if path.stat().st_size == len(SECRET))
+    return any(path.read_bytes() == SECRET for path in alike)
