@@ -17,6 +17,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -57,8 +58,9 @@ def tried(kind: str, name: str, box: Path) -> tuple[list[str], Outcome, str]:
     mine, theirs = box / "mine", box / "theirs"
     apart = (mine, theirs, box / "tmp", box / "stdout", box / "stderr")
     before = contents(box, apart)
+    files = {path.name for path in mine.rglob("*.*")}
     outcome = ran(case.arguments, mine, box)
-    found = faults(case, outcome)
+    found = faults(case, outcome, files)
     if contents(box, apart) != before or is_copied(mine):
         found.append("written")
     return found, outcome, f"cd mine && dumbbell {shlex.join(case.arguments)}"
@@ -72,17 +74,16 @@ def kept(box: Path, name: str, command: str, found: list[str]) -> Path:
     return box.rename(target)
 
 
-def campaign(seed: int, count: int, part: tuple[int, int]) -> Counter[tuple[str, str]]:
+def campaign(seed: int, count: int, part: tuple[int, int], table: Counter[tuple[str, str]]) -> None:
     """Run every n-th input; count inputs, exit codes and faults by kind."""
-    table: Counter[tuple[str, str]] = Counter()
     place, parts = part
-    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=FAILURES.parent) as temporary:
-        os.environ["XDG_CACHE_HOME"] = f"{temporary}/cache"
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=".", ignore_cleanup_errors=True) as folder:
+        os.environ["XDG_CACHE_HOME"] = f"{Path(folder).absolute()}/cache"
         for number, (kind, which) in enumerate(drawn(seed, count)):
             if number % parts != place:
                 continue
             name = f"{kind} {seed} {which}"
-            box = Path(temporary).absolute() / str(number)
+            box = Path(folder).absolute() / str(number)
             found, outcome, command = tried(kind, name, box)
             table[kind, "inputs"] += 1
             table[kind, "stopped" if outcome.is_stopped else str(outcome.code)] += 1
@@ -92,7 +93,6 @@ def campaign(seed: int, count: int, part: tuple[int, int]) -> Counter[tuple[str,
                 print(f"{kept(box, name, command, found)}: {', '.join(found)}", flush=True)
             else:
                 shutil.rmtree(box)
-    return table
 
 
 def beside(seed: int, count: int, jobs: int) -> Counter[tuple[str, str]]:
@@ -103,25 +103,33 @@ def beside(seed: int, count: int, jobs: int) -> Counter[tuple[str, str]]:
         for place, file in enumerate(files):
             if os.fork() == 0:
                 _count(file, seed, count, (place, jobs))
-        for _ in files:
-            os.wait()
+        _await_all(jobs)
         for file in files:
             total.update({(kind, what): many for kind, what, many in json.loads(file.read_text())})
     return total
 
 
 def _count(file: Path, seed: int, count: int, part: tuple[int, int]) -> NoReturn:
-    """Be a process that writes what it counted to a file."""
+    """Be a process that writes what it counted to a file, until Ctrl-C."""
+    table: Counter[tuple[str, str]] = Counter()
     try:
-        table = campaign(seed, count, part)
-        file.write_text(json.dumps([(*key, many) for key, many in table.items()]))
+        with suppress(KeyboardInterrupt):
+            campaign(seed, count, part, table)
     except BaseException:
         traceback.print_exc()
-        file.write_text("[]")
     finally:
+        file.write_text(json.dumps([(*key, many) for key, many in table.items()]))
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
+
+
+def _await_all(jobs: int) -> None:
+    """Wait for the processes, which hear of Ctrl-C themselves."""
+    while jobs:
+        with suppress(KeyboardInterrupt):
+            os.wait()
+            jobs -= 1
 
 
 def shown(table: Counter[tuple[str, str]]) -> Iterator[str]:

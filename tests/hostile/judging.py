@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +21,8 @@ FAULTS: Final = ("traceback", "panic", "hang", "memory", "code", "message", "wri
 """What `faults` finds, by name."""
 
 
-def faults(case: Case, outcome: Outcome) -> list[str]:
-    """Return the names of what is wrong with what a command did."""
+def faults(case: Case, outcome: Outcome, files: Collection[str] = ()) -> list[str]:
+    """Return the names of what is wrong with what a command did, whose input has these files."""
     said = outcome.out + outcome.err
     is_known = outcome.code in (0, 1, 2) or (outcome.code == _STOPPED and outcome.is_stopped)
     found = {
@@ -31,20 +31,20 @@ def faults(case: Case, outcome: Outcome) -> list[str]:
         "hang": outcome.is_hanging,
         "memory": outcome.peak_bytes > MEMORY_MAX_BYTES or any(it in said for it in _NO_MEMORY),
         "code": not is_known and not outcome.is_hanging,
-        "message": outcome.code == 2 and not _is_message(case, outcome.err),
+        "message": outcome.code == 2 and not _is_message(case, outcome.err, files),
         "accepted": case.is_wrong and outcome.code == 0,
     }
     return [name for name in FAULTS if found.get(name)]
 
 
-def _is_message(case: Case, err: str) -> bool:
-    """Return whether an error is short, harmless to a terminal, and names what was typed."""
+def _is_message(case: Case, err: str, files: Collection[str]) -> bool:
+    """Return whether an error is short, harmless to a terminal, and names a file or an option."""
     last = err[err.find("error: ") :]
     if not last.startswith("error: ") or len(last) > _SAID_MAX or "\x1b" in err:
         return False
     words = re.split(r"[=,\s]", " ".join(case.arguments))
-    typed = {word.removeprefix("./") for word in words if len(word) > 1}
-    return "--" in last or any(word in last or printable(word) in last for word in typed)
+    names = {word.removeprefix("./") for word in words if len(word) > 1} | set(files)
+    return "--" in last or any(name in last or printable(name) in last for name in names)
 
 
 Contents = Mapping[str, tuple[int, int]]

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
@@ -67,8 +68,10 @@ def ran(arguments: tuple[str, ...], folder: Path, place: Path) -> Outcome:
     child = os.fork()
     if child == 0:
         _be_the_command(arguments, folder, place, out, err)
-    status, peak_kib, is_stopped, is_hanging = _awaited(child)
-    _kill_group(child)  # what it has started and left behind
+    try:
+        status, peak_kib, is_stopped, is_hanging = _awaited(child)
+    finally:
+        _kill_group(child)  # what it has started and left behind
     return Outcome(
         os.waitstatus_to_exitcode(status),
         out.read_text(errors="replace"),
@@ -91,7 +94,8 @@ def _be_the_command(
         os.chdir(folder)
         os.environ.update(HOME=str(place / "home"), TMPDIR=str(place / "tmp"))
         for limit, most in (
-            (resource.RLIMIT_AS, MEMORY_MAX_BYTES),
+            # Not of addresses: what draws figures reserves some gigabytes and uses few.
+            (resource.RLIMIT_DATA, MEMORY_MAX_BYTES),
             (resource.RLIMIT_FSIZE, FILE_MAX_BYTES),
             (resource.RLIMIT_CORE, 0),
         ):
@@ -133,7 +137,7 @@ def _awaited(child: int) -> tuple[int, int, bool, bool]:
             return status, usage.ru_maxrss, is_stopped, is_hanging
         time.sleep(_LOOK_S)
         now_s = _cpu_s(child)
-        if now_s > used_s:
+        if now_s > used_s or (time.monotonic() - busy_s > QUIET_MAX_S and _is_waiting(child)):
             used_s, busy_s = now_s, time.monotonic()
         if used_s > allowed_s and not is_stopped:
             is_stopped, allowed_s = True, used_s + OBEY_MAX_S
@@ -150,6 +154,16 @@ def _cpu_s(child: int) -> float:
     except OSError:
         return 0.0
     return sum(map(int, fields[11:15])) / _TICKS_PER_S
+
+
+def _is_waiting(child: int) -> bool:
+    """Return whether a process, or one of its session, only waits for a busy processor or disk."""
+    for file in Path("/proc").glob("[0-9]*/task/*/stat"):
+        with suppress(OSError):
+            fields = file.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == child and fields[0] in "RD":
+                return True
+    return False
 
 
 def _kill_group(child: int) -> None:

@@ -63,8 +63,20 @@ def change(random: Random, data: dict[str, Any], keys: Sequence[str]) -> None:
             at.extend([at[key]] * random.choice((1, 30)))
         case 2 | 3:
             random.choice(list(tables(data)))[random.choice(keys)] = random.choice(EDGES)
+        case 4 | 5 | 6:
+            at[key] = random.choice(_alike(at[key]) or EDGES)
         case _:
             at[key] = random.choice(EDGES)
+
+
+def _alike(value: Any) -> list[Any]:
+    """Return the edges of the kind of a value: of its type, or texts of its unit."""
+    alike = [edge for edge in EDGES if type(edge) is type(value)]
+    return [edge for edge in alike if _unit(edge) == _unit(value)]
+
+
+def _unit(value: Any) -> str:
+    return value.lstrip("0123456789.e-")[-1:] if isinstance(value, str) else ""
 
 
 def _cut(random: Random, text: bytes) -> bytes:
