@@ -39,11 +39,15 @@ _READING: Final = (
 def intact(is_packed: bool) -> Path:
     """Return a folder with a study and its results, in `runs` or in a pack; it is made once."""
     folder = Path(tempfile.mkdtemp(prefix="intact-", dir=Path(os.environ["XDG_CACHE_HOME"]).parent))
-    (folder / "study").mkdir()
-    for name, text in small_study.FILES.items():
-        (folder / "study" / name).write_text(shortened(text))
-    made = [("run", "./study", "--quick", "--jobs", "1"), ("claims", "./study")]
-    for command in (*made, ("store", "pack")) if is_packed else made:
+    if is_packed:
+        shutil.copytree(intact(False), folder, dirs_exist_ok=True)
+        commands: list[tuple[str, ...]] = [("store", "pack")]
+    else:
+        (folder / "study").mkdir()
+        for name, text in small_study.FILES.items():
+            (folder / "study" / name).write_text(shortened(text))
+        commands = [("run", "./study", "--quick", "--jobs", "1"), ("claims", "./study")]
+    for command in commands:
         done = ran(command, folder, folder)
         assert done.code == 0, done.err
     return folder
