@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlparse
 import pytest
 
 import browser
-from calling import Command, caller
+import small_study
+from calling import Command, assert_refused, caller
 from dumbbell import api
 from dumbbell.report import site
 from dumbbell.running.store import Store
@@ -365,3 +366,14 @@ flow = [{ algorithm = "reno" }]
         assert seeds[:3] == seeds[3:]
         assert seeds[0] == seed
         assert len(set(seeds)) == 3
+
+
+def test_open_names_a_study_of_another_folder(dumbbell: Command, tmp_path: Path) -> None:
+    small_study.write(tmp_path / "elsewhere")
+    where = ["--where", "test=lossy", "--where", "algorithm=reno", "--quick"]
+    assert dumbbell("run", "./elsewhere", *where).code == 0
+    said = dumbbell("open", "--print")
+    assert_refused(said)
+    assert said.err.startswith('error: results: "small": a study that was run from another folder')
+    assert "dumbbell report FOLDER" in said.err
+    assert dumbbell("report", "./elsewhere").code == 0

@@ -39,11 +39,11 @@ def _captures() -> tuple[bytes, ...]:
 
 
 def _wrong(random: Random) -> bytes:
-    """Return what iperf3 never measures: numbers below 0 and such as are none."""
+    """Return what iperf3 never writes: numbers below -1 (one not known), or none."""
     content = measured_files.iperf3()
     entry: dict[str, Any] = random.choice(content["intervals"])["streams"][0]
     key = random.choice(("bytes", "rtt", "start", "end"))
-    entry[key] = random.choice((-1, -1e9, math.nan, math.inf, -math.inf))
+    entry[key] = random.choice((-2, -1e9, math.nan, math.inf, -math.inf))
     return json.dumps(content).encode()
 
 

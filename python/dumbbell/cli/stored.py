@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
     last = campaigns.latest(store)
     name = what if what is not None or last is None else last.study
     if name in known:
-        return Found(Results(Study.load(name, folder), store, engine=engine))
+        return Found(Results(_study(name, folder), store, engine=engine))
     if name is None:
         raise InputError("holds no runs", source=str(folder), valid="dumbbell simulate FILE")
     if not any(key.startswith(name) for key in store.keys()):  # noqa: SIM118 - no mapping
@@ -52,6 +53,21 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
             if planned.resolved.key == key:
                 return Found(results, run_pages.run_address(planned.test, key))
     raise InputError("is of no study that is known here", value=name, valid="dumbbell list runs")
+
+
+def _study(name: str, folder: Path) -> Study:
+    """Read a study that has results in a folder; it may have been run from a place of its own."""
+    try:
+        return Study.load(name, folder)
+    except InputError as error:
+        if error.source is not None:
+            raise
+        raise dataclasses.replace(
+            error,
+            problem="a study that was run from another folder",
+            source=str(folder),
+            valid="dumbbell report FOLDER, with the study's own folder",
+        ) from None
 
 
 def runs(folder: Path) -> Iterator[Mapping[str, Any]]:
