@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from hostile.cases import Case
 from hostile.judging import faults
 from hostile.running import MEMORY_MAX_BYTES, Outcome
+from hostile.toml_texts import TEXT_CHANGES
 from run_rust import ROOT
 
 KINDS = ("scenarios", "studies", "folders", "imports", "series", "commands")
@@ -53,3 +56,9 @@ def test_hostile_inputs_of_every_kind_do_no_harm(tmp_path: Path) -> None:
 def test_what_goes_wrong_is_seen(code: int, err: str, peak_bytes: int, found: list[str]) -> None:
     outcome = Outcome(code, "", err, False, False, peak_bytes)
     assert faults(Case(("simulate", "a.toml"), is_wrong=True), outcome) == found
+
+
+@pytest.mark.parametrize("change", TEXT_CHANGES)
+def test_a_text_of_any_alphabet_can_be_changed(change: Callable[[Random, bytes], bytes]) -> None:
+    text = 'title = "α (segments per RTT)"\nseed = 1\n'.encode()
+    assert any(change(Random(seed), text) != text for seed in range(20))

@@ -102,7 +102,8 @@ def _move(random: Random, text: bytes) -> bytes:
 
 
 def _recode(random: Random, text: bytes) -> bytes:
-    return text.decode().encode(random.choice(("utf-16", "utf-32", "utf-8-sig", "cp037")))
+    coding = random.choice(("utf-16", "utf-32", "utf-8-sig", "cp037"))
+    return text.decode().encode(coding, "replace")
 
 
 _PIECES: Final = (
