@@ -1,0 +1,158 @@
+//! Links that pick their next packet when their transmitter is free: what is asked of them when.
+
+use super::{Fate, Network};
+use crate::link::{DropCause, Link, ScheduledLink};
+use crate::packet::Packet;
+use crate::route::{Arrival, LinkId};
+use crate::units::Time;
+
+impl Network {
+    /// Takes a packet into a scheduler's queue. What is to be sent before it comes must
+    /// be chosen without it.
+    pub(super) fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
+        if self.events.get(service) <= time {
+            return self.enter_after_service(time, packet, link);
+        }
+        self.join_schedule(time, packet, link)
+    }
+
+    #[inline(never)]
+    fn enter_after_service(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
+        let mut before = Fate::UnderWay;
+        loop {
+            let next = self.events.get(service);
+            if next > time {
+                break;
+            }
+            let mark = self.news.len();
+            let fate = self.serve(next, link);
+            before = self.both(before, mark, fate);
+        }
+        let mark = self.news.len();
+        let fate = self.join_schedule(time, packet, link);
+        self.both(before, mark, fate)
+    }
+
+    #[inline]
+    fn join_schedule(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
+        let scheduled = self.scheduled_link(link);
+        let arrived = scheduled.arrive(time, packet);
+        if arrived.is_err() || scheduled.duplicates() || scheduled.has_given_up() {
+            return self.join_with_losses(time, packet, link, arrived);
+        }
+        if self.events.get(service) == Time::NEVER {
+            self.plan_service(link, time);
+        }
+        Fate::UnderWay
+    }
+
+    #[cold]
+    fn join_with_losses(
+        &mut self,
+        time: Time,
+        packet: Packet,
+        link: LinkId,
+        arrived: Result<(), DropCause>,
+    ) -> Fate {
+        let scheduled = self.scheduled_link(link);
+        let is_doubled = scheduled.duplicates() && scheduled.duplicate();
+        if is_doubled {
+            self.news.push_back(Fate::Doubled(packet));
+        }
+        let fate = match arrived {
+            Ok(()) => self.queued(time, link),
+            Err(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+        };
+        if !is_doubled {
+            return fate;
+        }
+        let first = self.both(Fate::News, self.news.len(), fate);
+        let mark = self.news.len();
+        self.scheduled_link(link).join_again(time, packet);
+        let again = self.queued(time, link);
+        self.both(first, mark, again)
+    }
+
+    /// One thing that happened, and another after it whose news begin at `mark`.
+    #[inline]
+    fn both(&mut self, first: Fate, mark: usize, second: Fate) -> Fate {
+        match (first, second) {
+            (Fate::UnderWay, fate) | (fate, Fate::UnderWay) => fate,
+            (first, second) => self.tell_both(first, mark, second),
+        }
+    }
+
+    #[cold]
+    fn tell_both(&mut self, first: Fate, mark: usize, second: Fate) -> Fate {
+        if first != Fate::News {
+            self.news.insert(mark, first);
+        }
+        if second != Fate::News {
+            self.news.push_back(second);
+        }
+        Fate::News
+    }
+
+    #[inline]
+    fn scheduled_link(&mut self, link: LinkId) -> &mut ScheduledLink {
+        match &mut self.links[link] {
+            Link::Scheduled(link) => link,
+            _ => unreachable!("only schedulers are asked"),
+        }
+    }
+
+    /// A packet joined a scheduler's queue.
+    fn queued(&mut self, now: Time, link: LinkId) -> Fate {
+        let service = self.service_of[link] as usize;
+        if self.events.get(service) == Time::NEVER {
+            self.plan_service(link, now);
+        }
+        self.give_up(now, link, true)
+    }
+
+    /// Lets a scheduler send its next packet.
+    #[inline]
+    pub(super) fn serve(&mut self, now: Time, link: LinkId) -> Fate {
+        let scheduled = self.scheduled_link(link);
+        let served = scheduled.serve(now);
+        let (next, sent) = (scheduled.next_service(now), scheduled.free_at());
+        let has_given_up = scheduled.has_given_up();
+        let next = if next > self.end { Time::NEVER } else { next };
+        self.events.set(self.service_of[link] as usize, next);
+        let before = if has_given_up { self.give_up(now, link, false) } else { Fate::UnderWay };
+        let Some((at, packet)) = served else { return before };
+        let before = if self.told[link] {
+            let departs = Fate::Departs(Arrival { time: sent, packet }, link);
+            self.both(before, self.news.len(), departs)
+        } else {
+            before
+        };
+        let mark = self.news.len();
+        let fate = self.go(at, packet.advanced());
+        if fate == Fate::UnderWay {
+            return before;
+        }
+        self.both(before, mark, fate)
+    }
+
+    #[inline]
+    fn plan_service(&mut self, link: LinkId, now: Time) {
+        let next = self.scheduled_link(link).next_service(now);
+        let next = if next > self.end { Time::NEVER } else { next };
+        self.events.set(self.service_of[link] as usize, next);
+    }
+
+    /// What a scheduler gave up, on an arrival or as it sent a packet.
+    #[cold]
+    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
+        let mut all = Fate::UnderWay;
+        while let Some(packet) = self.scheduled_link(link).take_given_up(time, on_arrival) {
+            let lost = Fate::Lost(Arrival { time, packet }, link, DropCause::Overflow);
+            all = self.both(all, self.news.len(), lost);
+        }
+        all
+    }
+}
