@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -163,7 +164,7 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     page = (tmp_path / "small.md").read_text()
     assert "# A small study of \\<b>two\\</b> algorithms\n\nA. One and B. Two. *Journal" in page
     assert f"- Engine: `{catalogue.ENGINE_VERSION}`" in page
-    assert "`dumbbell run small --runs 2 --seed 3`" in page
+    assert re.search(r"`dumbbell run \S*study --runs 2 --seed 3`", page)
     assert "- Runs: 16 of 20, 2 of each grid point, seed 3\n" in page
     assert "| one command | 16 | 0.05 h |" in page
     assert "3 claims that rest on runs: 1 reproduced, 1 not reproduced, 1 undecided." in page
@@ -224,8 +225,8 @@ def test_a_site_refuses_what_it_cannot_tell_apart_or_read(
     assert '"small": two studies have this name' in said.err
     (own_study.parent / "twin/study.toml").write_text("[study]\nname = 1\n")
     said = dumbbell("report", "--all")
-    assert said.code == 2
-    assert "studies/twin" in said.err
+    assert said.code == 0
+    assert "left out: twin, as it cannot be read: studies/twin" in said.err
 
 
 def test_values_of_a_condition_add_up(dumbbell: Command, tmp_path: Path) -> None:
@@ -247,7 +248,7 @@ def test_a_report_finds_runs_of_other_seeds(dumbbell: Command, tmp_path: Path) -
     dumbbell("run", study, "--quick", "--seed", "7")
     dumbbell("report", study)
     page = (tmp_path / "report/index.html").read_text()
-    assert "dumbbell run small --quick --seed 7" in page
+    assert re.search(r"dumbbell run \S*study --quick --seed 7", page)
     assert "5 of 5" in page or "6 of 6" in page
 
 

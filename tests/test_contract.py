@@ -98,7 +98,7 @@ def test_connections_and_arrivals_are_of_the_group_too() -> None:
 
 @pytest.mark.parametrize("name", ["", "1st", "a b", "ä", "-a"])
 def test_a_group_is_named_plainly(name: str) -> None:
-    assert_refused(table({"flow.0.group": name}), "flow.0.group", "match pattern")
+    assert_refused(table({"flow.0.group": name}), "flow.0.group", "not a name of letters")
 
 
 def test_the_label_of_another_flow_is_no_name_of_a_group() -> None:

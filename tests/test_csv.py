@@ -11,7 +11,7 @@ import pytest
 import small_study
 from calling import Command, assert_refused, caller
 from dumbbell.report.run_totals import Totals
-from dumbbell.report.shown import number, with_interval
+from dumbbell.report.shown import brief_interval, number
 
 SCENARIO = """
 title = "Two flows"
@@ -126,8 +126,8 @@ def test_cells_without_a_value_keep_their_columns() -> None:
     totals = Totals(
         ("flows", "goodput", "delay"),
         (
-            ("a", with_interval(2.0, 1.0, 3.0), ""),
-            ("b", number(None), with_interval(1, None, None)),
+            ("a", brief_interval(2.0, 1.0, 3.0), ""),
+            ("b", number(None), brief_interval(1, None, None)),
         ),
         intervals=True,
     )

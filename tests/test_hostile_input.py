@@ -115,7 +115,7 @@ def test_a_scenario_that_does_not_fit_as_an_experiment_is_named(
     dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size_bytes = scenario(tmp_path / "a.toml").stat().st_size
-    monkeypatch.setattr(documents, "_TOML_BYTES_MAX", size_bytes)
+    monkeypatch.setattr(documents, "TOML_BYTES_MAX", size_bytes)
     said = dumbbell("simulate", "a.toml")
     assert_refused(said)
     assert said.err.startswith("error: a.toml: too large; valid: at most")

@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from html import escape, unescape
 from pathlib import Path
 from threading import Thread
@@ -44,11 +44,14 @@ OWN = "void nobody_runs_this(void) {}\n"
 
 
 @pytest.fixture(scope="module")
-def folder(small_folder: Path, small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a results folder of its own, with the small study among its experiments."""
-    root = tmp_path_factory.mktemp("served") / "<results>"
+def folder(
+    small_folder: Path, small: Results, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """Give a results folder of its own, next to the small study in ./studies."""
+    home = tmp_path_factory.mktemp("served")
+    root = home / "<results>"
     shutil.copytree(small.store.root, root)
-    shutil.copytree(small_folder / "study", root / "experiments/small")
+    shutil.copytree(small_folder / "study", home / "studies/small")
     command = {
         "study": "small",
         "engine": "simulator <1>",
@@ -61,7 +64,8 @@ def folder(small_folder: Path, small: Results, tmp_path_factory: pytest.TempPath
     (root / campaigns.FOLDER).mkdir(exist_ok=True)
     file = root / campaigns.FOLDER / "small-1.json"
     file.write_text(Command.model_validate(command).model_dump_json())
-    return root
+    with chdir(home):
+        yield root
 
 
 @contextmanager
@@ -107,7 +111,9 @@ def test_the_overview_tells_how_far_studies_are(client: TestClient, folder: Path
     assert found["unknown"] == []
 
 
-def test_the_overview_follows_what_happens(folder: Path, small: Results, tmp_path: Path) -> None:
+def test_the_overview_follows_what_happens(
+    folder: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = tmp_path / "results"
     shutil.copytree(folder, root)
     with served(root) as client:
@@ -120,7 +126,7 @@ def test_the_overview_follows_what_happens(folder: Path, small: Results, tmp_pat
         assert "no <luck>" in study["why"][0]
         assert len(client.get("/runs.json").json()["rows"]) == 15
         # A study whose file is gone is named, and its runs stay.
-        shutil.rmtree(root / "experiments/small")
+        monkeypatch.chdir(tmp_path)
         found = client.get("/live.json").json()
         assert (found["studies"], found["runs"]) == ([], 15)
         assert [each.partition(":")[0] for each in found["unknown"]] == ["small"]
@@ -359,7 +365,9 @@ def test_reading_runs_nothing(
     monkeypatch.setattr(apart, "ask", ask)
     root = tmp_path / "results"
     shutil.copytree(folder, root)
-    study = root / "experiments/small/study.toml"
+    study = tmp_path / "studies/small/study.toml"
+    shutil.copytree(folder.parent / "studies", tmp_path / "studies")
+    monkeypatch.chdir(tmp_path)
     lossy = 'algorithm = ["reno", "highspeed"], rtt = ["20ms"]'
     text = study.read_text()
     assert lossy in text

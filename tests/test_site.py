@@ -431,7 +431,7 @@ def test_a_run_is_drawn_from_disk(folder: Path, window: Browser, width: int) -> 
     text = window.text()
     assert "Each line has all of its 120 samples." in text
     assert "flow 2" in text
-    assert "dumbbell run small --where test=fairness --where algorithm=" in text
+    assert re.search(r"dumbbell run \S*study --where test=fairness --where algorithm=", text)
     assert "a run of small" in window.evaluate("document.title")
     assert window.evaluate("document.documentElement.scrollWidth") <= width
     window.evaluate("[...document.querySelectorAll('.steps a')].pop().click()")

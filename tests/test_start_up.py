@@ -175,7 +175,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(
 def test_ctrl_c_before_anything_runs_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)

@@ -289,7 +289,7 @@ def test_a_test_cannot_name_tests(tmp_path: Path) -> None:
         ('where = { rate = "10mbit" }', 'where = { rte = "10mbit" }', ["test.0.quick", "rate"]),
         ('name = "alone"', 'name = "fairness"', ["a second test"]),
         ("[test.axes]\nloss", "[test.axes]\nrepetition = []\nloss", ["repetition", "reserved"]),
-        ('["1e-5", "1e-4"]', '["1e-5", "1e-5"]', ["loss", "differ"]),
+        ('["1e-5", "1e-4"]', '["1e-5", "1e-5"]', ["loss", "same value"]),
         ('["1e-5", "1e-4"]', "[]", ["loss", "values"]),
         (
             "[[vary]]\nwhere = { rate",

@@ -32,7 +32,6 @@ from dumbbell.sweeps import Axis, axis
         ("buffer", "0.25bdp..1bdp*2", ("0.25bdp", "0.5bdp", "1bdp")),
         ("loss", "1e-5..1e-3*10", ("1e-05", "0.0001", "0.001")),
         ("flows", "1..4*2", ("1", "2", "4")),
-        ("rtt", "10ms,10ms", ("10ms",)),
     ],
 )
 def test_an_axis_is_a_list_or_a_range(name: str, text: str, values: tuple[str, ...]) -> None:
@@ -45,7 +44,7 @@ def test_an_axis_is_a_list_or_a_range(name: str, text: str, values: tuple[str, .
         ("rtt", "10ms..160ms", "not a range"),
         ("rtt", "10ms..160ms*1", "without an end"),
         ("rtt", "10ms..160ms+0ms", "without an end"),
-        ("rtt", "160ms..10ms*2", "without an end"),
+        ("rtt", "160ms..10ms*2", "ends before it begins"),
         ("rtt", "1ns..1h+1ns", "more than 1000 values"),
         ("rtt", "x..10ms*2", '"x"'),
         ("rtt", "10ms..20ms*x", '"x"'),

@@ -45,6 +45,9 @@ _NOTHING: Final = msgspec.Raw()
 _TOLD_BYTES_MAX: Final = 10_000
 
 
+_any_value: Final = Decoder().decode
+
+
 class _Series(msgspec.Struct, rename="upper"):
     """What a file says of a series."""
 
@@ -82,7 +85,7 @@ def _text(told: _Told) -> str:
     content = bytes(told)
     if len(content) > _TOLD_BYTES_MAX:
         return ""
-    found = msgspec.json.decode(content) if content else None
+    found = _any_value(content) if content else None
     return str(found) if isinstance(found, str | int | float) else ""
 
 

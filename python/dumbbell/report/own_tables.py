@@ -10,12 +10,12 @@ import polars as pl
 
 from dumbbell.compare import Comparison
 from dumbbell.errors import DamagedResult
-from dumbbell.labels import brief_interval
 from dumbbell.quantities import taking
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.tables import aggregate
 from dumbbell.report import run_totals
 from dumbbell.report.run_totals import Totals
+from dumbbell.report.shown import brief_interval
 from dumbbell.results import Results
 from dumbbell.running.result import Run
 

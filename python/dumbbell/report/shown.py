@@ -30,6 +30,6 @@ def number(value: float | None, digits: int = 3) -> Shown:
     return Shown(labels.number(value, digits), value)
 
 
-def with_interval(mean: float | None, low: float | None, high: float | None) -> Shown:
-    """Show a mean with its interval."""
-    return Shown(labels.with_interval(mean, low, high), mean, low, high)
+def brief_interval(mean: float | None, low: float | None, high: float | None) -> Shown:
+    """Show a mean with the farther end of its interval."""
+    return Shown(labels.brief_interval(mean, low, high), mean, low, high)
