@@ -8,6 +8,7 @@ as the command resolves it, that ends earlier and whose flows all begin in its f
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ FOLDER = Path(__file__).parent.parent / "crates/simulator/benches/real"
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(ABC):
     """A scenario that ends earlier.
 
     Attributes
@@ -48,9 +49,9 @@ class Case:
             flow["stop_ns"] = None
         return scenario
 
+    @abstractmethod
     def resolved(self) -> str:
         """Return the resolved scenario at its full length, as JSON."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
