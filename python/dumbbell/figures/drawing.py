@@ -57,7 +57,7 @@ def rendered(spec: Mapping[str, Any], suffix: str) -> bytes:
 
 
 def notices() -> str:
-    """Return what whoever passes Vega on must pass on with it."""
+    """Return the notices of Vega, which go wherever Vega is passed on."""
     return (files("dumbbell.figures") / "vega-notices.txt").read_text("utf-8")
 
 
