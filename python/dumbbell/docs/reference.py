@@ -16,9 +16,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
-from dumbbell import catalogue, markdown
+from dumbbell import bounds, catalogue, markdown
 from dumbbell.docs import quantities_page
 from dumbbell.errors import as_toml
+from dumbbell.labels import amount
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
 from dumbbell.theory import curves, formulas
@@ -216,6 +217,19 @@ size, and `"10M"` of a time, are errors.
 {markdown.table(("form", "units", "base unit"), rows)}"""
 
 
+def _size() -> str:
+    run, memory = amount(bounds.RUN_PACKETS_MAX), amount(bounds.RUN_BYTES_MAX, "B")
+    hours = bounds.COMMAND_S_MAX / 3600
+    return f"""## Size of a run
+
+Before anything runs, packets, memory and time are estimated from the scenario. If a run has more
+than {run} packets or {memory} in memory, or all runs of a command take more than {hours:.0f} hours,
+the command asks on a terminal, and elsewhere ends with an error. `--large` (`large=True` in Python)
+runs it all the same. Packets are those that flows have to send and links can carry. Memory is that
+of the packets on their way and in full queues.
+"""
+
+
 def _stacks() -> str:
     stacks = catalogue.stacks()
     profiles = stacks.profiles.values()
@@ -306,7 +320,7 @@ the versions of engine, schema and built-in algorithms, and the sources of other
 - one Parquet file for each of the tables below that has rows;
 - `files.json`: their sizes and SHA-256, by which damage is found.
 
-Beside them lie `studies`, which says what was asked for; `experiments`, what `simulate` and
+Next to them lie `studies`, which says what was asked for; `experiments`, what `simulate` and
 `compare` ran, as studies; `failures/ab12....json`, why a run failed when it was last tried, until
 it succeeds; and `campaigns`, what each command took. Results can be used without any of these.
 `packs` holds what `dumbbell store pack` took from `runs`: SQLite files with a table `files` of
@@ -318,27 +332,31 @@ of Parquet files, and so `files.json`, are those of one version of Polars. The d
 is the SHA-256 over its columns, one after the other: a line of JSON with its name, its NumPy
 type and the values of an enumeration, else null, such as `["kind", "|u1", ["start", "stop"]]`,
 and then the column's values as the engine hands them on, little-endian, 4294967295 for null, the
-places of an enumeration's values for these. `Store.verify(key, contents=True)` computes it anew.
+places of an enumeration's values for these. `Store.verify(key, contents=True)` computes it again.
 
 The engine of a run is either `simulator` with the version of what it does, or `testbed` with
 its own, the kernel's release and its options; results of both lie in one folder and never mix.
 Versions are raised when results change (`behaviour/versions`), not when sources do. A run on the
 testbed says in `summary.testbed` how the machine kept up; if `invalid` in it
 names a reason, nothing rests on the run, and it is repeated when it is asked for again. A run of
-either engine whose `summary.doubts` is not empty is valid and counts, but may tell of something
-else than its algorithms: `host`, a host's own interface was the bottleneck, while the network
-dropped and marked nothing of it; `locked-out`, a flow had less than a twentieth of an equal share
-and was dropped at least 50 times as often as the flow that had most; `phase`, flows of several were
-dropped at one point of the service of another packet, on nine of ten occasions and eight or more.
-`simulate`, `run`, `claims` and reports show such runs; `dumbbell simulate FILE --perturb 10` tells
-how far the phase of packets matters. In frames, 4294967295 in a 32-bit column is null, and tables
-with a `flow` column have its `label` and its `algorithm`, too. Connections that are not sampled,
-such as those of `[[arrivals]]`, have no rows in `flows`; what became of them is in the summary.
-Datagrams have rows in `datagrams` instead.
+either engine may be in doubt: it is valid and counts, but may show something other than its
+algorithms. The engine writes three kinds of doubt into `summary.doubts`: `host`, a host's own
+interface was the bottleneck, while the network dropped and marked nothing of it; `locked-out`, a
+flow had less than a twentieth of an equal share and was dropped at least 50 times as often as the
+flow that had most; `phase`, flows of several were dropped at one point of the service of another
+packet, on nine of ten occasions and eight or more. Two more follow from the scenario, so they are
+not in the summary: `no-marks`, an algorithm needs congestion marks, and no queue on its way marks
+packets; `too-short`, the run is shorter than a flow's round trip. `simulate`, `run`, `claims` and
+reports show all five, and `simulate --json` has them as `doubts`.
+`dumbbell simulate FILE --perturb 10` shows how far the phase of packets matters.
+
+In frames, 4294967295 in a 32-bit column is null, and tables with a `flow` column have its `label`
+and its `algorithm`, too. Connections that are not sampled, such as those of `[[arrivals]]`, have no
+rows in `flows`; what became of them is in the summary. Datagrams have rows in `datagrams` instead.
 
 In the table `modes`, the places of modes and of `info0` to `info15` in the lists of an algorithm's
 page ([algorithms](algorithms/README.md)) say what they are. `Run.modes` has them by their names,
-and so has the file that `dumbbell simulate FILE --tables NAME.csv` writes of it, beside one for
+and so has the file that `dumbbell simulate FILE --tables NAME.csv` writes of it, next to one for
 each other table; with NAME.parquet they are Parquet.
 """
 
@@ -351,7 +369,7 @@ DOCUMENTS: Final = (
         "to record. `dumbbell simulate FILE` runs it; `dumbbell.Scenario.load` reads it in "
         "Python.",
         "two-htcp.toml",
-        (_units, _stacks),
+        (_units, _size, _stacks),
     ),
     Document(
         "study",
