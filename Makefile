@@ -26,7 +26,7 @@ AS_TESTED = --locked --profile ci $(WORKSPACE) $(MODULE)$$({ $(CAN_BUILD_TESTBED
 RUST_TESTS := target/rust-tests.json
 # Where make can, what a part says comes in one piece.
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-# The kernel's clock waits for nobody: what runs beside tests that go by it takes only what they leave.
+# Tests of the testbed depend on real time, so what runs next to them takes only what they leave.
 BESIDE = $$([ "$$(id -u)" != 0 ] || ! command -v chrt >/dev/null || echo chrt --idle 0)
 
 help:
@@ -34,13 +34,13 @@ help:
 	@echo 'make test    every test (parts: test-rust, test-python, test-testbed, bench-instructions)'
 	@echo 'make fuzz    4,000 hostile inputs of every kind (SEED=n: those of an earlier time), then new examples for'
 	@echo '             properties, for MINUTES=10; what fails is kept'
-	@echo 'make soak    random valid scenarios for MINUTES=20, held to what no run may break; what fails is kept'
+	@echo 'make soak    random valid scenarios for MINUTES=20, checked for what no run may break; what fails is kept'
 	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell (PGO=1: by profile-guided optimisation, up to 15 % less time a run)'
-	@echo 'make bench   speed of the simulator, beside that of a bare loop'
+	@echo 'make bench   speed of the simulator, next to that of a bare loop'
 	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if left alone'
-	@echo 'make bench-instructions   instructions per packet, held to a baseline (ACCEPT=1: to a new one)'
+	@echo 'make bench-instructions   instructions per packet, compared with a baseline (ACCEPT=1: keep them as a new one)'
 	@echo 'make bench-cases   the scenarios of studies and compare that the two run, as they are resolved today'
 	@echo 'make bench-planning   processor time to expand each study to its runs'
 	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
@@ -49,11 +49,11 @@ help:
 	@echo 'make docs-site   the documentation as a site in ./site, its links checked'
 	@echo 'make wheel   a wheel for machines without a compiler: dist/'
 	@echo 'make container   that wheel in Debian 12, as an image: dumbbell (podman or docker)'
-	@echo 'make validate   hold the engine to theory: docs/validation.md'
+	@echo 'make validate   compare the engine with theory: docs/validation.md'
 	@echo 'make validate-import   compare paths that dumbbell import fits with the true ones: docs/import-fidelity.md'
-	@echo 'make agreement  hold simulator and kernel to each other, in 70 minutes: docs/agreement.md'
+	@echo 'make agreement  compare simulator and kernel, in 70 minutes: docs/agreement.md'
 	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 50 minutes: docs/agreement-drawn.md (SEED=n)'
-	@echo 'make linux-modules   hold our algorithms to the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
+	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
@@ -178,7 +178,7 @@ browser:
 	$(call packages,command -v chromium,chromium,pages of reports are not opened in a browser)
 
 iperf:
-	$(call packages,command -v iperf3,iperf3,the traffic of the testbed is not held to iperf3)
+	$(call packages,command -v iperf3,iperf3,the traffic of the testbed is not compared with iperf3)
 
 # Of either build, whichever is there.
 lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.release),$(VENV)/.release,$(VENV)/.ci))
@@ -263,7 +263,7 @@ container:
 	@$(MAKE) --no-print-directory wheel
 	$(CONTAINERS) build --file Containerfile --tag dumbbell dist
 
-# Outside or not, the page is written; the exit code tells.
+# The page is written even if something is outside its band; then the exit code is 1.
 validate: build
 	$(BIN)/dumbbell validate --engine simulator --markdown docs/validation.md
 
@@ -271,7 +271,7 @@ validate: build
 validate-import: build iperf
 	$(BIN)/python -m dumbbell.validate.imported --markdown docs/import-fidelity.md
 
-# In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is told at the
+# In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is printed at the
 # start, draws the same scenarios again, so that a command that was interrupted goes on.
 agreement: build
 	$(BIN)/dumbbell validate --engine testbed --results results-agreement \
