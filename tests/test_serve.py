@@ -484,7 +484,7 @@ def test_others_are_warned_of(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     warning, stopped = said.splitlines()
-    assert warning.startswith("Warning: whoever reaches this machine at 0.0.0.0 can read")
+    assert warning.startswith("Warning: anyone who reaches this machine at 0.0.0.0 can read")
     assert stopped == "stopped by Ctrl-C"
 
 

@@ -55,8 +55,8 @@ def claims(
         bool,
         typer.Option(
             "--both-engines",
-            help="Judge them by the runs of the simulator and by those of the testbed, and put "
-            "the verdicts beside each other.",
+            help="Judge them by the runs of the simulator and by those of the testbed, and show "
+            "the verdicts next to each other.",
         ),
     ] = False,
     brief: Annotated[
@@ -122,7 +122,7 @@ def claims(
 
 
 def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool) -> None:
-    """Print the verdicts and, beside a table, what they rest on."""
+    """Print the verdicts and, next to a table, what they rest on."""
     from dumbbell.claims.judging import by_verdict, headline, tally
     from dumbbell.cli import campaign
 

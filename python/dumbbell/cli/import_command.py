@@ -1,4 +1,4 @@
-"""``dumbbell import``: what another tool measured, beside a simulated run of a path like it."""
+"""``dumbbell import``: what another tool measured, next to a simulated run of a path like it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def import_measurement(
     """Bring a measurement in, to see how far its path is like the model of it.
 
     Says what the flows of the file achieved, fits a path (rate, base RTT, buffer, loss) and says
-    what each value rests on, simulates the same flows on it, and shows both beside each other.
+    what each value rests on, simulates the same flows on it, and shows both next to each other.
     """
     from dumbbell.cli import campaign, importing, pages
     from dumbbell.plans import Plan

@@ -43,7 +43,7 @@ def serve(
     listener = listening.Listener.at(host, port)
     if not listener.is_private:
         say.print(
-            f"Warning: whoever reaches this machine at {listener.host} can read these results; "
+            f"Warning: anyone who reaches this machine at {listener.host} can read these results; "
             "without --host only this machine can.",
             soft_wrap=True,
         )

@@ -111,7 +111,7 @@ def simulate(
 
     What is run is kept in the results folder, and the same command does not run it again. `dumbbell
     open` shows it: flows and repetitions over time, losses, and how delays are distributed. Of its
-    tables --csv prints that of the flows; --json tells all, and --tables what was recorded.
+    tables --csv prints that of the flows; --json prints all, and --tables what was recorded.
     """
     wanted = form(as_json=as_json, as_csv=as_csv)
     if wanted is Form.CSV and perturb is not None:

@@ -38,7 +38,7 @@ def tune(
         str, typer.Option(metavar="udp:RATE", help="Datagrams in the middle third: udp:200mbit.")
     ] = "",
     beside: Annotated[
-        str, typer.Option(metavar="ALGORITHM", help="A flow beside those of the algorithm: cubic.")
+        str, typer.Option(metavar="ALGORITHM", help="A flow next to those of the algorithm: cubic.")
     ] = "",
     requests: Annotated[
         str, typer.Option(metavar="SIZE", help="Flows send requests of this size: 100kb.")

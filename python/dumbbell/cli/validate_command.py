@@ -1,4 +1,4 @@
-"""``dumbbell validate``: the engine held to theory, and to the real kernel."""
+"""``dumbbell validate``: the engine compared with theory, and with the real kernel."""
 
 from __future__ import annotations
 

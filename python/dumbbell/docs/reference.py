@@ -147,7 +147,7 @@ def _table(heading: str, table: Mapping[str, Any], defs: Mapping[str, Any]) -> s
         examples = ", ".join(_code(example) for example in described.get("examples", ()))
         what = described.get("description", "").replace("``", "`")
         if _tells_kinds_apart(key, described):
-            what = "Tells this kind of table from the others."
+            what = "Which kind of table this is."
         rows.append((f"`{key}`", what, _form(described, defs), default, examples))
     heads = ("key", "what", "form", "default", "examples")
     return f"## {heading}\n\n{table['description']}\n\n{markdown.table(heads, rows)}"

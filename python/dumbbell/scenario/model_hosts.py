@@ -15,7 +15,7 @@ from dumbbell.units import Delay, EdgeRate, Number
 Overhead = Literal["none", "ip", "ethernet"]
 
 OVERHEAD_BYTES: Final[Mapping[Overhead, int]] = {"none": 0, "ip": 0, "ethernet": 38}
-"""What links carry beside an IP packet; Ethernet: preamble 8, header 14, FCS 4, gap 12."""
+"""What links carry in addition to an IP packet; Ethernet: preamble 8, header 14, FCS 4, gap 12."""
 
 
 CLOCK_PPM: Final = 50
@@ -58,10 +58,10 @@ class Hosts(Table):
 
     host_delay: Delay = Field("0s", validate_default=True, examples=["20us"])
     """Time that a packet takes through the stack of each host, on its way out and on its way in. A
-    round trip takes four of them beside the `rtt`."""
+    round trip takes four of them and the `rtt`."""
 
     overhead: Overhead = Field("ip", examples=["ethernet"])
-    """What a packet occupies on every link beside its IP bytes: `ethernet` adds 38 (preamble,
+    """What a packet occupies on every link besides its IP bytes: `ethernet` adds 38 (preamble,
     header, checksum, gap); `ip` and `none` add nothing."""
 
     @model_validator(mode="after")

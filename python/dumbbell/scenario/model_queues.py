@@ -263,7 +263,7 @@ class Classes(Table):
     """What may wait in each class."""
 
     by: Literal["ecn", "class"] = Field("ecn", examples=["class"])
-    """What tells a packet's class: `ecn`, whether it is ECN-capable (the switch of Brakmo), or
+    """What decides a packet's class: `ecn`, whether it is ECN-capable (the switch of Brakmo), or
     `class`, the `class` of its flow."""
 
     serve: Literal["round-robin", "priority"] = Field("round-robin", examples=["priority"])

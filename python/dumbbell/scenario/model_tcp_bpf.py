@@ -35,8 +35,8 @@ class TcpBpf(Table):
     """The congestion window to begin with; by default the stack's."""
 
     send_buffer: Bytes | None = Field(None, examples=["150kb"])
-    """Size of the sender's buffer, as `SO_SNDBUF` is told. The kernel doubles it for what packets
-    take of memory beside their payload, of which there is little in a sender: so twice this size of
+    """Size of the sender's buffer, as `SO_SNDBUF` is set. The kernel doubles it for the memory that
+    packets take besides their payload, of which there is little in a sender: so twice this size of
     payload may be outstanding (on the testbed up to 64 KB more, since the last chunk is filled)."""
 
     receive_buffer: Bytes | None = Field(None, examples=["150kb"])
