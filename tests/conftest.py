@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 import small_study
+from dumbbell.report import site
 from dumbbell.results import Results
 
 settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)
@@ -33,6 +35,14 @@ def small_folder(small: Results) -> Path:
     return small.store.root.parent
 
 
+@pytest.fixture(scope="session")
+def small_report(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the small study's report, which no test changes."""
+    folder = tmp_path_factory.mktemp("report")
+    assert site.write(small, folder) == folder / "index.html"
+    return folder
+
+
 def pytest_configure() -> None:
     """Let Ctrl-C be heard: a shell ignores it for what it starts in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,9 +50,12 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what is found out of algorithms from the user's own cache folder."""
+    """Have all workers share a cache folder that is not the user's own."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        patch.setenv("XDG_CACHE_HOME", str(base / "cache"))
         yield
 
 

@@ -48,17 +48,11 @@ def test_there_are_algorithms() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_compiles_for_bpf_without_a_word(clang: str, file: Path, tmp_path: Path) -> None:
-    command = [clang, *TARGET, "-c", str(file), "-o", str(tmp_path / "algorithm.o")]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-    assert (tmp_path / "algorithm.o").stat().st_size > 0
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_each_hook_is_a_program_of_struct_ops(clang: str, file: Path) -> None:
+def test_compiles_to_a_program_of_struct_ops_for_each_hook(clang: str, file: Path) -> None:
     command = [clang, *TARGET, "-S", str(file), "-o", "-"]
-    assembly = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assembly = run.stdout
     # The kernel asks a BPF algorithm for no info, and demands undo_cwnd of every algorithm;
     # what receives marks is told of them in cwnd_event.
     hooks = hooks_of(file) - {"info"} | {"undo_cwnd", "cwnd_event"}

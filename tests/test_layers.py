@@ -17,6 +17,7 @@ LAYERS = [
         "statistics",
         "validation",
         "regular",
+        "user_cache",
         "toml_lines",
         "documents",
         "kinds",

@@ -12,7 +12,6 @@ import shipped
 from dumbbell.claims.evidence import Verdict
 from dumbbell.claims.spec import Measured
 from dumbbell.contract.scenario import Bernoulli, GilbertElliott, LossConfig
-from dumbbell.figures import drawing
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
 from dumbbell.running.store import Store
@@ -172,10 +171,7 @@ class TestFigures:
         for spec in STUDY.figures:
             figure = spec.draw(results)
             assert figure.notes[0].startswith("Not run yet")
-            assert (
-                spec.title.split(".")[0]
-                in drawing.rendered(figure.chart.to_dict(), ".svg").decode()
-            )
+            assert spec.title.split(".")[0] in str(figure.chart.to_dict())
 
     def test_figures_4_to_10_are_there(self) -> None:
         names = {figure.name for figure in STUDY.figures}

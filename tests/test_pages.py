@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import browser
+import small_study
 from browser import Browser
 from dumbbell.report import cross_links, site
 from dumbbell.results import Results
@@ -42,9 +43,9 @@ def test_numbers_of_figures_are_links() -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def page(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return site.write(small, tmp_path_factory.mktemp("page"))
+@pytest.fixture
+def page(small_report: Path) -> Path:
+    return small_report / "index.html"
 
 
 def test_figures_come_first_and_claims_are_folded_under_them(page: Path) -> None:
@@ -171,18 +172,26 @@ def test_wide_tables_say_that_they_scroll(page: Path, window: Browser) -> None:
     assert window.evaluate(hint) == "none"
 
 
-def test_a_page_in_a_site_leads_back_to_its_first_page(small: Results, tmp_path: Path) -> None:
+@pytest.fixture
+def plain(small: Results, tmp_path: Path) -> Results:
+    """Return the results of the small study without its figures, which take time to draw."""
+    study = small_study.write(tmp_path / "study")
+    (tmp_path / "study/figures.toml").unlink()
+    return Results(study.load(tmp_path / "study"), small.store)
+
+
+def test_a_page_in_a_site_leads_back_to_its_first_page(plain: Results, tmp_path: Path) -> None:
     site.write_all([], tmp_path / "site")
     for place, up in (("mine", "../"), ("studies/small", "../../")):
-        inside = site.write(small, tmp_path / "site" / place).read_text()
+        inside = site.write(plain, tmp_path / "site" / place).read_text()
         assert f'<a href="{up}index.html">All studies</a>' in inside
         runs = (tmp_path / "site" / place / "runs/fairness.html").read_text()
         assert f'<a href="../{up}index.html">All studies</a>' in runs
-    assert site.current(small, tmp_path / "site/mine") is not None
-    alone = site.write(small, tmp_path / "later/mine")
-    assert site.current(small, alone.parent) == alone
+    assert site.current(plain, tmp_path / "site/mine") is not None
+    alone = site.write(plain, tmp_path / "later/mine")
+    assert site.current(plain, alone.parent) == alone
     site.write_all([], tmp_path / "later")
-    assert site.current(small, alone.parent) is None
+    assert site.current(plain, alone.parent) is None
     (tmp_path / "other").mkdir()
     (tmp_path / "other/index.html").write_text("something else")
-    assert "All studies" not in site.write(small, tmp_path / "other/small").read_text()
+    assert "All studies" not in site.write(plain, tmp_path / "other/small").read_text()

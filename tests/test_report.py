@@ -45,43 +45,36 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    output = tmp_path_factory.mktemp("report")
-    assert site.write(small, output) == output / "index.html"
-    return output
+def page(small_report: Path) -> Page:
+    return Page((small_report / "index.html").read_text())
 
 
-@pytest.fixture(scope="module")
-def page(folder: Path) -> Page:
-    return Page((folder / "index.html").read_text())
-
-
-def test_nothing_is_loaded_from_elsewhere(folder: Path, page: Page) -> None:
+def test_nothing_is_loaded_from_elsewhere(small_report: Path, page: Page) -> None:
     for reference in page.references:
         assert "//" not in reference
         if reference.startswith("#"):
             assert reference[1:] in page.anchors
         else:
-            assert (folder / reference.partition("#")[0]).is_file()
-    assert not re.search(r"url\(|@import", (folder / "assets/report.css").read_text())
+            assert (small_report / reference.partition("#")[0]).is_file()
+    assert not re.search(r"url\(|@import", (small_report / "assets/report.css").read_text())
 
 
-def test_every_figure_is_there_as_picture_and_chart(folder: Path, page: Page) -> None:
+def test_every_figure_is_there_as_picture_and_chart(small_report: Path, page: Page) -> None:
     assert [image["src"] for image in page.images] == [f"figures/fig{n}.svg" for n in (1, 2, 3)]
     assert page.images[0]["alt"] == (
         "Fig. 1. Ratio of throughputs Mean and 95 % interval of 2 runs per point."
     )
     for image in page.images:
-        svg = (folder / str(image["src"])).read_text()
+        svg = (small_report / str(image["src"])).read_text()
         assert f'width="{image["width"]}"' in svg
     for number in (1, 2, 3):
-        script = (folder / f"figures/fig{number}.js").read_text()
+        script = (small_report / f"figures/fig{number}.js").read_text()
         chart = json.loads(script.partition(" = ")[2].rstrip(";\n"))
         assert f"Fig. {number}." in json.dumps(chart["title"])
 
 
-def test_the_interactive_part_is_bundled(folder: Path) -> None:
-    bundle = (folder / "assets/vega.js").read_text()
+def test_the_interactive_part_is_bundled(small_report: Path) -> None:
+    bundle = (small_report / "assets/vega.js").read_text()
     assert "vegaEmbed" in bundle
     head = bundle[: bundle.index("*/")]
     assert "University of Washington Interactive Data Lab" in head
@@ -96,23 +89,23 @@ def test_header_cites_and_counts(page: Page) -> None:
     assert re.search(r"dumbbell run \S*study", page.text)
 
 
-def test_claims_come_with_verdict_value_and_reason(folder: Path, page: Page) -> None:
-    verdicts = pl.read_csv(folder / "data/claims.csv")
+def test_claims_come_with_verdict_value_and_reason(small_report: Path, page: Page) -> None:
+    verdicts = pl.read_csv(small_report / "data/claims.csv")
     assert verdicts["verdict"].to_list() == ["reproduced", "not reproduced", "undecided"]
     assert verdicts["measured"].to_list()[0] in page.text
     assert "A link cannot be used <twice> over (A01, test fairness, not A09" in page.text
     assert {"A01", "A02", "A03"} <= page.anchors
-    details = json.loads((folder / "data/claims.json").read_text())
+    details = json.loads((small_report / "data/claims.json").read_text())
     assert details[1]["checks"][0]["decisive"]["value"] < 2
 
 
-def test_claims_link_to_the_figures_they_name(folder: Path) -> None:
-    text = (folder / "index.html").read_text()
+def test_claims_link_to_the_figures_they_name(small_report: Path) -> None:
+    text = (small_report / "index.html").read_text()
     assert 'Figs. <a href="#fig1">1</a> and <a href="#fig2">2</a>' in text
 
 
-def test_reasons_link_to_the_claims_and_tests_they_name(folder: Path) -> None:
-    text = (folder / "index.html").read_text()
+def test_reasons_link_to_the_claims_and_tests_they_name(small_report: Path) -> None:
+    text = (small_report / "index.html").read_text()
     tests = '<a href="#fairness"><code>fairness</code></a>, not A09 or <code>nowhere</code>'
     assert f'over (<a href="#A01">A01</a>, test {tests}).' in text
 
@@ -130,19 +123,23 @@ def test_interpretations_of_the_algorithms_that_ran_are_told(small: Results, pag
     assert others[0].blocks[0].lines[0] not in told
 
 
-def test_tables_hold_what_the_quantities_say(folder: Path, small: Results) -> None:
+def test_tables_hold_what_the_quantities_say(small_report: Path, small: Results) -> None:
     axes = ["algorithm", "rate", "rtt"]
-    means = pl.read_csv(folder / "data/fairness.csv").filter(pl.col("quantity") == "utilisation")
+    means = pl.read_csv(small_report / "data/fairness.csv").filter(
+        pl.col("quantity") == "utilisation"
+    )
     expected = tables.aggregate(small.table("fairness", ["utilisation"]), axes, "utilisation")
     assert means.select(axes).rows() == expected.select(axes).rows()
     assert means["mean"].to_list() == pytest.approx(expected["mean"].to_list())
-    assert pl.read_csv(folder / "data/fairness-runs.csv").height == 16
-    shown = pl.read_csv(folder / "data/fig1.csv")
+    assert pl.read_csv(small_report / "data/fairness-runs.csv").height == 16
+    shown = pl.read_csv(small_report / "data/fig1.csv")
     assert shown.columns[:4] == ["rate", "algorithm", "rtt_ms", "quantity"]
     assert shown.height == 8
 
 
-def test_a_report_is_the_same_every_time(folder: Path, small: Results, tmp_path: Path) -> None:
+def test_a_report_is_the_same_every_time(
+    small_report: Path, small: Results, tmp_path: Path
+) -> None:
     site.write(small, tmp_path)
 
     def content(root: Path) -> dict[str, bytes]:
@@ -153,7 +150,7 @@ def test_a_report_is_the_same_every_time(folder: Path, small: Results, tmp_path:
             if path.suffix not in (".png", ".pdf")
         }
 
-    assert content(tmp_path) == content(folder)
+    assert content(tmp_path) == content(small_report)
 
 
 def files(root: Path) -> Iterator[Path]:

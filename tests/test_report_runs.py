@@ -36,20 +36,13 @@ def listed(script: str) -> Any:
     return json.loads(script.removeprefix("dumbbellTest(").removesuffix(");\n"))
 
 
-@pytest.fixture(scope="module")
-def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    output = tmp_path_factory.mktemp("report")
-    site.write(small, output)
-    return output
-
-
-def test_every_run_is_listed_and_has_its_series(small: Results, folder: Path) -> None:
-    rows = listed((folder / "runs/fairness.js").read_text())["rows"]
+def test_every_run_is_listed_and_has_its_series(small: Results, small_report: Path) -> None:
+    rows = listed((small_report / "runs/fairness.js").read_text())["rows"]
     assert len(rows) == 16
     shown = small.table("fairness", ["utilisation"])["utilisation"]
     for row, run, utilisation in zip(rows, small.finished("fairness"), shown, strict=True):
         assert row[2] == run.resolved.key[:16]
-        series = unpacked((folder / run_data.relative_path(run.resolved.key)).read_text())
+        series = unpacked((small_report / run_data.relative_path(run.resolved.key)).read_text())
         assert series["key"] == run.resolved.key
         assert [panel["title"] for panel in series["panels"]] == [
             "cwnd (segments)",
@@ -62,16 +55,16 @@ def test_every_run_is_listed_and_has_its_series(small: Results, folder: Path) ->
         assert row[5][0] == pytest.approx(utilisation, rel=1e-4)
 
 
-def test_what_has_not_been_run_is_listed_too(folder: Path) -> None:
-    content = listed((folder / "runs/lossy.js").read_text())
+def test_what_has_not_been_run_is_listed_too(small_report: Path) -> None:
+    content = listed((small_report / "runs/lossy.js").read_text())
     states = {content["states"][row[3]] for row in content["rows"]}
     assert states == {"not run yet"}
     assert len(content["rows"]) == 2
-    assert "2 not run yet" in (folder / "runs/lossy.html").read_text()
+    assert "2 not run yet" in (small_report / "runs/lossy.html").read_text()
 
 
-def test_a_figure_leads_to_its_runs(small: Results, folder: Path) -> None:
-    page = (folder / "index.html").read_text()
+def test_a_figure_leads_to_its_runs(small: Results, small_report: Path) -> None:
+    page = (small_report / "index.html").read_text()
     assert 'href="runs/fairness.html#rate=10mbit"' in page
     run = small.run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
     assert run is not None

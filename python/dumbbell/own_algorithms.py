@@ -9,13 +9,11 @@ hash of the source, so that reports know it later.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any, Final
 
-from dumbbell import _core
+from dumbbell import _core, user_cache
 from dumbbell.errors import InputError, printable, refused
 
 PATIENCE_S: Final = 45.0
@@ -130,18 +128,16 @@ def _undescribed(name: str, code: str, source_hash: str) -> dict[str, Any]:
     }
 
 
-def _place(name: str, source_hash: str) -> Path:
-    """Return where a description is kept: in a folder of the user's own, of no results."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "dumbbell" / "algorithms" / f"{name}-{source_hash}.json"
+def _cache_name(name: str, source_hash: str) -> str:
+    return f"algorithms/{name}-{source_hash}.json"
 
 
 def _kept(name: str, source_hash: str) -> dict[str, Any] | None:
     """Return a description that was kept, if it can be read."""
+    text = user_cache.read(_cache_name(name, source_hash), _BYTES_MAX)
     try:
-        with _place(name, source_hash).open("rb") as file:
-            found = json.loads(file.read(_BYTES_MAX))
-    except (OSError, ValueError, RecursionError, RuntimeError):
+        found = json.loads(text or b"null")
+    except (ValueError, RecursionError):
         return None
     is_whole = isinstance(found, dict) and found.keys() >= _WANTED and found["name"] == name
     return found if is_whole and found["source_hash"] == source_hash else None
@@ -152,10 +148,6 @@ _WANTED: Final = _undescribed("", "", "").keys() - {"code"}
 
 def _keep(described: dict[str, Any]) -> None:
     """Keep a description, as far as the cache folder can be written."""
-    place = _place(described["name"], described["source_hash"])
     content = {key: value for key, value in described.items() if key != "code"}
-    draft = place.with_suffix(f".{os.getpid()}")
-    with suppress(OSError, RuntimeError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(content))
-        draft.replace(place)
+    name = _cache_name(described["name"], described["source_hash"])
+    user_cache.keep(name, json.dumps(content).encode())

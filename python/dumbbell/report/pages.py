@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,7 +17,7 @@ from urllib.parse import quote
 import jinja2
 import vl_convert
 
-from dumbbell import labels
+from dumbbell import labels, user_cache
 from dumbbell.claims.evidence import STATEMENTS, Verdict
 from dumbbell.figures import drawing, style
 from dumbbell.labels import label_of, listing, number
@@ -39,6 +40,9 @@ ASSETS: Final = (
     "vega.js",
 )
 """What all pages share."""
+_VEGA_BYTES_MAX: Final = 10_000_000
+_VEGA_END: Final = b"\n"
+"""Ends the cached script. A file that a power failure cut short lacks it."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,20 @@ def asset(name: str) -> str:
         looks = {"config": style.config(), "colours": style.FLOW_COLOURS}
         return assignment("window.dumbbellLooks", looks)
     if name == "vega.js":
-        bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-        return f"/*!\n{drawing.notices()}*/\n(()=>{{{bundle}\n}})();"
+        return f"/*!\n{drawing.notices()}*/\n(()=>{{{_vega().decode()}}})();"
     return (_TEMPLATES / name).read_text("utf-8")
+
+
+@cache
+def _vega() -> bytes:
+    """Return Vega and its parts as one script. Bundling takes two seconds, so it is cached."""
+    name = f"vega-{vl_convert.__version__}.js"
+    cached = user_cache.read(name, _VEGA_BYTES_MAX)
+    if cached is not None and cached.endswith(_VEGA_END):
+        return cached
+    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode() + _VEGA_END
+    user_cache.keep(name, script)
+    return script
 
 
 def render(
