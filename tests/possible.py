@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import polars as pl
@@ -9,6 +10,9 @@ import polars as pl
 from chance import Chance
 from dumbbell.contract.scenario import Classes, Flow, GilbertElliott, LinkConfig, Route, Scripted
 from dumbbell.contract.summary import FlowSummary, QueueSummary
+from dumbbell.plan.windows import BUILT_IN
+from dumbbell.quantities.rates import utilisation
+from dumbbell.report import run_totals
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 
@@ -35,6 +39,7 @@ def assert_possible(run: Run) -> None:
         _assert_carried(run, link, queue)
         _assert_fits(run, link, queue)
         _assert_link_loses_by_chance(link, queue)
+    _assert_used_at_most_fully(run)
     _assert_goodputs(run)
     if run.scenario.record.interval_ns is not None:
         _assert_samples(run)
@@ -111,6 +116,21 @@ def _assert_carried(run: Run, link: LinkConfig, queue: QueueSummary) -> None:
         seconds = run.summary.duration_ns / S
         most = rate_bps * seconds + 8 * _at_once(run, link)
         assert 8 * queue.departed_bytes <= most, queue
+
+
+def _assert_used_at_most_fully(run: Run) -> None:
+    """Check in every window that each link sends what it can at most, and is used no more."""
+    view = run_totals.view_of(run)
+    for link, window in itertools.product(facts.sampled_links(run.scenario), BUILT_IN):
+        seen = view.of_queue(link.name, window)
+        sent_bytes = None if seen is None else seen.grown("departed_bytes")
+        if seen is None or sent_bytes is None or not seen.rate_bps:
+            continue
+        most = seen.rate_bps * seen.span.seconds + 8 * _at_once(run, link)
+        assert 8 * sent_bytes <= most, (link, window)
+        used = utilisation(seen)
+        assert used is not None
+        assert 0 <= used <= 1, (link, window, used)
 
 
 def _assert_fits(run: Run, link: LinkConfig, queue: QueueSummary) -> None:

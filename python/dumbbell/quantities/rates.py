@@ -108,8 +108,13 @@ def goodput_life_slowest_mbit_per_s(view: FlowsView) -> float | None:
 
 @of_queue("utilisation", best=Best.HIGHEST, percent=True)
 def utilisation(view: QueueView) -> float | None:
-    """Share of the link's rate that left it."""
+    """Share of the link's rate that left it; at most all of it.
+
+    A packet counts when its last bit leaves: one that is being sent as the window begins counts
+    whole. A token bucket sends its burst beyond its rate. Neither uses a link more than fully.
+    """
     departed_bytes = view.grown("departed_bytes")
     if departed_bytes is None:
         return None
-    return ratio(8 * departed_bytes / view.span.seconds, view.rate_bps)
+    used = ratio(8 * departed_bytes / view.span.seconds, view.rate_bps)
+    return None if used is None else min(1.0, used)
