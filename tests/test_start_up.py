@@ -138,10 +138,24 @@ threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
 LONG_STEP = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)'
 """One step of Python without its lock, as drawing a figure is; of a quarter of an hour."""
 
+WAITS_FOR_A_LONG_STEP = f"""
+worker = threading.Thread(target=lambda: {LONG_STEP}, daemon=True)
+worker.start()
+start._DEAF_WALL_S = float("inf")
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+time.sleep(1000)
+"""
+"""The same in another thread, for which the main one waits where no signal ends the wait."""
+
 
 @pytest.mark.parametrize(
     ("step", "last"),
-    [(LONG_STEP, "stopped by Ctrl-C\n"), ("time.sleep(1000)", "KeyboardInterrupt\n")],
+    [
+        (LONG_STEP, "stopped by Ctrl-C\n"),
+        (WAITS_FOR_A_LONG_STEP, "stopped by Ctrl-C\n"),
+        ("time.sleep(1000)", "KeyboardInterrupt\n"),
+    ],
+    ids=["a long step", "a wait for one", "no long step"],
 )
 def test_ctrl_c_ends_a_long_step_and_is_left_to_others(step: str, last: str) -> None:
     said = subprocess.run(

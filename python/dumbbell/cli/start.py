@@ -27,7 +27,10 @@ _AT_ONCE: Final = ("<frozen importlib._bootstrap>", f"{os.sep}pydantic{os.sep}_i
 """In files whose names have one of these a KeyboardInterrupt may be lost."""
 
 DEAF_S: Final = 0.25
-"""Processor time of the main thread after which a step is a long one, ..."""
+"""Processor time of the process, and time, after which a step is a long one, ...
+
+The step may go on in another thread, for which the main one waits: figures are drawn in one.
+"""
 _DEAF_WALL_S: Final = 2.0
 """... and time for one that uses none; less would be unfair where the machine is busy."""
 _LOOK_S: Final = 0.02
@@ -74,16 +77,14 @@ def watch() -> None:
 
 
 def _listen(pipe: int) -> None:
-    ident = threading.main_thread().ident
-    assert ident is not None
-    clock = time.pthread_getcpuclockid(ident)
     while number := os.read(pipe, 1):
         if number[0] != signal.SIGINT:
             continue
-        began_s, used_s = time.monotonic(), time.clock_gettime(clock)
+        began_s, used_s = time.monotonic(), time.process_time()
         while not _heard.wait(_LOOK_S):
-            is_deaf = time.clock_gettime(clock) - used_s > DEAF_S
-            if is_deaf or time.monotonic() - began_s > _DEAF_WALL_S:
+            passed_s = time.monotonic() - began_s
+            is_deaf = min(passed_s, time.process_time() - used_s) > DEAF_S
+            if is_deaf or passed_s > _DEAF_WALL_S:
                 _stop()
         _heard.clear()
 
