@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from dumbbell import own_algorithms, plans
+from dumbbell.contract.scenario import Bernoulli, Scenario
 from dumbbell.errors import DamagedResult, InputError, listed
 from dumbbell.labels import number
 from dumbbell.plan.expanding import PlannedRun
@@ -23,7 +24,7 @@ from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.study import files
 from dumbbell.study.model import Study
-from dumbbell.units import NS_PER_S, format_rate
+from dumbbell.units import NS_PER_S, format_bytes, format_rate
 
 SHORT: Final = 12
 """Digits of a key that tell a run."""
@@ -53,6 +54,8 @@ class StoredRun:
         Numbers by which some of these are sorted rather than by their words: heading -> number.
     invalid
         Why it is invalid; nothing: it is valid.
+    path
+        What its scenario says of the bottleneck that no column has: name -> values, as in files.
     place
         Where it belongs, if a study that is known asks for it.
     """
@@ -61,6 +64,7 @@ class StoredRun:
     cells: Mapping[str, Any]
     order: Mapping[str, float]
     invalid: tuple[str, ...]
+    path: Mapping[str, tuple[str, ...]]
     place: Place | None = None
 
     def at(self, place: Place | None) -> StoredRun:
@@ -209,4 +213,25 @@ def _stored(run: RunFile, written_s: float) -> StoredRun:
         "seed": float(scenario.seed),
         "when": written_s,
     }
-    return StoredRun(run.key, cells, order, validity.reasons(run.summary))
+    return StoredRun(run.key, cells, order, validity.reasons(run.summary), _path(scenario))
+
+
+def _path(scenario: Scenario) -> dict[str, tuple[str, ...]]:
+    """Return the room and the random losses of the bottleneck."""
+    number = facts.bottleneck(scenario)
+    if number is None:
+        return {}
+    link = facts.sampled_links(scenario)[number]
+    limit = link.queue.limit
+    rooms = []
+    if limit is not None and limit.packets is not None:
+        rooms.append(f"{limit.packets}p")
+    if limit is not None and limit.bytes is not None:
+        rooms.append(format_bytes(limit.bytes))
+    chances = [
+        f"{chance:g}"
+        for loss in link.loss
+        if isinstance(loss, Bernoulli)
+        for _, chance in loss.probability
+    ]
+    return {"queue": tuple(rooms), "loss": tuple(chances or ["0"])}

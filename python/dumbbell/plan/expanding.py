@@ -80,6 +80,8 @@ class PlannedRun:
         The parts of the run that quantities are taken over, by name; ``main`` is meant by default.
     settings
         How the study wants quantities to be taken: name of the table in its file -> the table.
+    table
+        Its scenario as files say it.
     """
 
     test: str
@@ -88,6 +90,7 @@ class PlannedRun:
     resolved: ResolvedScenario
     windows: Mapping[str, Window]
     settings: Mapping[str, Settings] = field(default_factory=dict)
+    table: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def place(self) -> Place:
@@ -275,7 +278,15 @@ class Plan:
             raise where_said(error, point.layers) from None
         windows = self.windows_of(point.test)
         for repetition, run in enumerate(resolved):
-            yield PlannedRun(point.test.name, point.axes, repetition, run, windows, self.settings)
+            yield PlannedRun(
+                point.test.name,
+                point.axes,
+                repetition,
+                run,
+                windows,
+                self.settings,
+                point.scenario,
+            )
 
     def _check_where(self, where: Selection) -> None:
         with placed(source="--where"):

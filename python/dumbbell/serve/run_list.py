@@ -3,27 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from dumbbell.inventory import Inventory, StoredRun
 
+_ALSO: Final = {"queue": "buffer"}
+"""What options call a key of files."""
+
 
 def content(inventory: Inventory) -> Mapping[str, Any]:
-    """Return a row for each run, the newest first, as plain data."""
+    """Return a row for each run, the newest first, as plain data.
+
+    What scenarios say is there once, as many runs say the same; rows have its number.
+    """
     runs = list(inventory.runs())
-    return {"columns": list(runs[0].cells) if runs else [], "rows": [_row(run) for run in runs]}
+    said: dict[tuple[tuple[str, str], ...], int] = {}
+    rows = [_row(run, said.setdefault(_said(run), len(said))) for run in runs]
+    columns = list(runs[0].cells) if runs else []
+    return {"columns": columns, "rows": rows, "said": list(said)}
 
 
-def _row(run: StoredRun) -> Mapping[str, Any]:
+def _row(run: StoredRun, said: int) -> Mapping[str, Any]:
     """Return a run's cells, the numbers by which some are sorted, and its values by axes."""
     axes = {} if run.place is None else dict(run.place.planned.axes)
     return {
         "cells": [_text(cell) for cell in run.cells.values()],
         "order": [_number(run.order.get(head)) for head in run.cells],
         "axes": list(axes.items()),
+        "said": said,
         "invalid": "; ".join(run.invalid),
     }
+
+
+def _said(run: StoredRun) -> tuple[tuple[str, str], ...]:
+    """Return names and values of what the scenario says, or what is known of its bottleneck."""
+    return tuple(sorted(set(_named(run))))
+
+
+def _named(run: StoredRun) -> Iterator[tuple[str, str]]:
+    found: list[tuple[tuple[str, ...], str]] = [
+        ((name,), value) for name, values in run.path.items() for value in values
+    ]
+    if run.place is not None:
+        found += _leaves((), run.place.planned.table)
+    for path, value in found:
+        keys = [key for key in path if not key.isdecimal()]
+        for name in {*keys[-2:], ".".join(keys)}:
+            yield name, value
+            if name in _ALSO:
+                yield _ALSO[name], value
+
+
+def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the single values in a table, each with its keys; entries of a list are numbered."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves((*path, str(key)), inner)
+    elif isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            yield from _leaves((*path, str(place)), inner)
+    else:
+        yield path, str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _text(cell: Any) -> str:

@@ -9,6 +9,7 @@ const most = Number(part("#main").dataset.most);
 const picked = new Map();
 let columns = [];
 let rows = [];
+let said = [];
 let limit = STEP;
 let sorted = null;
 
@@ -50,7 +51,7 @@ function indexed(row) {
       if (unit) add(called, text.split(", ").map((each) => each + unit).join(", "));
     }
   });
-  for (const [axis, value] of row.axes) add(axis.toLowerCase(), value);
+  for (const [name, value] of [...row.axes, ...said[row.said]]) add(name.toLowerCase(), value);
   const words = [...row.cells, ...row.axes.map(([axis, value]) => `${axis}=${value}`)];
   return { ...row, key: row.cells[columns.indexOf("run")], values, text: words.join("\n").toLowerCase() };
 }
@@ -174,6 +175,7 @@ async function start() {
   const data = await answer.json();
   if (!answer.ok) throw new Error(data.error);
   columns = data.columns;
+  said = data.said;
   rows = data.rows.map(indexed);
   part("#find").hidden = !rows.length;
   part("#empty").hidden = rows.length > 0;
