@@ -164,10 +164,8 @@ def test_one_that_never_ends_can_be_cancelled() -> None:
     run, token = scenario("endless"), CancelToken()
     timer = threading.Timer(1, token.cancel)
     timer.start()
-    began_s = time.monotonic()
     with pytest.raises(Cancelled):
         SimulatorEngine().run(run, token)
-    assert 0.9 < time.monotonic() - began_s < 10
     with pytest.raises(Cancelled):
         SimulatorEngine().run(run, token)
 

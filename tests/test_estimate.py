@@ -216,6 +216,6 @@ def test_a_large_campaign_is_estimated_quickly() -> None:
     estimate = Estimate(runs, places)
     for run in runs[:3000]:
         estimate.finish(run.key, 1.0)
-    began_s = time.monotonic()
+    began_s = time.process_time()
     assert estimate.left_s(2, {}) == pytest.approx(1500, rel=0.01)
-    assert time.monotonic() - began_s < 2
+    assert time.process_time() - began_s < 2

@@ -90,7 +90,7 @@ class Here(Executor):
 
 def shares(pool: ThreadPool) -> Iterator[float]:
     """Yield how far the only run has come, each time it has come further."""
-    last, end_s = 0.0, time.monotonic() + 20
+    last, end_s = 0.0, time.monotonic() + 100
     while time.monotonic() < end_s:
         (share,) = [each.share for each in pool.running()] or [None]
         if share is not None and share > last:

@@ -142,7 +142,7 @@ def test_a_terminal_has_a_line_for_each_run_that_goes_on(
     text = shown(tmp_path, monkeypatch, console, "  2 s")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "\n")
     lines = [line.rstrip() for line in plain.splitlines()]
-    assert any(re.match("runs ━.* 1/3 elapsed 0:00:0[0-9]", line) for line in lines)
+    assert any(re.match("runs ━.* 1/3 elapsed 0:[0-9:]{5}", line) for line in lines)
     assert "1 reused" in lines
     assert any(re.fullmatch(re.escape(f"  {PLACE}") + " +2 s", line) for line in lines)
     assert max(map(len, lines)) <= 90
@@ -172,8 +172,8 @@ def test_a_log_says_every_now_and_then_which_step_goes_on(monkeypatch: pytest.Mo
         wait_for("fig999", console)
     took_s = time.monotonic() - began_s
     first, *_, last = said(console).splitlines()
-    assert re.fullmatch(r"after \d s: reading \[results\]", first)
-    assert re.fullmatch(r"after \d s: drawing fig999", last)
+    assert re.fullmatch(r"after .+: reading \[results\]", first)
+    assert re.fullmatch(r"after .+: drawing fig999", last)
     assert 2 <= len(said(console).splitlines()) <= took_s / 0.2
     assert "\x1b" not in said(console)
     assert "steps" not in {thread.name for thread in threading.enumerate()}

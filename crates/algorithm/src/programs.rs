@@ -128,7 +128,7 @@ mod tests {
         let below = rustix::process::Pid::from_raw(below.trim().parse().unwrap()).unwrap();
         let began = Instant::now();
         while rustix::process::test_kill_process(below).is_ok() && !is_dead(below) {
-            assert!(began.elapsed() < Duration::from_secs(10), "it goes on");
+            assert!(began.elapsed() < Duration::from_secs(60), "it goes on");
             sleep(LOOK);
         }
     }

@@ -189,14 +189,13 @@ fn names_of_the_checkers_files_are_free() {
 #[test]
 fn a_compiler_can_be_cancelled() {
     let code = format!("#include \"/dev/zero\"\n{}", file("own_m", GROW, ""));
-    let (cancel, began) = (AtomicBool::new(false), std::time::Instant::now());
+    let cancel = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let loaded = scope.spawn(|| load_unless("own_m", &code, "own_m.c", &cancel));
         std::thread::sleep(Duration::from_millis(300));
         cancel.store(true, Ordering::Relaxed);
         assert_eq!(loaded.join().unwrap().unwrap_err(), OwnError::Cancelled);
     });
-    assert!(began.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
