@@ -12,7 +12,7 @@ from dumbbell.compare import Comparison, compare, parse_mix
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
-from dumbbell.report import compare_chart
+from dumbbell.report import compare_chart, own_tables
 from dumbbell.running.executor import Progress
 from samples import QuickEngine
 
@@ -89,7 +89,12 @@ def test_json_tells_everything(comparison: Comparison) -> None:
     assert told["setting"]["rate"] == "10mbit"
     assert told["lines"][0]["algorithm"] == "reno"
     assert told["lines"][2]["algorithm"] is None
-    assert set(told["lines"][0]["quantities"]["jain"]) == {"mean", "se", "low", "high", "n"}
+    quantities = told["lines"][0]["quantities"]
+    window = {"from_s", "to_s"}
+    assert set(quantities["jain"]) == {"mean", "se", "low", "high", "n", *window}
+    assert quantities["goodput_mbit_per_s"]["from_s"] > quantities["rtt_mean_ms@run"]["from_s"] == 0
+    to_s = quantities["goodput_mbit_per_s"]["to_s"]
+    assert f" s to {to_s:g} s" in own_tables.compared(comparison).note
 
 
 def test_the_figure_names_every_line(comparison: Comparison) -> None:

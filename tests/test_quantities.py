@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from dumbbell.errors import InputError
 from dumbbell.plan.windows import Window
-from dumbbell.quantities import registry, tables, taking
+from dumbbell.quantities import registry, tables, taken, taking
 from dumbbell.quantities.registry import Per
+from dumbbell.quantities.view import RunView
 from dumbbell.running.engine import Output
 from dumbbell.running.store import Store
 from dumbbell.study.model import Study
@@ -224,6 +225,36 @@ def test_queues_in_a_window_rest_on_samples() -> None:
     assert found["marked_packets@during"] == 4
     assert found["queue_mean_packets@during"] == found["queue_max_packets@during"] == 20
     assert found["queue_mean_packets[forward]@during"] == 20
+
+
+def test_a_link_is_never_used_more_than_fully() -> None:
+    """A packet counts when its last bit leaves, also one that was begun before the window."""
+    plan = planned(windows={"during": {"from": "5s", "to": "25s"}})
+    run = played(plan, [constant(500), constant(500)])
+    queues = run.scan("queues", named=False)
+    begun_before = pl.when(pl.col("time_ns") > 5 * 10**9).then(1500).otherwise(0)
+    full = (pl.col("time_ns") * 12 // 8000 + begun_before).alias("departed_bytes")
+    found = Taken(with_table(run, "queues", queues.with_columns(full).collect()), plan)
+    assert found["utilisation@during"] == 1
+
+
+@pytest.mark.parametrize(
+    ("reference", "why"),
+    [
+        ("latency_mean_ms@short", "the window short is shorter than two samples 500ms apart"),
+        ("latency_mean_ms", "there is nothing of it in 0.5 s to 100 s: mean latency of requests"),
+        ("packet_queueing_delay_p50_ms", "which are not recorded: record = { delays"),
+    ],
+)
+def test_what_has_no_value_says_why(reference: str, why: str) -> None:
+    plan = planned(windows={"short": {"from": "0s", "to": "400ms"}})
+    view = RunView(played(plan, [constant(500), constant(500)]), plan.windows, plan.settings)
+    found = taken.Taken(view, ("goodput_mbit_per_s[1]", reference))
+    assert found[reference] is None
+    assert why in found.reasons[reference]
+    assert f"{reference}: none, as {found.reasons[reference]}" in repr(found)
+    assert found.windows["goodput_mbit_per_s[1]"] == "0.5 s to 100 s"
+    assert repr(found).startswith("goodput_mbit_per_s[1]: 5.792 Mbit/s, 0.5 s to 100 s\n")
 
 
 def test_shares_of_packets_are_those_of_the_whole_run() -> None:

@@ -21,9 +21,10 @@ from dumbbell.plan.grid import Selection
 from dumbbell.plan.windows import NamedWindow, Window
 from dumbbell.plans import Plan
 from dumbbell.quantities import series as histories
-from dumbbell.quantities import taking
 from dumbbell.quantities.latencies import latencies
 from dumbbell.quantities.registry import quantities as registered
+from dumbbell.quantities.taken import Taken
+from dumbbell.quantities.view import RunView
 from dumbbell.results import Results
 from dumbbell.running import engines, validity
 from dumbbell.running.cancelling import CancelToken, crew
@@ -251,8 +252,11 @@ def report(
 
 def take(
     run: Run, *quantities: str, windows: Mapping[str, Mapping[str, Any]] | None = None
-) -> dict[str, float | None]:
+) -> Taken:
     """Take quantities of a run, each in its own unit; None where one has no value.
+
+    What is returned is a dictionary whose ``windows`` say over which part of the run each is
+    taken, and whose ``reasons`` say why one has no value; printed, it shows both.
 
     >>> take(run, "goodput_mbit_per_s[1]@late", "rtt_p95_ms")  # doctest: +SKIP
 
@@ -266,12 +270,12 @@ def take(
         Windows by name, with the keys that they have in a study: ``from``, ``to``, ``settle`` ...;
         ``main`` is what is meant without a name.
     """
-    named: dict[str, Window] = {}
+    named: dict[str, Window] = {"main": Window()}
     for name, keys in (windows or {}).items():
         is_main = name == "main"
         kind = Window if is_main else NamedWindow
         named[name] = validate(kind, dict(keys) if is_main else {"name": name, **keys})
-    return taking.of_run(run, quantities, named)
+    return Taken(RunView(run, named, {}), quantities)
 
 
 def series(run: Run, name: str, spans: int = _SPANS) -> pl.DataFrame:

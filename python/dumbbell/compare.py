@@ -21,7 +21,7 @@ from dumbbell import catalogue, experiments
 from dumbbell.campaign import Campaign
 from dumbbell.catalogue import Algorithm
 from dumbbell.errors import DumbbellError, InputError, placed
-from dumbbell.labels import label_of, listing
+from dumbbell.labels import label_of, listing, window
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
 from dumbbell.quantities import tables, taking
@@ -166,11 +166,15 @@ class Comparison:
         quantities of `SHOWN`.
     means
         One row per line and ``quantity``: ``mean``, ``se``, ``low``, ``high`` and ``n``.
+    windows
+        From when to when in a run each quantity is taken, in seconds: of all runs together, whose
+        flows start at other times, from the earliest to the latest.
     """
 
     results: Results
     runs: pl.DataFrame
     means: pl.DataFrame
+    windows: Mapping[str, tuple[float, float]]
 
     @classmethod
     def of(cls, results: Results) -> Comparison:
@@ -185,7 +189,8 @@ class Comparison:
         names = lines["line"].unique(maintain_order=True)
         order = {line: place for place, line in enumerate(names)}
         place = pl.col("line").replace_strict(order, return_dtype=pl.Int64, default=None)
-        return cls(results, lines, pl.concat(means).sort(place, maintain_order=True))
+        sorted_means = pl.concat(means).sort(place, maintain_order=True)
+        return cls(results, lines, sorted_means, _windows(results))
 
     @property
     def engine(self) -> Engine:
@@ -227,6 +232,19 @@ class Comparison:
         there = set(self.means["quantity"])
         return {name: described(name) for name in SHOWN if name in there}
 
+    @property
+    def windows_said(self) -> str:
+        """Say over which part of the runs the quantities are taken."""
+        named: dict[tuple[float, float], list[str]] = {}
+        for name, quantity in self.shown.items():
+            if name in self.windows:
+                named.setdefault(self.windows[name], []).append(quantity.title)
+        said = (f"{listing(titles)}: {window(*where)}" for where, titles in named.items())
+        return "; ".join(said)
+
+    def _window(self, name: str) -> dict[str, float]:
+        return dict(zip(("from_s", "to_s"), self.windows.get(name, ()), strict=False))
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, in the quantities' own units."""
         lines = []
@@ -234,8 +252,9 @@ class Comparison:
             "line", "algorithm", maintain_order=True
         ):
             found = {
-                row.pop("quantity"): row
+                name: {**row, **self._window(name)}
                 for row in part.drop("line", "algorithm").iter_rows(named=True)
+                for name in [row.pop("quantity")]
             }
             lines.append({"flows": line, "algorithm": algorithm, "quantities": found})
         return {
@@ -534,6 +553,24 @@ def _lines(results: Results) -> Iterator[pl.DataFrame]:
             yield from _lines_of(_mix(runs[0]), runs, results.store)
 
 
+def _windows(results: Results) -> dict[str, tuple[float, float]]:
+    """Return from when to when quantities are taken, of all runs together."""
+    (test,) = results.study.tests
+    asked = {name: [str(replace(parse(name), name=end)) for end in _WINDOW] for name in SHOWN}
+    references = [reference for pair in asked.values() for reference in pair]
+    found = [
+        values
+        for _, values in taking.of_runs(results.finished(test.name), references, results.store)
+    ]
+    windows = {}
+    for name, (begins, ends) in asked.items():
+        starts = [value for values in found if (value := values[begins]) is not None]
+        stops = [value for values in found if (value := values[ends]) is not None]
+        if starts and stops:
+            windows[name] = (min(starts), max(stops))
+    return windows
+
+
 def _mix(run: PlannedRun) -> Mix:
     """Return what shares the path in a run."""
     flows = run.resolved.scenario.flows
@@ -580,6 +617,7 @@ def _line(
     return pl.DataFrame(rows, schema=_NO_LINES.schema)
 
 
+_WINDOW: Final = ("window_from_s", "window_to_s")
 _STATISTICS: Final = ("mean", "se", "low", "high", "n")
 
 _NO_LINES: Final = pl.DataFrame(

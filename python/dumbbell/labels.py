@@ -158,6 +158,11 @@ def brief_interval(mean: float | None, low: float | None, high: float | None) ->
     return f"{shown:.{places}f} ± {math.ceil(reach / unit) * unit:.{places}f}".replace("-", "−")
 
 
+def window(from_s: float, to_s: float) -> str:
+    """Say which part of a run a window is: ``2 s to 10 s``."""
+    return f"{number(from_s, 4)} s to {number(to_s, 4)} s"
+
+
 def duration(seconds: float) -> str:
     """Render a time: 42 s, 3 min 20 s, 1 h 5 min."""
     whole = round(seconds)

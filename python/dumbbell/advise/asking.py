@@ -30,7 +30,7 @@ from dumbbell.tune import paths
 from dumbbell.tune.objectives import BESIDE, TUNED
 from dumbbell.tune.paths import NetworkPath, Traffic
 from dumbbell.tune.trying import Entrant, Runs, Trial, all_of
-from dumbbell.units import format_rate, format_time, parse_rate, parse_time
+from dumbbell.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 
 CROSS: Final = 5
 """The rate over this is that of the datagrams."""
@@ -42,14 +42,23 @@ GOODPUT: Final = f"goodput_mbit_per_s[{TUNED}]@before"
 AFTER: Final = f"goodput_mbit_per_s[{TUNED}]@after"
 RTT: Final = f"rtt_mean_ms[{TUNED}]@run"
 AGAIN: Final = f"retransmitted_share[{TUNED}]@run"
-ALONE: Final = (GOODPUT, AFTER, RTT, AGAIN)
+ALONE_WINDOW: Final = ("window_from_s@before", "window_to_s@before")
+ALONE: Final = (GOODPUT, AFTER, RTT, AGAIN, *ALONE_WINDOW)
 
 OWN_GOODPUT: Final = f"goodput_mbit_per_s[{TUNED}]"
 OWN_AGAIN: Final = f"retransmitted_share[{TUNED}]"
 LEGACY_GOODPUT: Final = f"goodput_mbit_per_s[{BESIDE}]"
 LEGACY_RTT: Final = f"rtt_mean_ms[{BESIDE}]"
 LEGACY_AGAIN: Final = f"retransmitted_share[{BESIDE}]"
-MEETING: Final = (OWN_GOODPUT, OWN_AGAIN, LEGACY_GOODPUT, LEGACY_RTT, LEGACY_AGAIN)
+MEETING_WINDOW: Final = ("window_from_s", "window_to_s")
+MEETING: Final = (
+    OWN_GOODPUT,
+    OWN_AGAIN,
+    LEGACY_GOODPUT,
+    LEGACY_RTT,
+    LEGACY_AGAIN,
+    *MEETING_WINDOW,
+)
 
 _LATE: Final = {Start.FIRST: BESIDE, Start.LAST: TUNED}
 """Whose flows start late, by when the algorithm's start."""
@@ -119,7 +128,24 @@ def advise(
     candidates = [
         _candidate(name, _needs_marks(name, own), alone, meetings, beside) for name in names
     ]
-    return choose(setting, beside, runs, candidates, left_out)
+    windows = {
+        "goodput": _window([alone], ALONE_WINDOW, names),
+        "RTT and resent": (0.0, parse_time(setting.duration) / NS_PER_S),
+        "share and harm": _window(list(meetings.values()), MEETING_WINDOW, names),
+    }
+    found = {name: where for name, where in windows.items() if where is not None}
+    return choose(setting, beside, runs, candidates, left_out, windows=found)
+
+
+def _window(
+    made: Sequence[_Made], ends: tuple[str, str], names: Sequence[str]
+) -> tuple[float, float] | None:
+    """Return a window of all runs together, in seconds: from the earliest to the latest."""
+    begins, stops = (
+        [value for each in made for name in names for value in each.of(name, end)] for end in ends
+    )
+    starts, stopped = ([value for value in side if value is not None] for side in (begins, stops))
+    return (min(starts), max(stopped)) if starts and stopped else None
 
 
 def _field(

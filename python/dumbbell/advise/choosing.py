@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dumbbell import statistics
@@ -44,6 +44,8 @@ class Advice:
         The one to use; None: none is fit.
     left_out
         Algorithms that were not run, and why.
+    windows
+        From when to when in a run numbers are taken, in seconds; of all runs together.
     """
 
     setting: Setting
@@ -54,6 +56,7 @@ class Advice:
     of_best: Mapping[str, Estimate]
     advised: Candidate | None
     left_out: Mapping[str, str]
+    windows: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def fit(self) -> tuple[Candidate, ...]:
@@ -120,6 +123,10 @@ class Advice:
             "setting": vars(self.setting),
             "beside": self.legacy,
             "runs": self.runs,
+            "windows": {
+                name: {"from_s": from_s, "to_s": to_s}
+                for name, (from_s, to_s) in self.windows.items()
+            },
             "advised": None if self.advised is None else self.advised.name,
             "least_bad": None if self.least_bad is None else self.least_bad.name,
             "reason": self.reason,
@@ -147,6 +154,8 @@ def choose(
     runs: int,
     candidates: Sequence[Candidate],
     left_out: Mapping[str, str],
+    *,
+    windows: Mapping[str, tuple[float, float]] | None = None,
 ) -> Advice:
     """Return the advice that follows from what was measured."""
     loss = parse_probability(setting.loss)
@@ -159,7 +168,9 @@ def choose(
         *sorted(fit, key=lambda each: -of_best[each.name].value),
         *sorted(unfit, key=lambda each: (faults[each.name][0].excess, -_goodput(each))),
     ]
-    found = Advice(setting, legacy, runs, tuple(order), faults, of_best, None, left_out)
+    found = Advice(
+        setting, legacy, runs, tuple(order), faults, of_best, None, left_out, windows or {}
+    )
     return found if best is None else replace(found, advised=min(found.as_good, key=_rtt))
 
 

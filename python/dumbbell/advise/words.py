@@ -11,7 +11,7 @@ from dumbbell.advise.candidates import Candidate
 from dumbbell.advise.choosing import Advice
 from dumbbell.compare import Setting
 from dumbbell.estimates import Estimate
-from dumbbell.labels import brief_interval, label_of, listing, with_interval
+from dumbbell.labels import brief_interval, label_of, listing, window, with_interval
 from dumbbell.units import parse_probability
 
 SHORT: Final = 50
@@ -162,8 +162,14 @@ def legend(advice: Advice) -> str:
     return (
         f"Share: of what another {advice.legacy} flow has in its place. Harm: of {advice.legacy}'s "
         "goodput, compared with that (Ware et al. 2019). Both in the worse order of start. "
-        "± reaches to the farther end of the 95 % interval."
-    )
+        f"± reaches to the farther end of the 95 % interval. {_windows(advice)}"
+    ).strip()
+
+
+def _windows(advice: Advice) -> str:
+    """Say over which part of the runs the numbers are taken."""
+    said = [f"{name}: {window(*where)}" for name, where in advice.windows.items()]
+    return f"Taken over {'; '.join(said)}." if said else ""
 
 
 def rule(advice: Advice) -> str:

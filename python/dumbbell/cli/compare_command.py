@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
+from dumbbell.cli.output import Form, form, print_csv, print_json, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -158,7 +158,7 @@ def _asked(
 def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
     from dumbbell.cli import campaign, pages
-    from dumbbell.cli.simulated import as_table
+    from dumbbell.cli.simulated import print_totals
     from dumbbell.compare import compared as measured
     from dumbbell.figures import drawing
     from dumbbell.report import compare_chart, own_tables
@@ -174,7 +174,7 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     elif how.form is Form.CSV:
         print_csv(*own_tables.compared(compared).flat())
     else:
-        print_table(as_table(own_tables.compared(compared)))
+        print_totals(own_tables.compared(compared))
     if figure is not None:
         with refusing("write it", figure):
             drawing.save(compare_chart.draw(compared), figure)

@@ -14,7 +14,7 @@ from rich.table import Table
 from dumbbell import api, catalogue, experiments
 from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
-from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.labels import amount, number
@@ -22,7 +22,7 @@ from dumbbell.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
 from dumbbell.quantities.latencies import latencies
-from dumbbell.report import own_tables
+from dumbbell.report import own_tables, run_totals
 from dumbbell.report.run_totals import Totals
 from dumbbell.running import captures, doubts, engines
 from dumbbell.running.choices import EngineName
@@ -155,7 +155,7 @@ def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], want
             print_csv(*totals.flat())
         return
     for totals in found:
-        print_table(as_table(totals))
+        print_totals(totals)
         print()
     if spreads:
         print_table(_spread_table(spreads))
@@ -171,12 +171,20 @@ def _as_dict(run: Run) -> dict[str, Any]:
     return {
         "scenario": to_builtins(run.scenario),
         "summary": to_builtins(run.summary),
+        "goodputs": run_totals.goodputs(run),
         "requests": latencies(run).to_dicts(),
         "doubts": [
             {"cause": doubt.cause, "text": doubt.text}
             for doubt in doubts.of(run.scenario, run.summary)
         ],
     }
+
+
+def print_totals(totals: Totals) -> None:
+    """Print a table, and below it over which part of a run its numbers are taken."""
+    print_table(as_table(totals))
+    if totals.note:
+        print_words(totals.note)
 
 
 def as_table(totals: Totals) -> Table:

@@ -10,6 +10,7 @@ import polars as pl
 
 from dumbbell.compare import Comparison
 from dumbbell.errors import DamagedResult
+from dumbbell.labels import window
 from dumbbell.quantities import taking
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.tables import aggregate
@@ -18,6 +19,7 @@ from dumbbell.report.run_totals import Totals
 from dumbbell.report.shown import brief_interval
 from dumbbell.results import Results
 from dumbbell.running.result import Run
+from dumbbell.units import NS_PER_S
 
 _OF_FLOWS: Final = ("goodput_mbit_per_s", "rtt_mean_ms", "retransmitted_share", "timeouts")
 _ENDS: Final = ("mean", "low", "high")
@@ -48,6 +50,7 @@ def compared(comparison: Comparison) -> Totals:
             for line in comparison.means["line"].unique(maintain_order=True)
         ),
         intervals=True,
+        note=f"{comparison.windows_said}.",
     )
 
 
@@ -76,7 +79,8 @@ def _means(runs: Sequence[Run]) -> Totals:
         )
         rows.append((flow.label, *map(_interval, means, described)))
     heads = (f"mean of {len(runs)} runs", *map(_head, described))
-    return Totals(heads, tuple(rows), intervals=True)
+    whole = window(0, runs[0].summary.duration_ns / NS_PER_S)
+    return Totals(heads, tuple(rows), intervals=True, note=f"All of the whole run: {whole}.")
 
 
 def _head(quantity: Quantity) -> str:

@@ -145,6 +145,7 @@ def _shortened(totals: Totals) -> Mapping[str, Any]:
     return {
         "heads": totals.heads,
         "named": totals.named,
+        "note": totals.note,
         "rows": totals.rows[:ROWS_MAX],
         "more": max(0, len(totals.rows) - ROWS_MAX),
     }

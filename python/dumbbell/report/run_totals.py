@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from dumbbell import catalogue
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import losses
+from dumbbell.quantities.counters import BEYOND
 from dumbbell.quantities.delays import rtt_mean_ms
 from dumbbell.quantities.latencies import latencies
 from dumbbell.quantities.modes import mode_entries, mode_share
@@ -27,13 +29,15 @@ from dumbbell.units import NS_PER_S
 class Totals:
     """A table: `heads` begins with those of the `named` columns of words, numbers follow.
 
-    With `intervals` each of these numbers is a mean with its interval.
+    With `intervals` each of these numbers is a mean with its interval. The `note` says over which
+    part of a run they are taken.
     """
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     named: int = 1
     intervals: bool = False
+    note: str = ""
 
     def flat(self) -> tuple[list[str], list[list[str | float | None]]]:
         """Return heads and rows with bare numbers, and columns for the ends of intervals."""
@@ -74,6 +78,7 @@ def flows(run: Run) -> Totals:
         "algorithm",
         "RTT (ms)",
         "start (s)",
+        "end (s)",
         "goodput (Mbit/s)",
         "mean RTT (ms)",
         "lost (%)",
@@ -81,7 +86,21 @@ def flows(run: Run) -> Totals:
         "congestion events",
         "timeouts",
     )
-    return Totals(heads, tuple(tuple(_flow(view)) for view in rows(view_of(run))), named=2)
+    found = tuple(tuple(_flow(view)) for view in rows(view_of(run)))
+    return Totals(heads, found, named=2, note="Goodput of each flow: from its start to its end.")
+
+
+def goodputs(run: Run) -> list[dict[str, Any]]:
+    """Return the goodput of each row of `flows` and the part of the run it is of, for JSON."""
+    return [
+        {
+            "flow": name_of(view.flows),
+            "goodput_mbit_per_s": goodput_mbit_per_s(view) if view.span.seconds > 0 else None,
+            "from_s": view.span.start_ns / NS_PER_S,
+            "to_s": view.span.end_ns / NS_PER_S,
+        }
+        for view in rows(view_of(run))
+    ]
 
 
 def view_of(run: Run) -> RunView:
@@ -115,7 +134,8 @@ def _flow(view: FlowsView) -> Iterator[str]:
     yield name_of(view.flows)
     yield facts.choice(first)
     yield number(facts.base_rtt_ns(view.run.scenario, first) / 1e6)
-    yield number(view.span.start_ns / NS_PER_S)
+    yield number(view.span.start_ns / NS_PER_S, 4)
+    yield number(view.span.end_ns / NS_PER_S, 4)
     yield number(achieved, 4)
     yield number(rtt_mean_ms(view), 4)
     yield number(_percent(sum(gone) if gone else None))
@@ -134,6 +154,13 @@ def name_of(flows: Sequence[Flow]) -> str:
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
+
+
+_BEYOND: Final = (
+    f"From the first start to the end of the run. A percentile needs {BEYOND} values beyond it: "
+    f"50 % needs {2 * BEYOND}, 90 % {10 * BEYOND}, 99 % {100 * BEYOND:,}, "
+    f"99.9 % {1000 * BEYOND:,}."
+)
 
 
 def requests(run: Run) -> Totals:
@@ -156,7 +183,7 @@ def requests(run: Run) -> Totals:
         cells = (row[key] for key in titles)
         told = (str(cell) if isinstance(cell, int) else number(cell, 4) for cell in cells)
         rows.append((name, *told))
-    return Totals(("requests, transfers", *titles.values()), tuple(rows))
+    return Totals(("requests, transfers", *titles.values()), tuple(rows), note=_BEYOND)
 
 
 def modes(run: Run) -> Totals:

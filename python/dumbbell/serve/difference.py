@@ -12,6 +12,7 @@ from dumbbell.quantities import taking, titles
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.subjects import Absent, Flow
+from dumbbell.quantities.taken import placed_in
 from dumbbell.report import columns, run_totals
 from dumbbell.running.result import Run
 from dumbbell.serve.picked import Pick
@@ -71,8 +72,9 @@ def _row(what: str, one: str | None, other: str | None, first: Run, second: Run)
     found = taking.described(one or other or "")
     unit = f" ({found.shown_unit})" if found.shown_unit else ""
     left, right = (_value(first, one), _value(second, other))
+    placed = dict.fromkeys(filter(None, (_window(first, one), _window(second, other))))
     return Row(
-        f"{what}{unit}",
+        ", ".join([f"{what}{unit}", " / ".join(placed)]) if placed else f"{what}{unit}",
         _shown(left, found),
         _shown(right, found),
         *_difference(left, right, found),
@@ -91,6 +93,11 @@ def _value(run: Run, name: str | None) -> float | None:
         return taking.take(run_totals.view_of(run), parse(name))
     except Absent:
         return None
+
+
+def _window(run: Run, name: str | None) -> str | None:
+    """Say which part of a run a quantity is of."""
+    return None if name is None else placed_in(run_totals.view_of(run), parse(name))
 
 
 def _difference(first: float | None, second: float | None, quantity: Quantity) -> tuple[str, str]:

@@ -135,9 +135,9 @@ function totals(run) {
     if (total.more) table.append(made("caption", `The first ${total.rows.length} of ${total.rows.length + total.more} rows; all are in the run's run.json.`));
     const scroll = made("div", null, { class: "scroll", tabindex: "0", role: "region", "aria-label": total.heads[0] });
     scroll.append(table);
-    return scroll;
+    return total.note ? [scroll, made("p", total.note)] : [scroll];
   });
-  at("#totals").replaceChildren(made("h2", "In total"), ...tables);
+  at("#totals").replaceChildren(made("h2", "In total"), ...tables.flat());
 }
 
 function told(run) {

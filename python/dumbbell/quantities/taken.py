@@ -1,0 +1,66 @@
+"""Quantities of a run as people read them: each with its window, or why it has no value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dumbbell.labels import number, window
+from dumbbell.quantities import taking
+from dumbbell.quantities.reference import Reference, parse
+from dumbbell.quantities.view import RunView
+from dumbbell.units import NS_PER_S, format_time
+
+
+class Taken(dict[str, float | None]):
+    """Quantities by their references; None where one has no value.
+
+    Attributes
+    ----------
+    windows
+        Over which part of the run each is taken: ``2 s to 10 s``; not if that is empty.
+    reasons
+        Why those without a value have none.
+    """
+
+    def __init__(self, view: RunView, references: tuple[str, ...]) -> None:
+        """Take them; what a reference names wrongly is an InputError."""
+        asked = {text: parse(text) for text in references}
+        super().__init__((text, taking.take(view, each)) for text, each in asked.items())
+        placed = {text: placed_in(view, each) for text, each in asked.items()}
+        self.windows: Mapping[str, str] = {text: said for text, said in placed.items() if said}
+        self.reasons: Mapping[str, str] = {
+            text: why_none(view, asked[text]) for text, value in self.items() if value is None
+        }
+
+    def __repr__(self) -> str:
+        """Return a line for each: its value and unit, and its window or why it has none."""
+        return "\n".join(f"{text}: {self._said(text)}" for text in self)
+
+    def _said(self, text: str) -> str:
+        if (value := self[text]) is None:
+            return f"none, as {self.reasons[text]}"
+        unit = taking.described(text).unit
+        return f"{number(value, 5)}{unit and f' {unit}'}, {self.windows[text]}"
+
+
+def placed_in(view: RunView, reference: Reference) -> str | None:
+    """Say where the window of a reference lies in a run; None if nothing is in it."""
+    span = view.span(reference.window or "main")
+    return None if span is None else window(span.start_ns / NS_PER_S, span.end_ns / NS_PER_S)
+
+
+def why_none(view: RunView, reference: Reference) -> str:
+    """Say why a quantity has no value, in a clause."""
+    found, record = taking.described(str(reference)), view.scenario.record
+    if found.needs is not None and not found.needs.is_in(record):
+        return f"it rests on {found.needs.what}, which are not recorded: {found.needs.example}"
+    where = placed_in(view, reference)
+    if where is None:
+        apart = "" if record.interval_ns is None else f" {format_time(record.interval_ns)} apart"
+        return (
+            f"the window {reference.window or 'main'} is shorter than two samples{apart}: record "
+            f"more often, or take {Reference(reference.name, reference.subject, 'run')}"
+        )
+    if record.interval_ns is None and reference.window != "run":
+        return "the run has no samples: record.interval, or the window run"
+    return f"there is nothing of it in {where}: {found.what[0].lower()}{found.what[1:]}"
