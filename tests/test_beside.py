@@ -167,7 +167,7 @@ def test_the_command(simulator: Results, dumbbell: Command, tmp_path: Path) -> N
     assert len(told["engines"]) == 2
     assert [each["verdict"] for each in told["claims"]] == ["reproduced"] * 3
     assert "T02,reproduced,," in dumbbell(*asked, "--csv").out
-    for option in (("--strict",), ("--engine", "testbed"), ("--over", "algorithm")):
+    for option in (("--strict",), ("--brief",), ("--engine", "testbed"), ("--over", "algorithm")):
         refused = dumbbell(*asked, *option)
         assert_refused(refused)
         assert "--" in refused.err

@@ -329,6 +329,7 @@ def test_claims_have_a_line_each(dumbbell: Command, monkeypatch: pytest.MonkeyPa
     assert [line.split()[0] for line in lines[:3]] == ["A01", "A02", "A03"]
     assert "The link is used by at least half." in lines[0]
     assert max(map(len, lines[:3])) <= 80
+    assert "it does not go with --json" in dumbbell("claims", "small", "--brief", "--json").err
 
 
 def test_runs_are_a_line_each_with_what_came_out(

@@ -86,12 +86,15 @@ def claims(
         of_one = mode == "--both-engines" and engine is not EngineName.SIMULATOR
         _alone(
             mode,
+            brief=brief,
             both_engines=at_two,
             engine=of_one,
             strict=strict,
             baseline=baseline,
             save_baseline=save_baseline,
         )
+    if wanted is not Form.TABLE:
+        _alone("--json" if as_json else "--csv", brief=brief)
     from dumbbell import own_algorithms
     from dumbbell.claims import baseline as baselines
     from dumbbell.cli import claims_beside, progress, reading
