@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import shutil
@@ -12,6 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.running import run_folder, thrift
 
 OUTSIDE: Final = "outside"
 """A folder next to the hostile ones that nothing may be written to, nor copied from."""
@@ -199,3 +205,89 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     elif os.path.lexists(path):
         path.unlink()
+
+
+Forge = Callable[[pl.DataFrame], bytes]
+
+
+def forged_tables() -> dict[str, tuple[Forge, str]]:
+    """Return what can be put in the place of a table, and what is said of it then."""
+    return {
+        "text": (lambda _: b"time_ns,flow\n" * 99, "not a Parquet file"),
+        "cut": (lambda table: _parquet(table)[:-9] + b"PAR1", "."),
+        "missing": (lambda table: _parquet(table.drop("flow")), "other columns"),
+        "extra": (lambda table: _parquet(table.with_columns(more=1)), "other columns"),
+        "order": (lambda table: _parquet(table.select(reversed(table.columns))), "other columns"),
+        "texts": (lambda table: _parquet(table.cast({"flow": pl.String})), "other columns"),
+        "signed": (lambda table: _parquet(table.cast({"flow": pl.Int32})), "other types"),
+        "lists": (lambda table: _parquet(table.with_columns(pl.concat_list("flow"))), "nested"),
+        "deep": (lambda table: _parquet(table.with_columns(flow=_deep(table))), "nested"),
+        "fewer rows": (lambda table: _parquet(table.head(1)), "another number of rows"),
+        "long": (_said, "another number of values"),
+        "wide pages": (_pages, "expands to more"),
+    }
+
+
+def put_table(folder: Path, name: str, content: bytes, rows: int | None = None) -> None:
+    """Put a file in the place of a table of a result, with digests that fit.
+
+    `rows` is how many it is said to have; by default as many as before.
+    """
+    run = json.loads((folder / "run.json").read_text())
+    files = json.loads((folder / "files.json").read_text())
+    (folder / f"{name}.parquet").write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    files["files"][f"{name}.parquet"] = {"bytes": len(content), "sha256": digest}
+    if rows is not None:
+        run["tables"][name]["rows"] = rows
+    put(folder, run, files)
+
+
+def put(folder: Path, run: dict[str, Any], files: dict[str, Any]) -> None:
+    """Write what a stored run says of itself and of its files, with digests that fit."""
+    run["digest"] = files["run"] = run_folder._digest(run)
+    (folder / "run.json").write_bytes(run_folder._as_file(run))
+    (folder / "files.json").write_bytes(run_folder._as_file(files))
+
+
+def _parquet(table: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _deep(table: pl.DataFrame) -> pl.Series:
+    value: Any = 1
+    for _ in range(50):
+        value = {"a": value}
+    return pl.Series([value] * table.height)
+
+
+def _said(table: pl.DataFrame) -> bytes:
+    """Return a table of fewer rows whose description says that it has all of them."""
+    content = _parquet(table.head(100))
+    size = int.from_bytes(content[-8:-4], "little")
+    footer = content[-8 - size : -8].replace(_varint(200), _varint(2 * table.height))
+    return content[: -8 - size] + footer + content[-8:]
+
+
+def _pages(table: pl.DataFrame) -> bytes:
+    """Return a table whose first page says that it expands to 2 GB."""
+    content = _parquet(table)
+    page, _ = thrift.struct(content, 4)
+    old, new = _varint(2 * page[2]), _varint(2 * (2**31 - 1))
+    at = content.index(old, 4)
+    longer = content[:at] + new + content[at + len(old) :]
+    # The footer names places in the file: what it gained in length is taken from the end of the
+    # page, which nothing expands.
+    gained = len(new) - len(old)
+    end = thrift.struct(longer, 4)[1] + page[3]
+    return longer[: end - gained] + longer[end:]
+
+
+def _varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 127:
+        found.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*found, number])

@@ -12,6 +12,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import small_study
@@ -20,7 +21,7 @@ from dumbbell.cli import commands
 from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.errors import DamagedResult, InputError
 from dumbbell.own import starting
-from dumbbell.running import merging, run_folder, upkeep
+from dumbbell.running import merging, thrift, upkeep
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import execute
 from dumbbell.running.store import Store
@@ -29,6 +30,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study import experiment_names, files
 from dumbbell.study.model import Study
+from hostile_folders import forged_tables, put, put_table
 
 MARK = "ran"
 BOOM = """extern int system(const char *command);
@@ -196,11 +198,7 @@ def rewritten(store: Store, run: ResolvedScenario, **changes: object) -> None:
     content = json.loads((folder / "run.json").read_text())
     for key, value in changes.items():
         content[key] = {**content[key], **value} if isinstance(value, dict) else value
-    content["digest"] = run_folder._digest(content)
-    (folder / "run.json").write_bytes(run_folder._as_file(content))
-    files = json.loads((folder / "files.json").read_text())
-    files["run"] = content["digest"]
-    (folder / "files.json").write_bytes(run_folder._as_file(files))
+    put(folder, content, json.loads((folder / "files.json").read_text()))
 
 
 @pytest.mark.parametrize(
@@ -296,6 +294,68 @@ def test_a_run_names_no_table_outside_its_folder(
     for read in (store.get, store.described, store.take):
         with pytest.raises(DamagedResult, match="is no file of a result"):
             read(run.key)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, str]:
+    """Return a results folder with a run that has samples and events."""
+    table = json.loads(json.dumps(RECORDED))
+    run = Scenario.parse(table).resolve()
+    store = Store(tmp_path_factory.mktemp("recorded"))
+    execute([run], store, SimulatorEngine())
+    return store, run.key
+
+
+RECORDED = {
+    "duration": "300ms",
+    "network": {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"},
+    "record": {"interval": "1ms"},
+    "flow": [{"algorithm": "reno"}],
+}
+
+
+@pytest.mark.parametrize("forged", forged_tables())
+def test_a_table_is_decoded_only_if_it_is_one_that_the_run_could_leave(
+    folder: Path, recorded: tuple[Store, str], monkeypatch: pytest.MonkeyPatch, forged: str
+) -> None:
+    intact, key = recorded
+    shutil.copytree(intact.root, folder / "theirs")
+    store = Store(folder / "theirs")
+    assert store.verify(key, contents=True).tables["flows"].rows > 200
+    forge, said = forged_tables()[forged]
+    place = store.folder(key)
+    put_table(place, "flows", forge(pl.read_parquet(place / "flows.parquet")))
+    monkeypatch.setattr(pl, "read_parquet", None)  # nothing decodes it
+    monkeypatch.setattr(pl, "scan_parquet", None)
+    for read in (store.get, store.take):
+        with pytest.raises(DamagedResult, match=rf"{key[:8]}.*flows\.parquet: .*{said}"):
+            read(key)
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "said"),
+    [
+        ("flows", 10**12, "this scenario leaves 1 to 302"),
+        ("queues", 605, "this scenario leaves 1 to 604"),
+        ("events", 20_000_001, "leaves 1 to 20000000"),
+        ("events", -1, "leaves 1 to"),
+    ],
+)
+def test_a_run_says_of_no_table_that_it_has_more_rows_than_a_run_can_leave(
+    folder: Path, recorded: tuple[Store, str], table: str, rows: int, said: str
+) -> None:
+    shutil.copytree(recorded[0].root, folder / "theirs")
+    store = Store(folder / "theirs")
+    place = store.folder(recorded[1])
+    put_table(place, table, (place / f"{table}.parquet").read_bytes(), rows)
+    with pytest.raises(DamagedResult, match=rf"{table}\.parquet: {rows} rows, and .*{said}"):
+        store.get(recorded[1])
+
+
+@pytest.mark.parametrize("content", [b"\x19\xfc\xff\xff\xff\xff\x0f", b"\x1c" * 5000, b"\xff" * 99])
+def test_what_describes_itself_without_end_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"ends too soon|too deeply|64 bits|describes itself"):
+        thrift.struct(content, 0)
 
 
 EXPERIMENT = """

@@ -26,6 +26,7 @@ from dumbbell import catalogue
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.errors import DamagedResult, InputError
+from dumbbell.running import table_checks
 from dumbbell.running.engine import NONE_U32, Output
 from dumbbell.running.result_files import (
     FILES_FILE,
@@ -198,7 +199,20 @@ def _kept(place: ResultFiles, run: RunFile) -> Iterator[tuple[str, bytes]]:
         content = place.read(name)
         if file != File(len(content), _sha256(content)):
             raise damaged(place, f"{name} does not match its digest")
+        _check_table(place, run, name, content)
         yield name, content
+
+
+def _check_table(place: ResultFiles, run: RunFile, name: str, content: bytes) -> None:
+    """Refuse a table that nothing may decode, though its digests fit."""
+    table = name.removesuffix(TABLE_SUFFIX)
+    is_current = run.schema == catalogue.schema().version
+    try:
+        table_checks.check(
+            table, content, run.tables[table].rows, run.scenario, is_current=is_current
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, pl.exceptions.PolarsError) as why:
+        raise damaged(place, f"{name}: {why}") from None
 
 
 @contextmanager

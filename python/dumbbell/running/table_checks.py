@@ -1,0 +1,173 @@
+"""What a table's Parquet file would take to decode, found out before anything decodes it.
+
+A file of a few hundred bytes can say of itself that it holds 10^12 rows, or expand to gigabytes,
+and its digests may fit, since whoever made it wrote these, too. So its description is read here:
+columns, rows, and the size of each page once it is expanded. Polars believes these numbers and
+refuses a page that does not come to them.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell import catalogue
+from dumbbell.contract.scenario import Scenario
+from dumbbell.running.engine import empty_frame
+from dumbbell.running.thrift import struct
+
+ROWS_MAX: Final = 20_000_000
+"""Of a table. An engine keeps no more (crates/record/src/rows.rs)."""
+MODE_ROWS_MAX: Final = 8_000_000
+"""Of changes of modes, of which each row has many columns."""
+
+_FOOTER_BYTES_MAX: Final = 1_000_000
+"""A table of 20 million rows has 0.3 MB."""
+_SCHEMA_BYTES_MAX: Final = 32_000
+"""Of the types as Polars describes them; of the widest table 4 kB. They can be nested."""
+_PAGES_MAX: Final = 50_000
+"""A table of 20 million rows has 6,000."""
+_ROW_BYTES_MAX: Final = 32
+"""Of a value and its entry in a dictionary: two numbers, or the name of a code."""
+_CHUNK_BYTES: Final = 100_000
+"""What a small part of a column may take beside its rows."""
+
+_MAGIC: Final = b"PAR1"
+_PHYSICAL: Final[Mapping[type[pl.DataType], int]] = {
+    pl.UInt64: 2,
+    pl.UInt32: 1,
+    pl.UInt8: 1,
+    pl.Enum: 6,
+}
+_CODECS: Final = (0, 6)
+"""None, and Zstandard."""
+
+
+def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_current: bool) -> None:
+    """Raise ValueError for what is no table of a run, or is larger than the run's can be.
+
+    Parameters
+    ----------
+    table
+        Its name.
+    content
+        The file.
+    rows
+        How many rows `run.json` says that it has.
+    scenario
+        What was run.
+    is_current
+        Whether it is of today's schema, whose columns are known.
+    """
+    most = rows_max(table, scenario)
+    if not 0 < rows <= most:
+        raise ValueError(f"{rows} rows, and this scenario leaves 1 to {most}")
+    found = _footer(content)
+    if found.get(3) != rows or sum(group[3] for group in found[4]) != rows:
+        raise ValueError("it has another number of rows than run.json says")
+    names = _columns(found[2])
+    if is_current:
+        _check_columns(table, names)
+    _check_types(found.get(5, []))
+    pages = 0
+    for group in found[4]:
+        if len(group[1]) != len(names):
+            raise ValueError("a part of it lacks columns")
+        for column in group[1]:
+            pages += _check_chunk(content, column, group[3])
+            if pages > _PAGES_MAX:
+                raise ValueError(f"more than {_PAGES_MAX} pages")
+    if is_current and pl.read_parquet_schema(io.BytesIO(content)) != _schema(table):
+        raise ValueError("its columns have other types")
+
+
+def rows_max(table: str, scenario: Scenario) -> int:
+    """Return how many rows a run of a scenario can leave in a table."""
+    interval_ns = scenario.record.interval_ns
+    moments = 2 if interval_ns is None else 2 + scenario.duration_ns // interval_ns
+    match table:
+        case "flows" | "datagrams" | "internals":
+            return min(ROWS_MAX, moments * len(scenario.flows))
+        case "queues":
+            return min(ROWS_MAX, moments * len(scenario.links))
+        case "modes":
+            return MODE_ROWS_MAX
+        case _:
+            return ROWS_MAX
+
+
+@functools.cache
+def _schema(table: str) -> pl.Schema:
+    if table not in catalogue.schema().tables:
+        raise ValueError("no run leaves such a table")
+    return empty_frame(table).schema
+
+
+def _footer(content: bytes) -> dict[int, Any]:
+    """Return what the file says of itself, by the numbers of the fields (parquet.thrift)."""
+    size = int.from_bytes(content[-8:-4], "little")
+    if content[:4] != _MAGIC or content[-4:] != _MAGIC or size > len(content) - 12:
+        raise ValueError("not a Parquet file")
+    if size > _FOOTER_BYTES_MAX:
+        raise ValueError(f"its description is larger than {_FOOTER_BYTES_MAX / 1e6:g} MB")
+    found, _ = struct(content[-8 - size : -8], 0)
+    return found
+
+
+def _columns(elements: list[dict[int, Any]]) -> dict[str, int]:
+    """Return the physical types of the columns by their names; nothing may be nested."""
+    root, *columns = elements
+    if root.get(5) != len(columns) or any(column.get(5) for column in columns):
+        raise ValueError("its columns are nested")
+    if any(column.get(3) not in (0, 1) or 1 not in column for column in columns):
+        raise ValueError("its columns hold more than a value in a row")
+    return {column[4].decode(): column[1] for column in columns}
+
+
+def _check_columns(table: str, found: Mapping[str, int]) -> None:
+    wanted = {name: _PHYSICAL[type(dtype)] for name, dtype in _schema(table).items()}
+    if found != wanted or list(found) != list(wanted):
+        raise ValueError("it has other columns than such a table has")
+
+
+def _check_types(said: list[dict[int, Any]]) -> None:
+    if sum(len(value) for each in said for value in each.values()) > _SCHEMA_BYTES_MAX:
+        raise ValueError("the description of its types is too long")
+
+
+def _check_chunk(content: bytes, column: dict[int, Any], rows: int) -> int:
+    """Check the part of a column that is in one group of rows; returns how many pages it has."""
+    about = column[3]
+    if 1 in column or about[5] != rows or about[4] not in _CODECS:
+        raise ValueError("a part of a column is not what its rows say")
+    most = _CHUNK_BYTES + _ROW_BYTES_MAX * rows
+    values = count = size = 0
+    for page in _pages(content, about.get(11) or about[9], about[7]):
+        count += 1
+        size += page[2]
+        inside = page.get(5) or page.get(8) or page.get(7) or {}
+        if page[2] < 0 or not 0 <= inside.get(1, 0) <= rows or size > most or count > _PAGES_MAX:
+            raise ValueError(f"it expands to more than {rows} rows take")
+        values += 0 if 7 in page else inside.get(1, 0)
+    if values != rows:
+        raise ValueError("a part of a column holds another number of values than it says")
+    return count
+
+
+def _pages(content: bytes, begin: int, length: int) -> Iterator[dict[int, Any]]:
+    """Yield the headers of the pages in a part of a file."""
+    end = begin + length
+    if not 4 <= begin <= end <= len(content) - 8:
+        raise ValueError("a part of a column lies outside the file")
+    while begin < end:
+        page, begin = struct(content, begin)
+        if page[3] < 0:
+            raise ValueError("a page of a negative size")
+        begin += page[3]
+        yield page
+    if begin != end:
+        raise ValueError("a part of a column ends within a page")

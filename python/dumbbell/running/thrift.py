@@ -1,0 +1,92 @@
+"""Structures in Thrift's compact protocol, in which Parquet files describe themselves.
+
+What is read may be anybody's: it takes time and memory in proportion to its bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_DEPTH_MAX: Final = 10
+_VARINT_BITS_MAX: Final = 63
+
+
+def struct(content: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
+    """Return a structure by the numbers of its fields, and where it ends; ValueError: it is none.
+
+    Texts are bytes, and floating-point numbers are left out.
+    """
+    if depth > _DEPTH_MAX:
+        raise ValueError("nested too deeply")
+    found: dict[int, Any] = {}
+    field = 0
+    while head := _byte(content, at):
+        at += 1
+        kind = head & 15
+        if head >> 4:
+            field += head >> 4
+        else:
+            field, at = _integer(content, at)
+        if kind in (1, 2):
+            found[field] = kind == 1
+        else:
+            found[field], at = _value(content, at, kind, depth)
+    return found, at + 1
+
+
+def _value(content: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
+    match kind:
+        case 1 | 2 | 3:
+            return _byte(content, at), at + 1
+        case 4 | 5 | 6:
+            return _integer(content, at)
+        case 7:
+            return None, at + 8
+        case 8:
+            size, at = _varint(content, at)
+            if at + size > len(content):
+                raise ValueError("it ends within a text")
+            return content[at : at + size], at + size
+        case 9 | 10:
+            return _list(content, at, depth)
+        case 12:
+            return struct(content, at, depth + 1)
+        case _:
+            raise ValueError("it holds what no Parquet file describes itself with")
+
+
+def _list(content: bytes, at: int, depth: int) -> tuple[list[Any], int]:
+    if depth > _DEPTH_MAX:
+        raise ValueError("nested too deeply")
+    head = _byte(content, at)
+    size, at = (head >> 4, at + 1) if head >> 4 < 15 else _varint(content, at + 1)
+    found = []
+    for _ in range(size):
+        # Each takes a byte at least, so the file ends before a long list does.
+        value, at = _value(content, at, head & 15, depth + 1)
+        found.append(value)
+    return found, at
+
+
+def _integer(content: bytes, at: int) -> tuple[int, int]:
+    value, at = _varint(content, at)
+    return (value >> 1) ^ -(value & 1), at
+
+
+def _varint(content: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = _byte(content, at)
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+        if shift > _VARINT_BITS_MAX:
+            raise ValueError("a number of more than 64 bits")
+
+
+def _byte(content: bytes, at: int) -> int:
+    if at >= len(content):
+        raise ValueError("it ends too soon")
+    return content[at]
