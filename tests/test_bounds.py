@@ -11,11 +11,10 @@ import typer
 
 import dumbbell as package
 from calling import Command, assert_refused, caller
-from dumbbell import _core, apart, bounds, own_algorithms
+from dumbbell import bounds
 from dumbbell.advise import advise
 from dumbbell.bounds import TooLarge
 from dumbbell.compare import Setting, compare
-from dumbbell.errors import InputError
 from dumbbell.own import interface
 from dumbbell.running import engines
 from dumbbell.running.sizes import expected_bytes, expected_packets
@@ -180,12 +179,3 @@ def test_calls_of_the_c_library_are_said_whoever_declares_them() -> None:
         "a.c:1: 'malloc(': the kernel has no C library",
         "a.c:3: 'sqrt(': the kernel has no C library",
     ]
-
-
-def test_a_compiler_that_reaches_its_limit_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(*_: object, **__: object) -> str:
-        raise _core.AlgorithmError(None, None, "virtual memory exhausted: Cannot allocate memory")
-
-    monkeypatch.setattr(apart, "ask", ask)
-    with pytest.raises(InputError, match=r"a\.c: the compiler took more than 2 GB of memory"):
-        own_algorithms._described("a", "", "a.c")

@@ -11,7 +11,6 @@ import importlib.machinery
 import importlib.util
 import os
 import pickle
-import resource
 import signal
 import sys
 import threading
@@ -20,9 +19,6 @@ from typing import Any
 
 Question = tuple[str, tuple[Any, ...], Any]
 """The name of a function, its arguments, and what cancels it."""
-
-COMPILER_BYTES_MAX = 2_000_000_000
-"""Address space of the compiler of a user's own algorithm; macros of few lines can take any."""
 
 LEAVE_S = {"testbed_run": 3.0, "testbed_parity": 3.0}
 AT_ONCE_S = 0.1
@@ -74,15 +70,10 @@ def listen(core: Any, asked: SimpleQueue[Question], idle: threading.Event) -> No
 
 def answer(core: Any, name: str, arguments: tuple[Any, ...], token: Any) -> tuple[str, Any]:
     """Return "" and what a call returned, or the type of an error and its arguments."""
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    if name == "load_algorithm":  # the compiler that it starts has the same limit
-        resource.setrlimit(resource.RLIMIT_AS, (COMPILER_BYTES_MAX, limits[1]))
     try:
         found = getattr(core, name)(*arguments, cancel=token)
     except BaseException as error:
         return type(error).__name__, error.args
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, limits)
     if isinstance(found, core.RunOutput):
         return "", (found.summary, found.tables, found.captures)
     return "", found

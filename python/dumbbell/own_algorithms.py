@@ -69,22 +69,12 @@ def known(name: str, code: str) -> dict[str, Any]:
     return {**found, "code": code}
 
 
-_NO_MEMORY: Final = ("out of memory", "memory exhausted", "Cannot allocate memory")
-"""What compilers say of their limit (`apart_child.COMPILER_BYTES_MAX`)."""
-
-
 def _described(name: str, code: str, shown: str) -> dict[str, Any]:
     from dumbbell import apart  # noqa: PLC0415 - most commands have no algorithm of a user's own
 
     try:
         text = apart.ask("load_algorithm", name, code, shown, patience_s=PATIENCE_S)
     except _core.AlgorithmError as error:
-        if any(sign in str(error) for sign in _NO_MEMORY):
-            raise InputError(
-                "the compiler took more than 2 GB of memory",
-                source=shown,
-                valid="macros and tables that end sooner",
-            ) from None
         raise refused(*error.args) from None
     except (apart.Died, apart.TooLong) as error:
         raise InputError(

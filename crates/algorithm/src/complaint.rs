@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{ExitStatus, Output};
 
+use crate::programs::COMPILER_BYTES_MAX;
 use crate::scratch;
 
 /// What is kept of a log at most: some have hundreds of megabytes, and what matters is at
@@ -29,10 +30,22 @@ impl fmt::Display for Complaint {
     }
 }
 
+/// What compilers say when they reach the limit of their memory.
+const NO_MEMORY: [&str; 4] =
+    ["out of memory", "memory exhausted", "Cannot allocate memory", "std::bad_alloc"];
+
 /// The compiler does not take `source`, which messages call `shown`.
 #[must_use]
 pub fn of_compiler(shown: &str, source: &Path, command: &str, output: &Output) -> Complaint {
     let said = &*String::from_utf8_lossy(&output.stderr);
+    if NO_MEMORY.iter().any(|sign| said.contains(sign)) {
+        let most = COMPILER_BYTES_MAX / 1_000_000_000;
+        let cause = format!(
+            "the compiler took more than {most} GB of memory; valid: macros and tables that end \
+             sooner"
+        );
+        return Complaint { file: shown.to_owned(), line: None, cause };
+    }
     let silent = silence(output.status);
     let (line, cause) = first_error(source, said).unwrap_or((None, &silent));
     let hint =

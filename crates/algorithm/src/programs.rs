@@ -16,6 +16,9 @@ const LOOK: Duration = Duration::from_millis(5);
 /// What a program may say, bytes.
 const SAID_MAX: u64 = 16 << 20;
 
+/// Address space of a compiler, bytes: macros of few lines can take any.
+pub const COMPILER_BYTES_MAX: u64 = 2_000_000_000;
+
 /// Why a program came to nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum Ended {
@@ -74,6 +77,26 @@ pub fn output_of(
     });
     Ok(Output { status, stdout: stdout?, stderr: stderr? })
 }
+
+/// Limits the memory of a compiler, and of each program that it starts, to
+/// [`COMPILER_BYTES_MAX`].
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+pub fn limit_memory(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let allowed = getrlimit(Resource::As).maximum.unwrap_or(u64::MAX);
+    let limit = Some(COMPILER_BYTES_MAX.min(allowed));
+    let limit = move || Ok(setrlimit(Resource::As, Rlimit { current: limit, maximum: limit })?);
+    // SAFETY: between fork and exec it makes one system call, and allocates nothing.
+    unsafe { command.pre_exec(limit) };
+}
+
+/// Other systems have no such limit.
+#[cfg(not(target_os = "linux"))]
+pub fn limit_memory(_: &mut Command) {}
 
 /// What a compiler starts ends with it, and Ctrl-C of a terminal is for whoever waits for it.
 #[cfg(unix)]
@@ -137,6 +160,15 @@ mod tests {
     fn is_dead(process: rustix::process::Pid) -> bool {
         let stat = format!("/proc/{}/stat", process.as_raw_nonzero());
         std::fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z "))
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_compiler_and_what_it_starts_have_a_limit_of_memory() {
+        let mut asks = shell("sh -c 'ulimit -v; ulimit -Hv'");
+        limit_memory(&mut asks);
+        let output = output_of(&mut asks, &NEVER, LONG).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "1953125\n1953125\n");
     }
 
     #[test]

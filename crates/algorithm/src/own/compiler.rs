@@ -10,7 +10,7 @@ use std::{env, fs};
 use super::OwnError;
 use crate::complaint::of_compiler;
 use crate::ffi::INTERFACE;
-use crate::programs::{Ended, output_of};
+use crate::programs::{Ended, limit_memory, output_of};
 use crate::scratch::Scratch;
 
 /// A file of thousands of lines takes a second or two.
@@ -79,6 +79,7 @@ impl<'a> Sources<'a> {
         let (mut command, name) = compiler();
         command.args(OPTIONS).args(options).args(files.iter().map(|file| self.path(file)));
         command.arg("-o").arg(output).env("LC_ALL", "C").env("TMPDIR", self.folder.path());
+        limit_memory(&mut command);
         let limit = PATIENCE * u32::try_from(files.len()).unwrap_or(1);
         output_of(&mut command, self.cancel, limit).map_err(|ended| match ended {
             Ended::NotRun(error) => {

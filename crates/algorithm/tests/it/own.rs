@@ -215,3 +215,13 @@ fn without_a_compiler_there_is_one_clear_error() {
         .unwrap();
     assert!(status.success());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_macro_bomb_ends_at_the_limit_of_memory() {
+    let ten = "#define TEN(x) x x x x x x x x x x\n#define M(x) TEN(TEN(TEN(x)))\n";
+    let bomb = format!("{ten}static int bomb(int a) {{ return a M(M(M(+a))); }}\n");
+    let code = bomb + &file("own_bomb", GROW, "u32 count;");
+    let message = refused("own_bomb", &code);
+    assert!(message.contains("./own_bomb.c: the compiler took more than 2 GB"), "{message}");
+}

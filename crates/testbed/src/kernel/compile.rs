@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dumbbell_algorithm::complaint::of_compiler;
-use dumbbell_algorithm::programs::{Ended, output_of};
+use dumbbell_algorithm::programs::{Ended, limit_memory, output_of};
 use dumbbell_algorithm::scratch::Scratch;
 use dumbbell_algorithm::{Algorithm, INTERFACE, registry};
 
@@ -127,6 +127,7 @@ impl Compiler {
         command.args(["-target", "bpf"]).args(OPTIONS).arg("-I").arg(folder.path());
         command.args(options).arg("-c").arg(source).arg("-o").arg(&object);
         command.env("TMPDIR", folder.path());
+        limit_memory(&mut command);
         let output = output_of(&mut command, cancel, PATIENCE).map_err(|ended| match ended {
             Ended::Cancelled => Error::Cancelled,
             Ended::NotRun(error) => Error::Machine {
@@ -210,5 +211,14 @@ mod tests {
         assert_eq!(version("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x"), Some(19));
         assert_eq!(version("clang version 15.0.0"), Some(15));
         assert_eq!(version("Apple clang"), None);
+    }
+
+    #[test]
+    fn a_macro_bomb_ends_at_the_limit_of_memory() {
+        let ten = "#define TEN(x) x x x x x x x x x x\n#define M(x) TEN(TEN(TEN(x)))\n";
+        let bomb = format!("{ten}int bomb(int a) {{ return a M(M(M(+a))); }}\n");
+        let compiler = Compiler::find().unwrap();
+        let message = compiler.compile_text("bomb.c", &bomb, &NEVER).unwrap_err().to_string();
+        assert!(message.contains("the compiler took more than 2 GB of memory"), "{message}");
     }
 }
