@@ -18,6 +18,7 @@ from dumbbell.compare import compare
 from dumbbell.errors import DumbbellError, InputError
 from dumbbell.phases import Spread
 from dumbbell.plan.grid import Selection
+from dumbbell.plan.tests import check_count
 from dumbbell.plan.windows import NamedWindow, Window
 from dumbbell.plans import Plan
 from dumbbell.quantities import series as histories
@@ -133,6 +134,7 @@ def perturb(
         scenario = Scenario.load(scenario)
     resolved = scenario.resolve() if isinstance(scenario, Scenario) else scenario
     resolved = resolved.on(chosen.identity)
+    check_count(runs)
     run = simulate(resolved, engine=chosen, retries=retries, large=large)
     return phases.perturb(
         resolved, run, runs, engine=chosen, retries=retries, jobs=jobs, large=large
@@ -194,7 +196,7 @@ def run(
         _study(study),
         _store(results),
         engines.named(engine),
-        Plan(quick=quick, runs=runs, seed=seed),
+        Plan.asked(quick=quick, runs=runs, seed=seed),
         where or {},
     )
     while campaign is not None:

@@ -385,7 +385,7 @@ def campaign(
     store.create()
     with of_setting():
         study = experiments.save(content, store.root)
-    return Campaign(study, store, engine, Plan(runs=runs, seed=seed))
+    return Campaign(study, store, engine, Plan.asked(runs=runs, seed=seed))
 
 
 def compared(asked: Campaign) -> Comparison:

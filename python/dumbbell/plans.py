@@ -18,6 +18,7 @@ from dumbbell.plan.expanding import More
 from dumbbell.plan.tests import RUNS_MAX
 from dumbbell.running import staging
 from dumbbell.running.store import Store
+from dumbbell.validation import validate
 
 
 class Plan(BaseModel):
@@ -30,6 +31,11 @@ class Plan(BaseModel):
     seed: int = Field(0, ge=0, lt=2**64)
     more: tuple[More, ...] = Field((), max_length=RUNS_MAX)
     """Grid points of which there are more repetitions, as they decide claims."""
+
+    @classmethod
+    def asked(cls, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> Plan:
+        """Return the plan of what a user asks for; InputError for numbers out of their range."""
+        return validate(cls, {"quick": quick, "runs": runs, "seed": seed})
 
     def same(self, other: Plan) -> bool:
         """Tell whether another plan differs in nothing but in what there is more of."""

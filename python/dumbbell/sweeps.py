@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from dumbbell.compare import SETTLING, Mix, Setting, scenario_table
 from dumbbell.errors import InputError, placed
 from dumbbell.labels import label_of, listing
 from dumbbell.plan import grid
+from dumbbell.plan.tests import check_count
 from dumbbell.units import (
     format_bytes,
     format_rate,
@@ -145,6 +147,7 @@ def sweep(
     runs: int,
 ) -> dict[str, Any]:
     """Return the study of algorithms over all combinations of the axes' values."""
+    check_count(len(algorithms) * math.prod(len(each.values) for each in axes) * runs)
     known = {each.name: each.values for each in axes}
     swept = [each for each in axes if len(each.values) > 1]
     first = {each.name: each.values[0] for each in axes}

@@ -21,6 +21,7 @@ from dumbbell.catalogue import Own
 from dumbbell.compare import Setting
 from dumbbell.errors import InputError, placed
 from dumbbell.estimates import Estimate
+from dumbbell.plan.tests import check_count
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName
 from dumbbell.running.executor import Progress
@@ -105,8 +106,9 @@ def advise(
     settings = _settings(setting)
     cross = format_rate(max(1, parse_rate(setting.rate) // CROSS))
     store = results if isinstance(results, Store) else Store(results)
+    times = len({*names, beside}) * runs * (1 + len(_LATE))
+    check_count(len(settings) * times)
     if not large:
-        times = len({*names, beside}) * runs * (1 + len(_LATE))
         places = paths.described(settings, Traffic(beside=beside))
         paths.check_size(places, beside, own, jobs, times=times)
 

@@ -82,7 +82,7 @@ def import_measurement(
         if as_json:
             found.print_json(None)
         return
-    asked = found.campaign(results, Plan(runs=runs))
+    asked = found.campaign(results, Plan.asked(runs=runs))
     outcome = campaign.run(asked, jobs=jobs, retries=0, large=large, brief=True)
     if as_json:
         found.print_json(asked.results())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -86,7 +87,7 @@ def run(
     """
     from dumbbell.campaign import Campaign, beyond
     from dumbbell.cli import campaign as shown
-    from dumbbell.cli import slurm_script
+    from dumbbell.cli import consent, slurm_script
     from dumbbell.cli.workers import workers
     from dumbbell.plans import Plan
     from dumbbell.running import engines
@@ -99,7 +100,7 @@ def run(
             "says how far --until-decided goes", source="--at-most", valid="with --until-decided"
         )
     chosen = engines.named(engine)
-    plan = Plan(quick=quick, runs=runs, seed=seed)
+    plan = Plan.asked(quick=quick, runs=runs, seed=seed)
     part = None if shard is None else Shard.parse(shard)
     if part is not None and until_decided:
         raise InputError("a part alone decides nothing", source="--shard", valid="one of the two")
@@ -112,7 +113,9 @@ def run(
         part,
     )
     if slurm is not None:
-        print(slurm_script.script(slurm, results, asked, sys.argv[1:]), end="")
+        meant = consent.asking(partial(_sized, asked, slurm), large=large)
+        arguments = [*sys.argv[1:], *(["--large"] if meant and not large else [])]
+        print(slurm_script.script(slurm, results, asked, arguments), end="")
         return
     if dry_run:
         _say_extent(asked)
@@ -137,6 +140,13 @@ def run(
         f"Results are in {results}. Next: dumbbell report {shlex.quote(study)}{where_from}",
         soft_wrap=True,
     )
+
+
+def _sized(asked: Campaign, parts: int, meant: bool) -> bool:
+    """Return whether what is large is meant; TooLarge if it is not and so many parts are large."""
+    if not meant:
+        asked.check_size(parts)
+    return meant
 
 
 def _say_extent(asked: Campaign) -> None:

@@ -121,16 +121,18 @@ def simulate(
         _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
     from dumbbell import phases
     from dumbbell.cli import campaign, consent, pages, progress, simulated
+    from dumbbell.plan.tests import check_count
     from dumbbell.plans import Plan
     from dumbbell.running import written
 
     if tables is not None:
         written.check(tables)
+    check_count(perturb or 0)
     read = simulated.read(scenario, changes or [], duration)
     first = read.scenario.seed if seed is None else seed
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
     capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
-    asked = read.campaign(results, engine, Plan(seed=first, runs=runs))
+    asked = read.campaign(results, engine, Plan.asked(seed=first, runs=runs))
     if capture is not None:
         capture.write(asked)
     outcome = campaign.run(asked, jobs=jobs, retries=retries, large=large, brief=True)

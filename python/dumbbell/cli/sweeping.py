@@ -43,7 +43,7 @@ def sweep(
     store.create()
     with of_setting():
         study = experiments.save(content, store.root)
-    asked = Campaign(study, store, engines.named(how.engine), Plan(seed=seed))
+    asked = Campaign(study, store, engines.named(how.engine), Plan.asked(seed=seed))
     outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large)
     _show(asked.results(), how.form)
     pages.tell(asked, how.report)

@@ -19,7 +19,7 @@ from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.layers import Layer, merged, where_said
 from dumbbell.plan.settings import Settings
-from dumbbell.plan.tests import RUNS_MAX, Test, Vary
+from dumbbell.plan.tests import RUNS_MAX, Test, Vary, check_count
 from dumbbell.plan.windows import NamedWindow, Window
 from dumbbell.running.places import Place
 from dumbbell.scenario.model import Reader
@@ -191,15 +191,9 @@ class Plan:
         """
         if isinstance(test, str):
             test = self.test(test)
-        kept = test.quick.where if quick else {}
-        planned = (test.quick.runs if quick else None) or test.runs
+        planned = _repetitions(test, quick, runs)
         layers = list(self._layers(test, quick))
-        return [
-            _point(test, axes, layers, runs or planned)
-            for axes in test.grid_points
-            if grid.matches(axes, kept)
-            and (where is None or grid.matches({"test": test.name, **axes}, where))
-        ]
+        return [_point(test, axes, layers, planned) for axes in _chosen(test, quick, where)]
 
     def _layers(self, test: Test, quick: bool) -> Iterator[tuple[Selection, Layer]]:
         """Yield what the scenarios of a test are made of, and at which grid points.
@@ -252,22 +246,21 @@ class Plan:
             self._check_where(where)
         chosen = self.tests if tests is None else [self.test(name) for name in tests]
         planned: list[PlannedRun] = []
-        left = RUNS_MAX
+        count = 0
+        for test in chosen:
+            own = _repetitions(test, quick, runs)
+            for axes in _chosen(test, quick, where):
+                count += max(own, further.get(_place(test, axes), 0))
+                check_count(count)
         with _uncollected():
             for test in chosen:
                 reader = Reader(folder_of(self.files.path) / test.folder, test.own)
-                points = [
-                    replace(point, runs=max(point.runs, further.get(_place(point), 0)))
-                    for point in self.points(test, quick=quick, where=where, runs=runs)
-                ]
-                left -= sum(point.runs for point in points)
-                if left < 0:
-                    raise _too_many(RUNS_MAX - left)
-                for point in points:
-                    planned += self._repetitions(point, reader, seed)
+                for point in self.points(test, quick=quick, where=where, runs=runs):
+                    repetitions = max(point.runs, further.get(_place(test, point.axes), 0))
+                    planned += self._runs_of(replace(point, runs=repetitions), reader, seed)
         return planned
 
-    def _repetitions(self, point: Point, reader: Reader, seed: int) -> Iterator[PlannedRun]:
+    def _runs_of(self, point: Point, reader: Reader, seed: int) -> Iterator[PlannedRun]:
         try:
             seeds = _seeds(point, seed)
             # The first seed is drawn while the scenario is checked.
@@ -293,15 +286,23 @@ class Plan:
             grid.check(where, _axes(self.tests))
 
 
-def _place(point: Point) -> tuple[str, tuple[tuple[str, str], ...]]:
-    return point.test.name, tuple(point.axes.items())
+def _repetitions(test: Test, quick: bool, runs: int | None) -> int:
+    """Return the repetitions of each grid point of a test; see `Plan.points`."""
+    return runs or (test.quick.runs if quick else None) or test.runs
 
 
-def _too_many(runs: int) -> InputError:
-    return InputError(
-        f"at least {runs:,} runs are planned",
-        valid=f"at most {RUNS_MAX:,} by one plan: --where and --runs ask for fewer",
-    )
+def _chosen(test: Test, quick: bool, where: Selection | None) -> Iterator[Mapping[str, str]]:
+    """Yield the axes of the grid points of a test that are kept; see `Plan.points`."""
+    kept = test.quick.where if quick else {}
+    for axes in test.grid_points:
+        if grid.matches(axes, kept) and (
+            where is None or grid.matches({"test": test.name, **axes}, where)
+        ):
+            yield axes
+
+
+def _place(test: Test, axes: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+    return test.name, tuple(axes.items())
 
 
 @contextmanager

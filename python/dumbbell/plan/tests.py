@@ -21,6 +21,16 @@ from dumbbell.scenario.tables import Table, Title
 RUNS_MAX: Final = 500_000
 """Of a study by one plan, and grid points of a test: what is planned takes 4.5 kB a run."""
 
+
+def check_count(runs: int) -> None:
+    """Raise InputError for more runs than one plan may have, before any of them takes memory."""
+    if runs > RUNS_MAX:
+        raise InputError(
+            f"at least {runs:,} runs are planned",
+            valid=f"at most {RUNS_MAX:,} by one plan: fewer repetitions, values or grid points",
+        )
+
+
 RESERVED_AXES: Final = ("test", "repetition", "key")
 """Columns of the metrics table that no axis may be called."""
 

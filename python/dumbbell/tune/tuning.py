@@ -13,6 +13,7 @@ from dumbbell import catalogue
 from dumbbell.catalogue import Algorithm
 from dumbbell.compare import Setting
 from dumbbell.errors import InputError
+from dumbbell.plan.tests import check_count
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName
 from dumbbell.running.executor import Interrupted, Progress
@@ -73,6 +74,7 @@ class Request:
 
     def settings(self) -> list[Setting]:
         """Return the paths that options describe."""
+        check_count(len(self.rates) * len(self.rtts) * len(self.buffers))
         return [
             Setting(rate, rtt, buffer, self.loss, self.duration, self.stack)
             for rate, rtt, buffer in itertools.product(self.rates, self.rtts, self.buffers)
@@ -201,8 +203,9 @@ def tune(
         request.candidates or CANDIDATES_PER_DIMENSION * len(searched.dimensions),
         front=_is_front(request),
     )
+    times = search.candidates * search.repetitions
+    check_count(len(found) * times)
     if not large:
-        times = search.candidates * search.repetitions
         paths.check_size(found, choice, own, jobs, times=times)
     count = len(runs.objectives) if search.front else 1
     proposer = proposing.proposer(len(searched.dimensions), count, request.seed)
