@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+import msgspec
 import polars as pl
 
 from dumbbell.running import run_folder, thrift
@@ -219,7 +220,7 @@ def forged_tables() -> dict[str, tuple[Forge, str]]:
         "extra": (lambda table: _parquet(table.with_columns(more=1)), "other columns"),
         "order": (lambda table: _parquet(table.select(reversed(table.columns))), "other columns"),
         "texts": (lambda table: _parquet(table.cast({"flow": pl.String})), "other columns"),
-        "signed": (lambda table: _parquet(table.cast({"flow": pl.Int32})), "other types"),
+        "signed": (lambda table: _parquet(table.cast({"flow": pl.Int32})), "is of another type"),
         "lists": (lambda table: _parquet(table.with_columns(pl.concat_list("flow"))), "nested"),
         "deep": (lambda table: _parquet(table.with_columns(flow=_deep(table))), "nested"),
         "fewer rows": (lambda table: _parquet(table.head(1)), "another number of rows"),
@@ -245,9 +246,14 @@ def put_table(folder: Path, name: str, content: bytes, rows: int | None = None) 
 
 def put(folder: Path, run: dict[str, Any], files: dict[str, Any]) -> None:
     """Write what a stored run says of itself and of its files, with digests that fit."""
-    run["digest"] = files["run"] = run_folder._digest(run)
-    (folder / "run.json").write_bytes(run_folder._as_file(run))
-    (folder / "files.json").write_bytes(run_folder._as_file(files))
+    run.pop("digest", None)
+    run["digest"] = files["run"] = run_folder._digest(_texts(run))
+    (folder / "run.json").write_bytes(run_folder._as_file(_texts(run)))
+    (folder / "files.json").write_bytes(run_folder._as_file(_texts(files)))
+
+
+def _texts(content: dict[str, Any]) -> dict[str, bytes | msgspec.Raw]:
+    return {name: json.dumps(value).encode() for name, value in content.items()}
 
 
 def _parquet(table: pl.DataFrame) -> bytes:

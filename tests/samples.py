@@ -15,7 +15,7 @@ from dumbbell import catalogue
 from dumbbell.contract.scenario import Demand, Flow, LinkConfig, Tcp
 from dumbbell.contract.summary import Summary
 from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output
+from dumbbell.running.engine import Output, frame
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -107,11 +107,21 @@ def output(scenario: ResolvedScenario, rows: int = 3) -> Output:
     """Return a small result that depends on the seed."""
     seed = scenario.scenario.seed
     times = pl.Series("time_ns", range(rows), dtype=pl.UInt64)
-    flows = pl.DataFrame(
-        {"time_ns": times, "flow": pl.Series([0] * rows, dtype=pl.UInt32), "seed": [seed] * rows}
-    )
-    queues = pl.DataFrame({"time_ns": times, "backlog_packets": [seed] * rows})
-    return Output(blank(Summary, packets=10), {"flows": flows, "queues": queues})
+    tables = {
+        "flows": pl.DataFrame({"time_ns": times, "sent_segs": [seed] * rows}),
+        "queues": pl.DataFrame({"time_ns": times, "backlog_packets": [seed] * rows}),
+    }
+    whole = {name: completed(name, table) for name, table in tables.items()}
+    return Output(blank(Summary, packets=10), whole)
+
+
+def completed(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with all columns that it has by the schema; those that lacked hold zeros."""
+    columns = catalogue.schema().tables[name]
+    raw = [(each.name, each.dtype, bytes(8 * table.height)) for each in columns]
+    zeros = frame([(key, dtype, zero[: table.height * int(dtype[-1])]) for key, dtype, zero in raw])
+    known = [table[key].cast(zeros.schema[key]) for key in zeros.columns if key in table.columns]
+    return zeros.with_columns(known)
 
 
 class QuickEngine:

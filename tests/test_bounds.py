@@ -10,6 +10,7 @@ import pytest
 import typer
 
 import dumbbell as package
+import small_study
 from calling import Command, assert_refused, caller
 from dumbbell import bounds
 from dumbbell.advise import advise
@@ -171,6 +172,50 @@ def test_on_a_terminal_somebody_is_asked(
     monkeypatch.setattr(typer, "confirm", confirm)
     assert dumbbell("simulate", "a.toml").code == code
     assert asked == ["Run it all the same?"]
+
+
+MANY = str(10**20)
+ONE_PATH = ["--rate", "1mbit", "--rtt", "20ms"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "li2007", "--runs", MANY, "--dry-run"], "--runs: "),
+        (["run", "li2007", "--seed", MANY, "--dry-run"], "--seed: "),
+        (["run", "li2007", "--runs", "499999", "--dry-run"], "runs are planned"),
+        (["run", "li2007", "--runs", "499999", "--slurm", "3"], "runs are planned"),
+        (["simulate", "a.toml", "--runs", MANY, "--large"], "--runs: "),
+        (["simulate", "a.toml", "--perturb", MANY, "--large"], "runs are planned"),
+        (["simulate", "a.toml", "--seed", MANY], "--seed: "),
+        (["compare", "reno", *ONE_PATH, "--seed", MANY], "--seed: "),
+        (["compare", "reno", *ONE_PATH, "--flows", MANY], "number of flows"),
+        (["compare", "reno", *ONE_PATH, "--flows", "1..900+1", "--buffer", "1bdp..900bdp+1bdp"],
+         "at least 4,050,000 runs"),
+        (["advise", *ONE_PATH, "--runs", MANY, "--large"], "runs are planned"),
+        (["tune", "hybla", *ONE_PATH, "--candidates", MANY, "--large"], "runs are planned"),
+    ],
+)  # fmt: skip
+def test_what_no_plan_may_have_is_refused_before_it_is_planned(
+    dumbbell: Command, arguments: list[str], said: str
+) -> None:
+    refused = dumbbell(*arguments)
+    assert_refused(refused)
+    assert said in refused.err
+    assert "at most" in refused.err or "1 to 10000" in refused.err or "less than" in refused.err
+
+
+def test_the_parts_of_a_slurm_script_are_sized(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a.toml").unlink()
+    small_study.write(tmp_path / "studies" / "small")
+    monkeypatch.setattr(bounds, "RUN_PACKETS_MAX", 1.0)
+    command = ["run", "small", "--quick", "--slurm", "2"]
+    refused = dumbbell(*command)
+    assert_refused(refused)
+    assert "without asking" in refused.err
+    assert "--quick --large --shard" in dumbbell(*command, "--large").out
 
 
 def test_calls_of_the_c_library_are_said_whoever_declares_them() -> None:

@@ -21,13 +21,17 @@ from dumbbell.running.result import Run
 from dumbbell.running.result_files import RUN_FILE
 from dumbbell.running.store import Store
 from played import constant, planned, played
+from samples import completed
 
 ASKED = ["goodput_mbit_per_s[1]", "jain", "goodput_sample_iqr_mbit_per_s", "share[nobody]"]
 
 
 def stored(root: Path, plan: PlannedRun, rate: float = 500) -> None:
     run = played(plan, [constant(rate), constant(250)])
-    tables = {name: run.scan(name, named=False).collect() for name in ("flows", "queues", "events")}
+    tables = {
+        name: completed(name, run.scan(name, named=False).collect())
+        for name in ("flows", "queues", "events")
+    }
     Store(root).put(plan.resolved, Output(run.summary, tables))
 
 

@@ -10,6 +10,7 @@ ROOT = Path(dumbbell.__file__).parent
 
 LAYERS = [
     [
+        "shell",
         "errors",
         "synonyms",
         "units",

@@ -31,6 +31,7 @@ from played import (
     with_flows,
     with_table,
 )
+from samples import completed
 
 
 def test_rates_of_two_constant_flows() -> None:
@@ -399,7 +400,8 @@ def test_a_table_has_axes_numbers_and_only_finished_runs(tmp_path: Path) -> None
     for plan in study.runs(where={"algorithm": "reno"}):
         run = played(plan, [constant(600), constant(200)])
         frames = {
-            name: run.scan(name, named=False).collect() for name in ("flows", "queues", "events")
+            name: completed(name, run.scan(name, named=False).collect())
+            for name in ("flows", "queues", "events")
         }
         store.put(plan.resolved, Output(run.summary, frames))
     found = table()

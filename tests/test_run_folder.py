@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import pytest
 from dumbbell import _core, catalogue
 from dumbbell.contract.summary import Summary
 from dumbbell.errors import DamagedResult
-from dumbbell.running import run_folder
+from dumbbell.running import rewriting, run_folder
 from dumbbell.running.engine import Output, frame
 from dumbbell.running.run_folder import content_digest
 from dumbbell.running.store import Store
-from samples import output, resolved
+from dumbbell.scenario.resolve import canonical_json
+from samples import completed, output, resolved
 
 KINDS = ["loss", "mark", "start"]
 
@@ -135,7 +137,7 @@ def test_an_enumeration_that_polars_does_not_know_again_holds_the_same(
         scenario,
         Output(
             Summary(duration_ns=1, flows=(), queues=(), packets=0, doubts=()),
-            {"events": kinds.to_frame()},
+            {"events": completed("events", kinds.to_frame())},
         ),
     )
     assert store.get(scenario.key).events["kind"].dtype == pl.Categorical
@@ -145,10 +147,10 @@ def test_an_enumeration_that_polars_does_not_know_again_holds_the_same(
 def test_tables_that_were_written_anew_are_found_by_what_they_hold(tmp_path: Path) -> None:
     """Their files are intact, so only who reads them sees that they hold something else."""
     store, key = filled(tmp_path / "results")
-    other = output(resolved()).tables["flows"].with_columns(pl.col("seed") + 1)
+    other = output(resolved()).tables["flows"].with_columns(pl.col("sent_segs") + 1)
     folder = next(store.root.glob("runs/??/*"))
     kept = json.loads((folder / "files.json").read_bytes())
-    for table, found in ((other, True), (other.with_columns(pl.col("seed") - 1), False)):
+    for table, found in ((other, True), (other.with_columns(pl.col("sent_segs") - 1), False)):
         content = plainly(table)
         (folder / "flows.parquet").write_bytes(content)
         sha256 = hashlib.sha256(content).hexdigest()
@@ -201,3 +203,19 @@ def test_whatever_lies_there_instead_is_damage_and_replaced(
             store.get(key)
     filled(tmp_path)
     assert files_of(store.root) == intact
+
+
+def test_a_run_is_written_and_read_again_piece_by_piece() -> None:
+    """As plain data, or as a list of all pieces, it would take many times its room."""
+    data = json.loads(resolved({"flow.0.count": 20}).json)
+    data["flows"] *= 100
+    whole = canonical_json(data)
+    texts = rewriting.texts(whole.encode())
+    assert b"".join(rewriting.CANONICAL.of(texts)) == whole.encode()
+    tracemalloc.start()
+    size = sum(map(len, rewriting.IN_FILES.of(texts)))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    written = b"".join(rewriting.IN_FILES.of(texts))
+    assert written.decode() == json.dumps(data, sort_keys=True, indent=1)
+    assert (size, peak < size / 2) == (len(written), True)

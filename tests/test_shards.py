@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+import hostile_folders
 from calling import Command, caller
 from dumbbell.errors import InputError
 from dumbbell.plan.expanding import scenarios
-from dumbbell.running import run_folder, staging
+from dumbbell.running import staging
 from dumbbell.running.shards import Shard
 from dumbbell.running.sizes import expected_packets
 from dumbbell.study.model import Study
@@ -114,12 +115,7 @@ def damage_by_hand(folder: Path) -> None:
     """Change a result so that it is intact but another one."""
     run = json.loads((folder / "run.json").read_text())
     run["summary"]["packets"] += 1
-    del run["digest"]
-    run["digest"] = run_folder._digest(run)
-    (folder / "run.json").write_bytes(run_folder._as_file(run))
-    kept = json.loads((folder / "files.json").read_text())
-    kept["run"] = run["digest"]
-    (folder / "files.json").write_bytes(run_folder._as_file(kept))
+    hostile_folders.put(folder, run, json.loads((folder / "files.json").read_text()))
 
 
 def test_what_is_no_results_folder_is_refused(dumbbell: Command) -> None:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dumbbell import _core, documents, head_comments, kinds, own_algorithms, validation
 from dumbbell.errors import InputError, listed, placed, refused, unknown
 from dumbbell.head_comments import HeadComment
+from dumbbell.shell import quoted
 from dumbbell.synonyms import near_key
 
 BEHAVIOUR: Final[Mapping[str, Any]] = json.loads(_core.behaviour())
@@ -167,7 +168,7 @@ class Algorithm(_Entry):
             if parameter.name == name:
                 return parameter
         names = [parameter.name for parameter in self.parameters]
-        more = f"dumbbell algorithms show {self.path or self.name}"
+        more = f"dumbbell algorithms show {quoted(self.path or self.name)}"
         problem = unknown(f"parameter of {self.name}", name, names, more)
         raise replace(problem, near=near_key(name, names))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from dumbbell import documents
 from dumbbell.errors import InputError
+from dumbbell.shell import quoted
 
 MEASURED: Final = (".pcap", ".pcapng", ".cap", ".flent", ".flent.gz", ".json", ".json.gz")
 """How the names of files end that `dumbbell import` reads."""
@@ -32,23 +32,23 @@ class Kind:
 
 def of_table(path: Path, table: Mapping[str, Any]) -> Kind | None:
     """Return what a TOML file is, by its keys; None if that is no kind of ours."""
-    name = shlex.quote(str(path))
+    name = quoted(path)
     if "study" in table or "test" in table:
         whole = path.parent if path.name == "study.toml" and len(path.parts) > 1 else path
-        return Kind("a study", f"run {shlex.quote(str(whole))}")
+        return Kind("a study", f"run {quoted(whole)}")
     if "network" in table or "flow" in table or "arrivals" in table:
         return Kind("a scenario", f"simulate {name}")
     if "figure" in table or "claim" in table:
-        return Kind("a part of a study", f"run {shlex.quote(str(path.parent))}")
+        return Kind("a part of a study", f"run {quoted(path.parent)}")
     if "parameters" in table and isinstance(table.get("algorithm"), str):
-        choice = shlex.quote(f"{table['algorithm']}@{path}")
+        choice = quoted(f"{table['algorithm']}@{path}")
         return Kind("a preset", f"compare {choice} --rate 100mbit --rtt 40ms")
     return None
 
 
 def of_path(path: Path) -> Kind | None:
     """Return what a file or folder is; None if that is no kind of ours."""
-    name = shlex.quote(str(path))
+    name = quoted(path)
     if documents.is_file(path / "study.toml"):
         return Kind("a study", f"run {name}")
     if documents.is_file(path / "format.json"):
@@ -58,7 +58,7 @@ def of_path(path: Path) -> Kind | None:
 
 def _of_file(path: Path, name: str) -> Kind | None:
     if path.suffix == ".c":
-        return Kind("an algorithm", f"check {name if '/' in name else f'./{name}'}")
+        return Kind("an algorithm", f"check {quoted(path if '/' in str(path) else f'./{path}')}")
     if path.name.endswith(MEASURED):
         return Kind("no TOML file", f"import {name}")
     with suppress(InputError):

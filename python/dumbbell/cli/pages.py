@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from dumbbell.campaign import Campaign
@@ -12,6 +11,7 @@ from dumbbell.cli.parameters import DEFAULT_RESULTS
 from dumbbell.report import site
 from dumbbell.results import Results
 from dumbbell.running import engines
+from dumbbell.shell import quoted
 
 
 def tell(asked: Campaign, report: Path | None) -> None:
@@ -19,7 +19,7 @@ def tell(asked: Campaign, report: Path | None) -> None:
     if report is None:
         folder = asked.store.root
         where = engines.option(asked.engine)
-        where += f" --results {shlex.quote(str(folder))}" if folder != DEFAULT_RESULTS else ""
+        where += f" --results {quoted(folder)}" if folder != DEFAULT_RESULTS else ""
         say.print(f"See it: dumbbell open {asked.study.name}{where}", soft_wrap=True)
         return
     say.print(f"Page: {written(asked.results(), report)}", soft_wrap=True)

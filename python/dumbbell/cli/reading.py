@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from dumbbell.results import Results
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName
 from dumbbell.running.store import Store
+from dumbbell.shell import quoted
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 
@@ -26,7 +26,8 @@ def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
         raise InputError(
             f"holds no run of {study} by this engine ({found.engine.identity})",
             source=str(folder),
-            valid=f"dumbbell run {study}{engines.option(found.engine)}, or --results FOLDER",
+            valid=f"dumbbell run {quoted(study)}{engines.option(found.engine)}, "
+            "or --results FOLDER",
         )
     return found
 
@@ -37,7 +38,7 @@ def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     if found.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
-            f"dumbbell run {shlex.quote(study)}{engines.option(found.engine)}",
+            f"dumbbell run {quoted(study)}{engines.option(found.engine)}",
             soft_wrap=True,
         )
     return found

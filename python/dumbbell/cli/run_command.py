@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -23,6 +22,7 @@ from dumbbell.cli.parameters import (
 )
 from dumbbell.errors import InputError
 from dumbbell.running.choices import AT_MOST, RETRIES, EngineName
+from dumbbell.shell import quoted
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
@@ -135,9 +135,9 @@ def run(
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
     where_from = engines.option(chosen)
-    where_from += f" --results {shlex.quote(str(results))}" if results != DEFAULT_RESULTS else ""
+    where_from += f" --results {quoted(results)}" if results != DEFAULT_RESULTS else ""
     say.print(
-        f"Results are in {results}. Next: dumbbell report {shlex.quote(study)}{where_from}",
+        f"Results are in {results}. Next: dumbbell report {quoted(study)}{where_from}",
         soft_wrap=True,
     )
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from dumbbell.shell import quoted
+
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
 
@@ -40,14 +42,9 @@ def script(parts: int, results: Path, campaign: Campaign, arguments: Sequence[st
         study=campaign.study.name,
         runs=len(campaign.ordered),
         parts=parts,
-        results=shlex.quote(_as_path(f"{results}-of-{campaign.study.name}")),
+        results=quoted(f"{results}-of-{campaign.study.name}"),
         command=shlex.join(["dumbbell", *_without_own(arguments)]),
     )
-
-
-def _as_path(folder: str) -> str:
-    """Return the name of a folder as one that no command takes for an option."""
-    return f"./{folder}" if folder.startswith("-") else folder
 
 
 def _without_own(arguments: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,6 +12,7 @@ from dumbbell.claims.judging import by_verdict
 from dumbbell.claims.readings import Reading
 from dumbbell.labels import listing
 from dumbbell.results import Results
+from dumbbell.shell import quoted
 
 COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
 
@@ -69,7 +69,7 @@ def _about(results: Results, axis: str, order: Sequence[Reading]) -> str:
         f"`dumbbell run {study.called}`. Claims that need no runs, or do not depend on the axis, "
         "count in each. The reading in bold is the one that the study's verdicts rest on. Gained "
         "and lost are the claims that hold in a reading but not in that one, and the reverse. "
-        f"`dumbbell claims {study.name} --over {shlex.quote(axis)} --markdown FILE` writes this "
+        f"`dumbbell claims {study.name} --over {quoted(axis)} --markdown FILE` writes this "
         "page.\n\n"
         f"Most hold, {len(order[0].held)} of {total}, in {markdown.prose(listing(best))}.\n"
     )

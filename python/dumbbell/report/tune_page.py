@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from dumbbell.figures import drawing
 from dumbbell.report import tune_charts as charts
 from dumbbell.report.pages import Pages, Place
+from dumbbell.shell import quoted
 from dumbbell.tune import words
 from dumbbell.tune.tuning import Tuned, preset_file
 
@@ -40,8 +40,8 @@ def write(tuned: Tuned, folder: Path, command: str) -> Path:
         confirmed=[words.cells(line) for line in tuned.confirmed],
         preset=preset,
         preset_text=preset_file(tuned),
-        use=shlex.quote(f"{tuned.search.choice}@{folder / preset}"),
+        use=quoted(f"{tuned.search.choice}@{folder / preset}"),
         command=command,
-        choice=shlex.quote(tuned.search.choice),
+        choice=quoted(tuned.search.choice),
         figures=sorted(drawn),
     )

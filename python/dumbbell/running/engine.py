@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from dumbbell.contract.summary import Summary
 from dumbbell.errors import BroughtDown, Cancelled, EngineError, GivenUp, InputError, TestbedError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.shell import quoted
 
 NONE_U32: Final = 0xFFFF_FFFF
 """Of 32-bit columns: no value."""
@@ -103,7 +103,7 @@ def brought_down(scenario: ResolvedScenario) -> Iterator[None]:
         files = [catalogue.file_of(name, code) for name, code in sources.items()]
         raise BroughtDown(
             f"the process that ran {names} {died}; to find where: "
-            + ", ".join(f"dumbbell check {shlex.quote(file)}" for file in files)
+            + ", ".join(f"dumbbell check {quoted(file)}" for file in files)
         ) from None
 
 

@@ -26,7 +26,7 @@ from dumbbell import catalogue
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.errors import DamagedResult, InputError
-from dumbbell.running import table_checks
+from dumbbell.running import rewriting, table_checks
 from dumbbell.running.engine import NONE_U32, Output
 from dumbbell.running.result_files import (
     FILES_FILE,
@@ -37,7 +37,8 @@ from dumbbell.running.result_files import (
     ResultFiles,
     checked_max,
 )
-from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
+from dumbbell.scenario import facts
+from dumbbell.scenario.resolve import ResolvedScenario, identities
 
 _OF_US: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """What keeps this process from reading any file says nothing of one result."""
@@ -105,17 +106,21 @@ def encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, b
             tables[name] = {"rows": whole.height, "sha256": content_digest(whole)}
             files[name + TABLE_SUFFIX] = {"bytes": len(content), "sha256": _sha256(content)}
             yield name + TABLE_SUFFIX, content
-    run: dict[str, Any] = {
-        "key": scenario.key,
-        "engine": scenario.engine,
-        "schema": catalogue.schema().version,
-        "scenario": json.loads(scenario.json),
-        "summary": msgspec.to_builtins(output.summary),
-        "tables": tables,
-    }
-    run["digest"] = _digest(run)
-    yield FILES_FILE, _as_file({"run": run["digest"], "files": files})
-    yield RUN_FILE, _as_file(run)
+    run = _texts(
+        key=scenario.key,
+        engine=scenario.engine,
+        schema=catalogue.schema().version,
+        summary=output.summary,
+        tables=tables,
+    )
+    run["scenario"] = scenario.json.encode()
+    digest = _digest(run)
+    yield FILES_FILE, _as_file(_texts(run=digest, files=files))
+    yield RUN_FILE, _as_file({**run, **_texts(digest=digest)})
+
+
+def _texts(**values: Any) -> dict[str, bytes | msgspec.Raw]:
+    return {name: msgspec.json.encode(value) for name, value in values.items()}
 
 
 def table_files(run: RunFile) -> dict[str, str]:
@@ -138,23 +143,25 @@ def _described(place: ResultFiles, content: bytes, *, is_wanted: bool) -> RunFil
     # What is of another shape ends here, before it can take memory.
     typed = _TYPED(content)
     run = _as_written(place, RUN_FILE, content)
-    if run["digest"] != _digest(run):
+    if typed.digest != _digest(run):
         raise damaged(place, f"{RUN_FILE} does not match its digest")
-    if run["key"] != place.name:
+    if typed.key != place.name:
         raise damaged(place, "it does not match its name")
     for name in table_files(typed).values():
         checked_max(name)
-    if is_wanted and run["key"] != _key(run):
+    if is_wanted and typed.key != _key(typed, run["scenario"]):
         raise damaged(place, "its key is not that of what it holds")
     return typed
 
 
-def _key(run: Mapping[str, Any]) -> str | None:
+def _key(run: RunFile, scenario: bytes | msgspec.Raw) -> str | None:
     """Return the key of what was run; None if that is nothing that could be run today."""
-    if run["schema"] != catalogue.schema().version:
+    if run.schema != catalogue.schema().version:
         return None
+    text = _joined(rewriting.CANONICAL.of(rewriting.texts(scenario))).decode()
+    names, sources = facts.algorithms(run.scenario), run.scenario.sources
     try:
-        return ResolvedScenario.of(run["scenario"], run["engine"]).key
+        return ResolvedScenario.keyed(text, identities(names, sources), run.engine).key
     except InputError:
         return None
 
@@ -285,25 +292,40 @@ def _parquet(table: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _as_written(place: ResultFiles, name: str, content: bytes) -> dict[str, Any]:
-    """Return one of the two descriptions if it is written as we write it."""
-    found = json.loads(content)
-    if content != _as_file(found):
-        raise damaged(place, f"{name} does not match its digest")
-    return dict(found)
+def _as_written(place: ResultFiles, name: str, content: bytes) -> rewriting.Texts:
+    """Return the values of one of the two descriptions if it is written as we write it."""
+    found = rewriting.texts(content)
+    whole, at = memoryview(content), 0
+    for piece in _file_pieces(found):
+        if whole[at : at + len(piece)] != piece:
+            break
+        at += len(piece)
+    else:
+        if at == len(content):
+            return found
+    raise damaged(place, f"{name} does not match its digest")
 
 
-def _as_file(content: Mapping[str, Any]) -> bytes:
-    # Piece by piece: the pieces of many thousands of flows take ten times the room of their text.
-    text = io.StringIO()
-    json.dump(content, text, sort_keys=True, indent=1)
-    text.write("\n")
-    return text.getvalue().encode()
+def _as_file(texts: rewriting.Texts) -> bytes:
+    return _joined(_file_pieces(texts))
 
 
-def _digest(run: Mapping[str, Any]) -> str:
-    content = {name: value for name, value in run.items() if name != "digest"}
-    return _sha256(canonical_json(content).encode())
+def _file_pieces(texts: rewriting.Texts) -> Iterator[bytes]:
+    yield from rewriting.IN_FILES.of(texts)
+    yield b"\n"
+
+
+def _joined(pieces: Iterator[bytes]) -> bytes:
+    whole = io.BytesIO()
+    whole.writelines(pieces)
+    return whole.getvalue()
+
+
+def _digest(run: rewriting.Texts) -> str:
+    digest = hashlib.sha256()
+    for piece in rewriting.CANONICAL.of({name: run[name] for name in run if name != "digest"}):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 def _sha256(content: bytes) -> str:

@@ -59,7 +59,7 @@ class ResolvedScenario:
         engine = catalogue.ENGINE_VERSION if engine is None else engine
         text = canonical_json(data)
         names = _algorithms(data["flows"])
-        return cls.keyed(text, _identities(names, data.get("sources", {})), engine)
+        return cls.keyed(text, identities(names, data.get("sources", {})), engine)
 
     @classmethod
     def keyed(cls, text: str, identities: str, engine: str) -> ResolvedScenario:
@@ -108,7 +108,7 @@ def _object(values: Mapping[str, str]) -> str:
     return "{" + ",".join(f'"{key}":{values[key]}' for key in sorted(values)) + "}"
 
 
-def _identities(names: Iterable[str], sources: Mapping[str, str]) -> str:
+def identities(names: Iterable[str], sources: Mapping[str, str]) -> str:
     """Return the identities of algorithms by name, as canonical JSON."""
     found = {name: catalogue.described(name, sources.get(name)).identity for name in names}
     return canonical_json(found)
@@ -173,8 +173,8 @@ class Resolution:
         else:
             texts["flows"] = self._flows_text(starts_ns(scenario, seed))
             texts["links"] = self._links_text(scenario, seed)
-        identities = _identities(network.algorithms, self._sources)
-        return ResolvedScenario.keyed(_object(texts), identities, catalogue.ENGINE_VERSION)
+        found = identities(network.algorithms, self._sources)
+        return ResolvedScenario.keyed(_object(texts), found, catalogue.ENGINE_VERSION)
 
     def _links_text(self, scenario: Scenario, seed: int) -> str:
         if scenario.network.edge_rate is None:

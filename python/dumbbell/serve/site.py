@@ -16,6 +16,7 @@ from dumbbell.report.pages import Place
 from dumbbell.running.store import Store
 from dumbbell.serve import difference, overview, run_list
 from dumbbell.serve.picked import LETTERS, Drawn, Gallery, Pick, Picked
+from dumbbell.shell import quoted
 
 _TEMPLATES: Final = files("dumbbell.serve") / "templates"
 _OWN_ASSETS: Final = ("serve.css", "live.js", "found.js")
@@ -38,7 +39,9 @@ class Site:
 
     def overview(self) -> str:
         """Return the first page, whose content is `live`."""
-        return self._page("overview.html.j2", _HOME, folder=self.store.root)
+        return self._page(
+            "overview.html.j2", _HOME, folder=self.store.root, word=quoted(self.store.root)
+        )
 
     def live(self) -> Mapping[str, Any]:
         """Return how far everything is."""

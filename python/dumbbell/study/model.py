@@ -35,6 +35,7 @@ from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
+from dumbbell.shell import quoted
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
 from dumbbell.validation import validate
 
@@ -164,7 +165,7 @@ class Study(Table):
         except InputError:
             is_found = False
         is_file = self._files.path.exists()
-        return self.name if is_found or not is_file else shlex.quote(str(self._files.path))
+        return self.name if is_found or not is_file else quoted(self._files.path)
 
     @property
     def plan(self) -> Plan:

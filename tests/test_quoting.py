@@ -1,0 +1,98 @@
+"""Commands that are shown can be pasted, whatever the names in them are."""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import dumbbell
+from calling import Command, caller
+from dumbbell import kinds
+from dumbbell.running.store import Store
+from dumbbell.serve.site import Site
+from dumbbell.shell import quoted
+from dumbbell.study.model import Study
+
+NAMES = ["a b", "it's", 'say "x"', "$(touch ran)", "`touch ran`", "x;touch ran", "a\nb", "-n", "*"]
+
+STUDY = """
+[study]
+name = "small"
+title = "Small"
+authors = ["A"]
+year = 2026
+[[test]]
+name = "t"
+title = "T"
+axes = { algorithm = ["reno"] }
+[test.scenario]
+duration = "1s"
+network = { rate = "1mbit", rtt = "20ms", queue = "1bdp" }
+flow = [{ algorithm = "{algorithm}" }]
+"""
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shell_takes_a_quoted_word_as_it_is(tmp_path: Path, name: str) -> None:
+    script = f"printf %s {quoted(name)}"
+    said = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, check=True)
+    assert said.stdout.decode() in (name, f"./{name}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_else_quotes() -> None:
+    root = Path(dumbbell.__file__).parent
+    assert [file.name for file in root.rglob("*.py") if "shlex.quote" in file.read_text()] == [
+        "shell.py"
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("suffix", [".c", ".toml", ".pcap"])
+def test_the_command_for_a_file_names_it(command: Command, name: str, suffix: str) -> None:
+    del command  # it has changed the folder
+    path = Path(name + suffix)
+    path.write_text(STUDY)
+    found = kinds.of_path(path)
+    assert found is not None
+    assert shlex.split(found.command)[1] in (str(path), f"./{path}")
+
+
+def test_commands_on_pages_and_in_messages_name_what_they_are_about(
+    command: Command, tmp_path: Path
+) -> None:
+    name = "$(touch ran) `touch ran` it's; touch ran"
+    Path(f"{name}.toml").write_text(STUDY)
+    study = f"{name}.toml"
+    missing = command("claims", study, "--results", f"{name} results")
+    assert shown(missing.err + missing.out, "dumbbell run ")[2] == study
+    said = command("run", study, "--results", f"{name} results")
+    next_one = shown(said.out + said.err, "dumbbell report ")
+    assert next_one[2:5] == [study, "--results", f"{name} results"]
+    assert command("report", study, "--results", f"{name} results", "--output", "pages").code == 0
+    for page in Path("pages").rglob("*.html"):
+        for pasted in re.findall(r"dumbbell (?:run|report|open) [^<\\\n]*", page.read_text()):
+            assert shlex.split(html.unescape(pasted))[2] in (study, "small")
+    assert Study.load(study).called == quoted(study)
+    site = html.unescape(Site(Store(f"{name} results")).overview())
+    assert f"--results {quoted(f'{name} results')}</code>" in site
+    assert not (tmp_path / "ran").exists()
+
+
+def shown(text: str, command: str) -> list[str]:
+    """Return the words of a command in a text."""
+    line = " ".join(text.split("\n"))
+    return shlex.split(line[line.index(command) :].split(", or ")[0].rstrip("."))
