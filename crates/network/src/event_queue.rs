@@ -12,10 +12,38 @@ const FEW: usize = 8;
 /// Half as many are enough in most networks.
 const FEWER: usize = 4;
 
+/// A time and below it the place, so that the least of these is the earliest time at the lowest
+/// place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u64);
+
+impl Key {
+    const PLACE_BITS: u32 = FEW.trailing_zeros();
+    /// No time that is not [`Time::NEVER`] is as late: a scenario and a route take 2^60 ns each.
+    const NEVER: u64 = u64::MAX >> Self::PLACE_BITS;
+
+    #[inline]
+    const fn new(time: Time, place: usize) -> Self {
+        debug_assert!(time.0 < Self::NEVER || time.0 == Time::NEVER.0);
+        Self(time.0 << Self::PLACE_BITS | place as u64)
+    }
+
+    #[inline]
+    const fn time(self) -> Time {
+        let time = self.0 >> Self::PLACE_BITS;
+        if time == Self::NEVER { Time::NEVER } else { Time(time) }
+    }
+
+    #[inline]
+    const fn place(self) -> usize {
+        self.0 as usize % FEW
+    }
+}
+
 /// Times by place, with the earliest known or soon found.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    few: [Time; FEW],
+    few: [Key; FEW],
     sources: usize,
     /// Empty where there are few.
     nodes: Vec<(Time, u32)>,
@@ -26,7 +54,7 @@ impl EventQueue {
     /// So many `sources`, none of which has anything planned.
     #[must_use]
     pub fn new(sources: usize) -> Self {
-        let few = [Time::NEVER; FEW];
+        let few = std::array::from_fn(|place| Key::new(Time::NEVER, place));
         if sources <= FEW {
             return Self { few, sources, nodes: Vec::new(), leaves: 0 };
         }
@@ -45,20 +73,17 @@ impl EventQueue {
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (Time, usize) {
-        // In halves, so that one comparison need not wait for the one before.
-        let earlier = |a: (Time, usize), b: (Time, usize)| if b.0 < a.0 { b } else { a };
-        let at = |place: usize| (self.few[place], place);
-        let half = |place| {
-            earlier(earlier(at(place), at(place + 1)), earlier(at(place + 2), at(place + 3)))
-        };
-        if self.sources <= FEWER {
-            half(0)
+        let [a, b, c, d, e, f, g, h] = self.few;
+        let first = a.min(b).min(c.min(d));
+        let key = if self.sources <= FEWER {
+            first
         } else if self.sources <= FEW {
-            earlier(half(0), half(FEWER))
+            first.min(e.min(f).min(g.min(h)))
         } else {
             let (time, leaf) = self.nodes[1];
-            (time, leaf as usize)
-        }
+            return (time, leaf as usize);
+        };
+        (key.time(), key.place())
     }
 
     /// The time set for a source.
@@ -67,7 +92,7 @@ impl EventQueue {
     pub fn get(&self, source: usize) -> Time {
         match self.nodes.get(self.leaves + source) {
             Some(node) if self.leaves > 0 => node.0,
-            _ => self.few[source],
+            _ => self.few[source].time(),
         }
     }
 
@@ -76,9 +101,9 @@ impl EventQueue {
     #[must_use]
     pub fn earliest_beside(&self, source: usize) -> (Time, usize) {
         if self.leaves == 0 {
-            let others = self.few[..self.sources].iter().enumerate();
-            let others = others.filter(|(other, _)| *other != source);
-            return others.map(|(other, &time)| (time, other)).min().unwrap_or((Time::NEVER, FEW));
+            let others = self.few.iter().filter(|other| other.place() != source);
+            let earliest = *others.min().expect("more than one place");
+            return (earliest.time(), earliest.place());
         }
         let mut node = self.leaves + source;
         let mut winner = (Time::NEVER, u32::MAX);
@@ -93,7 +118,7 @@ impl EventQueue {
     #[inline]
     pub fn set(&mut self, source: usize, time: Time) {
         if self.leaves == 0 {
-            self.few[source] = time;
+            self.few[source] = Key::new(time, source);
         } else {
             self.set_leaf(source, time);
         }

@@ -45,7 +45,7 @@ pub use loss::{
     GilbertElliott, GilbertElliottConfig, LossConfig, LossModel, Losses, ScheduledLoss, Scripted,
     ScriptedDrop,
 };
-pub use network::{Event, Fate, Network};
+pub use network::{Event, Fate, Network, NetworkConfig};
 pub use one_way::{OneWay, OneWayCounters};
 pub use packet::{Direction, Ecn, Flags, Packet};
 pub use policer::{Policer, PolicerConfig};

@@ -52,14 +52,26 @@ pub enum Event {
     Packet(Fate),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
-    /// Packets moved on, but none has reached its host so far.
+    /// A packet moved on, but has not reached its host so far.
     Moved,
     /// Nothing more happens before the end.
     End,
 }
 
-/// Packets that move on between two looks of the caller at anything else.
-const MOVES_MAX: u32 = 1 << 10;
+/// How a network is run.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkConfig {
+    /// What its random numbers come from.
+    pub seed: u64,
+    /// When it stands still.
+    pub end: Time,
+    /// Counters of sampled links are kept so often.
+    pub interval: Option<Span>,
+    /// Whose time it is. Hosts that send as time goes by go on by [`Network::until`].
+    pub drive: Drive,
+    /// Links take shortcuts where they can, which comes to the same.
+    pub shortcuts: bool,
+}
 
 /// The hosts of a group, as far as the network is concerned.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +104,7 @@ pub struct Network {
     /// Of each link, whether it is to be told what departs.
     told: Vec<bool>,
     end: Time,
+    shortcuts: bool,
     /// What will get no further before the end.
     late: Vec<Packet>,
     /// What happened at one time to several packets, until it is asked for.
@@ -99,40 +112,15 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of idle links that stands still after `end`; `paths` holds the routes of
-    /// each flow. Counters of sampled links are kept every `interval`. Hosts that send as
-    /// time goes by ([`Drive::Real`]) go on by [`Self::until`].
+    /// A network of idle links; `paths` holds the routes of each flow.
     ///
     /// # Panics
     /// If a route names a link that does not exist, or has none or more than 255.
     #[must_use]
-    pub fn new(
-        links: &[LinkConfig],
-        paths: &[Path],
-        seed: u64,
-        end: Time,
-        interval: Option<Span>,
-        drive: Drive,
-    ) -> Self {
-        let link = |(stream, config)| Link::new(config, seed, stream, interval);
-        Self::joined((0..).zip(links).map(link).collect(), paths, end, drive)
-    }
-
-    /// As [`Self::new`], but no link is a plain one, which comes to the same.
-    #[must_use]
-    pub fn never_plain(
-        links: &[LinkConfig],
-        paths: &[Path],
-        seed: u64,
-        end: Time,
-        interval: Option<Span>,
-        drive: Drive,
-    ) -> Self {
-        let link = |(stream, config)| Link::never_plain(config, seed, stream, interval);
-        Self::joined((0..).zip(links).map(link).collect(), paths, end, drive)
-    }
-
-    fn joined(links: Vec<Link>, paths: &[Path], end: Time, drive: Drive) -> Self {
+    pub fn new(links: &[LinkConfig], paths: &[Path], config: NetworkConfig) -> Self {
+        let NetworkConfig { end, drive, .. } = config;
+        let link = |(number, link)| Link::new(link, number, &config);
+        let links: Vec<_> = (0..).zip(links).map(link).collect();
         let traits = |link: &Link| LinkTraits {
             is_orderly: link.is_orderly(),
             decides_on_arrival: link.decides_on_arrival(),
@@ -162,6 +150,7 @@ impl Network {
             scheduled,
             service_of,
             end,
+            shortcuts: config.shortcuts,
             late: Vec::new(),
             news: VecDeque::new(),
         }
@@ -190,18 +179,26 @@ impl Network {
         self.plan_group(group);
     }
 
-    /// Asks for [`Fate::Departs`] of every packet that leaves a link which must be asked for its
-    /// next packet; false: it is another link, of which [`Self::departs_by`] tells as much.
-    pub fn tell_departures(&mut self, link: LinkId) -> bool {
-        self.told[link] = !self.links[link].decides_on_arrival();
-        self.told[link]
+    /// Asks for [`Fate::Departs`] of every packet whose departure from a link is not known as soon
+    /// as it has joined ([`Self::departs_by`]).
+    pub fn report_departures(&mut self, link: LinkId) {
+        self.told[link] = true;
     }
 
-    /// When the packet has left that was the last to join a link which decides on arrival.
+    /// Only one flow comes to a link, and no more than `packets` of it ever wait there.
+    pub fn serve_one_flow(&mut self, link: LinkId, packets: u32) {
+        if let Link::Scheduled(link) = &mut self.links[link]
+            && self.shortcuts
+        {
+            link.serve_one_flow(packets);
+        }
+    }
+
+    /// When the packet has left that was the last to join a link, if that is known already.
     #[inline]
     #[must_use]
-    pub fn departs_by(&self, link: LinkId) -> Time {
-        self.links[link].free_at()
+    pub fn departs_by(&self, link: LinkId) -> Option<Time> {
+        self.links[link].departs_by()
     }
 
     /// Whom a link turned away.
@@ -236,19 +233,15 @@ impl Network {
         if let Some(fate) = self.news.pop_front() {
             return Event::Packet(fate);
         }
-        for _ in 0..MOVES_MAX {
-            let (turn, source) = self.events.earliest();
-            if source < self.groups.len() {
-                return self.group_acts(source, turn);
-            }
-            match self.move_on(turn, source) {
-                Fate::UnderWay => {}
-                Fate::Delivered(arrival) => return Event::Data(arrival),
-                Fate::News => return Event::Moved,
-                fate => return Event::Packet(fate),
-            }
+        let (turn, source) = self.events.earliest();
+        if source < self.groups.len() {
+            return self.group_acts(source, turn);
         }
-        Event::Moved
+        match self.move_on(turn, source) {
+            Fate::UnderWay | Fate::News => Event::Moved,
+            Fate::Delivered(arrival) => Event::Data(arrival),
+            fate => Event::Packet(fate),
+        }
     }
 
     #[inline]

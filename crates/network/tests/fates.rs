@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use dumbbell_network::{
-    Arrival, Direction, Drive, Event, Fate, LinkConfig, Network, Packet, Path, Time,
+    Arrival, Direction, Drive, Event, Fate, LinkConfig, Network, NetworkConfig, Packet, Path, Time,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -220,8 +220,10 @@ proptest! {
         drive in prop::sample::select(vec![Drive::Virtual, Drive::Real]),
     ) {
         let paths: Vec<_> = (0..flows).map(|flow| path(links.len() / 2, flow, step_ns)).collect();
-        let mut network = Network::new(&links, &paths, seed, END, None, drive);
-        let is_told = network.tell_departures(0);
+        let config = NetworkConfig { seed, end: END, interval: None, drive, shortcuts: true };
+        let mut network = Network::new(&links, &paths, config);
+        network.report_departures(0);
+        let are_reported = network.departs_by(0).is_none();
         let mut hosts = Hosts::new(&pauses);
         match drive {
             Drive::Virtual => hosts.run_virtually(&mut network),
@@ -232,7 +234,7 @@ proptest! {
             *hosts.held(packet) -= 1;
         }
         let departed = network.counters(0).0.departed_packets;
-        prop_assert_eq!(hosts.departed, if is_told { departed } else { 0 });
+        prop_assert_eq!(hosts.departed, if are_reported { departed } else { 0 });
         for (packet, held) in hosts.sent {
             prop_assert_eq!(held, 0, "{:?} got lost without a word", packet);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dumbbell_network::{Direction, Drive, Event, LinkId, Network, Span, Time};
+use dumbbell_network::{Direction, Drive, Event, LinkId, Network, NetworkConfig, Span, Time};
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
@@ -12,8 +12,10 @@ use crate::recorder::Tables;
 use crate::shortcuts::Shortcuts;
 use crate::{Control, Error};
 
-/// Turns between two looks at connections that may be forgotten.
-const FORGET_TURNS: u32 = 1 << 16;
+/// Events between two looks at whether the run is still wanted.
+const EVENTS_AT_ONCE: u32 = 1 << 8;
+/// As many times there may be connections to forget.
+const FORGET_TURNS: u32 = 1 << 8;
 
 /// A simulation under way.
 pub struct Engine<'a> {
@@ -45,8 +47,9 @@ impl<'a> Engine<'a> {
         let outline = Outline::of(&scenario);
         let (paths, seed) = (scenario.paths(), scenario.seed);
         control.go_on()?;
-        let joined = if shortcuts.link { Network::new } else { Network::never_plain };
-        let mut network = joined(&scenario.links, &paths, seed, end, interval, Drive::Virtual);
+        let drive = Drive::Virtual;
+        let config = NetworkConfig { seed, end, interval, drive, shortcuts: shortcuts.link };
+        let mut network = Network::new(&scenario.links, &paths, config);
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
@@ -61,14 +64,22 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// It was cancelled, or a table is full.
     pub fn run(&mut self) -> Result<(), Error> {
-        let (network, hosts) = (&mut self.network, &mut self.hosts);
-        let has_trains = hosts.has_trains();
         let mut turns = 0_u32;
-        while !hosts.is_cancelled() {
+        while !self.hosts.is_cancelled() && !self.take_turn() {
             turns = turns.wrapping_add(1);
             if turns % FORGET_TURNS == 0 {
-                hosts.forget_what_is_over(network);
+                self.hosts.forget_what_is_over(&self.network);
             }
+        }
+        self.hosts.recorder.check()?;
+        if self.hosts.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Lets the next events happen; gives whether the run is over.
+    fn take_turn(&mut self) -> bool {
+        let (network, hosts) = (&mut self.network, &mut self.hosts);
+        let has_trains = hosts.has_trains();
+        for _ in 0..EVENTS_AT_ONCE {
             if has_trains && hosts.take_train(network) {
                 continue;
             }
@@ -83,12 +94,11 @@ impl<'a> Engine<'a> {
                 Event::Moved => {}
                 Event::End => {
                     hosts.finish(self.end, network);
-                    break;
+                    return true;
                 }
             }
         }
-        hosts.recorder.check()?;
-        if hosts.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+        false
     }
 
     /// Everything recorded.

@@ -32,7 +32,7 @@ pub struct FlowState {
     pub spec: Flow,
     pub ends: Ends,
     /// That of its host, where its sender wants to know what leaves it.
-    pub interface: Option<Interface>,
+    pub interface: Option<LinkId>,
     pub ended: Option<Time>,
     pub stop_pending: bool,
     pub counters: Counters,
@@ -100,21 +100,12 @@ pub struct Told {
 /// What a sender knows of its host and its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
-    /// Its interface.
-    pub interface: Option<Interface>,
+    /// Its interface, the first link that the flow's data passes.
+    pub interface: Option<LinkId>,
     /// What its first link adds to each packet.
     pub overhead_bytes: u32,
     /// Round-trip propagation time, as the handshake would measure.
     pub base_rtt: Span,
-}
-
-/// The interface of a sender's host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interface {
-    /// Its link, the first that the flow's data passes.
-    pub link: LinkId,
-    /// The network says of each packet when it departs; else that is known as soon as it joins.
-    pub is_told: bool,
 }
 
 /// Both ends of a flow of datagrams.
@@ -131,32 +122,47 @@ pub struct DatagramEnds {
 impl Host {
     /// The sending hosts of a scenario's flows.
     pub fn all(scenario: &Scenario, network: &mut Network) -> Vec<Self> {
-        let host = |flow: &Flow| Self::of(flow, &scenario.links, network);
+        let mut users = vec![0; scenario.links.len()];
+        for flow in &scenario.flows {
+            let hops = flow.forward.hops.iter().chain(&flow.reverse.hops);
+            hops.for_each(|hop| users[hop.link] += 1);
+        }
+        let host = |flow: &Flow| Self::of(flow, &scenario.links, &users, network);
         scenario.flows.iter().map(host).collect()
     }
 
-    fn of(flow: &Flow, links: &[LinkConfig], network: &mut Network) -> Self {
+    /// `users` counts the routes over each link.
+    fn of(flow: &Flow, links: &[LinkConfig], users: &[u32], network: &mut Network) -> Self {
         let delay = |route: &Route| {
             let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
             hops.fold(route.delay, |total, delay| total + delay)
         };
         let first = flow.forward.hops[0];
-        let watches = match &flow.transport {
-            Transport::Tcp(tcp) => {
-                tcp.stack.resolve().expect("a checked stack").tsq_bytes.is_some()
-            }
-            Transport::Udp(_) => false,
+        let tsq_bytes = match &flow.transport {
+            Transport::Tcp(tcp) => tcp.stack.resolve().expect("a checked stack").tsq_bytes,
+            Transport::Udp(_) => None,
         };
+        let overhead_bytes = u32::from(links[first.link].overhead_bytes);
         // What is some way off is not in the host.
-        let has_interface = watches && links[first.link].interface && first.delay == Span::ZERO;
-        let interface = has_interface
-            .then(|| Interface { link: first.link, is_told: network.tell_departures(first.link) });
-        Self {
-            interface,
-            overhead_bytes: u32::from(links[first.link].overhead_bytes),
-            base_rtt: delay(&flow.forward) + delay(&flow.reverse),
-        }
+        let is_interface = links[first.link].interface && first.delay == Span::ZERO;
+        let interface = tsq_bytes.filter(|_| is_interface).map(|tsq_bytes| {
+            network.report_departures(first.link);
+            if users[first.link] == 1 {
+                let wire_bytes = u32::from(flow.packet_bytes) + overhead_bytes;
+                network.serve_one_flow(first.link, waiting_max(tsq_bytes.get(), wire_bytes));
+            }
+            first.link
+        });
+        Self { interface, overhead_bytes, base_rtt: delay(&flow.forward) + delay(&flow.reverse) }
     }
+}
+
+/// How many packets of a flow wait in its host at most: what TCP small queues allow, twice for
+/// retransmissions, the chunk that exceeds it, and as much for probes, which never wait.
+fn waiting_max(tsq_bytes: u64, wire_bytes: u32) -> u32 {
+    const CHUNK_BYTES: u64 = 1 << 16;
+    let bytes = tsq_bytes.saturating_add(CHUNK_BYTES).saturating_mul(2);
+    u32::try_from(bytes / u64::from(wire_bytes)).unwrap_or(u32::MAX)
 }
 
 impl Ends {

@@ -319,7 +319,7 @@ impl<'a> AllHosts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dumbbell_network::Drive;
+    use dumbbell_network::{Drive, NetworkConfig};
     use serde_json::{Value, json};
 
     /// One flow over a link that takes no time.
@@ -349,7 +349,9 @@ mod tests {
         let scenario = scenario(transport);
         let end = Time::ZERO + scenario.duration_ns;
         let (links, paths) = (&scenario.links, scenario.paths());
-        let mut network = Network::new(links, &paths, 1, end, None, Drive::Virtual);
+        let config =
+            NetworkConfig { seed: 1, end, interval: None, drive: Drive::Virtual, shortcuts: true };
+        let mut network = Network::new(links, &paths, config);
         let mut hosts =
             AllHosts::new(scenario.clone(), Shortcuts::default(), &control, &mut network);
         cancelled_by(&control.cancelled);

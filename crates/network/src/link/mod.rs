@@ -17,9 +17,10 @@ mod scheduled;
 use crate::delay_histograms::QueueDelays;
 use crate::drops::Drops;
 use crate::link_config::LinkConfig;
+use crate::network::NetworkConfig;
 use crate::packet::Packet;
 use crate::random::Random;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 use self::general::GeneralLink;
 use self::meter::Meter;
@@ -64,40 +65,18 @@ pub enum Link {
 const STREAMS: u64 = 8;
 
 impl Link {
-    /// An idle link, the `number`th of the network, whose random numbers come from
-    /// `seed`; if it is to be sampled, its counters are kept every `interval`.
+    /// An idle link, the `number`th of a network.
     #[must_use]
-    pub fn new(config: &LinkConfig, seed: u64, number: u64, interval: Option<Span>) -> Self {
-        let random = |part| Random::new(seed, STREAMS * number + part);
-        let meter = Meter::new(interval.filter(|_| config.sampled));
-        if let Some(link) = ScheduledLink::new(config, meter, random) {
+    pub fn new(config: &LinkConfig, number: u64, network: &NetworkConfig) -> Self {
+        let random = |part| Random::new(network.seed, STREAMS * number + part);
+        let meter = || Meter::new(network.interval.filter(|_| config.sampled));
+        if let Some(link) = ScheduledLink::new(config, meter(), random) {
             return Self::Scheduled(Box::new(link));
         }
-        let meter = Meter::new(interval.filter(|_| config.sampled));
-        match PlainLink::new(config, meter, random) {
+        match PlainLink::new(config, meter(), random).filter(|_| network.shortcuts) {
             Some(link) => Self::Plain(link),
-            None => Self::general(config, seed, number, interval),
+            None => Self::General(Box::new(GeneralLink::new(config, meter(), random))),
         }
-    }
-
-    /// As [`Self::new`], but a general link where a plain one would do, which comes to the same.
-    #[must_use]
-    pub fn never_plain(
-        config: &LinkConfig,
-        seed: u64,
-        number: u64,
-        interval: Option<Span>,
-    ) -> Self {
-        match Self::new(config, seed, number, interval) {
-            Self::Plain(_) => Self::general(config, seed, number, interval),
-            other => other,
-        }
-    }
-
-    fn general(config: &LinkConfig, seed: u64, number: u64, interval: Option<Span>) -> Self {
-        let random = |part| Random::new(seed, STREAMS * number + part);
-        let meter = Meter::new(interval.filter(|_| config.sampled));
-        Self::General(Box::new(GeneralLink::new(config, meter, random)))
     }
 
     fn meter(&self) -> &Meter {
@@ -148,14 +127,14 @@ impl Link {
         !matches!(self, Self::Scheduled(_))
     }
 
-    /// When it has sent everything that it has decided to send.
+    /// When the packet has left that was the last to join, if that is known.
     #[inline]
     #[must_use]
-    pub fn free_at(&self) -> Time {
+    pub fn departs_by(&self) -> Option<Time> {
         match self {
-            Self::Plain(link) => link.free_at(),
-            Self::General(link) => link.free_at(),
-            Self::Scheduled(link) => link.free_at(),
+            Self::Plain(link) => Some(link.free_at()),
+            Self::General(link) => Some(link.free_at()),
+            Self::Scheduled(link) => link.departs_by(),
         }
     }
 

@@ -10,6 +10,9 @@ impl Network {
     /// Takes a packet into a scheduler's queue. What is to be sent before it comes must
     /// be chosen without it.
     pub(super) fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+        if let Some(at) = self.scheduled_link(link).pass(time, packet) {
+            return self.go_on(at, packet.advanced());
+        }
         let service = self.service_of[link] as usize;
         if self.events.get(service) <= time {
             return self.enter_after_service(time, packet, link);
@@ -122,7 +125,24 @@ impl Network {
         let has_given_up = scheduled.has_given_up();
         let next = if next > self.end { Time::NEVER } else { next };
         self.events.set(self.service_of[link] as usize, next);
-        let before = if has_given_up { self.give_up(now, link, false) } else { Fate::UnderWay };
+        match served {
+            Some((at, packet)) if !has_given_up && !self.told[link] => {
+                self.go(at, packet.advanced())
+            }
+            _ => self.leave(now, link, served, sent),
+        }
+    }
+
+    /// A packet leaves a scheduler that gave others up, or whose departures are reported.
+    #[inline(never)]
+    fn leave(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        served: Option<(Time, Packet)>,
+        sent: Time,
+    ) -> Fate {
+        let before = self.give_up(now, link, false);
         let Some((at, packet)) = served else { return before };
         let before = if self.told[link] {
             let departs = Fate::Departs(Arrival { time: sent, packet }, link);
@@ -131,10 +151,7 @@ impl Network {
             before
         };
         let mark = self.news.len();
-        let fate = self.go(at, packet.advanced());
-        if fate == Fate::UnderWay {
-            return before;
-        }
+        let fate = self.go_on(at, packet.advanced());
         self.both(before, mark, fate)
     }
 
@@ -146,7 +163,6 @@ impl Network {
     }
 
     /// What a scheduler gave up, on an arrival or as it sent a packet.
-    #[cold]
     fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
         let mut all = Fate::UnderWay;
         while let Some(packet) = self.scheduled_link(link).take_given_up(time, on_arrival) {

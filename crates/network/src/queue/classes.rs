@@ -179,7 +179,7 @@ fn whose_turn(classes: &mut [Class], turn: &mut usize, turns: &Turns) -> usize {
         } else if class.credit_bytes > 0 {
             return *turn;
         }
-        *turn = (*turn + 1) % turns.weights.len();
+        *turn = if *turn + 1 == turns.weights.len() { 0 } else { *turn + 1 };
         let weight = turns.weights[*turn];
         classes[*turn].credit_bytes += i64::from(turns.quantum_bytes) * i64::from(weight);
     }

@@ -94,6 +94,14 @@ impl Law {
         self.largest_bytes = self.largest_bytes.max(wire_bytes);
     }
 
+    /// Whether a packet that joins an empty queue goes on as it came if it waits so long. As the
+    /// last packet of a queue always does, nothing is to be remembered of it but its size.
+    #[inline]
+    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        self.sees(wire_bytes);
+        wait < self.target
+    }
+
     /// Gives the next packet of a list (section 5.5).
     #[inline]
     pub fn dequeue(
@@ -234,6 +242,17 @@ impl CoDel {
             list: List::default(),
             limit,
         }
+    }
+
+    /// See [`super::AnyScheduler::passes`].
+    #[inline]
+    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
+    }
+
+    /// How much it holds.
+    pub const fn limit(&self) -> Option<Limit> {
+        self.limit
     }
 }
 

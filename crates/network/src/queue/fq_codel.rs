@@ -95,6 +95,17 @@ impl FqCoDel {
         }
     }
 
+    /// See [`super::AnyScheduler::passes`].
+    #[inline]
+    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
+    }
+
+    /// How much it holds.
+    pub const fn limit(&self) -> Option<Limit> {
+        self.limit
+    }
+
     /// The queue of a packet's flow and direction (section 4.1): the finaliser of
     /// SplitMix64 (Steele, Lea and Flood 2014) over both and the salt.
     #[inline]

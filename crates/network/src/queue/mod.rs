@@ -139,7 +139,32 @@ impl AnyScheduler {
             | Discipline::Pie(_) => return None,
         })
     }
+
+    /// Whether a packet goes on as it came that finds no other in the queue, and would wait so
+    /// long for the transmitter; no other flow may come.
+    #[inline]
+    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        match self {
+            Self::CoDel(codel) => codel.passes(wire_bytes, wait),
+            Self::FqCoDel(fq_codel) => fq_codel.passes(wire_bytes, wait),
+            Self::Fq(_) | Self::Classes(_) => false,
+        }
+    }
+
+    /// Whether there is always room for `packets`, however large they are.
+    #[must_use]
+    pub fn holds(&self, packets: u32) -> bool {
+        let limit = match self {
+            Self::CoDel(codel) => codel.limit(),
+            Self::FqCoDel(fq_codel) => fq_codel.limit(),
+            Self::Fq(_) | Self::Classes(_) => return false,
+        };
+        limit.is_none_or(|limit| limit.holds(packets, u64::from(packets) * BYTES_MAX))
+    }
 }
+
+/// No packet has more on the wire.
+const BYTES_MAX: u64 = 2 * u16::MAX as u64;
 
 impl Scheduler for AnyScheduler {
     #[inline]

@@ -1,7 +1,9 @@
 //! The network in real time: what is sent as time goes by arrives as a queue in theory
 //! would have it, however seldom it is looked at.
 
-use dumbbell_network::{Direction, Drive, Fate, LinkConfig, Network, Packet, Path, Time};
+use dumbbell_network::{
+    Direction, Drive, Fate, LinkConfig, Network, NetworkConfig, Packet, Path, Time,
+};
 use proptest::prelude::*;
 
 const RATE_BPS: u64 = 8_000_000;
@@ -31,7 +33,9 @@ fn network(discipline: &str, flows: u64, step_ns: u64) -> Network {
     };
     let paths: Vec<Path> =
         (0..flows).map(|flow| Path { forward: route(flow * step_ns), reverse: None }).collect();
-    Network::new(&[link(discipline)], &paths, 1, END, None, Drive::Real)
+    let (interval, drive) = (None, Drive::Real);
+    let config = NetworkConfig { seed: 1, end: END, interval, drive, shortcuts: true };
+    Network::new(&[link(discipline)], &paths, config)
 }
 
 /// Sends packets (at, flow), given in order of time, and looks at the network only then;

@@ -56,9 +56,6 @@ impl AllHosts<'_> {
             .with_ecn(ecn_of(connection.sender.marks_new()))
             .with_note(note_of(now));
         for _ in 0..count {
-            if self.is_cancelled() {
-                return;
-            }
             let fate = network.send(now, data);
             self.follow(fate, network);
             data = data.following();

@@ -6,7 +6,7 @@ use dumbbell_tcp::{Segment, clock};
 
 use super::AllHosts;
 use crate::app::Message;
-use crate::flow::{Connection, Ends, Interface, ecn_of, sender_of};
+use crate::flow::{Connection, Ends, ecn_of, sender_of};
 use crate::wire::ack_of;
 
 impl AllHosts<'_> {
@@ -132,12 +132,13 @@ impl AllHosts<'_> {
     /// has decided that, and has not turned it away.
     fn note_departure(&mut self, packet: Packet, fate: Fate, network: &Network) {
         let flow = &mut self.flows[packet.flow() as usize];
-        let Some(Interface { link, is_told: false }) = flow.interface else { return };
+        let Some(link) = flow.interface else { return };
         let is_lost = matches!(fate, Fate::Lost(_, at, _) if at == link);
         if let Ends::Tcp(connection) = &mut flow.ends
+            && let Some(departs) = network.departs_by(link)
             && !is_lost
         {
-            connection.sender.leaves_host(network.departs_by(link));
+            connection.sender.leaves_host(departs);
         }
     }
 
@@ -146,9 +147,7 @@ impl AllHosts<'_> {
         let Arrival { time, packet } = arrival;
         let index = packet.flow() as usize;
         let flow = &mut self.flows[index];
-        if packet.direction() == Direction::Reverse
-            || flow.interface.is_none_or(|interface| interface.link != link)
-        {
+        if packet.direction() == Direction::Reverse || flow.interface != Some(link) {
             return;
         }
         if let Ends::Tcp(connection) = &mut flow.ends {

@@ -142,6 +142,26 @@ prop_compose! {
     }
 }
 
+/// Queues of hosts, of which schedulers take a shortcut while packets wait for less than the target.
+fn any_edge_queue() -> impl Strategy<Value = Value> {
+    let delays = |kind: &str, target_us: u64| json!({"kind": kind, "target_ns": target_us * 1_000, "interval_ns": 2_000_000, "ecn": true});
+    let fq_codel = move |target_us| {
+        let mut discipline = delays("fq-codel", target_us);
+        discipline["queues"] = json!(16);
+        discipline["quantum_bytes"] = json!(1_514);
+        discipline
+    };
+    let discipline = one_of(&[
+        json!({"kind": "fifo"}),
+        fq_codel(5_000),
+        fq_codel(100),
+        delays("codel", 5_000),
+        delays("codel", 100),
+    ]);
+    discipline
+        .prop_map(|discipline| json!({"limit": {"packets": 10_240}, "discipline": discipline}))
+}
+
 prop_compose! {
     /// A dumbbell without trouble: plain links, round-trip times that several flows share, and
     /// often nothing but full queues that loses a packet.
@@ -156,7 +176,8 @@ prop_compose! {
         back in one_of(&[1u64, 1, 1, 20, 50]),
         queue in prop_oneof![Just(json!(null)), (1u32..300).prop_map(|limit| json!({"packets": limit}))],
         loss in any_losses(),
-        edge in prop::option::weighted(0.1, one_of(&[120_000_000u64, 1_200_000_000])),
+        edge in prop::option::weighted(0.2, one_of(&[120_000_000u64, 1_200_000_000])),
+        edge_queue in any_edge_queue(),
         host_delay_us in one_of(&[0u64, 0, 1, 1_000]),
         interval_ms in one_of(&[None, Some(1u64), Some(50)]),
         profile in one_of(&["linux-6", "linux-6", "linux-2.6.6"]),
@@ -185,6 +206,7 @@ prop_compose! {
         short["network"]["queue"] = queue;
         short["network"]["reverse_rate_bps"] = json!(rate / back);
         short["network"]["edge_rate_bps"] = json!(edge);
+        short["network"]["edge_queue"] = edge_queue;
         short["network"]["host_delay_ns"] = json!(host_delay_us * 1_000);
         short["network"]["loss"] = loss;
         short["record"] = json!({

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, LinkId, Network, OneWay, Packet,
-    Path, QueueDelays, Span, Time,
+    Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, LinkId, Network, NetworkConfig,
+    OneWay, Packet, Path, QueueDelays, Span, Time,
 };
 use dumbbell_record::{DatagramSample, Event, EventKind, RowLimits, Rows};
 use dumbbell_workload::{Flow, Scenario, Transport};
@@ -134,8 +134,9 @@ impl<'a> Emulator<'a> {
             .iter()
             .map(|flow| Path { forward: flow.forward.clone(), reverse: Some(flow.reverse.clone()) })
             .collect();
-        let mut network =
-            Network::new(&scenario.links, &paths, scenario.seed, end, interval, Drive::Real);
+        let (seed, drive) = (scenario.seed, Drive::Real);
+        let config = NetworkConfig { seed, end, interval, drive, shortcuts: true };
+        let mut network = Network::new(&scenario.links, &paths, config);
         if let Some(delays) = scenario.queue_delays() {
             for link in sampled_links(scenario) {
                 network.keep_delays(link, delays.clone());

@@ -1,8 +1,8 @@
 //! The network by itself, as the testbed's emulator drives it: in real time, its hosts strangers.
 
 use dumbbell_network::{
-    Direction, Drive, DropCause, Ecn, Fate, LinkConfig, Network, Packet, Path, Random, Route, Span,
-    Time,
+    Direction, Drive, DropCause, Ecn, Fate, LinkConfig, Network, NetworkConfig, Packet, Path,
+    Random, Route, Span, Time,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -32,8 +32,9 @@ pub fn cases() -> Vec<(String, Value)> {
 /// Three flows, one of them over a link of its own, and answers to some of their packets.
 pub fn drive(links: &Value, digest: &mut Sha256) {
     let links: Vec<LinkConfig> = serde_json::from_value(links.clone()).expect("links");
-    let mut network =
-        Network::new(&links, &paths(), 1, END, Some(Span::from_millis(100)), Drive::Real);
+    let (interval, drive) = (Some(Span::from_millis(100)), Drive::Real);
+    let config = NetworkConfig { seed: 1, end: END, interval, drive, shortcuts: true };
+    let mut network = Network::new(&links, &paths(), config);
     let mut random = Random::new(7, 7);
     let mut now = Time::ZERO;
     for number in 0..PACKETS {
