@@ -41,13 +41,6 @@ impl<T: Copy + Default> Fifo<T> {
         (self.popped < self.pushed).then(|| self.get(self.popped))
     }
 
-    /// The entry pushed last.
-    #[inline]
-    #[must_use]
-    pub fn back(&self) -> Option<T> {
-        (self.popped < self.pushed).then(|| self.get(self.pushed - 1))
-    }
-
     /// Adds an entry before all those at the end that are `after` it; gives whether it is the
     /// next to be popped.
     #[inline]
@@ -84,14 +77,6 @@ impl<T: Copy + Default> Fifo<T> {
         self.popped = self.pushed;
     }
 
-    /// Removes and gives the entry at the front, if there is one.
-    #[inline]
-    pub fn pop(&mut self) -> Option<T> {
-        let entry = self.front()?;
-        self.popped += 1;
-        Some(entry)
-    }
-
     /// All entries, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (self.popped..self.pushed).map(|number| self.get(number))
@@ -126,7 +111,8 @@ mod tests {
             let (mut fifo, mut model) = (Fifo::new(), VecDeque::new());
             for (value, pop) in (0u64..).zip(pops) {
                 if pop && !model.is_empty() {
-                    prop_assert_eq!(fifo.pop(), model.pop_front());
+                    prop_assert_eq!(fifo.front(), model.pop_front());
+                    fifo.skip();
                 } else {
                     prop_assert_eq!(fifo.iter().count(), model.len());
                     fifo.push(value);

@@ -19,6 +19,7 @@ mod link_config;
 mod loss;
 mod merge_queue;
 mod network;
+mod network_config;
 mod occupancy;
 mod one_way;
 mod packet;
@@ -33,34 +34,22 @@ mod train;
 mod transmitter;
 mod units;
 
-pub use chance::Chance;
 pub use check::Check;
-pub use delay_histograms::{DelayCount, DelayHistograms, Periods, QueueDelays};
-pub use delays::{Batch, Delays, Jitter, Reorder, ReorderConfig};
-pub use drops::{Drops, FlowDrops};
+pub use delay_histograms::{DelayCount, Periods, QueueDelays};
+pub use drops::Drops;
 pub use event_queue::EventQueue;
 pub use link::{DropCause, LinkCounters};
 pub use link_config::LinkConfig;
-pub use loss::{
-    GilbertElliott, GilbertElliottConfig, LossConfig, LossModel, Losses, ScheduledLoss, Scripted,
-    ScriptedDrop,
-};
-pub use network::{Event, Fate, Network, NetworkConfig};
+pub use network::{Event, Network, Outcome};
+pub use network_config::NetworkConfig;
 pub use one_way::{OneWay, OneWayCounters};
 pub use packet::{Direction, Ecn, Flags, Packet};
-pub use policer::{Policer, PolicerConfig};
-pub use queue::{
-    Admission, Backlog, ClassOf, Classes, ClassesConfig, CoDel, CoDelConfig, Discipline,
-    EcnClasses, Fq, FqCoDel, FqCoDelConfig, FqConfig, Limit, Manager, Pie, PieConfig, Precedence,
-    QueueConfig, Queued, Red, RedConfig, Scheduler, Serve, Turns, Verdict,
-};
+pub use queue::{ClassOf, ClassesConfig, Discipline, Limit};
 pub use random::Random;
 pub use route::{Arrival, GroupId, Hop, LinkId, Path, Route};
 pub use routing::Drive;
-pub use schedule::{Schedule, Steps};
+pub use schedule::Steps;
 pub use serializer::Serializer;
 pub use train::{DirectPath, Train};
-pub use transmitter::{
-    RateConfig, Stepped, TokenBucket, TokenBucketConfig, Trace, TraceConfig, Transmitter,
-};
+pub use transmitter::{RateConfig, Stepped};
 pub use units::{Rate, Span, Time};

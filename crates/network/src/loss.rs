@@ -161,13 +161,13 @@ impl LossModel {
 
 /// The loss models that a packet meets, one after the other.
 #[derive(Clone, Debug)]
-pub struct Losses {
+pub struct LossModels {
     models: Vec<LossModel>,
     /// The next packets, which no model loses; all have counted them already.
     spared: u64,
 }
 
-impl Losses {
+impl LossModels {
     /// All before their first packet.
     #[must_use]
     pub const fn new(models: Vec<LossModel>) -> Self {

@@ -18,14 +18,15 @@ use crate::event_queue::EventQueue;
 use crate::link::{DropCause, Link, LinkCounters, Passage, PlainLink};
 use crate::link_config::LinkConfig;
 use crate::merge_queue::MergeQueue;
+use crate::network_config::NetworkConfig;
 use crate::packet::{Ecn, Packet};
 use crate::route::{Arrival, GroupId, LinkId, Path};
-use crate::routing::{Drive, GroupPlan, HopKind, LinkTraits, NextHop, RoutingTable};
+use crate::routing::{GroupPlan, HopKind, LinkTraits, NextHop, RoutingTable};
 use crate::units::{Span, Time};
 
 /// What became of a packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// It is on its way.
     UnderWay,
     /// It is at its host, by the time of that host; in virtual time it is data for a receiver.
@@ -33,12 +34,12 @@ pub enum Fate {
     /// It was lost on a link.
     Lost(Arrival, LinkId, DropCause),
     /// There is now another of it; said before what becomes of either.
-    Doubled(Packet),
+    Duplicated(Packet),
     /// It leaves the transmitter of a link then of which that is asked for; said before what
-    /// becomes of it. See [`Network::tell_departures`].
+    /// becomes of it. See [`Network::report_departures`].
     Departs(Arrival, LinkId),
-    /// Several things happened, to this and to other packets: see [`Network::news`].
-    News,
+    /// Several things happened, to this and to other packets: see [`Network::next_outcome`].
+    Several,
 }
 
 /// What happens next in virtual time.
@@ -49,28 +50,13 @@ pub enum Event {
     /// Data reaches a receiver that hears at once.
     Data(Arrival),
     /// Something else happened that hosts must hear of before anything else reaches them.
-    Packet(Fate),
+    Outcome(Outcome),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
     /// A packet moved on, but has not reached its host so far.
-    Moved,
+    Forwarded,
     /// Nothing more happens before the end.
     End,
-}
-
-/// How a network is run.
-#[derive(Clone, Copy, Debug)]
-pub struct NetworkConfig {
-    /// What its random numbers come from.
-    pub seed: u64,
-    /// When it stands still.
-    pub end: Time,
-    /// Counters of sampled links are kept so often.
-    pub interval: Option<Span>,
-    /// Whose time it is. Hosts that send as time goes by go on by [`Network::until`].
-    pub drive: Drive,
-    /// Links take shortcuts where they can, which comes to the same.
-    pub shortcuts: bool,
 }
 
 /// The hosts of a group, as far as the network is concerned.
@@ -101,14 +87,14 @@ pub struct Network {
     service_of: Vec<u32>,
     /// Turns of the queues, then of those links.
     events: EventQueue,
-    /// Of each link, whether it is to be told what departs.
-    told: Vec<bool>,
+    /// Of each link, whether it reports what departs.
+    reports: Vec<bool>,
     end: Time,
     shortcuts: bool,
     /// What will get no further before the end.
     late: Vec<Packet>,
     /// What happened at one time to several packets, until it is asked for.
-    news: VecDeque<Fate>,
+    outcomes: VecDeque<Outcome>,
 }
 
 impl Network {
@@ -138,7 +124,7 @@ impl Network {
             service_of[link] = (sources + place) as u32;
         }
         Self {
-            told: vec![false; links.len()],
+            reports: vec![false; links.len()],
             links,
             hops,
             stride,
@@ -152,7 +138,7 @@ impl Network {
             end,
             shortcuts: config.shortcuts,
             late: Vec::new(),
-            news: VecDeque::new(),
+            outcomes: VecDeque::new(),
         }
     }
 
@@ -179,10 +165,10 @@ impl Network {
         self.plan_group(group);
     }
 
-    /// Asks for [`Fate::Departs`] of every packet whose departure from a link is not known as soon
+    /// Asks for [`Outcome::Departs`] of every packet whose departure from a link is not known as soon
     /// as it has joined ([`Self::departs_by`]).
     pub fn report_departures(&mut self, link: LinkId) {
-        self.told[link] = true;
+        self.reports[link] = true;
     }
 
     /// Only one flow comes to a link, and no more than `packets` of it ever wait there.
@@ -216,31 +202,31 @@ impl Network {
 
     /// Sends a packet from its host at `now`, by the time of its group.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: Packet) -> Fate {
+    pub fn send(&mut self, now: Time, packet: Packet) -> Outcome {
         self.go(now, packet)
     }
 
-    /// Whether anything is news.
+    /// Whether anything more happened: [`Self::next_outcome`].
     #[inline]
     #[must_use]
-    pub fn has_news(&self) -> bool {
-        !self.news.is_empty()
+    pub fn has_outcomes(&self) -> bool {
+        !self.outcomes.is_empty()
     }
 
     /// Lets happen what happens next in virtual time.
     #[inline]
     pub fn next_event(&mut self) -> Event {
-        if let Some(fate) = self.news.pop_front() {
-            return Event::Packet(fate);
+        if let Some(outcome) = self.outcomes.pop_front() {
+            return Event::Outcome(outcome);
         }
         let (turn, source) = self.events.earliest();
         if source < self.groups.len() {
             return self.group_acts(source, turn);
         }
         match self.move_on(turn, source) {
-            Fate::UnderWay | Fate::News => Event::Moved,
-            Fate::Delivered(arrival) => Event::Data(arrival),
-            fate => Event::Packet(fate),
+            Outcome::UnderWay | Outcome::Several => Event::Forwarded,
+            Outcome::Delivered(arrival) => Event::Data(arrival),
+            outcome => Event::Outcome(outcome),
         }
     }
 
@@ -260,10 +246,10 @@ impl Network {
 
     /// Lets a packet go on that waited before a link or in one.
     #[inline]
-    fn move_on(&mut self, turn: Time, source: usize) -> Fate {
+    fn move_on(&mut self, turn: Time, source: usize) -> Outcome {
         match self.queues.get_mut(source) {
             Some(queue) => {
-                let Some(Arrival { time, packet }) = queue.pop() else { return Fate::UnderWay };
+                let Some(Arrival { time, packet }) = queue.pop() else { return Outcome::UnderWay };
                 let next = queue.next_time();
                 self.events.set(source, if next > self.end { Time::NEVER } else { next });
                 let link = self.merged[source - self.groups.len()];
@@ -322,9 +308,9 @@ impl Network {
         (&mut self.links, &mut self.queues[queue])
     }
 
-    /// What else happened, one by one, after [`Fate::News`].
-    pub fn news(&mut self) -> Option<Fate> {
-        self.news.pop_front()
+    /// What else happened, one by one, after [`Outcome::Several`].
+    pub fn next_outcome(&mut self) -> Option<Outcome> {
+        self.outcomes.pop_front()
     }
 
     /// Counts of one link as of the end, and at every interval before.
@@ -341,7 +327,7 @@ impl Network {
 
     /// Takes a packet from a host or a link as far as it gets at once.
     #[inline(always)]
-    fn go(&mut self, mut time: Time, mut packet: Packet) -> Fate {
+    fn go(&mut self, mut time: Time, mut packet: Packet) -> Outcome {
         let mut place = packet.route() * self.stride + packet.hop();
         loop {
             let NextHop { delay, target, kind, rank } = self.hops[place];
@@ -350,10 +336,10 @@ impl Network {
             match kind {
                 HopKind::Queue => {
                     self.wait(target, time, packet, rank);
-                    return Fate::UnderWay;
+                    return Outcome::UnderWay;
                 }
                 _ if time > self.end => return self.be_late(packet),
-                HopKind::Host => return Fate::Delivered(Arrival { time, packet }),
+                HopKind::Host => return Outcome::Delivered(Arrival { time, packet }),
                 HopKind::Link => {}
             }
             let Link::Plain(link) = &mut self.links[target] else {
@@ -361,31 +347,31 @@ impl Network {
             };
             match link.pass(time, packet) {
                 Ok(at) => (time, packet, place) = (at, packet.advanced(), place + 1),
-                Err(cause) => return Fate::Lost(Arrival { time, packet }, target, cause),
+                Err(cause) => return Outcome::Lost(Arrival { time, packet }, target, cause),
             }
         }
     }
 
     /// As [`Self::go`], where that need not be fast.
     #[inline(never)]
-    fn go_on(&mut self, time: Time, packet: Packet) -> Fate {
+    fn go_on(&mut self, time: Time, packet: Packet) -> Outcome {
         self.go(time, packet)
     }
 
     /// Takes a packet into a link and on from there.
     #[inline]
-    fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+    fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         let Link::Plain(plain) = &mut self.links[link] else {
             return self.enter_other(time, packet, link);
         };
         match plain.pass(time, packet) {
             Ok(at) => self.go(at, packet.advanced()),
-            Err(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+            Err(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }
     }
 
     #[inline(never)]
-    fn enter_other(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+    fn enter_other(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         match &mut self.links[link] {
             Link::Plain(_) => unreachable!("a plain link is entered elsewhere"),
             Link::Scheduled(_) => self.enter_scheduled(time, packet, link),
@@ -396,21 +382,21 @@ impl Network {
                 }
                 let again = general.join_again(time, packet);
                 // Before all else: a host that hears that the last of a packet is lost forgets it.
-                self.news.push_back(Fate::Doubled(packet));
+                self.outcomes.push_back(Outcome::Duplicated(packet));
                 for passage in [passage, again] {
-                    let fate = self.onward(time, packet, link, passage);
-                    self.news.push_back(fate);
+                    let outcome = self.onward(time, packet, link, passage);
+                    self.outcomes.push_back(outcome);
                 }
-                Fate::News
+                Outcome::Several
             }
         }
     }
 
-    fn onward(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Fate {
+    fn onward(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Outcome {
         match passage {
             Passage::Leaves(at) => self.go_on(at, packet.advanced()),
             Passage::Marked(at) => self.go_on(at, packet.advanced().with_ecn(Ecn::Ce)),
-            Passage::Lost(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+            Passage::Lost(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }
     }
 
@@ -437,8 +423,8 @@ impl Network {
     }
 
     #[cold]
-    fn be_late(&mut self, packet: Packet) -> Fate {
+    fn be_late(&mut self, packet: Packet) -> Outcome {
         self.late.push(packet);
-        Fate::UnderWay
+        Outcome::UnderWay
     }
 }

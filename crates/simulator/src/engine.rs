@@ -86,12 +86,12 @@ impl<'a> Engine<'a> {
             match network.next_event() {
                 Event::Data(arrival) => hosts.hear_data(arrival, network),
                 Event::Heard(arrival) => hosts.hear(arrival, network),
-                Event::Packet(fate) => hosts.follow(fate, network),
+                Event::Outcome(outcome) => hosts.follow(outcome, network),
                 Event::Timer(group, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);
                     hosts.catch_up(group, time + Span(1), network);
                 }
-                Event::Moved => {}
+                Event::Forwarded => {}
                 Event::End => {
                     hosts.finish(self.end, network);
                     return true;
@@ -152,9 +152,9 @@ impl<'a> Engine<'a> {
 }
 
 fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) -> FlowSummary {
-    let told = flow.told();
-    let counters = told.map(|told| told.counters).unwrap_or_default();
-    let rtt = told.and_then(|told| told.rtt);
+    let totals = flow.totals();
+    let counters = totals.map(|totals| totals.counters).unwrap_or_default();
+    let rtt = totals.and_then(|totals| totals.rtt);
     let tcp = match &flow.spec.transport {
         Transport::Tcp(tcp) => Some(tcp),
         Transport::Udp(_) => None,
@@ -169,7 +169,7 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         sent_segs: flow.counters.sent_packets,
         sent_bytes: flow.counters.sent_bytes,
         retransmitted_segs: counters.retransmitted_segs,
-        acked_bytes: told.map_or(0, |told| told.acked_bytes),
+        acked_bytes: totals.map_or(0, |totals| totals.acked_bytes),
         received_bytes: flow.counters.received_bytes,
         received_packets: flow.counters.received_packets,
         dropped_packets: flow.counters.dropped_packets,
@@ -180,7 +180,7 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,
         spurious_recoveries: counters.spurious_recoveries,
-        tail_probes: told.map(|told| told.counters.tail_probes),
+        tail_probes: totals.map(|totals| totals.counters.tail_probes),
         rtt_min_us: rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: rtt.map(|rtt| rtt.sum_us / rtt.samples),
         rtt_max_us: rtt.map(|rtt| rtt.max_us),

@@ -67,7 +67,7 @@ pub enum Ends {
     Ahead(Ahead),
     Tcp(Box<Connection>),
     /// A connection of which nothing is left to do.
-    Over(Box<Told>),
+    Over(Box<ConnectionTotals>),
     Udp(Box<DatagramEnds>),
 }
 
@@ -89,9 +89,9 @@ pub struct Connection {
     pub parks_acks: bool,
 }
 
-/// What the summary tells of a connection.
+/// What the summary says of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct ConnectionTotals {
     pub counters: SenderCounters,
     pub rtt: Option<RttSummary>,
     pub acked_bytes: u64,
@@ -214,11 +214,11 @@ impl FlowState {
         }
     }
 
-    /// What there is to tell of the connection, if the flow is one that has begun.
-    pub fn told(&self) -> Option<Told> {
+    /// Totals of the connection, if the flow is one that has begun.
+    pub fn totals(&self) -> Option<ConnectionTotals> {
         match &self.ends {
-            Ends::Tcp(connection) => Some(connection.told()),
-            Ends::Over(told) => Some(**told),
+            Ends::Tcp(connection) => Some(connection.totals()),
+            Ends::Over(totals) => Some(**totals),
             Ends::Ahead(_) | Ends::Udp(_) => None,
         }
     }
@@ -237,7 +237,7 @@ impl FlowState {
         let Ends::Tcp(connection) = &self.ends else { return false };
         let is_over = connection.is_idle() && !self.stop_pending;
         if is_over {
-            self.ends = Ends::Over(Box::new(connection.told()));
+            self.ends = Ends::Over(Box::new(connection.totals()));
         }
         is_over
     }
@@ -321,10 +321,10 @@ impl Connection {
         self.sender.deadline().min(self.app.due())
     }
 
-    fn told(&self) -> Told {
+    fn totals(&self) -> ConnectionTotals {
         let sender = &self.sender;
         let (counters, rtt) = (*sender.counters(), sender.rtt().summary());
-        Told { counters, rtt, acked_bytes: self.acked_bytes() }
+        ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes() }
     }
 
     /// Neither end will do anything before it hears something.

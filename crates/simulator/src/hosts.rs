@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Arrival, Direction, DropCause, Fate, GroupId, Network, Packet, Random, Span, Time,
+    Arrival, Direction, DropCause, GroupId, Network, Outcome, Packet, Random, Span, Time,
 };
 use dumbbell_record::EventKind;
 use dumbbell_workload::Scenario;
@@ -139,43 +139,43 @@ impl<'a> AllHosts<'a> {
 
     /// Follows a packet that was sent.
     #[inline(always)]
-    pub fn follow(&mut self, fate: Fate, network: &mut Network) {
-        match fate {
-            Fate::UnderWay => {}
-            Fate::Delivered(arrival) => self.hear_data(arrival, network),
-            fate => self.follow_further(fate, network),
+    pub fn follow(&mut self, outcome: Outcome, network: &mut Network) {
+        match outcome {
+            Outcome::UnderWay => {}
+            Outcome::Delivered(arrival) => self.hear_data(arrival, network),
+            outcome => self.follow_further(outcome, network),
         }
     }
 
     #[inline(never)]
-    fn follow_further(&mut self, fate: Fate, network: &mut Network) {
-        match fate {
-            Fate::UnderWay => {}
-            Fate::Delivered(arrival) => self.hear(arrival, network),
-            Fate::Lost(arrival, link, cause) => {
+    fn follow_further(&mut self, outcome: Outcome, network: &mut Network) {
+        match outcome {
+            Outcome::UnderWay => {}
+            Outcome::Delivered(arrival) => self.hear(arrival, network),
+            Outcome::Lost(arrival, link, cause) => {
                 self.departs(arrival, link, network);
                 self.lose(arrival, cause);
             }
-            Fate::Departs(arrival, link) => self.departs(arrival, link, network),
-            Fate::Doubled(packet) => self.double(packet),
-            Fate::News => self.hear_news(network),
+            Outcome::Departs(arrival, link) => self.departs(arrival, link, network),
+            Outcome::Duplicated(packet) => self.double(packet),
+            Outcome::Several => self.follow_more(network),
         }
     }
 
-    /// Takes all that is news.
+    /// Follows whatever else happened.
     #[inline]
-    fn hear_news(&mut self, network: &mut Network) {
-        if network.has_news() {
-            self.hear_all_news(network);
+    fn follow_more(&mut self, network: &mut Network) {
+        if network.has_outcomes() {
+            self.follow_all(network);
         }
     }
 
     #[cold]
-    fn hear_all_news(&mut self, network: &mut Network) {
+    fn follow_all(&mut self, network: &mut Network) {
         while !self.is_cancelled()
-            && let Some(fate) = network.news()
+            && let Some(outcome) = network.next_outcome()
         {
-            self.follow_further(fate, network);
+            self.follow_further(outcome, network);
         }
     }
 
@@ -221,7 +221,7 @@ impl<'a> AllHosts<'a> {
         if app.due() <= now {
             sender.supply(app.act(now, next));
         }
-        sender.on_timer(now, &mut self.recorder.watch(now, index as u32, next));
+        sender.on_timer(now, &mut self.recorder.observer(now, index as u32, next));
         if flow.spec.sampled {
             self.recorder.note_mode(now, index as u32, sender);
         }

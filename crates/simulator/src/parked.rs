@@ -194,7 +194,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the network promises of packets holds in `crates/network/tests/fates.rs`.
+        /// What the network promises of packets holds in `crates/network/tests/outcomes.rs`.
         #[test]
         fn every_copy_brings_what_its_acknowledgement_was_sent_with(
             steps in prop::collection::vec(any_step(), 1..300),

@@ -213,20 +213,20 @@ impl Recorder {
 
     /// An observer for one flow's sender at one moment.
     #[inline]
-    pub fn watch(&mut self, now: Time, flow: u32, next_segment: u64) -> Watch<'_> {
-        Watch { recorder: self, now, flow, next_segment }
+    pub fn observer(&mut self, now: Time, flow: u32, next_segment: u64) -> EventObserver<'_> {
+        EventObserver { recorder: self, now, flow, next_segment }
     }
 }
 
 /// Turns a sender's reports into events.
-pub struct Watch<'a> {
+pub struct EventObserver<'a> {
     recorder: &'a mut Recorder,
     now: Time,
     flow: u32,
     next_segment: u64,
 }
 
-impl Watch<'_> {
+impl EventObserver<'_> {
     fn keep(&mut self, kind: EventKind, cwnd_segs: u32, ssthresh_segs: u32) {
         let (time_ns, flow, segment) = (self.now.0, self.flow, self.next_segment);
         let event = Event { time_ns, kind: kind as u8, flow, segment, cwnd_segs, ssthresh_segs };
@@ -234,7 +234,7 @@ impl Watch<'_> {
     }
 }
 
-impl Observer for Watch<'_> {
+impl Observer for EventObserver<'_> {
     fn congestion(&mut self, congestion: Congestion) {
         self.keep(EventKind::Congestion, congestion.cwnd_segs, congestion.ssthresh_segs);
     }

@@ -20,7 +20,7 @@ struct Group {
     routes: Vec<usize>,
     /// One leaf for each host: not later than the host wants to act. It may be earlier,
     /// and is then set again.
-    agenda: EventQueue,
+    events: EventQueue,
     next_sample: Time,
     /// The earlier of the next timer and the next sample.
     wakes: Time,
@@ -41,7 +41,7 @@ impl Timers {
         let first = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
         let group = |routes: &[usize]| Group {
             routes: routes.to_vec(),
-            agenda: EventQueue::new(routes.len()),
+            events: EventQueue::new(routes.len()),
             next_sample: first,
             wakes: first,
         };
@@ -88,7 +88,7 @@ impl Timers {
     /// What a group has to do next before `time`.
     pub fn next_task(&mut self, group: GroupId, time: Time) -> Option<Task> {
         let group = &mut self.groups[group];
-        let (timer, leaf) = group.agenda.earliest();
+        let (timer, leaf) = group.events.earliest();
         if group.wakes >= time {
             return None;
         }
@@ -114,9 +114,9 @@ impl Timers {
         let (index, leaf) = self.places[route];
         self.due[route] = due;
         let group = &mut self.groups[index as usize];
-        let before = group.agenda.earliest().0;
-        group.agenda.set(leaf as usize, due);
-        let earliest = group.agenda.earliest().0;
+        let before = group.events.earliest().0;
+        group.events.set(leaf as usize, due);
+        let earliest = group.events.earliest().0;
         if earliest != before {
             group.wakes = earliest.min(group.next_sample);
             network.set_timer(index as usize, earliest);

@@ -4,7 +4,7 @@ use super::DropCause;
 use crate::chance::Chance;
 use crate::delays::Jitter;
 use crate::link_config::LinkConfig;
-use crate::loss::{LossModel, Losses};
+use crate::loss::{LossModel, LossModels};
 use crate::packet::Packet;
 use crate::policer::Policer;
 use crate::random::Random;
@@ -14,16 +14,16 @@ use crate::units::{Span, Time};
 #[derive(Debug)]
 pub(super) struct Entrance {
     policer: Option<Policer>,
-    losses: Losses,
+    losses: LossModels,
     duplicate: Option<Chance>,
     jitter: Option<Jitter>,
 }
 
 /// The losses of a link.
-pub(super) fn losses(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Losses {
+pub(super) fn losses(config: &LinkConfig, random: impl Fn(u64) -> Random) -> LossModels {
     let mut streams = random(1);
     let losses = config.loss.iter().map(|loss| LossModel::new(loss, streams.split()));
-    Losses::new(losses.collect())
+    LossModels::new(losses.collect())
 }
 
 /// Whether nothing but losses happens before the queue of a link.

@@ -17,7 +17,7 @@ mod scheduled;
 use crate::delay_histograms::QueueDelays;
 use crate::drops::Drops;
 use crate::link_config::LinkConfig;
-use crate::network::NetworkConfig;
+use crate::network_config::NetworkConfig;
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::units::Time;

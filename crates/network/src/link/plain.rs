@@ -7,7 +7,7 @@ use super::meter::{Meter, Waiting};
 use crate::delays::Jitter;
 use crate::drops::Refusal;
 use crate::link_config::LinkConfig;
-use crate::loss::Losses;
+use crate::loss::LossModels;
 use crate::packet::Packet;
 use crate::queue::{Discipline, Limit};
 use crate::random::Random;
@@ -26,7 +26,7 @@ pub struct PlainLink {
     pub(super) overhead_bytes: u32,
     pub(super) delay: Span,
     pub(super) jitter: Option<Jitter>,
-    pub(super) losses: Option<Box<Losses>>,
+    pub(super) losses: Option<Box<LossModels>>,
 }
 
 impl PlainLink {

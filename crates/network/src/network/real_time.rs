@@ -1,6 +1,6 @@
 //! A network whose hosts send, and hear, as time goes by.
 
-use super::{Fate, Network};
+use super::{Network, Outcome};
 use crate::units::Time;
 
 impl Network {
@@ -8,16 +8,16 @@ impl Network {
     #[inline]
     #[must_use]
     pub fn due(&self) -> Time {
-        if self.news.is_empty() { self.events.earliest().0 } else { Time::ZERO }
+        if self.outcomes.is_empty() { self.events.earliest().0 } else { Time::ZERO }
     }
 
     /// In real time: what happens next, if it happens until `now`. What is sent at `now`
     /// must be sent after all that.
     #[inline]
-    pub fn until(&mut self, now: Time) -> Option<Fate> {
+    pub fn until(&mut self, now: Time) -> Option<Outcome> {
         loop {
-            if let Some(fate) = self.news.pop_front() {
-                return Some(fate);
+            if let Some(outcome) = self.outcomes.pop_front() {
+                return Some(outcome);
             }
             let (time, source) = self.events.earliest();
             if time > now || time == Time::NEVER {
@@ -26,11 +26,11 @@ impl Network {
             if source < self.groups.len() {
                 let arrival = self.queues[source].pop().expect("what its turn is for");
                 self.plan_group(source);
-                return Some(Fate::Delivered(arrival));
+                return Some(Outcome::Delivered(arrival));
             }
             match self.move_on(time, source) {
-                Fate::UnderWay | Fate::News => {}
-                fate => return Some(fate),
+                Outcome::UnderWay | Outcome::Several => {}
+                outcome => return Some(outcome),
             }
         }
     }

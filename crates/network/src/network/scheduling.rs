@@ -1,6 +1,6 @@
 //! Links that pick their next packet when their transmitter is free: what is asked of them when.
 
-use super::{Fate, Network};
+use super::{Network, Outcome};
 use crate::link::{DropCause, Link, ScheduledLink};
 use crate::packet::Packet;
 use crate::route::{Arrival, LinkId};
@@ -9,7 +9,7 @@ use crate::units::Time;
 impl Network {
     /// Takes a packet into a scheduler's queue. What is to be sent before it comes must
     /// be chosen without it.
-    pub(super) fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+    pub(super) fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         if let Some(at) = self.scheduled_link(link).pass(time, packet) {
             return self.go_on(at, packet.advanced());
         }
@@ -21,25 +21,25 @@ impl Network {
     }
 
     #[inline(never)]
-    fn enter_after_service(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+    fn enter_after_service(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
-        let mut before = Fate::UnderWay;
+        let mut before = Outcome::UnderWay;
         loop {
             let next = self.events.get(service);
             if next > time {
                 break;
             }
-            let mark = self.news.len();
-            let fate = self.serve(next, link);
-            before = self.both(before, mark, fate);
+            let mark = self.outcomes.len();
+            let outcome = self.serve(next, link);
+            before = self.both(before, mark, outcome);
         }
-        let mark = self.news.len();
-        let fate = self.join_schedule(time, packet, link);
-        self.both(before, mark, fate)
+        let mark = self.outcomes.len();
+        let outcome = self.join_schedule(time, packet, link);
+        self.both(before, mark, outcome)
     }
 
     #[inline]
-    fn join_schedule(&mut self, time: Time, packet: Packet, link: LinkId) -> Fate {
+    fn join_schedule(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
         let scheduled = self.scheduled_link(link);
         let arrived = scheduled.arrive(time, packet);
@@ -49,7 +49,7 @@ impl Network {
         if self.events.get(service) == Time::NEVER {
             self.plan_service(link, time);
         }
-        Fate::UnderWay
+        Outcome::UnderWay
     }
 
     #[cold]
@@ -59,44 +59,44 @@ impl Network {
         packet: Packet,
         link: LinkId,
         arrived: Result<(), DropCause>,
-    ) -> Fate {
+    ) -> Outcome {
         let scheduled = self.scheduled_link(link);
         let is_doubled = scheduled.duplicates() && scheduled.duplicate();
         if is_doubled {
-            self.news.push_back(Fate::Doubled(packet));
+            self.outcomes.push_back(Outcome::Duplicated(packet));
         }
-        let fate = match arrived {
+        let outcome = match arrived {
             Ok(()) => self.queued(time, link),
-            Err(cause) => Fate::Lost(Arrival { time, packet }, link, cause),
+            Err(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         };
         if !is_doubled {
-            return fate;
+            return outcome;
         }
-        let first = self.both(Fate::News, self.news.len(), fate);
-        let mark = self.news.len();
+        let first = self.both(Outcome::Several, self.outcomes.len(), outcome);
+        let mark = self.outcomes.len();
         self.scheduled_link(link).join_again(time, packet);
         let again = self.queued(time, link);
         self.both(first, mark, again)
     }
 
-    /// One thing that happened, and another after it whose news begin at `mark`.
+    /// One thing that happened, and another after it whose outcomes begin at `mark`.
     #[inline]
-    fn both(&mut self, first: Fate, mark: usize, second: Fate) -> Fate {
+    fn both(&mut self, first: Outcome, mark: usize, second: Outcome) -> Outcome {
         match (first, second) {
-            (Fate::UnderWay, fate) | (fate, Fate::UnderWay) => fate,
-            (first, second) => self.tell_both(first, mark, second),
+            (Outcome::UnderWay, outcome) | (outcome, Outcome::UnderWay) => outcome,
+            (first, second) => self.keep_both(first, mark, second),
         }
     }
 
     #[cold]
-    fn tell_both(&mut self, first: Fate, mark: usize, second: Fate) -> Fate {
-        if first != Fate::News {
-            self.news.insert(mark, first);
+    fn keep_both(&mut self, first: Outcome, mark: usize, second: Outcome) -> Outcome {
+        if first != Outcome::Several {
+            self.outcomes.insert(mark, first);
         }
-        if second != Fate::News {
-            self.news.push_back(second);
+        if second != Outcome::Several {
+            self.outcomes.push_back(second);
         }
-        Fate::News
+        Outcome::Several
     }
 
     #[inline]
@@ -108,7 +108,7 @@ impl Network {
     }
 
     /// A packet joined a scheduler's queue.
-    fn queued(&mut self, now: Time, link: LinkId) -> Fate {
+    fn queued(&mut self, now: Time, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
         if self.events.get(service) == Time::NEVER {
             self.plan_service(link, now);
@@ -118,7 +118,7 @@ impl Network {
 
     /// Lets a scheduler send its next packet.
     #[inline]
-    pub(super) fn serve(&mut self, now: Time, link: LinkId) -> Fate {
+    pub(super) fn serve(&mut self, now: Time, link: LinkId) -> Outcome {
         let scheduled = self.scheduled_link(link);
         let served = scheduled.serve(now);
         let (next, sent) = (scheduled.next_service(now), scheduled.free_at());
@@ -126,7 +126,7 @@ impl Network {
         let next = if next > self.end { Time::NEVER } else { next };
         self.events.set(self.service_of[link] as usize, next);
         match served {
-            Some((at, packet)) if !has_given_up && !self.told[link] => {
+            Some((at, packet)) if !has_given_up && !self.reports[link] => {
                 self.go(at, packet.advanced())
             }
             _ => self.leave(now, link, served, sent),
@@ -141,18 +141,18 @@ impl Network {
         link: LinkId,
         served: Option<(Time, Packet)>,
         sent: Time,
-    ) -> Fate {
+    ) -> Outcome {
         let before = self.give_up(now, link, false);
         let Some((at, packet)) = served else { return before };
-        let before = if self.told[link] {
-            let departs = Fate::Departs(Arrival { time: sent, packet }, link);
-            self.both(before, self.news.len(), departs)
+        let before = if self.reports[link] {
+            let departs = Outcome::Departs(Arrival { time: sent, packet }, link);
+            self.both(before, self.outcomes.len(), departs)
         } else {
             before
         };
-        let mark = self.news.len();
-        let fate = self.go_on(at, packet.advanced());
-        self.both(before, mark, fate)
+        let mark = self.outcomes.len();
+        let outcome = self.go_on(at, packet.advanced());
+        self.both(before, mark, outcome)
     }
 
     #[inline]
@@ -163,11 +163,11 @@ impl Network {
     }
 
     /// What a scheduler gave up, on an arrival or as it sent a packet.
-    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Fate {
-        let mut all = Fate::UnderWay;
+    fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Outcome {
+        let mut all = Outcome::UnderWay;
         while let Some(packet) = self.scheduled_link(link).take_given_up(time, on_arrival) {
-            let lost = Fate::Lost(Arrival { time, packet }, link, DropCause::Overflow);
-            all = self.both(all, self.news.len(), lost);
+            let lost = Outcome::Lost(Arrival { time, packet }, link, DropCause::Overflow);
+            all = self.both(all, self.outcomes.len(), lost);
         }
         all
     }

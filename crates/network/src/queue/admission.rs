@@ -90,12 +90,6 @@ impl Manager {
     }
 }
 
-/// How congestion is signalled: by a mark where the packet can carry one, else by loss.
-#[inline]
-pub(super) fn signal(packet: Packet, ecn: bool) -> Verdict {
-    if ecn && packet.ecn() != Ecn::NotEct { Verdict::Mark } else { Verdict::Drop }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{SIZE, admission, packet};

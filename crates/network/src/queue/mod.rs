@@ -21,17 +21,17 @@ mod sparse;
 #[cfg(test)]
 mod testing;
 
-pub use admission::{Admission, Manager};
-pub use classes::{ClassOf, Classes, ClassesConfig, EcnClasses, Precedence, Serve, Turns};
-pub use codel::{CoDel, CoDelConfig};
+pub use admission::Admission;
+pub use classes::{ClassOf, ClassesConfig};
 pub use config::{Discipline, QueueConfig};
-pub use fq::{Fq, FqConfig};
-pub use fq_codel::{FqCoDel, FqCoDelConfig};
 pub use limit::Limit;
-pub use pie::{Pie, PieConfig};
-pub use red::{Red, RedConfig};
 
-use crate::packet::Packet;
+use self::classes::Classes;
+use self::codel::CoDel;
+use self::fq::Fq;
+use self::fq_codel::FqCoDel;
+
+use crate::packet::{Ecn, Packet};
 use crate::random::Random;
 use crate::units::{Span, Time};
 
@@ -68,6 +68,14 @@ pub enum Verdict {
     Mark,
     /// It is refused.
     Drop,
+}
+
+impl Verdict {
+    /// Congestion is to be signalled: by a mark where the packet can carry one, else by loss.
+    #[inline]
+    fn of_congestion(packet: Packet, ecn: bool) -> Self {
+        if ecn && packet.ecn() != Ecn::NotEct { Self::Mark } else { Self::Drop }
+    }
 }
 
 /// A packet in a scheduler's queue.

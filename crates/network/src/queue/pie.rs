@@ -7,7 +7,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::admission::signal;
 use super::{Backlog, Verdict};
 use crate::check::{Check, not_zero, positive, require};
 use crate::packet::Packet;
@@ -86,12 +85,6 @@ impl Pie {
         }
     }
 
-    /// The drop probability.
-    #[must_use]
-    pub const fn probability(&self) -> f64 {
-        self.probability
-    }
-
     /// See [`super::Admission::admit`].
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
         if now >= self.updates_at {
@@ -104,7 +97,7 @@ impl Pie {
         if self.burst_left > Span::ZERO || !self.strikes(backlog) {
             return Verdict::Accept;
         }
-        signal(packet, self.config.ecn && self.probability < MARKING_MAX)
+        Verdict::of_congestion(packet, self.config.ecn && self.probability < MARKING_MAX)
     }
 
     /// Makes the updates due by `now`, when the delay is `wait`.
@@ -360,7 +353,7 @@ mod tests {
                 }
             }
             admit(1_290 * MS, 0);
-            pie.probability()
+            pie.probability
         };
         assert!((run(true) - run(false)).abs() < 1e-12, "{} {}", run(true), run(false));
     }
@@ -371,7 +364,7 @@ mod tests {
         pie.probability = 0.5;
         pie.burst_left = Span::ZERO;
         pie.admit(Time(u64::MAX >> 2), &Backlog::default(), packet(0, 0));
-        assert_eq!((pie.probability(), pie.burst_left), (0.0, config().burst_ns));
+        assert_eq!((pie.probability, pie.burst_left), (0.0, config().burst_ns));
         assert!(pie.updates_at > Time(u64::MAX >> 2));
         assert!(pie.updates_at.since(Time(u64::MAX >> 2)) <= config().update_ns);
     }

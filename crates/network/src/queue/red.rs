@@ -4,7 +4,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::admission::signal;
 use super::{Backlog, Verdict};
 use crate::check::{Check, positive, require};
 use crate::packet::Packet;
@@ -83,12 +82,6 @@ impl Red {
         }
     }
 
-    /// Average queue in packets.
-    #[must_use]
-    pub const fn average(&self) -> f64 {
-        self.average
-    }
-
     /// See [`super::Admission::admit`].
     pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
         self.update_average(backlog);
@@ -111,7 +104,7 @@ impl Red {
             return Verdict::Accept;
         }
         self.count = 0;
-        signal(packet, self.config.ecn)
+        Verdict::of_congestion(packet, self.config.ecn)
     }
 
     /// An exponential average over arrivals; idle time counts as the small packets that
@@ -283,11 +276,11 @@ mod tests {
             busy.admit(Time(1), &Backlog { idle: Span::ZERO, ..empty }, packet(0, 0));
         }
         // 500 packet times and the arrival itself: 100 * 0.998^501 = 36.7.
-        assert!((idle.average() - busy.average()).abs() < 1e-9);
-        assert!((idle.average() - 36.7).abs() < 0.05, "{}", idle.average());
+        assert!((idle.average - busy.average).abs() < 1e-9);
+        assert!((idle.average - 36.7).abs() < 0.05, "{}", idle.average);
         // An outage of hours is no loop of hours.
         idle.admit(Time(1), &Backlog { idle: Span(u64::MAX >> 1), ..empty }, packet(0, 0));
-        assert_eq!(idle.average(), 0.0);
+        assert_eq!(idle.average, 0.0);
     }
 
     #[test]

@@ -26,8 +26,9 @@ impl Rotation {
     /// That flow has used its turn and goes to the end of the old ones.
     #[inline]
     pub fn next(&mut self) {
-        let flow = self.new.pop_front().or_else(|| self.old.pop_front());
-        self.old.extend(flow);
+        if let Some(flow) = self.new.pop_front().or_else(|| self.old.pop_front()) {
+            self.old.push_back(flow);
+        }
     }
 
     /// That flow has nothing to send. A new one becomes old, so that it cannot come back

@@ -3,8 +3,6 @@
 //! A host's interface may serve any flow of thousands, or hash onto any queue of thousands, and
 //! serves one or two.
 
-use std::collections::VecDeque;
-
 /// Entries that come into being together.
 const PAGE: usize = 4;
 
@@ -13,14 +11,14 @@ const PAGE: usize = 4;
 pub struct Sparse<T> {
     /// Number of the first page.
     first: usize,
-    pages: VecDeque<Option<Box<[T; PAGE]>>>,
+    pages: Vec<Option<Box<[T; PAGE]>>>,
     fresh: T,
 }
 
 impl<T: Copy> Sparse<T> {
     /// A table of entries that are `fresh`.
     pub const fn new(fresh: T) -> Self {
-        Self { first: 0, pages: VecDeque::new(), fresh }
+        Self { first: 0, pages: Vec::new(), fresh }
     }
 
     /// The entry of a number.
@@ -50,9 +48,9 @@ impl<T: Copy> Sparse<T> {
         if self.pages.is_empty() {
             self.first = page;
         }
-        while page < self.first {
-            self.pages.push_front(None);
-            self.first -= 1;
+        if page < self.first {
+            self.pages.splice(..0, (page..self.first).map(|_| None));
+            self.first = page;
         }
         let place = page - self.first;
         self.pages.resize(self.pages.len().max(place + 1), None);

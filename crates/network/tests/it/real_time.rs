@@ -2,7 +2,7 @@
 //! would have it, however seldom it is looked at.
 
 use dumbbell_network::{
-    Direction, Drive, Fate, LinkConfig, Network, NetworkConfig, Packet, Path, Time,
+    Direction, Drive, LinkConfig, Network, NetworkConfig, Outcome, Packet, Path, Time,
 };
 use proptest::prelude::*;
 
@@ -42,20 +42,20 @@ fn network(discipline: &str, flows: u64, step_ns: u64) -> Network {
 /// times at which they are delivered, by number.
 fn delivered(mut network: Network, sent: &[(u64, u32)]) -> Vec<u64> {
     let mut times = vec![0; sent.len()];
-    let mut meet = |fate: Fate| match fate {
-        Fate::Delivered(arrival) => times[arrival.packet.number() as usize] = arrival.time.0,
-        Fate::UnderWay | Fate::News => {}
+    let mut meet = |outcome: Outcome| match outcome {
+        Outcome::Delivered(arrival) => times[arrival.packet.number() as usize] = arrival.time.0,
+        Outcome::UnderWay | Outcome::Several => {}
         other => panic!("{other:?}"),
     };
     for (number, &(at, flow)) in sent.iter().enumerate() {
-        while let Some(fate) = network.until(Time(at)) {
-            meet(fate);
+        while let Some(outcome) = network.until(Time(at)) {
+            meet(outcome);
         }
         let packet = Packet::new(flow, Direction::Forward, BYTES as u16, number as u64);
         meet(network.send(Time(at), packet));
     }
-    while let Some(fate) = network.until(END) {
-        meet(fate);
+    while let Some(outcome) = network.until(END) {
+        meet(outcome);
     }
     assert_eq!(network.due(), Time::NEVER);
     times

@@ -56,8 +56,8 @@ impl AllHosts<'_> {
             .with_ecn(ecn_of(connection.sender.marks_new()))
             .with_note(note_of(now));
         for _ in 0..count {
-            let fate = network.send(now, data);
-            self.follow(fate, network);
+            let outcome = network.send(now, data);
+            self.follow(outcome, network);
             data = data.following();
         }
     }

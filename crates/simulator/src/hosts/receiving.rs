@@ -37,8 +37,8 @@ impl AllHosts<'_> {
         match receiver.on_expected_data(now, stamp_of(packet.note(), now), false) {
             Some(ack) => {
                 let ack = plain_packet(index as u32, spec.header_bytes, ack);
-                let fate = network.send(now, ack);
-                self.follow(fate, network);
+                let outcome = network.send(now, ack);
+                self.follow(outcome, network);
             }
             None => self.timers.at_latest(receiver_of(index), receiver.due(), network),
         }
@@ -89,8 +89,8 @@ impl AllHosts<'_> {
                 Some(capture) => capture.sends_ack(now, packet, ack, blocks),
             };
             next = connection.receiver.also();
-            let fate = network.send(now, packet);
-            self.follow(fate, network);
+            let outcome = network.send(now, packet);
+            self.follow(outcome, network);
         }
     }
 

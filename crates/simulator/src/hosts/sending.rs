@@ -1,6 +1,6 @@
 //! The sending ends: acknowledgements that arrive, and data that leaves its host.
 
-use dumbbell_network::{Arrival, Direction, Fate, Flags, LinkId, Network, Packet, Time};
+use dumbbell_network::{Arrival, Direction, Flags, LinkId, Network, Outcome, Packet, Time};
 use dumbbell_record::{EventKind, Request};
 use dumbbell_tcp::{Segment, clock};
 
@@ -43,8 +43,8 @@ impl AllHosts<'_> {
         } else {
             (ack_of(packet, now), &self.parked.none)
         };
-        let mut watch = self.recorder.watch(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, ack, blocks, &mut watch);
+        let mut observer = self.recorder.observer(now, packet.flow(), sender.next_new_segment());
+        sender.on_ack(now, ack, blocks, &mut observer);
         if flow.spec.sampled {
             self.recorder.note_mode(now, packet.flow(), sender);
         }
@@ -121,19 +121,19 @@ impl AllHosts<'_> {
             None => packet,
             Some(capture) => capture.sends_data(now, packet),
         };
-        let fate = network.send(now, packet);
+        let outcome = network.send(now, packet);
         if self.flows[packet.flow() as usize].interface.is_some() {
-            self.note_departure(packet, fate, network);
+            self.note_departure(packet, outcome, network);
         }
-        self.follow(fate, network);
+        self.follow(outcome, network);
     }
 
     /// Says to a sender when the packet leaves that it has just sent, where its host's interface
     /// has decided that, and has not turned it away.
-    fn note_departure(&mut self, packet: Packet, fate: Fate, network: &Network) {
+    fn note_departure(&mut self, packet: Packet, outcome: Outcome, network: &Network) {
         let flow = &mut self.flows[packet.flow() as usize];
         let Some(link) = flow.interface else { return };
-        let is_lost = matches!(fate, Fate::Lost(_, at, _) if at == link);
+        let is_lost = matches!(outcome, Outcome::Lost(_, at, _) if at == link);
         if let Ends::Tcp(connection) = &mut flow.ends
             && let Some(departs) = network.departs_by(link)
             && !is_lost

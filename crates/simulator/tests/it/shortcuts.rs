@@ -144,7 +144,7 @@ prop_compose! {
 
 /// Queues of hosts, of which schedulers take a shortcut while packets wait for less than the target.
 fn any_edge_queue() -> impl Strategy<Value = Value> {
-    let delays = |kind: &str, target_us: u64| json!({"kind": kind, "target_ns": target_us * 1_000, "interval_ns": 2_000_000, "ecn": true});
+    let delays = |kind: &str, target_us: u64| json!({"kind": kind, "target_ns": target_us * 1_000, "interval_ns": 20_000_000, "ecn": true});
     let fq_codel = move |target_us| {
         let mut discipline = delays("fq-codel", target_us);
         discipline["queues"] = json!(16);

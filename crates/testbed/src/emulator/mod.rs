@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Direction, Drive, DropCause, Ecn, Fate, Flags, LinkCounters, LinkId, Network, NetworkConfig,
-    OneWay, Packet, Path, QueueDelays, Span, Time,
+    Direction, Drive, DropCause, Ecn, Flags, LinkCounters, LinkId, Network, NetworkConfig, OneWay,
+    Outcome, Packet, Path, QueueDelays, Span, Time,
 };
 use dumbbell_record::{DatagramSample, Event, EventKind, RowLimits, Rows};
 use dumbbell_workload::{Flow, Scenario, Transport};
@@ -232,8 +232,8 @@ impl<'a> Emulator<'a> {
     fn carry(&mut self, time: Time) -> bool {
         let mut worked = false;
         while self.network.due() <= time {
-            let Some(fate) = self.network.until(time) else { break };
-            self.meet(fate);
+            let Some(outcome) = self.network.until(time) else { break };
+            self.meet(outcome);
             worked = true;
         }
         worked
@@ -315,18 +315,18 @@ impl<'a> Emulator<'a> {
             .with_ecn(headers.ecn)
             .with_flags(Flags::RESENT.when(again))
             .with_note(slot);
-        let fate = self.network.send(Time(now), packet);
-        self.meet(fate);
+        let outcome = self.network.send(Time(now), packet);
+        self.meet(outcome);
     }
 
     /// Sees to what became of a packet.
     #[inline]
-    fn meet(&mut self, fate: Fate) {
-        match fate {
-            Fate::UnderWay | Fate::News | Fate::Departs(..) => {}
-            Fate::Delivered(arrival) => self.arrive(arrival.time, arrival.packet),
-            Fate::Lost(arrival, _, cause) => self.lose(arrival.time, arrival.packet, cause),
-            Fate::Doubled(packet) => {
+    fn meet(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::UnderWay | Outcome::Several | Outcome::Departs(..) => {}
+            Outcome::Delivered(arrival) => self.arrive(arrival.time, arrival.packet),
+            Outcome::Lost(arrival, _, cause) => self.lose(arrival.time, arrival.packet, cause),
+            Outcome::Duplicated(packet) => {
                 self.slots.hold(packet.note());
                 if self.slots.info(packet.note()).is_data {
                     self.wires[packet.flow() as usize].counters.duplicated_packets += 1;

@@ -1,7 +1,7 @@
 //! The network by itself, as the testbed's emulator drives it: in real time, its hosts strangers.
 
 use dumbbell_network::{
-    Direction, Drive, DropCause, Ecn, Fate, LinkConfig, Network, NetworkConfig, Packet, Path,
+    Direction, Drive, DropCause, Ecn, LinkConfig, Network, NetworkConfig, Outcome, Packet, Path,
     Random, Route, Span, Time,
 };
 use serde_json::{Value, json};
@@ -40,8 +40,8 @@ pub fn drive(links: &Value, digest: &mut Sha256) {
     for number in 0..PACKETS {
         now += pause(&mut random);
         until(&mut network, now, digest);
-        let fate = network.send(now, packet(number, &mut random));
-        tell(&fate, digest);
+        let outcome = network.send(now, packet(number, &mut random));
+        tell(&outcome, digest);
     }
     until(&mut network, END, digest);
     for link in 0..links.len() {
@@ -100,17 +100,17 @@ fn packet(number: u64, random: &mut Random) -> Packet {
 
 fn until(network: &mut Network, now: Time, digest: &mut Sha256) {
     while network.due() <= now {
-        let Some(fate) = network.until(now) else { break };
-        tell(&fate, digest);
+        let Some(outcome) = network.until(now) else { break };
+        tell(&outcome, digest);
     }
 }
 
-/// What became of a packet. Whether the network says it at once or as news is the same.
-fn tell(fate: &Fate, digest: &mut Sha256) {
-    let (kind, time, packet) = match fate {
-        Fate::UnderWay | Fate::News => return,
-        Fate::Delivered(arrival) => (1, arrival.time, Some(arrival.packet)),
-        Fate::Lost(arrival, link, cause) => {
+/// What became of a packet. Whether the network says it at once or later is the same.
+fn tell(outcome: &Outcome, digest: &mut Sha256) {
+    let (kind, time, packet) = match outcome {
+        Outcome::UnderWay | Outcome::Several => return,
+        Outcome::Delivered(arrival) => (1, arrival.time, Some(arrival.packet)),
+        Outcome::Lost(arrival, link, cause) => {
             digest.update((*link as u64).to_le_bytes());
             let kind = match cause {
                 DropCause::Overflow => 2,
@@ -118,8 +118,8 @@ fn tell(fate: &Fate, digest: &mut Sha256) {
             };
             (kind, arrival.time, Some(arrival.packet))
         }
-        Fate::Doubled(packet) => (4, Time::ZERO, Some(*packet)),
-        Fate::Departs(arrival, link) => {
+        Outcome::Duplicated(packet) => (4, Time::ZERO, Some(*packet)),
+        Outcome::Departs(arrival, link) => {
             digest.update((*link as u64).to_le_bytes());
             (6, arrival.time, Some(arrival.packet))
         }

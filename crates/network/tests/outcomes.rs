@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use dumbbell_network::{
-    Arrival, Direction, Drive, Event, Fate, LinkConfig, Network, NetworkConfig, Packet, Path, Time,
+    Arrival, Direction, Drive, Event, LinkConfig, Network, NetworkConfig, Outcome, Packet, Path,
+    Time,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -123,7 +124,7 @@ impl Hosts {
         next.map_or(Time::NEVER, |&(time, _)| time)
     }
 
-    fn send(&mut self, route: usize, network: &mut Network) -> Fate {
+    fn send(&mut self, route: usize, network: &mut Network) -> Outcome {
         let packets = self.to_send.get_mut(&route).expect("a host that sends");
         let (time, packet) = packets.pop().expect("something to send");
         self.sent[packet.number() as usize].1 = 1;
@@ -134,25 +135,26 @@ impl Hosts {
     fn held(&mut self, packet: Packet) -> &mut u32 {
         let (sent, held) = &mut self.sent[packet.number() as usize];
         assert_eq!((packet.flow(), packet.direction()), (sent.flow(), sent.direction()));
-        assert!(*held > 0, "news of {packet:?} when all of it are gone");
+        assert!(*held > 0, "an outcome of {packet:?} when all of it are gone");
         held
     }
 
-    fn hear(&mut self, fate: Fate, network: &mut Network) {
-        match fate {
-            Fate::UnderWay => {}
-            Fate::Doubled(packet) => *self.held(packet) += 1,
-            Fate::Departs(Arrival { time, packet }, link) => {
+    fn hear(&mut self, outcome: Outcome, network: &mut Network) {
+        match outcome {
+            Outcome::UnderWay => {}
+            Outcome::Duplicated(packet) => *self.held(packet) += 1,
+            Outcome::Departs(Arrival { time, packet }, link) => {
                 self.held(packet);
                 assert_eq!(link, 0, "another link was not asked");
                 self.departed += u64::from(time <= END);
             }
-            Fate::Lost(Arrival { packet, .. }, ..) | Fate::Delivered(Arrival { packet, .. }) => {
+            Outcome::Lost(Arrival { packet, .. }, ..)
+            | Outcome::Delivered(Arrival { packet, .. }) => {
                 *self.held(packet) -= 1;
             }
-            Fate::News => {
-                while let Some(fate) = network.news() {
-                    self.hear(fate, network);
+            Outcome::Several => {
+                while let Some(outcome) = network.next_outcome() {
+                    self.hear(outcome, network);
                 }
             }
         }
@@ -172,16 +174,16 @@ impl Hosts {
         loop {
             match network.next_event() {
                 Event::End => return,
-                Event::Moved => {}
+                Event::Forwarded => {}
                 Event::Heard(arrival) | Event::Data(arrival) => {
-                    self.hear(Fate::Delivered(arrival), network);
+                    self.hear(Outcome::Delivered(arrival), network);
                 }
-                Event::Packet(fate) => self.hear(fate, network),
+                Event::Outcome(outcome) => self.hear(outcome, network),
                 Event::Timer(group, time) => {
                     let (due, route) = next(self, group);
                     assert_eq!(due, time);
-                    let fate = self.send(route, network);
-                    self.hear(fate, network);
+                    let outcome = self.send(route, network);
+                    self.hear(outcome, network);
                     network.set_timer(group, next(self, group).0);
                 }
             }
@@ -193,14 +195,14 @@ impl Hosts {
         while let Some((time, route)) =
             self.to_send.keys().map(|&route| (self.next_of(route), route)).min()
         {
-            while let Some(fate) = network.until(time.min(END)) {
-                self.hear(fate, network);
+            while let Some(outcome) = network.until(time.min(END)) {
+                self.hear(outcome, network);
             }
             if time > END {
                 return;
             }
-            let fate = self.send(route, network);
-            self.hear(fate, network);
+            let outcome = self.send(route, network);
+            self.hear(outcome, network);
         }
     }
 }
@@ -229,7 +231,7 @@ proptest! {
             Drive::Virtual => hosts.run_virtually(&mut network),
             Drive::Real => hosts.run_in_real_time(&mut network),
         }
-        hosts.hear(Fate::News, &mut network);
+        hosts.hear(Outcome::Several, &mut network);
         for packet in network.under_way() {
             *hosts.held(packet) -= 1;
         }
