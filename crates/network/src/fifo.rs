@@ -4,7 +4,7 @@
 const FIRST: usize = 4;
 
 /// Entries in the order in which they were pushed, numbered from zero.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Fifo<T> {
     slots: Vec<T>,
     pushed: u64,
@@ -77,6 +77,14 @@ impl<T: Copy + Default> Fifo<T> {
         self.popped = self.pushed;
     }
 
+    /// Removes and gives the entry at the front, if there is one.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let entry = self.front()?;
+        self.popped += 1;
+        Some(entry)
+    }
+
     /// All entries, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (self.popped..self.pushed).map(|number| self.get(number))
@@ -111,8 +119,7 @@ mod tests {
             let (mut fifo, mut model) = (Fifo::new(), VecDeque::new());
             for (value, pop) in (0u64..).zip(pops) {
                 if pop && !model.is_empty() {
-                    prop_assert_eq!(fifo.front(), model.pop_front());
-                    fifo.skip();
+                    prop_assert_eq!(fifo.pop(), model.pop_front());
                 } else {
                     prop_assert_eq!(fifo.iter().count(), model.len());
                     fifo.push(value);

@@ -125,33 +125,16 @@ impl Network {
         let has_given_up = scheduled.has_given_up();
         let next = if next > self.end { Time::NEVER } else { next };
         self.events.set(self.service_of[link] as usize, next);
-        match served {
-            Some((at, packet)) if !has_given_up && !self.reports[link] => {
-                self.go(at, packet.advanced())
-            }
-            _ => self.leave(now, link, served, sent),
-        }
-    }
-
-    /// A packet leaves a scheduler that gave others up, or whose departures are reported.
-    #[inline(never)]
-    fn leave(
-        &mut self,
-        now: Time,
-        link: LinkId,
-        served: Option<(Time, Packet)>,
-        sent: Time,
-    ) -> Outcome {
-        let before = self.give_up(now, link, false);
+        let before = if has_given_up { self.give_up(now, link, false) } else { Outcome::UnderWay };
         let Some((at, packet)) = served else { return before };
-        let before = if self.reports[link] {
-            let departs = Outcome::Departs(Arrival { time: sent, packet }, link);
-            self.both(before, self.outcomes.len(), departs)
-        } else {
-            before
-        };
         let mark = self.outcomes.len();
-        let outcome = self.go_on(at, packet.advanced());
+        let outcome = self.go(at, packet.advanced());
+        let reports = self.reports[link];
+        if !reports && !has_given_up {
+            return outcome;
+        }
+        let departs = Outcome::Departs(Arrival { time: sent, packet }, link);
+        let outcome = if reports { self.both(departs, mark, outcome) } else { outcome };
         self.both(before, mark, outcome)
     }
 
@@ -163,6 +146,7 @@ impl Network {
     }
 
     /// What a scheduler gave up, on an arrival or as it sent a packet.
+    #[cold]
     fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Outcome {
         let mut all = Outcome::UnderWay;
         while let Some(packet) = self.scheduled_link(link).take_given_up(time, on_arrival) {

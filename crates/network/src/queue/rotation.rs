@@ -1,33 +1,33 @@
 //! Deficit round robin with precedence for new flows (RFC 8290, section 4.2; after
 //! Shreedhar and Varghese 1995): whose turn it is.
 
-use std::collections::VecDeque;
+use crate::fifo::Fifo;
 
 /// Flows that wait for their turn, each at most once.
 #[derive(Clone, Debug, Default)]
 pub struct Rotation {
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    new: Fifo<u32>,
+    old: Fifo<u32>,
 }
 
 impl Rotation {
     /// A flow joins that was not there.
     #[inline]
     pub fn join(&mut self, flow: u32) {
-        self.new.push_back(flow);
+        self.new.push(flow);
     }
 
     /// Whose turn it is: new flows come before old ones.
     #[inline]
     pub fn turn(&self) -> Option<u32> {
-        self.new.front().or_else(|| self.old.front()).copied()
+        self.new.front().or_else(|| self.old.front())
     }
 
     /// That flow has used its turn and goes to the end of the old ones.
     #[inline]
     pub fn next(&mut self) {
-        if let Some(flow) = self.new.pop_front().or_else(|| self.old.pop_front()) {
-            self.old.push_back(flow);
+        if let Some(flow) = self.new.pop().or_else(|| self.old.pop()) {
+            self.old.push(flow);
         }
     }
 
@@ -35,11 +35,11 @@ impl Rotation {
     /// as new before all others had their turn; an old one leaves. Whether it left.
     #[inline]
     pub fn rest(&mut self) -> bool {
-        if let Some(flow) = self.new.pop_front() {
-            self.old.push_back(flow);
+        if let Some(flow) = self.new.pop() {
+            self.old.push(flow);
             return false;
         }
-        self.old.pop_front().is_some()
+        self.old.pop().is_some()
     }
 }
 
