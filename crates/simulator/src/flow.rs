@@ -148,8 +148,8 @@ impl Host {
         let interface = tsq_bytes.filter(|_| is_interface).map(|tsq_bytes| {
             network.report_departures(first.link);
             if users[first.link] == 1 {
-                let wire_bytes = u32::from(flow.packet_bytes) + overhead_bytes;
-                network.serve_one_flow(first.link, waiting_max(tsq_bytes.get(), wire_bytes));
+                let packets = waiting_max(flow, overhead_bytes, tsq_bytes.get());
+                network.serve_one_flow(first.link, packets);
             }
             first.link
         });
@@ -159,10 +159,12 @@ impl Host {
 
 /// How many packets of a flow wait in its host at most: what TCP small queues allow, twice for
 /// retransmissions, the chunk that exceeds it, and as much for probes, which never wait.
-fn waiting_max(tsq_bytes: u64, wire_bytes: u32) -> u32 {
+fn waiting_max(flow: &Flow, overhead_bytes: u32, tsq_bytes: u64) -> u32 {
     const CHUNK_BYTES: u64 = 1 << 16;
-    let bytes = tsq_bytes.saturating_add(CHUNK_BYTES).saturating_mul(2);
-    u32::try_from(bytes / u64::from(wire_bytes)).unwrap_or(u32::MAX)
+    let wire_bytes = u64::from(flow.packet_bytes) + u64::from(overhead_bytes);
+    let chunk_segs = CHUNK_BYTES / u64::from(flow.mss_bytes()) + 1;
+    let packets = 2 * (tsq_bytes / wire_bytes + chunk_segs);
+    u32::try_from(packets).unwrap_or(u32::MAX)
 }
 
 impl Ends {
