@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -128,7 +129,7 @@ def asset(name: str) -> str:
 @cache
 def _vega() -> bytes:
     """Return Vega and its parts as one script. Bundling takes two seconds, so it is cached."""
-    name = f"vega-{vl_convert.__version__}.js"
+    name = f"vega-{version('vl-convert-python')}.js"
     cached = user_cache.read(name, _VEGA_BYTES_MAX)
     if cached is not None and cached.endswith(_VEGA_END):
         return cached
