@@ -7,7 +7,7 @@ use dumbbell_network::{
 use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters, Stack};
 use dumbbell_workload::{Datagrams, Flow, Scenario, Tcp, Transport};
 
-use crate::app::App;
+use crate::app::{App, Message};
 use crate::shortcuts::Shortcuts;
 use crate::under_way::UnderWay;
 
@@ -300,7 +300,7 @@ impl Ahead {
         let algorithm = algorithm(tcp).expect("a checked algorithm");
         let mut sender = Sender::new(&stack, config, algorithm, now, self.random.next_u64());
         if !self.shortcuts.sender {
-            sender.take_long_way();
+            sender.take_slow_path();
         }
         let mut receiver = Receiver::new(&stack, self.host.base_rtt);
         if !self.shortcuts.receiver {
@@ -315,6 +315,12 @@ impl Connection {
     /// Payload cumulatively acknowledged.
     pub fn acked_bytes(&self) -> u64 {
         self.app.payload_bytes(self.sender.acked_segs())
+    }
+
+    /// The message that is complete by now, if one has just become so.
+    #[inline]
+    pub fn complete(&mut self, now: Time) -> Option<Message> {
+        self.app.complete(now, self.sender.acked_segs())
     }
 
     /// When the sender or its application next wants to act.

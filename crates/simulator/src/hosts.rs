@@ -4,7 +4,6 @@
 //! Whatever may go on for long looks at every step whether the run was cancelled, and then
 //! leaves its work half done: nothing will come of it any more.
 
-mod bulk;
 mod receiving;
 mod sending;
 mod train;

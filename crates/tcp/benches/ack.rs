@@ -45,7 +45,7 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
     while sender.counters().timeouts == 0 {
         *now = sender.deadline();
         sender.on_timer(*now, &mut Silent);
-        while sender.next_segment(*now).is_some() {}
+        while sender.next_burst(*now).is_some() {}
     }
     for _ in 0..ACKS {
         advance(&mut sender, now, 1);
@@ -54,9 +54,7 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
 }
 
 fn advance(sender: &mut Sender, now: &mut Time, segs: u64) {
-    if sender.next_run(*now).is_none() {
-        while sender.next_segment(*now).is_some() {}
-    }
+    while sender.next_burst(*now).is_some_and(|burst| !burst.is_last) {}
     *now += SPACING;
     let cumulative = sender.acked_segs() + segs;
     let ack = Ack { cumulative, ..Ack::default() };

@@ -16,7 +16,7 @@ pub struct Controller {
 /// Hooks that are passed on as they are, behind a fresh random number.
 macro_rules! passed_on {
     ($($hook:ident($($argument:ident: $kind:ty)?) $(-> $answer:ty)?;)*) => {
-        $(#[inline]
+        $(#[inline(always)]
         pub fn $hook(&mut self, conn: &mut Conn $(, $argument: $kind)?) $(-> $answer)? {
             self.draw(conn);
             self.instance.$hook(conn $(, $argument)?)

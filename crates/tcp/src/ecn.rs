@@ -53,9 +53,9 @@ impl EcnSender {
         self.reduced
     }
 
-    /// Whether the segment now sent carries CWR.
+    /// Whether the new segment now sent carries CWR.
     #[inline]
-    pub fn take_reduced(&mut self, is_retransmission: bool) -> bool {
-        self.reduced && !is_retransmission && std::mem::take(&mut self.reduced)
+    pub const fn take_reduced(&mut self) -> bool {
+        std::mem::replace(&mut self.reduced, false)
     }
 }

@@ -49,7 +49,7 @@ pub use receiver::{Receiver, RunAcks};
 pub use reordering::Reordering;
 pub use rtt::{RttEstimator, RttSummary};
 pub use scoreboard::{Delivery, Losses, Scoreboard};
-pub use sender::{Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
+pub use sender::{Burst, Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
 pub use stack::{
     AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, Profile, Reduction, RtoRule,
     SWITCHES, SlowStart, Stack, StackChoice, describe_profiles,

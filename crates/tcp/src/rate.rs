@@ -60,17 +60,6 @@ pub struct DeliveryRate {
     pub is_app_limited: bool,
 }
 
-/// A segment that is being sent.
-#[derive(Clone, Copy, Debug)]
-pub struct Sending {
-    /// Its number.
-    pub segment: u64,
-    /// The window that has to be remembered, this segment included.
-    pub window: (u64, u64),
-    /// No other segment is outstanding.
-    pub is_alone: bool,
-}
-
 /// One acknowledgement, apart from what it delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledged {
@@ -99,20 +88,31 @@ impl RateSampler {
         }
     }
 
-    /// Remembers the moment at which a segment is sent, for the first time or again.
-    pub fn on_sent(&mut self, now: Time, sending: Sending, conn: &Conn) {
-        if sending.is_alone {
+    /// Remembers the moment at which segments of the `window` are sent, for the first time or
+    /// again; `is_alone`: before the first of them no other was outstanding.
+    pub fn on_sent(
+        &mut self,
+        now: Time,
+        segments: Range<u64>,
+        window: Range<u64>,
+        is_alone: bool,
+        conn: &Conn,
+    ) {
+        if is_alone {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        self.sent.reserve(sending.window.0, sending.window.1);
-        *self.sent.get_mut(sending.segment) = Sent {
+        self.sent.reserve(window.start, window.end);
+        let sent = Sent {
             at: now,
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
             delivered_segs: conn.delivered_segs,
             is_app_limited: conn.app_limited_segs > 0,
         };
+        for segment in segments {
+            *self.sent.get_mut(segment) = sent;
+        }
     }
 
     /// Notes segments that an ACK newly delivered; the latest sent is sampled.
@@ -209,9 +209,9 @@ mod tests {
 
         fn send(&mut self, at_us: u64, segment: u64) {
             let is_alone = self.conn.delivered_segs == self.next;
-            let window = (self.conn.delivered_segs, self.next.max(segment + 1));
-            let sending = Sending { segment, window, is_alone };
-            self.rates.on_sent(Time(at_us * 1_000), sending, &self.conn);
+            let window = self.conn.delivered_segs..self.next.max(segment + 1);
+            let (now, segments) = (Time(at_us * 1_000), segment..segment + 1);
+            self.rates.on_sent(now, segments, window, is_alone, &self.conn);
             self.next = self.next.max(segment + 1);
         }
 

@@ -50,9 +50,9 @@ impl Recovery {
         self.ssthresh = u64::from(ssthresh);
     }
 
-    /// Counts a segment sent during recovery.
-    pub fn on_sent(&mut self) {
-        self.sent += 1;
+    /// Counts segments sent during recovery.
+    pub fn on_sent(&mut self, segs: u32) {
+        self.sent += u64::from(segs);
     }
 
     /// The window after an acknowledgement.
@@ -127,7 +127,7 @@ mod tests {
             };
             cwnd = recovery.on_ack(cwnd, progress);
             let sent = u64::from(cwnd) - in_flight.min(u64::from(cwnd));
-            (0..sent).for_each(|_| recovery.on_sent());
+            recovery.on_sent(sent as u32);
             in_flight += sent;
             pattern.push(sent);
         }
@@ -137,7 +137,7 @@ mod tests {
     /// The window of a recovery far below ssthresh after one ACK.
     fn below_ssthresh(reduction: Reduction, progress: Progress) -> u32 {
         let mut recovery = Recovery::begin(reduction, true, 40, 20);
-        (0..4).for_each(|_| recovery.on_sent());
+        recovery.on_sent(4);
         recovery.on_ack(9, progress)
     }
 

@@ -90,7 +90,7 @@ impl RttEstimator {
 
     /// Takes a sample; `acked` and `next` are the lowest segment not yet
     /// acknowledged and the next one to be sent.
-    #[inline]
+    #[inline(always)]
     pub fn sample(&mut self, rtt_us: u32, acked: u64, next: u64) {
         self.smooth(u64::from(rtt_us));
         if acked > self.round_ends {
@@ -101,7 +101,7 @@ impl RttEstimator {
 
     /// Counts a sample in the statistics: smallest, largest, mean and latest. One that
     /// the receiver may have delayed cannot replace a smaller one that grows old.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, now: Time, rtt_us: u32, maybe_delayed: bool) {
         if !maybe_delayed || rtt_us <= self.recent_min.get() {
             self.recent_min.take(now, rtt_us);
@@ -119,7 +119,7 @@ impl RttEstimator {
         self.recent_min.take(now, rtt_us);
     }
 
-    #[inline]
+    #[inline(always)]
     fn smooth(&mut self, rtt: u64) {
         let srtt = self.srtt_x8 >> 3;
         self.srtt_x8 = self.srtt_x8 + rtt - srtt;

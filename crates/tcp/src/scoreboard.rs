@@ -73,7 +73,7 @@ pub struct Scoreboard {
     /// The last segment that was sent again while it was the latest new one, and when
     /// it was new.
     latest_resent: Option<(u64, Time)>,
-    takes_long_way: bool,
+    takes_slow_path: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -138,13 +138,13 @@ impl Scoreboard {
             gaps: Vec::new(),
             arrivals: None,
             latest_resent: None,
-            takes_long_way: false,
+            takes_slow_path: false,
         }
     }
 
-    /// Takes no acknowledgement the short way, which comes to the same.
-    pub const fn take_long_way(&mut self) {
-        self.takes_long_way = true;
+    /// Takes every acknowledgement for one that may say anything, which comes to the same.
+    pub const fn take_slow_path(&mut self) {
+        self.takes_slow_path = true;
     }
 
     /// Chooses whether [`Self::drain_arrivals`] will be asked.
@@ -229,7 +229,7 @@ impl Scoreboard {
     /// Whether nothing is SACKed, lost or sent again.
     #[inline]
     #[must_use]
-    pub const fn is_plain(&self) -> bool {
+    pub const fn is_in_order(&self) -> bool {
         self.sacked_segs == 0 && self.marked_below <= self.una
     }
 
@@ -250,26 +250,16 @@ impl Scoreboard {
         }
     }
 
-    /// Adds `count` new segments to the window; gives the first.
-    #[inline]
-    pub fn send_new_run(&mut self, now: Time, count: u32) -> u64 {
+    /// Adds new segments to the window; gives the first.
+    #[inline(always)]
+    pub fn send_new(&mut self, now: Time, segs: u32) -> u64 {
         let first = self.next;
-        self.next += u64::from(count);
+        self.next += u64::from(segs);
         self.sent_at.reserve(self.una, self.next);
         for segment in first..self.next {
             *self.sent_at.get_mut(segment) = now;
         }
         first
-    }
-
-    /// Adds the next new segment to the window.
-    #[inline]
-    pub fn send_new(&mut self, now: Time) -> u64 {
-        let segment = self.next;
-        self.next += 1;
-        self.sent_at.reserve(self.una, self.next);
-        *self.sent_at.get_mut(segment) = now;
-        segment
     }
 
     /// The lost segment to send next, if there is one.
@@ -347,14 +337,14 @@ impl Scoreboard {
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline]
-    pub fn acknowledge_plainly(&mut self, ack: Ack) -> Option<Delivery> {
+    pub fn acknowledge_in_order(&mut self, ack: Ack) -> Option<Delivery> {
         let Ack { cumulative, has_blocks, .. } = ack;
         assert!(cumulative <= self.next, "{ack:?} beyond {}", self.next);
-        if has_blocks || !self.is_plain() || cumulative <= self.una {
+        if has_blocks || !self.is_in_order() || cumulative <= self.una {
             return None;
         }
         let (first, last) = (self.una, cumulative - 1);
-        let (segs, first_sent, last_sent) = self.advance_plainly(cumulative);
+        let (segs, first_sent, last_sent) = self.advance_in_order(cumulative);
         Some(Delivery {
             delivered_segs: segs,
             advanced_segs: segs,
@@ -372,10 +362,10 @@ impl Scoreboard {
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
-    #[inline]
-    pub fn advance_plainly(&mut self, cumulative: u64) -> (u64, Time, Time) {
+    #[inline(always)]
+    pub fn advance_in_order(&mut self, cumulative: u64) -> (u64, Time, Time) {
         assert!(cumulative <= self.next, "{cumulative} acknowledged beyond {}", self.next);
-        debug_assert!(self.is_plain() && cumulative > self.una);
+        debug_assert!(self.is_in_order() && cumulative > self.una);
         let first = std::mem::replace(&mut self.una, cumulative);
         (cumulative - first, self.sent_at.get(first), self.sent_at.get(cumulative - 1))
     }
@@ -385,8 +375,8 @@ impl Scoreboard {
     /// # Panics
     /// If it acknowledges what was never sent.
     pub fn acknowledge(&mut self, moment: &Moment, ack: &Ack, blocks: &SackBlocks) -> Delivery {
-        if !self.takes_long_way {
-            if let Some(delivery) = self.acknowledge_plainly(*ack) {
+        if !self.takes_slow_path {
+            if let Some(delivery) = self.acknowledge_in_order(*ack) {
                 return delivery;
             }
         }

@@ -28,6 +28,46 @@ use crate::tick::Tick;
 use crate::undo::Undo;
 use crate::usage::WindowUsage;
 
+/// Segments to put on the wire, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// The number of the first.
+    pub first: u64,
+    /// How many there are: one, if it has been sent before.
+    pub segs: u32,
+    /// They have been sent before.
+    pub is_retransmission: bool,
+    /// Routers may mark them instead of dropping them (ECN-capable transport).
+    pub ect: bool,
+    /// The first tells the receiver that the window was reduced (RFC 3168).
+    pub cwr: bool,
+    /// The last ends a chunk of several, and says so (PSH).
+    pub pushed: bool,
+    /// The sender has nothing more to send now.
+    pub is_last: bool,
+}
+
+impl Burst {
+    /// Whether its segments say nothing but their numbers.
+    #[inline]
+    #[must_use]
+    pub const fn is_alike(&self) -> bool {
+        !(self.is_retransmission | self.cwr | self.pushed)
+    }
+
+    /// Its segments, in their order.
+    pub fn segments(self) -> impl Iterator<Item = Segment> {
+        let last = self.segs - 1;
+        (0..self.segs).map(move |place| Segment {
+            number: self.first + u64::from(place),
+            is_retransmission: self.is_retransmission,
+            ect: self.ect,
+            cwr: self.cwr && place == 0,
+            pushed: self.pushed && place == last,
+        })
+    }
+}
+
 /// A segment to put on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -114,12 +154,14 @@ pub struct Sender {
     pub(crate) end: u64,
     /// No more will be supplied.
     stopped: bool,
-    /// Nothing is amiss and nothing but the windows matters: an acknowledgement that
-    /// advances and says nothing else takes the short way. Kept by [`Self::settle`].
-    is_routine: bool,
-    /// Neither rates, nor slow starts that slow down, nor shaping need a look at ACKs.
+    /// Nothing is amiss: an acknowledgement that advances and says nothing else is predicted.
+    /// Kept by [`Self::settle`].
+    is_in_order: bool,
+    /// Both: [`Self::is_in_order`] and [`Self::is_plain`].
+    is_in_plain_order: bool,
+    /// Neither rates, nor slow starts that slow down, nor pacing, nor chunks need a look at ACKs.
     pub(crate) is_plain: bool,
-    takes_long_way: bool,
+    takes_slow_path: bool,
     /// Next new segment when the current reduction began.
     high_seq: u64,
     tick: Tick,
@@ -186,9 +228,10 @@ impl Sender {
             config,
             end: 0,
             stopped: false,
-            is_routine: false,
+            is_in_order: false,
+            is_in_plain_order: false,
             is_plain: false,
-            takes_long_way: false,
+            takes_slow_path: false,
             high_seq: 0,
             tick: Tick::of(stack),
             rto_deadline: Time::NEVER,
@@ -213,10 +256,10 @@ impl Sender {
         sender
     }
 
-    /// Takes no acknowledgement the short way, which comes to the same.
-    pub fn take_long_way(&mut self) {
-        self.takes_long_way = true;
-        self.board.take_long_way();
+    /// Predicts no acknowledgement, and sends segments one by one, which comes to the same.
+    pub fn take_slow_path(&mut self) {
+        self.takes_slow_path = true;
+        self.board.take_slow_path();
         self.equip();
     }
 
@@ -240,9 +283,31 @@ impl Sender {
         self.board.una() >= self.end
     }
 
-    /// The segment to send now, if any may be sent. To be asked until it gives none.
-    #[inline]
-    pub fn next_segment(&mut self, now: Time) -> Option<Segment> {
+    /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
+    #[inline(always)]
+    pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
+        let in_flight = self.conn.in_flight_segs;
+        let is_simple = self.is_in_plain_order
+            && !self.shaper.is_active(&self.conn)
+            && in_flight > 0
+            && in_flight < self.conn.cwnd_segs
+            && !self.tail_probe.is_due()
+            && !self.ecn.is_reduced();
+        let segs = if is_simple { self.sendable_segs(in_flight) } else { 0 };
+        if segs == 0 {
+            return self.next_burst_of_any_kind(now);
+        }
+        self.shaper.forget_wait();
+        let first = self.add_new(now, segs);
+        self.counters.sent_segs += u64::from(segs);
+        let is_last = self.is_stopped(now);
+        let (is_retransmission, cwr, pushed) = (false, false, false);
+        let ect = self.ecn.is_capable(false);
+        Some(Burst { first, segs, is_retransmission, ect, cwr, pushed, is_last })
+    }
+
+    #[inline(never)]
+    fn next_burst_of_any_kind(&mut self, now: Time) -> Option<Burst> {
         self.shaper.forget_wait();
         if self.tail_probe.is_due() {
             return Some(self.send_probe(now));
@@ -262,52 +327,15 @@ impl Sender {
         if in_flight == 0 {
             self.restart_if_idle(now);
         }
-        if self.shaper.is_active(&self.conn) && !self.may_leave(now, in_flight, lost.is_some()) {
-            return None;
+        let is_one = lost.is_some() || in_flight == 0 || self.takes_slow_path;
+        let mut segs = if is_one { 1 } else { self.sendable_segs(in_flight) };
+        if self.shaper.is_active(&self.conn) {
+            segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
         }
-        Some(self.send(now, lost))
-    }
-
-    /// Sends at once all segments that [`Self::next_segment`] would give now, if they
-    /// are new ones without anything special about them: the first one and how many.
-    /// It has then given none. If this gives none, ask [`Self::next_segment`] instead.
-    ///
-    /// All are as [`Self::marks_new`] says, and none says CWR.
-    #[inline(always)]
-    pub fn next_run(&mut self, now: Time) -> Option<(u64, u32)> {
-        let in_flight = self.conn.in_flight_segs;
-        debug_assert_eq!(in_flight, self.in_flight());
-        let is_simple = self.is_routine
-            && in_flight > 0
-            && !self.tail_probe.is_due()
-            && !self.ecn.is_reduced()
-            && !self.shaper.is_active(&self.conn);
-        if !is_simple {
-            return None;
-        }
-        let room = u64::from(self.conn.cwnd_segs.saturating_sub(in_flight));
-        let count = room.min(self.sendable_end().saturating_sub(self.board.next())) as u32;
-        if count == 0 {
-            return None;
-        }
-        self.shaper.forget_wait();
-        let first = self.board.send_new_run(now, count);
-        self.conn.in_flight_segs = in_flight + count;
-        self.counters.sent_segs += u64::from(count);
-        self.on_new_sent(now);
-        if self.conn.in_flight_segs >= self.conn.cwnd_segs {
-            self.note_full();
-        } else {
-            self.note_no_data(now, in_flight + count);
-        }
-        Some((first, count))
-    }
-
-    /// Whether routers may mark new segments instead of dropping them.
-    #[inline]
-    #[must_use]
-    pub const fn marks_new(&self) -> bool {
-        self.ecn.is_capable(false)
+        Some(match lost {
+            None => self.send_new(now, segs),
+            Some(segment) => self.send_again(now, segment),
+        })
     }
 
     /// The next acknowledgement carries the receiver's timestamp and echoes that of a
@@ -321,13 +349,6 @@ impl Sender {
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.loss_deadline().min(self.shaper.wake())
-    }
-
-    /// Whether [`Self::leaves_host`] is to be told.
-    #[inline]
-    #[must_use]
-    pub const fn watches_host(&self) -> bool {
-        self.shaper.watches_host()
     }
 
     /// The next segment leaves its host at `at`, or is given up there then. To be told of each
@@ -389,16 +410,15 @@ impl Sender {
     /// Brings the algorithm's view of the connection up to date.
     #[inline]
     pub(crate) fn look(&mut self, now: Time) {
-        self.look_plainly(now);
+        self.look_in_order(now);
         self.conn.in_flight_segs = self.in_flight();
         self.conn.resent_segs = self.counters.retransmitted_segs as u32;
-        let wait_us = self.shaper.pacing_wait(now).as_micros();
-        self.conn.pacing_wait_us = wait_us.min(u32::MAX.into()) as u32;
+        self.conn.pacing_wait_us = self.shaper.pacing_wait_us(now);
     }
 
     /// As [`Self::look`], where all that is outstanding is in flight.
-    #[inline]
-    fn look_plainly(&mut self, now: Time) {
+    #[inline(always)]
+    fn look_in_order(&mut self, now: Time) {
         let mss = self.config.mss_bytes;
         self.conn.now_us = now.as_micros();
         // Sequence numbers are modulo 2^32.
@@ -429,52 +449,95 @@ impl Sender {
         self.board.next() < self.sendable_end()
     }
 
-    /// Sends a segment again, or the next new one.
+    /// Sends new segments.
     #[inline]
-    fn send(&mut self, now: Time, lost: Option<u64>) -> Segment {
+    fn send_new(&mut self, now: Time, segs: u32) -> Burst {
         let in_flight = self.conn.in_flight_segs;
         if in_flight == 0 {
-            self.look(now);
-            self.conn.last_sent_ms = clock(self.last_sent());
-            self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
+            self.begin_transmission(now);
         }
-        let is_retransmission = lost.is_some();
-        let number = if let Some(segment) = lost {
-            self.send_again(now, segment);
-            segment
-        } else {
-            self.conn.in_flight_segs = in_flight + 1;
-            let segment = self.board.send_new(now);
-            self.on_new_sent(now);
-            segment
-        };
-        self.counters.sent_segs += 1;
-        if self.rates.is_some() {
-            self.note_sent(now, number, is_retransmission);
-        }
-        if let Some(recovery) = &mut self.recovery {
-            recovery.on_sent();
-        }
-        let ect = self.ecn.is_capable(is_retransmission);
-        let cwr = self.ecn.take_reduced(is_retransmission);
-        let pushed = !is_retransmission && self.shaper.ends_chunk();
-        Segment { number, is_retransmission, ect, cwr, pushed }
+        let first = self.add_new(now, segs);
+        let (ect, cwr) = (self.ecn.is_capable(false), self.ecn.take_reduced());
+        self.note_sent(now, first, segs, false);
+        let pushed = self.shaper.ends_chunk();
+        let is_last = self.is_stopped(now);
+        Burst { first, segs, is_retransmission: false, ect, cwr, pushed, is_last }
     }
 
-    /// Notes whether the next acknowledgement may take the short way.
+    /// Adds new segments to the window; gives the first.
+    #[inline(always)]
+    fn add_new(&mut self, now: Time, segs: u32) -> u64 {
+        self.conn.in_flight_segs += segs;
+        let first = self.board.send_new(now, segs);
+        self.on_new_sent(now);
+        first
+    }
+
+    /// Sends a segment again.
+    #[inline(never)]
+    fn send_again(&mut self, now: Time, segment: u64) -> Burst {
+        if self.conn.in_flight_segs == 0 {
+            self.begin_transmission(now);
+        }
+        self.board.resend(now, segment);
+        self.conn.in_flight_segs = self.in_flight();
+        self.counters.retransmitted_segs += 1;
+        self.resent_at = now;
+        self.undo.on_resent(now, segment);
+        if self.rto_deadline == Time::NEVER || segment == self.board.una() {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+        self.note_sent(now, segment, 1, true);
+        Burst {
+            first: segment,
+            segs: 1,
+            is_retransmission: true,
+            ect: self.ecn.is_capable(true),
+            cwr: false,
+            pushed: false,
+            is_last: false,
+        }
+    }
+
+    /// Something is sent while nothing is in flight.
+    #[cold]
+    fn begin_transmission(&mut self, now: Time) {
+        self.look(now);
+        self.conn.last_sent_ms = clock(self.last_sent());
+        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
+    }
+
+    /// Counts and remembers segments that are being sent.
+    #[inline]
+    fn note_sent(&mut self, now: Time, first: u64, segs: u32, is_retransmission: bool) {
+        self.counters.sent_segs += u64::from(segs);
+        if let Some(rates) = &mut self.rates {
+            let una = self.board.una();
+            let is_alone = !is_retransmission && first == una;
+            let window = una..self.board.next();
+            rates.on_sent(now, first..first + u64::from(segs), window, is_alone, &self.conn);
+        }
+        if let Some(recovery) = &mut self.recovery {
+            recovery.on_sent(segs);
+        }
+    }
+
+    /// Notes whether the next acknowledgement may be predicted.
     #[inline]
     fn settle(&mut self) {
-        self.is_routine = self.is_plain
-            && self.state() == CaState::Open
-            && self.board.is_plain()
-            && !self.tail_probe.is_open();
+        self.is_in_order = self.state() == CaState::Open
+            && self.board.is_in_order()
+            && !self.tail_probe.is_open()
+            && !self.takes_slow_path;
+        self.is_in_plain_order = self.is_in_order && self.is_plain;
     }
 
     /// Works out what this connection needs beyond its windows.
     pub(crate) fn equip(&mut self) {
         self.board.record_arrivals(self.rates.is_some());
-        self.is_plain = !self.takes_long_way
+        self.is_plain = !self.takes_slow_path
             && self.rates.is_none()
+            && !self.algorithm.sets_rate()
             && !self.shaper.watches_acks()
             && matches!(self.slow_start, SlowStart::Standard);
         self.settle();

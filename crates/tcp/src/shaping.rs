@@ -3,7 +3,7 @@
 //! The order in which a chunk is held to them is Linux's: pacing, size, queue.
 
 use dumbbell_algorithm::{CaState, Conn};
-use dumbbell_network::{Span, Time};
+use dumbbell_network::Time;
 
 use crate::chunks::{Room, expects_ack, goal_segs};
 use crate::host_queue::HostQueue;
@@ -53,6 +53,8 @@ pub struct Request {
     pub room: Room,
     /// The smaller one of both windows, in segments.
     pub whole_segs: u64,
+    /// Most segments that may leave now.
+    pub segs: u32,
     /// It is a retransmission.
     pub is_retransmission: bool,
     /// Segments that the connection has sent before.
@@ -62,11 +64,11 @@ pub struct Request {
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The segment leaves now.
-    Leave,
-    /// It leaves at [`Shaper::wake`].
+    /// So many segments leave now.
+    Leave(u32),
+    /// The next leaves at [`Shaper::wake`].
     Wait,
-    /// It waits for an ACK that lets a larger chunk go.
+    /// The next waits for an ACK that lets a larger chunk go.
     Gather,
 }
 
@@ -107,10 +109,11 @@ impl Shaper {
         self.wake
     }
 
-    /// How long the next segment has to wait for the pacer.
+    /// How long the next segment has to wait for the pacer, in microseconds.
     #[inline]
-    pub fn pacing_wait(&self, now: Time) -> Span {
-        self.pacer.earliest().max(now).since(now)
+    pub fn pacing_wait_us(&self, now: Time) -> u32 {
+        let wait_us = self.pacer.earliest().max(now).since(now).as_micros();
+        wait_us.min(u32::MAX.into()) as u32
     }
 
     /// A new look at what may be sent begins.
@@ -147,7 +150,7 @@ impl Shaper {
         self.pacer.restart(now);
     }
 
-    /// Whether the segment that [`Self::admit`] has just let go ends a chunk, and says so.
+    /// Whether what [`Self::admit`] has just let go ends a chunk of several, and says so.
     pub const fn ends_chunk(&self) -> bool {
         self.ends_chunk
     }
@@ -171,18 +174,25 @@ impl Shaper {
         }
     }
 
-    /// Whether a segment leaves now; if so, it is to be sent.
+    /// Whether the next segment leaves later, at [`Self::wake`], by the rate alone.
+    #[inline]
+    pub fn is_early(&mut self, now: Time, conn: &Conn, is_retransmission: bool) -> bool {
+        let goes_on = self.chunk_left > 0 && !is_retransmission;
+        let earliest = self.pacer.earliest();
+        let is_early = !goes_on && now < earliest && self.pacing_rate(conn).is_some();
+        if is_early {
+            self.wake = earliest;
+        }
+        is_early
+    }
+
+    /// Whether segments for which [`Self::is_early`] does not hold leave now; if so, they are to
+    /// be sent.
     pub fn admit(&mut self, now: Time, conn: &Conn, request: Request) -> Verdict {
         if self.chunk_left > 0 && !request.is_retransmission {
-            self.chunk_left -= 1;
-            self.ends_chunk = self.pushes && self.chunk_left == 0;
-            return Verdict::Leave;
+            return self.let_go(self.chunk_left, request.segs, self.pushes);
         }
         let rate = self.pacing_rate(conn);
-        if rate.is_some() && now < self.pacer.earliest() {
-            self.wake = self.pacer.earliest();
-            return Verdict::Wait;
-        }
         let segs = if self.gathers && !request.is_retransmission {
             let goal_segs = goal_segs(conn, self.any_rate(conn));
             if self.waits_for_more(now, conn, request, goal_segs) {
@@ -199,8 +209,15 @@ impl Shaper {
             let bytes = segs * u64::from(self.paced_bytes);
             self.pacer.charge(now, bytes, request.sent_segs + segs, rate);
         }
-        self.chunk_left = segs - 1;
-        Verdict::Leave
+        self.let_go(segs, request.segs, self.pushes && segs > 1)
+    }
+
+    /// Lets go what may leave of a chunk, which says where it ends or not.
+    fn let_go(&mut self, chunk_segs: u64, segs_max: u32, pushes: bool) -> Verdict {
+        let segs = chunk_segs.min(segs_max.into());
+        self.chunk_left = chunk_segs - segs;
+        self.ends_chunk = pushes && self.chunk_left == 0;
+        Verdict::Leave(segs as u32)
     }
 
     fn waits_for_more(&self, now: Time, conn: &Conn, request: Request, goal_segs: u64) -> bool {

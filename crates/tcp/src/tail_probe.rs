@@ -100,7 +100,7 @@ impl TailProbe {
     }
 
     /// Something was heard: the probe is wanted after that.
-    #[inline]
+    #[inline(always)]
     pub fn on_heard(&mut self, now: Time, srtt_us: u32) {
         (self.quiet_since, self.sent_last) = (now, false);
         if !matches!(self.rule, ProbeRule::Off) {

@@ -5,22 +5,12 @@ use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
 
 use crate::chunks::Room;
-use crate::rate::{self, Acknowledged, Sending};
-use crate::scoreboard::{Delivery, Losses};
+use crate::rate::{self, Acknowledged};
+use crate::scoreboard::Delivery;
 use crate::sender::Sender;
 use crate::shaping::{Request, Verdict};
 use crate::slow_start::Round;
 use crate::usage::{Transmitted, restart_after_idle, validate};
-
-/// What an ACK told, as its last step needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    pub delivery: Delivery,
-    pub losses: Losses,
-    pub prior_in_flight_segs: u32,
-    /// Of the latest sent of what was delivered.
-    pub rtt_us: Option<u32>,
-}
 
 impl Sender {
     /// The latest rate of delivery, where the algorithm looks at rates.
@@ -102,9 +92,48 @@ impl Sender {
         self.restarted_at = now;
     }
 
-    /// Whether a segment that the windows let go may leave its host now.
+    /// How many new segments the windows let go now.
+    #[inline(always)]
+    pub(crate) fn sendable_segs(&self, in_flight: u32) -> u32 {
+        let data_segs = self.sendable_end().saturating_sub(self.board.next());
+        data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32
+    }
+
+    /// Notes what stops the transmission, if that is clear before packets have left.
+    #[inline(always)]
+    pub(crate) fn is_stopped(&mut self, now: Time) -> bool {
+        let in_flight = self.conn.in_flight_segs;
+        if in_flight >= self.conn.cwnd_segs {
+            self.note_full();
+            return true;
+        }
+        if !self.has_new_data() {
+            let is_clear = !self.shaper.watches_host();
+            if is_clear {
+                self.note_no_data(now, in_flight);
+            }
+            return is_clear;
+        }
+        let is_early = self.shaper.is_early(now, &self.conn, false);
+        if is_early {
+            self.note_room(now);
+        }
+        is_early
+    }
+
+    /// How many of up to `segs` segments that the windows let go may leave their host now.
     #[inline(never)]
-    pub(crate) fn may_leave(&mut self, now: Time, in_flight: u32, is_retransmission: bool) -> bool {
+    pub(crate) fn may_leave(
+        &mut self,
+        now: Time,
+        in_flight: u32,
+        is_retransmission: bool,
+        segs: u32,
+    ) -> Option<u32> {
+        if self.shaper.is_early(now, &self.conn, is_retransmission) {
+            self.note_room(now);
+            return None;
+        }
         let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
         let room = Room {
             window_segs: cwnd - u64::from(in_flight),
@@ -114,24 +143,16 @@ impl Sender {
         let request = Request {
             room,
             whole_segs: cwnd.min(self.limits.receiver_segs),
+            segs,
             is_retransmission,
             sent_segs: self.counters.sent_segs,
         };
         match self.shaper.admit(now, &self.conn, request) {
-            Verdict::Leave => return true,
+            Verdict::Leave(segs) => return Some(segs),
             Verdict::Gather if room.is_window_limited() => self.note_full(),
             Verdict::Wait | Verdict::Gather => self.note_room(now),
         }
-        false
-    }
-
-    /// Remembers what rate samples need of a segment that is being sent.
-    #[inline(never)]
-    pub(crate) fn note_sent(&mut self, now: Time, segment: u64, is_retransmission: bool) {
-        let Some(rates) = &mut self.rates else { return };
-        let window = (self.board.una(), self.board.next());
-        let is_alone = !is_retransmission && window.1 - window.0 == 1;
-        rates.on_sent(now, Sending { segment, window, is_alone }, &self.conn);
+        None
     }
 
     /// Tells the rate sampler what an ACK delivered.
@@ -150,23 +171,11 @@ impl Sender {
         sampled.map_or(self.conn.in_flight_segs, |segs| segs as u32)
     }
 
-    /// The last step of an ACK, where more than the windows matters.
-    #[inline(never)]
-    pub(crate) fn control_beyond_windows(&mut self, now: Time, told: &Told) {
-        self.sample_rate(now, told);
-        if !self.algorithm.has_cong_control() {
-            self.control(now, &told.delivery, told.losses);
-        }
-        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
-    }
-
     /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
     /// window and rate by it.
-    fn sample_rate(&mut self, now: Time, told: &Told) {
+    #[inline]
+    pub(crate) fn sample_rate(&mut self, now: Time, ack: Acknowledged) {
         let Some(rates) = &mut self.rates else { return };
-        let &Told { delivery, losses, prior_in_flight_segs, rtt_us } = told;
-        let (delivered_segs, lost_segs) = (delivery.delivered_segs, losses.segs);
-        let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
         let sample = rates.sample(now, &mut self.conn, ack);
         if self.algorithm.has_cong_control() {
             self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
@@ -176,7 +185,7 @@ impl Sender {
 
     /// Growth in a slow start that slows down.
     #[inline(never)]
-    pub(crate) fn grow_slowly(&mut self, delivery: &Delivery, acked_segs: u32) {
+    pub(crate) fn grow_slowly(&mut self, rtt_us: Option<u32>, acked_segs: u32) {
         if self.counters.congestion_events > 0 {
             self.slow_start.end_initial();
         }
@@ -185,7 +194,6 @@ impl Sender {
         if share > 0 {
             self.algorithm.cong_avoid(&mut self.conn, share);
         }
-        let rtt_us = delivery.last_sent.and(self.rtt.latest_us());
         let (una, next) = (self.board.una(), self.board.next());
         if self.slow_start.is_over(Round { rtt_us, una, next }) {
             self.conn.ssthresh_segs = self.conn.cwnd_segs;
@@ -204,7 +212,7 @@ mod tests {
 
     use super::*;
     use crate::rate::{DeliveryRate, RateSampler};
-    use crate::sender::{Congestion, Observer, SenderConfig};
+    use crate::sender::{Burst, Congestion, Observer, SenderConfig};
     use crate::stack::{PROFILES, Stack};
     use crate::{Ack, Arrival, Moment, Receiver, SackBlocks};
 
@@ -271,7 +279,8 @@ mod tests {
             sender.supply(end);
             let until = now + Span::from_millis(pause_ms);
             loop {
-                while let Some(segment) = sender.next_segment(now) {
+                let bursts = std::iter::from_fn(|| sender.next_burst(now));
+                for segment in bursts.flat_map(Burst::segments) {
                     free = free.max(now) + Span::from_micros(100);
                     if random.up_to(999) >= lost_per_mille {
                         data.push_back((free + Span::from_millis(5), segment.number));
@@ -342,10 +351,10 @@ mod tests {
     fn the_flight_of_a_segment_is_what_was_delivered_during_it() {
         let mut sender = sampling_sender();
         sender.supply(u64::MAX);
-        while sender.next_segment(Time::ZERO).is_some() {}
+        while sender.next_burst(Time::ZERO).is_some() {}
         let ack = |cumulative| Ack { cumulative, ..Ack::default() };
         sender.on_ack(Time(20_000_000), ack(2), &SackBlocks::default(), &mut Silent);
-        while sender.next_segment(Time(20_000_000)).is_some() {}
+        while sender.next_burst(Time(20_000_000)).is_some() {}
         for cumulative in [4, 6, 8, 10] {
             sender.on_ack(Time(20_000_000), ack(cumulative), &SackBlocks::default(), &mut Silent);
         }

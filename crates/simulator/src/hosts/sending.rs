@@ -2,26 +2,48 @@
 
 use dumbbell_network::{Arrival, Direction, Flags, LinkId, Network, Outcome, Packet, Time};
 use dumbbell_record::{EventKind, Request};
-use dumbbell_tcp::{Segment, clock};
+use dumbbell_tcp::{Burst, clock};
 
 use super::AllHosts;
 use crate::app::Message;
-use crate::flow::{Connection, Ends, ecn_of, sender_of};
+use crate::flow::{Connection, Ends, FlowState, ecn_of, sender_of};
 use crate::wire::ack_of;
 
 impl AllHosts<'_> {
-    /// Takes an acknowledgement that reaches its sender.
+    /// Takes an acknowledgement that reaches its sender, and sends what it lets go.
     #[inline]
     pub fn hear_ack(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
-        self.get_to(sender_of(packet.flow() as usize), time, network);
-        if self.is_watched || !self.take_routine_ack(time, packet, network) {
-            self.take_other_ack(time, packet, network);
+        let index = packet.flow() as usize;
+        self.get_to(sender_of(index), time, network);
+        if self.is_watched || !self.take_predicted_ack(time, packet) {
+            self.take_other_ack(time, packet);
         }
+        if let Ends::Tcp(connection) = &mut self.flows[index].ends
+            && let Some(message) = connection.complete(time)
+        {
+            self.completed(time, index, message);
+        }
+        self.transmit(time, index, network);
+        self.plan_sender(index, network);
     }
 
-    /// Takes an acknowledgement, whatever it says and whatever it ends.
+    /// Takes an acknowledgement that is as expected (header prediction); false: it is not.
+    #[inline(always)]
+    fn take_predicted_ack(&mut self, now: Time, packet: Packet) -> bool {
+        let Ends::Tcp(connection) = &mut self.flows[packet.flow() as usize].ends else {
+            return false;
+        };
+        let sender = &mut connection.sender;
+        let is_predicted = packet.is_bare() && sender.predicts(packet.number());
+        if is_predicted {
+            sender.on_predicted_ack(now, packet.number());
+        }
+        is_predicted
+    }
+
+    /// Takes an acknowledgement, whatever it says.
     #[inline(never)]
-    fn take_other_ack(&mut self, now: Time, packet: Packet, network: &mut Network) {
+    fn take_other_ack(&mut self, now: Time, packet: Packet) {
         let index = packet.flow() as usize;
         let packet = match &mut self.capture {
             None => packet,
@@ -48,11 +70,6 @@ impl AllHosts<'_> {
         if flow.spec.sampled {
             self.recorder.note_mode(now, packet.flow(), sender);
         }
-        if let Some(message) = connection.app.complete(now, sender.acked_segs()) {
-            self.completed(now, index, message);
-        }
-        self.transmit(now, index, network);
-        self.plan_sender(index, network);
     }
 
     #[cold]
@@ -76,14 +93,82 @@ impl AllHosts<'_> {
     }
 
     /// Sends all that a connection may send now.
+    #[inline(never)]
     pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
         while !self.is_cancelled()
-            && let Some((segment, payload)) = self.next_segment(now, index)
+            && let Ends::Tcp(connection) = &mut self.flows[index].ends
+            && let Some(burst) = connection.sender.next_burst(now)
         {
-            let bytes = payload as u16 + self.flows[index].spec.header_bytes;
+            self.send_burst(now, index, burst, network);
+            if burst.is_last {
+                break;
+            }
+        }
+    }
+
+    /// Sends what a sender lets go.
+    #[inline(always)]
+    pub(super) fn send_burst(
+        &mut self,
+        now: Time,
+        index: usize,
+        burst: Burst,
+        network: &mut Network,
+    ) {
+        let FlowState { spec, ends: Ends::Tcp(connection), interface, counters, .. } =
+            &mut self.flows[index]
+        else {
+            return;
+        };
+        let is_alike = burst.is_alike() && interface.is_none() && !connection.app.has_messages();
+        if !is_alike || self.is_watched {
+            return self.send_marked(now, index, burst, network);
+        }
+        counters.count_sent(spec, burst.segs);
+        let mut data =
+            Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
+                .with_ecn(ecn_of(burst.ect))
+                .with_note(note_of(now));
+        for _ in 0..burst.segs {
+            if self.is_cancelled() {
+                return;
+            }
+            let fate = network.send(now, data);
+            self.follow(fate, network);
+            data = data.following();
+        }
+    }
+
+    /// Sends segments that say more than their numbers, or are followed by their host.
+    #[inline(never)]
+    fn send_marked(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
+        let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
+        else {
+            return;
+        };
+        let Connection { sender, app, .. } = &**connection;
+        if spec.sampled {
+            self.recorder.note_mode(now, index as u32, sender);
+        }
+        if burst.is_retransmission {
+            self.recorder.event(now, EventKind::Retransmit, index as u32, burst.first, sender);
+        }
+        let last = burst.first + u64::from(burst.segs - 1);
+        let (header_bytes, full_bytes) = (spec.header_bytes, spec.packet_bytes);
+        let ends_message = app.ends_message(last);
+        let last_bytes =
+            if ends_message { app.last_bytes() as u16 + header_bytes } else { full_bytes };
+        counters.count_sent(spec, burst.segs);
+        counters.sent_bytes -= u64::from(full_bytes - last_bytes);
+        for segment in burst.segments() {
+            if self.is_cancelled() {
+                return;
+            }
+            let is_last = segment.number == last;
+            let bytes = if is_last { last_bytes } else { full_bytes };
             let flags = Flags::RESENT
                 .when(segment.is_retransmission)
-                .and(Flags::PSH.when(segment.pushed))
+                .and(Flags::PSH.when(segment.pushed || is_last && ends_message))
                 .and(Flags::CWR.when(segment.cwr));
             let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
                 .with_flags(flags)
@@ -93,29 +178,8 @@ impl AllHosts<'_> {
         }
     }
 
-    /// The next segment to send, and its payload.
-    #[inline]
-    fn next_segment(&mut self, now: Time, index: usize) -> Option<(Segment, u32)> {
-        let flow = &mut self.flows[index];
-        let Ends::Tcp(connection) = &mut flow.ends else { return None };
-        let Connection { sender, app, .. } = &mut **connection;
-        let mut segment = sender.next_segment(now)?;
-        if flow.spec.sampled {
-            self.recorder.note_mode(now, index as u32, sender);
-        }
-        let ends_message = app.ends_message(segment.number);
-        let payload = if ends_message { app.last_bytes() as u32 } else { flow.spec.mss_bytes() };
-        flow.counters.sent_packets += 1;
-        flow.counters.sent_bytes += u64::from(payload);
-        if segment.is_retransmission {
-            let kind = EventKind::Retransmit;
-            self.recorder.event(now, kind, index as u32, segment.number, sender);
-        }
-        segment.pushed |= ends_message;
-        Some((segment, payload))
-    }
-
     /// Sends data of either kind.
+    #[inline(always)]
     pub(super) fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let packet = match &mut self.capture {
             None => packet,
@@ -166,6 +230,6 @@ impl AllHosts<'_> {
 
 /// The timestamp of a segment that is sent at `now`, as far as a packet has room for it.
 #[inline]
-pub(super) const fn note_of(now: Time) -> u32 {
+const fn note_of(now: Time) -> u32 {
     clock(now) & (Packet::NOTES - 1)
 }

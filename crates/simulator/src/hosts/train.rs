@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{Arrival, DirectPath, GroupId, Network, Packet, Time, Train};
-use dumbbell_tcp::clock;
+use dumbbell_tcp::{Burst, clock};
 
 use super::AllHosts;
 use crate::flow::{Connection, Ends, FlowState, receiver_of, sender_of};
@@ -27,10 +27,8 @@ pub struct SharedPaths {
 enum End {
     /// What comes next is not certain or not routine.
     Stopped { worked: bool },
-    /// A connection has nothing to send, or nothing that goes in runs.
-    Ask { flow: usize, now: Time },
-    /// A run of new segments may meet a loss or a full queue.
-    Send { flow: usize, now: Time, first: u64, count: u32 },
+    /// What is sent says more than its numbers, or may meet a loss or a full queue.
+    Send { flow: usize, now: Time, burst: Burst },
     /// A host wants to act earlier than is known.
     Plan { flow: usize },
 }
@@ -88,12 +86,11 @@ impl AllHosts<'_> {
         network.end_train(group);
         let flow = match end {
             End::Stopped { worked } => return worked,
-            End::Ask { flow, now } => {
-                self.transmit(now, flow, network);
-                flow
-            }
-            End::Send { flow, now, first, count } => {
-                self.send_run(now, flow, first, count, network);
+            End::Send { flow, now, burst } => {
+                self.send_burst(now, flow, burst, network);
+                if !burst.is_last {
+                    self.transmit(now, flow, network);
+                }
                 flow
             }
             End::Plan { flow } => {
@@ -110,7 +107,9 @@ impl Connection {
     /// Whether an acknowledgement in this packet is routine for bulk data.
     #[inline]
     fn expects(&self, packet: Packet) -> bool {
-        packet.is_bare() && !self.app.has_messages() && self.sender.expects(packet.number())
+        packet.is_bare()
+            && !self.app.has_messages()
+            && self.sender.predicts_plainly(packet.number())
     }
 }
 
@@ -138,15 +137,19 @@ fn work_through(
         let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
         train.skip();
-        sender.on_routine_ack(now, packet.number());
-        let Some((first, count)) = sender.next_run(now) else { return End::Ask { flow, now } };
-        counters.count_sent(spec, count);
+        sender.on_plain_ack(now, packet.number());
+        let Some(burst) = sender.next_burst(now) else { return End::Plan { flow } };
+        let Burst { first, segs: count, .. } = burst;
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
         let (last, takes) = train.ends(now, count, packet_bytes);
-        let is_routine = last <= received && receiver.expects_run(first, last, takes);
+        let is_routine = burst.is_last
+            && burst.is_alike()
+            && last <= received
+            && receiver.expects_run(first, last, takes);
         if !is_routine || !train.admit(now, count) {
-            return End::Send { flow, now, first, count };
+            return End::Send { flow, now, burst };
         }
+        counters.count_sent(spec, count);
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
         receiver.on_routine_run(count, clock(now), |acks| {

@@ -7,12 +7,12 @@ use super::{Observer, Sender};
 use crate::ack::{Ack, SackBlocks};
 use crate::arrival::clock;
 use crate::rack::Moment;
+use crate::rate::Acknowledged;
 use crate::recovery::Progress;
 use crate::rtt::{RTT_US_MAX, rtt_us};
 use crate::scoreboard::{Delivery, Losses};
 use crate::stack::Growth;
 use crate::tail_probe;
-use crate::transmission::Told;
 
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
@@ -44,31 +44,67 @@ impl Sender {
         blocks: &SackBlocks,
         observer: &mut impl Observer,
     ) {
-        if self.expects(ack.cumulative) && !(ack.ece | ack.has_blocks) {
-            self.on_routine_ack(now, ack.cumulative);
+        if self.predicts(ack.cumulative) && !(ack.ece | ack.has_blocks) {
+            self.on_predicted_ack(now, ack.cumulative);
         } else {
-            self.on_other_ack(now, ack, blocks, observer);
+            self.take_slowly(now, ack, blocks, observer);
         }
     }
 
-    /// Whether an acknowledgement of all below `cumulative` is routine, if it says nothing
-    /// else.
+    /// Whether an acknowledgement of all below `cumulative` that says nothing else is as expected
+    /// (header prediction): it advances, and nothing is SACKed, lost or sent again.
     #[inline]
     #[must_use]
-    pub const fn expects(&self, cumulative: u64) -> bool {
-        self.is_routine && cumulative > self.board.una()
+    pub const fn predicts(&self, cumulative: u64) -> bool {
+        self.is_in_order && cumulative > self.board.una()
     }
 
-    /// Works through a routine acknowledgement: it advances in an undisturbed window that is
-    /// all that matters.
+    /// As [`Self::predicts`], where nothing but the windows matters.
+    #[inline]
+    #[must_use]
+    pub const fn predicts_plainly(&self, cumulative: u64) -> bool {
+        self.is_in_plain_order && cumulative > self.board.una()
+    }
+
+    /// Works through an acknowledgement that was predicted.
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline(always)]
-    pub fn on_routine_ack(&mut self, now: Time, cumulative: u64) {
-        let (segs, first_sent, last_sent) = self.board.advance_plainly(cumulative);
-        self.look_plainly(now);
+    pub fn on_predicted_ack(&mut self, now: Time, cumulative: u64) {
+        if self.is_plain {
+            self.on_plain_ack(now, cumulative);
+        } else {
+            self.take_predicted_beyond_windows(now, cumulative);
+        }
+    }
+
+    /// Works through an acknowledgement that was predicted by [`Self::predicts_plainly`].
+    ///
+    /// # Panics
+    /// If it acknowledges what was never sent.
+    #[inline(always)]
+    pub fn on_plain_ack(&mut self, now: Time, cumulative: u64) {
+        self.take_predicted::<true>(now, cumulative);
+    }
+
+    #[inline(never)]
+    fn take_predicted_beyond_windows(&mut self, now: Time, cumulative: u64) {
+        self.take_predicted::<false>(now, cumulative);
+    }
+
+    #[inline(always)]
+    fn take_predicted<const IS_PLAIN: bool>(&mut self, now: Time, cumulative: u64) {
+        let prior_in_flight_segs = self.conn.in_flight_segs;
+        let (segs, first_sent, last_sent) = self.board.advance_in_order(cumulative);
+        self.look_in_order(now);
         self.conn.delivered_segs += segs;
+        if !IS_PLAIN {
+            self.conn.pacing_wait_us = self.shaper.pacing_wait_us(now);
+            if let Some(rates) = &mut self.rates {
+                rates.on_delivered(cumulative - 1..cumulative);
+            }
+        }
         if self.stack.ack_event_first {
             self.algorithm.in_ack_event(&mut self.conn, ACK_WIN_UPDATE);
         }
@@ -78,10 +114,12 @@ impl Sender {
         self.rtt.sample(first_us, self.board.una(), self.board.next());
         self.note_rtt(now, last_us, segs);
         self.conn.srtt_us = self.rtt.srtt_us();
+        let in_flight_segs =
+            if IS_PLAIN { self.conn.in_flight_segs } else { self.delivered_in_flight_segs() };
         let sample = AckSample {
             pkts_acked: segs as u32,
             rtt_us: last_us as i32,
-            in_flight_bytes: self.conn.in_flight_segs.saturating_mul(self.config.mss_bytes),
+            in_flight_bytes: in_flight_segs.saturating_mul(self.config.mss_bytes),
         };
         self.algorithm.pkts_acked(&mut self.conn, &sample);
         if !self.stack.ack_event_first {
@@ -90,10 +128,16 @@ impl Sender {
         self.timeouts_in_row = 0;
         self.arm_rto(now);
         self.tail_probe.on_heard(now, self.rtt.srtt_us());
-        let acked = self.counted(segs as u32);
-        self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
-        self.usage.note_growth(now);
-        self.algorithm.cong_avoid(&mut self.conn, acked);
+        if IS_PLAIN {
+            return self.grow(now, segs as u32, None);
+        }
+        let rtt_us = Some(last_us);
+        let ack = Acknowledged { delivered_segs: segs, lost_segs: 0, prior_in_flight_segs, rtt_us };
+        self.sample_rate(now, ack);
+        if !self.algorithm.has_cong_control() {
+            self.grow(now, segs as u32, rtt_us);
+        }
+        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
     }
 
     /// Notes the round-trip time of the latest sent of what was delivered.
@@ -106,7 +150,7 @@ impl Sender {
 
     #[cold]
     #[inline(never)]
-    fn on_other_ack(
+    fn take_slowly(
         &mut self,
         now: Time,
         ack: Ack,
@@ -124,9 +168,7 @@ impl Sender {
         if self.stack.ack_event_first {
             self.algorithm.in_ack_event(&mut self.conn, flags);
         }
-        if !self.is_plain {
-            self.note_deliveries(&delivery);
-        }
+        self.note_deliveries(&delivery);
         let echoed = echo.filter(|_| self.stack.rtt_from_timestamps);
         let rtt_us = self.sample_rtt(now, &delivery, echoed);
         if !self.stack.ack_event_first {
@@ -145,12 +187,13 @@ impl Sender {
         if delivery.delivered_segs > 0 {
             self.tail_probe.on_heard(now, self.rtt.srtt_us());
         }
-        if self.is_plain {
+        let (delivered_segs, lost_segs) = (delivery.delivered_segs, losses.segs);
+        let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };
+        self.sample_rate(now, ack);
+        if !self.algorithm.has_cong_control() {
             self.control(now, &delivery, losses);
-        } else {
-            let told = Told { delivery, losses, prior_in_flight_segs, rtt_us };
-            self.control_beyond_windows(now, &told);
         }
+        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
         self.settle();
     }
 
@@ -213,7 +256,7 @@ impl Sender {
     #[inline]
     fn leaves_state(&self, ack: Ack) -> bool {
         self.state() == CaState::Open
-            && self.board.is_plain()
+            && self.board.is_in_order()
             && !ack.has_blocks
             && !ack.ece
             && !self.tail_probe.is_open()
@@ -258,14 +301,21 @@ impl Sender {
             };
             self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
         } else if self.may_raise_cwnd(delivery) {
-            let acked = self.counted(delivery.delivered_segs as u32);
-            self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
-            self.usage.note_growth(now);
-            if self.is_plain || !self.in_slow_start() {
-                self.algorithm.cong_avoid(&mut self.conn, acked);
-            } else {
-                self.grow_slowly(delivery, acked);
-            }
+            let rtt_us = delivery.last_sent.and(self.rtt.latest_us());
+            self.grow(now, delivery.delivered_segs as u32, rtt_us);
+        }
+    }
+
+    /// Asks the algorithm how the window grows.
+    #[inline(always)]
+    fn grow(&mut self, now: Time, delivered_segs: u32, rtt_us: Option<u32>) {
+        let acked = self.counted(delivered_segs);
+        self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
+        self.usage.note_growth(now);
+        if self.is_plain || !self.in_slow_start() {
+            self.algorithm.cong_avoid(&mut self.conn, acked);
+        } else {
+            self.grow_slowly(rtt_us, acked);
         }
     }
 
@@ -278,7 +328,7 @@ impl Sender {
     }
 
     /// Acknowledged segments as the stack's growth counts them.
-    #[inline]
+    #[inline(always)]
     fn counted(&self, delivered_segs: u32) -> u32 {
         match self.stack.growth {
             Growth::Acks => 1,

@@ -3,7 +3,7 @@
 use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
 
-use super::{Observer, Segment, Sender};
+use super::{Burst, Observer, Sender};
 use crate::frto::Frto;
 use crate::recovery::Progress;
 use crate::tail_probe::Outstanding;
@@ -11,7 +11,7 @@ use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
 impl Sender {
-    /// Acts on timers that are due; [`Self::next_segment`] is to be asked afterwards.
+    /// Acts on timers that are due; [`Self::next_burst`] is to be asked afterwards.
     pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
         if self.loss_deadline() > now {
             return;
@@ -62,31 +62,21 @@ impl Sender {
         self.tail_probe.on_new_sent(now, self.rtt.srtt_us());
     }
 
-    /// Books a segment that is sent again.
-    #[inline(never)]
-    pub(super) fn send_again(&mut self, now: Time, segment: u64) {
-        self.board.resend(now, segment);
-        self.conn.in_flight_segs = self.in_flight();
-        self.counters.retransmitted_segs += 1;
-        self.resent_at = now;
-        self.undo.on_resent(now, segment);
-        if self.rto_deadline == Time::NEVER || segment == self.board.una() {
-            self.rto_deadline = now + self.rtt.rto();
-        }
-    }
-
     /// Sends the tail loss probe: a new segment, or else the last one again (RFC 8985,
     /// section 7.3). The window does not hold it back.
     #[cold]
-    pub(super) fn send_probe(&mut self, now: Time) -> Segment {
-        let again = (!self.has_new_data()).then(|| self.board.next() - 1);
+    pub(super) fn send_probe(&mut self, now: Time) -> Burst {
         self.shaper.hand_over();
-        let segment = self.send(now, again);
-        self.tail_probe.on_sent(self.board.next(), again.is_some());
+        let probe = if self.has_new_data() {
+            self.send_new(now, 1)
+        } else {
+            self.send_again(now, self.board.next() - 1)
+        };
+        self.tail_probe.on_sent(self.board.next(), probe.is_retransmission);
         self.counters.tail_probes += 1;
         self.rto_deadline = now + self.rtt.rto();
         self.settle();
-        segment
+        probe
     }
 
     /// Is it time for the tail loss probe? It replaces a timeout that is due first.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{
-    Ack, Arrival, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender,
+    Ack, Arrival, Burst, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender,
     SenderConfig, Stack,
 };
 use proptest::prelude::*;
@@ -88,7 +88,8 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     let mut reductions = Reductions::default();
     let mut now = Time::ZERO;
     while !sender.is_done() {
-        while let Some(segment) = sender.next_segment(now) {
+        let bursts = std::iter::from_fn(|| sender.next_burst(now));
+        for segment in bursts.flat_map(Burst::segments) {
             assert!(segment.number < segs);
             path.send(now, || OnWire::Data(segment.number));
         }
@@ -183,7 +184,7 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     sender.supply(u64::MAX);
     let mut receiver = Receiver::new(&stack, RTT);
     let mut reductions = Reductions::default();
-    while sender.next_segment(Time::ZERO).is_some() {}
+    while sender.next_burst(Time::ZERO).is_some() {}
     assert_eq!(sender.in_flight(), 10);
     let now = Time(20_000_000);
     let mut retransmitted = Vec::new();
@@ -192,8 +193,8 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
             let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
             sender.on_ack(now, ack, &blocks, &mut reductions);
         }
-        while let Some(segment) = sender.next_segment(now) {
-            retransmitted.extend(segment.is_retransmission.then_some(segment.number));
+        while let Some(burst) = sender.next_burst(now) {
+            retransmitted.extend(burst.is_retransmission.then_some(burst.first));
         }
     }
     assert_eq!(retransmitted, [3]);
@@ -211,14 +212,14 @@ fn a_timeout_starts_again_from_one_segment_and_doubles() {
     let mut sender = Sender::new(&stack, CONFIG, reno, Time::ZERO, 1);
     sender.supply(u64::MAX);
     let mut reductions = Reductions::default();
-    while sender.next_segment(Time::ZERO).is_some() {}
+    while sender.next_burst(Time::ZERO).is_some() {}
     let first = sender.deadline();
     assert_eq!(first, Time(220_000_000), "the handshake took 20 ms, and 200 are the floor");
     sender.on_timer(first, &mut reductions);
     assert_eq!(sender.conn().cwnd_segs, 1);
-    let segment = sender.next_segment(first).expect("the first segment again");
-    assert_eq!((segment.number, segment.is_retransmission), (0, true));
-    assert_eq!(sender.next_segment(first), None);
+    let burst = sender.next_burst(first).expect("the first segment again");
+    assert_eq!((burst.first, burst.segs, burst.is_retransmission), (0, 1, true));
+    assert_eq!(sender.next_burst(first), None);
     assert_eq!(sender.deadline(), Time(660_000_000));
     sender.on_timer(sender.deadline(), &mut reductions);
     assert_eq!(reductions.0.len(), 1, "the second timeout in a row reduces nothing further");

@@ -369,9 +369,9 @@ fn one_loss_costs_one_retransmission_and_one_reduction_in_every_profile() {
 #[test]
 fn an_undisturbed_flow_sends_in_runs() {
     let wire = transfer(&stack("linux-6"), 400, |_, _| Fate::after(DELAY));
-    assert!(wire.runs >= 100, "{} runs", wire.runs);
+    assert!(wire.bursts >= 100, "{} bursts", wire.bursts);
     let wire = transfer(&stack("linux-6"), 400, losing(&[60]));
-    assert!(wire.runs >= 50, "{} runs around a loss", wire.runs);
+    assert!(wire.bursts >= 50, "{} bursts around a loss", wire.bursts);
 }
 
 /// The smallest RTT that the algorithm sees, and that of the statistics, after a transfer over

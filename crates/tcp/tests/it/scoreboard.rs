@@ -222,7 +222,7 @@ impl Pair {
     fn apply(&mut self, operation: Operation) {
         match operation {
             Operation::Send(count) => (0..count).for_each(|_| {
-                self.board.send_new(self.now);
+                self.board.send_new(self.now, 1);
                 self.model.send(self.now);
             }),
             Operation::Resend(count) => (0..count).for_each(|_| self.resend()),
@@ -336,7 +336,7 @@ proptest! {
 
 fn board(detection: LossDetection) -> Scoreboard {
     let mut board = pair(detection).board;
-    (0..10).for_each(|at| assert_eq!(board.send_new(Time(at)), at));
+    (0..10).for_each(|at| assert_eq!(board.send_new(Time(at), 1), at));
     board
 }
 
@@ -346,7 +346,7 @@ fn a_probe_of_the_last_segment_leaves_the_time_when_it_was_new() {
     board.resend(Time(50), 9);
     board.resend(Time(60), 9);
     assert_eq!(board.last_new_sent(), Time(9));
-    board.send_new(Time(70));
+    board.send_new(Time(70), 1);
     assert_eq!(board.last_new_sent(), Time(70));
 }
 
@@ -373,7 +373,7 @@ fn an_ack_that_advances_and_sacks_judges_by_what_it_acknowledges() {
     // Segment 1 is lost. It left with 0; 2 and 3 left a while later.
     let sent = |at_us| Time::ZERO + Span::from_micros(at_us);
     for at_us in [0, 0, 5_000, 5_000] {
-        board.send_new(sent(at_us));
+        board.send_new(sent(at_us), 1);
     }
     let mut acknowledge = |at_us, sacked: Range<u64>| {
         let mut blocks = SackBlocks::default();

@@ -6,7 +6,8 @@ use std::num::NonZeroU64;
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Rate, Serializer, Span, Time};
 use dumbbell_tcp::{
-    Ack, Congestion, Observer, PROFILES, Pacing, SackBlocks, Sender, SenderConfig, SlowStart, Stack,
+    Ack, Congestion, Observer, PROFILES, Pacing, SackBlocks, Segment, Sender, SenderConfig,
+    SlowStart, Stack,
 };
 use proptest::prelude::*;
 
@@ -75,18 +76,21 @@ impl Bench {
     }
 
     fn transmit(&mut self) {
-        while let Some(segment) = self.sender.next_segment(self.now) {
-            assert!(!segment.is_retransmission, "nothing is lost here");
-            assert_eq!(segment.number, self.sent.len() as u64);
-            self.sent.push(self.now);
-            self.pushed.push(segment.pushed);
-            let left =
-                self.host.as_mut().map_or(self.now, |host| host.send(self.now, PACKET_BYTES).1);
-            self.sender.leaves_host(left);
-            let (start, end) = self.bottleneck.send(left, PACKET_BYTES);
-            self.queue_max = self.queue_max.max(start.since(left));
-            self.acks.push_back((end + self.rtt, segment.number + 1));
+        while let Some(burst) = self.sender.next_burst(self.now) {
+            burst.segments().for_each(|segment| self.put(segment));
         }
+    }
+
+    fn put(&mut self, segment: Segment) {
+        assert!(!segment.is_retransmission, "nothing is lost here");
+        assert_eq!(segment.number, self.sent.len() as u64);
+        self.sent.push(self.now);
+        self.pushed.push(segment.pushed);
+        let left = self.host.as_mut().map_or(self.now, |host| host.send(self.now, PACKET_BYTES).1);
+        self.sender.leaves_host(left);
+        let (start, end) = self.bottleneck.send(left, PACKET_BYTES);
+        self.queue_max = self.queue_max.max(start.since(left));
+        self.acks.push_back((end + self.rtt, segment.number + 1));
     }
 
     /// Lets everything happen until `end`, calling `check` after each transmission.

@@ -129,9 +129,10 @@ enum OnWire {
 /// A transfer under way; `rtt` was that of the handshake, `data` and `acks` decide the fates.
 pub struct Wire<D, A> {
     pub sender: Sender,
-    /// Is told the same, but sends in runs where it can.
+    /// Is told the same, but predicts no acknowledgement and sends segments one by one.
     twin: Sender,
-    pub runs: u64,
+    /// Bursts of several segments.
+    pub bursts: u64,
     pub peer: Peer,
     pub events: Events,
     /// Everything sent, and when.
@@ -167,10 +168,12 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             sender.supply(segs.unwrap_or(u64::MAX));
             sender
         };
+        let mut slow = established();
+        slow.take_slow_path();
         Self {
             sender: established(),
-            twin: established(),
-            runs: 0,
+            twin: slow,
+            bursts: 0,
             peer: Peer { has_sack: true, ..Peer::default() },
             events: Events::default(),
             sent: Vec::new(),
@@ -190,56 +193,46 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
 
     /// Sends all that may be sent.
     pub fn transmit(&mut self) {
-        let mut next = self.sender.next_new_segment();
+        let (mut next, acked) = (self.sender.next_new_segment(), self.sender.acked_segs());
         let first = self.sent.len();
-        while let Some(segment) = self.sender.next_segment(self.now) {
-            assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
-            assert!(segment.number >= self.sender.acked_segs(), "{segment:?} was acknowledged");
-            assert!(self.segs.is_none_or(|segs| segment.number < segs), "{segment:?} is no data");
-            next = self.sender.next_new_segment();
-            self.sent.push((self.now, segment));
-            let fate = (self.data)(self.now, segment);
-            let stamp = dumbbell_tcp::clock(self.now);
-            for delay in fate.delays {
-                self.put(delay, OnWire::Data { segment, stamp, is_marked: fate.is_marked });
+        while let Some(burst) = self.sender.next_burst(self.now) {
+            self.bursts += u64::from(burst.segs > 1);
+            for segment in burst.segments() {
+                assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
+                assert!(segment.number >= acked, "{segment:?} was acknowledged");
+                let is_data = self.segs.is_none_or(|segs| segment.number < segs);
+                assert!(is_data, "{segment:?} is no data");
+                next += u64::from(!segment.is_retransmission);
+                self.sent.push((self.now, segment));
+                let fate = (self.data)(self.now, segment);
+                let stamp = dumbbell_tcp::clock(self.now);
+                for delay in fate.delays {
+                    self.put(delay, OnWire::Data { segment, stamp, is_marked: fate.is_marked });
+                }
+            }
+            if burst.is_last {
+                break;
             }
         }
-        self.transmit_in_runs(first);
+        self.transmit_slowly(first);
         assert!(self.sender.conn().cwnd_segs >= 1);
         let outstanding = next - self.sender.acked_segs();
         assert!(u64::from(self.sender.in_flight()) <= 2 * outstanding, "{:?}", self.sender);
     }
 
-    /// The twin sends the same as was sent since `first`, and is the same then.
-    fn transmit_in_runs(&mut self, first: usize) {
-        let mut sent = Vec::new();
-        loop {
-            if let Some((number, count)) = self.twin.next_run(self.now) {
-                assert!(count > 0);
-                self.runs += 1;
-                let ect = self.twin.marks_new();
-                sent.extend((number..number + u64::from(count)).map(|number| Segment {
-                    number,
-                    is_retransmission: false,
-                    ect,
-                    cwr: false,
-                    pushed: false,
-                }));
-                // A run is all that may be sent: nothing is asked after it.
-                break;
-            } else if let Some(segment) = self.twin.next_segment(self.now) {
-                sent.push(segment);
-            } else {
-                break;
+    /// The twin, which takes the slow path, sends the same as was sent since `first`.
+    fn transmit_slowly(&mut self, first: usize) {
+        let mut sent = &self.sent[first..];
+        while let Some(burst) = self.twin.next_burst(self.now) {
+            for segment in burst.segments() {
+                assert_eq!(sent.split_off_first().map(|sent| sent.1), Some(segment));
             }
         }
-        assert!(sent.iter().eq(self.sent[first..].iter().map(|(_, segment)| segment)));
+        assert!(sent.is_empty(), "the twin does not send {sent:?}");
         assert_eq!(self.twin.conn(), self.sender.conn());
+        assert_eq!(self.twin.counters(), self.sender.counters());
+        assert_eq!(self.twin.rtt().summary(), self.sender.rtt().summary());
         assert_eq!(self.twin.deadline(), self.sender.deadline());
-        // All there is; now and then, as that takes long.
-        if self.sent.len() % 64 == 0 {
-            assert_eq!(format!("{:?}", self.twin), format!("{:?}", self.sender));
-        }
     }
 
     /// There is data below the segment `end` now.
