@@ -10,13 +10,13 @@ mod compiler;
 mod examine;
 mod fuzzer;
 
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 
 use crate::complaint::Complaint;
 use crate::ffi::{self, INTERFACE};
 use crate::programs::NEVER;
-use crate::registry::{Algorithm, registry};
+use crate::registry::{Algorithm, OWN, registry};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -58,8 +58,6 @@ impl OwnError {
     }
 }
 
-static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
-
 /// Compiles, checks and registers the algorithm `name` with this source; messages call its
 /// file `shown`.
 ///
@@ -100,12 +98,6 @@ pub fn load_unless(
     let algorithm: &'static Algorithm = Box::leak(Box::new(algorithm));
     own.push(algorithm);
     Ok(algorithm)
-}
-
-/// The latest of the loaded algorithms of this name.
-pub(crate) fn loaded(name: &str) -> Option<&'static Algorithm> {
-    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-    own.iter().rev().find(|algorithm| algorithm.name == name).copied()
 }
 
 /// Refuses what cannot name an algorithm of one's own.

@@ -300,11 +300,11 @@ impl Ahead {
         let algorithm = algorithm(tcp).expect("a checked algorithm");
         let mut sender = Sender::new(&stack, config, algorithm, now, self.random.next_u64());
         if !self.shortcuts.sender {
-            sender.take_slow_path();
+            sender.predict_nothing();
         }
         let mut receiver = Receiver::new(&stack, self.host.base_rtt);
         if !self.shortcuts.receiver {
-            receiver.take_long_way();
+            receiver.predict_nothing();
         }
         sender.supply(app.act(now, 0));
         Connection { sender, receiver, app, parks_acks: parks_acks(tcp) }

@@ -4,9 +4,9 @@
 /// closing one or all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortcuts {
-    /// Senders take routine acknowledgements for what they are.
+    /// Senders predict acknowledgements (header prediction).
     pub sender: bool,
-    /// Receivers take full segments in order for what they are.
+    /// Receivers predict data (header prediction).
     pub receiver: bool,
     /// Plain links do not ask what else they might be.
     pub link: bool,

@@ -43,7 +43,7 @@ pub struct Run {
 impl Arrival {
     /// Whether it is a full segment that says nothing of congestion.
     #[inline]
-    pub const fn is_plain(&self) -> bool {
+    pub const fn says_nothing_else(&self) -> bool {
         self.full & !(self.ce | self.cwr)
     }
 }

@@ -17,7 +17,7 @@ pub struct DelayedAck {
     /// When the last segment in order arrived.
     last: Time,
     /// Gaps shorter than this leave everything as it is.
-    usual: Span,
+    short: Span,
     /// How long an acknowledgement may wait now.
     wait: Span,
     /// What is left of the quota.
@@ -39,14 +39,14 @@ impl DelayedAck {
     /// Nothing has arrived but the handshake, with the round-trip time and the
     /// retransmission timeout that follows from it.
     pub fn new(stack: &Stack, rtt: Span, rto: Span) -> Self {
-        let usual = match stack.delayed_ack {
+        let short = match stack.delayed_ack {
             AckDelay::Fixed => Span(u64::MAX),
             AckDelay::Adaptive => Span::ZERO,
         };
         let tick = Tick::of(stack);
         Self {
             last: Time::ZERO,
-            usual,
+            short,
             wait: stack.delayed_ack_ns,
             quick: stack.quick_acks,
             quick_max: stack.quick_acks,
@@ -63,13 +63,13 @@ impl DelayedAck {
 
     /// Whether a segment in order at `now` changes nothing here but the time.
     #[inline]
-    pub fn is_usual(&self, now: Time) -> bool {
-        now.since(self.last) < self.usual
+    pub fn predicts(&self, now: Time) -> bool {
+        now.since(self.last) < self.short
     }
 
-    /// Takes a segment in order for which [`Self::is_usual`] holds.
+    /// Takes a segment in order for which [`Self::predicts`] holds.
     #[inline]
-    pub const fn on_usual_data(&mut self, now: Time) {
+    pub const fn on_predicted_data(&mut self, now: Time) {
         self.last = now;
     }
 
@@ -122,7 +122,7 @@ impl DelayedAck {
     fn settle(&mut self) {
         let settled = self.after_short_gap() == self.timeout;
         // So many ticks, wherever in a tick the gap begins.
-        self.usual = if settled {
+        self.short = if settled {
             Span(self.tick.span(self.shortest / 2).0.saturating_add(1))
         } else {
             Span::ZERO
@@ -215,9 +215,9 @@ mod tests {
         let mut delay = adaptive(500, 1_500);
         assert_eq!(waits(&mut delay, &[0, 39, 39, 39]), [40, 59, 68, 73]);
         assert_eq!(waits(&mut delay, &[0, 0, 0, 0, 0]), [56, 48, 44, 42, 41]);
-        assert!(!delay.is_usual(delay.last), "it still moves");
+        assert!(!delay.predicts(delay.last), "it still moves");
         assert_eq!(waits(&mut delay, &[0, 0]), [40, 40]);
-        assert!(delay.is_usual(delay.last + Span::from_millis(20)));
+        assert!(delay.predicts(delay.last + Span::from_millis(20)));
         // From 0.9 ms of a tick, 39.2 ms end in the 40th tick after it, which is not below 40.
         let last = Time(delay.last.0 + 900_000);
         delay.on_data(last);
@@ -281,8 +281,8 @@ mod tests {
         let mut delay = adaptive(50, 250);
         delay.on_data(Time(30_000_000));
         assert_eq!(delay.wait(), Span::from_millis(40));
-        assert!(delay.is_usual(Time(50_000_000)), "a gap of half the timeout changes nothing");
-        assert!(!delay.is_usual(Time(50_000_001)));
+        assert!(delay.predicts(Time(50_000_000)), "a gap of half the timeout changes nothing");
+        assert!(!delay.predicts(Time(50_000_001)));
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
     fn a_fixed_delay_never_changes_and_its_quota_is_never_filled_again() {
         let stack = Stack { delayed_ack: AckDelay::Fixed, ..linux_6() };
         let mut delay = DelayedAck::new(&stack, Span::from_millis(50), Span::from_millis(250));
-        assert!(delay.is_usual(Time(u64::MAX - 1)));
+        assert!(delay.predicts(Time(u64::MAX - 1)));
         assert_eq!(waits(&mut delay, &[30, 30, 5_000]), [40, 40, 40]);
         delay.quick = 0;
         delay.hurry(16);

@@ -18,7 +18,7 @@ pub enum Frto {
 
 /// What an acknowledgement in the Loss state says.
 #[derive(Clone, Copy, Debug)]
-pub struct Evidence {
+pub struct LossAck {
     /// The lowest segment newly delivered that was sent only once.
     pub original: Option<u64>,
     /// Next new segment when the timeout happened, or when probing began.
@@ -31,7 +31,7 @@ pub struct Evidence {
 
 /// What to do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Step {
     /// Nothing was lost.
     Spurious,
     /// Send new segments, and remember from where on they are new.
@@ -42,17 +42,17 @@ pub enum Verdict {
 
 impl Frto {
     /// Takes an acknowledgement that leaves data of before the timeout outstanding.
-    pub fn judge(&mut self, evidence: Evidence) -> Verdict {
-        let was_in_flight = |segment: u64| segment < evidence.high_seq && *self != Self::Idle;
-        let verdict = if evidence.original.is_some_and(was_in_flight) {
-            Verdict::Spurious
-        } else if *self == Self::Suspects && evidence.advanced && evidence.has_new_data {
-            Verdict::Probe
+    pub fn judge(&mut self, ack: LossAck) -> Step {
+        let was_in_flight = |segment: u64| segment < ack.high_seq && *self != Self::Idle;
+        let step = if ack.original.is_some_and(was_in_flight) {
+            Step::Spurious
+        } else if *self == Self::Suspects && ack.advanced && ack.has_new_data {
+            Step::Probe
         } else {
-            Verdict::Conventional
+            Step::Conventional
         };
-        *self = if verdict == Verdict::Probe { Self::Probes } else { Self::Idle };
-        verdict
+        *self = if step == Step::Probe { Self::Probes } else { Self::Idle };
+        step
     }
 }
 
@@ -60,31 +60,31 @@ impl Frto {
 mod tests {
     use super::*;
 
-    const NOTHING: Evidence =
-        Evidence { original: None, high_seq: 20, advanced: false, has_new_data: true };
-    const ADVANCE: Evidence = Evidence { advanced: true, ..NOTHING };
+    const NOTHING: LossAck =
+        LossAck { original: None, high_seq: 20, advanced: false, has_new_data: true };
+    const ADVANCE: LossAck = LossAck { advanced: true, ..NOTHING };
 
     #[test]
     fn original_data_after_new_segments_proves_the_timeout_spurious() {
         let mut frto = Frto::Suspects;
-        assert_eq!(frto.judge(ADVANCE), Verdict::Probe);
-        assert_eq!(frto.judge(Evidence { original: Some(12), ..ADVANCE }), Verdict::Spurious);
+        assert_eq!(frto.judge(ADVANCE), Step::Probe);
+        assert_eq!(frto.judge(LossAck { original: Some(12), ..ADVANCE }), Step::Spurious);
         assert_eq!(frto, Frto::Idle);
     }
 
     #[test]
     fn only_new_segments_delivered_mean_that_the_loss_was_real() {
         let mut frto = Frto::Suspects;
-        assert_eq!(frto.judge(ADVANCE), Verdict::Probe);
-        assert_eq!(frto.judge(Evidence { original: Some(20), ..NOTHING }), Verdict::Conventional);
-        assert_eq!(frto.judge(Evidence { original: Some(12), ..ADVANCE }), Verdict::Conventional);
+        assert_eq!(frto.judge(ADVANCE), Step::Probe);
+        assert_eq!(frto.judge(LossAck { original: Some(20), ..NOTHING }), Step::Conventional);
+        assert_eq!(frto.judge(LossAck { original: Some(12), ..ADVANCE }), Step::Conventional);
     }
 
     #[test]
     fn a_duplicate_ack_or_nothing_new_to_send_ends_it() {
-        assert_eq!(Frto::Suspects.judge(NOTHING), Verdict::Conventional);
-        let nothing_new = Evidence { has_new_data: false, ..ADVANCE };
-        assert_eq!(Frto::Suspects.judge(nothing_new), Verdict::Conventional);
-        assert_eq!(Frto::Idle.judge(ADVANCE), Verdict::Conventional);
+        assert_eq!(Frto::Suspects.judge(NOTHING), Step::Conventional);
+        let nothing_new = LossAck { has_new_data: false, ..ADVANCE };
+        assert_eq!(Frto::Suspects.judge(nothing_new), Step::Conventional);
+        assert_eq!(Frto::Idle.judge(ADVANCE), Step::Conventional);
     }
 }

@@ -11,6 +11,7 @@ mod arrival;
 mod chunks;
 mod coalesce;
 mod compression;
+mod config;
 mod controller;
 mod delayed_ack;
 mod ecn;
@@ -37,21 +38,20 @@ mod stack;
 mod tail_probe;
 mod tcp_bpf;
 mod tick;
-mod transmission;
 mod undo;
 mod usage;
 
-pub use ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
+pub use ack::{Ack, SackBlocks};
 pub use arrival::{Arrival, clock};
+pub use config::SenderConfig;
 pub use rack::Moment;
-pub use ranges::RangeSet;
-pub use receiver::{Receiver, RunAcks};
+pub use receiver::Receiver;
 pub use reordering::Reordering;
-pub use rtt::{RttEstimator, RttSummary};
-pub use scoreboard::{Delivery, Losses, Scoreboard};
-pub use sender::{Burst, Congestion, Observer, Segment, Sender, SenderConfig, SenderCounters};
+pub use rtt::RttSummary;
+pub use scoreboard::{Delivery, NewLosses, Scoreboard};
+pub use sender::{Burst, Congestion, Observer, Segment, Sender, SenderCounters};
 pub use stack::{
-    AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, Profile, Reduction, RtoRule,
-    SWITCHES, SlowStart, Stack, StackChoice, describe_profiles,
+    AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, SWITCHES, SlowStart, Stack,
+    StackChoice, describe_profiles,
 };
 pub use tcp_bpf::TcpBpf;

@@ -40,7 +40,7 @@ impl Order {
 }
 
 /// Which transmission, and when.
-pub type Sending = (Order, Time);
+pub type Transmission = (Order, Time);
 
 /// What an acknowledgement is judged by beyond itself.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub enum ReorderingWindow {
 
 /// What the window for reordering depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Evidence {
+pub struct Signs {
     /// Reordering was seen on this connection.
     pub reordering_seen: bool,
     /// As many segments are SACKed as speak for a loss.
@@ -90,7 +90,7 @@ const FIXED_WINDOW: Span = Span::from_millis(1);
 pub struct Rack {
     window: ReorderingWindow,
     /// The latest sent of what was delivered.
-    latest: Option<Sending>,
+    latest: Option<Transmission>,
     /// How long it took what was delivered last.
     rtt: Span,
     steps: u64,
@@ -115,21 +115,21 @@ impl Rack {
 
     /// The last sent of what was delivered.
     #[must_use]
-    pub const fn latest(&self) -> Option<Sending> {
+    pub const fn latest(&self) -> Option<Transmission> {
         self.latest
     }
 
-    /// A segment was delivered that was last sent as `sending` tells.
-    pub fn on_delivery(&mut self, moment: &Moment, sending: Sending, was_resent: bool) {
-        let rtt = moment.now.since(sending.1);
+    /// A segment was delivered that was last sent as `transmission` tells.
+    pub fn on_delivery(&mut self, moment: &Moment, transmission: Transmission, was_resent: bool) {
+        let rtt = moment.now.since(transmission.1);
         // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).
         let too_soon = rtt < moment.min_rtt;
-        let caused_earlier = moment.echo.is_some_and(|echo| echo < clock(sending.1));
+        let caused_earlier = moment.echo.is_some_and(|echo| echo < clock(transmission.1));
         if was_resent && (too_soon || caused_earlier) {
             return;
         }
         self.rtt = rtt;
-        self.latest = self.latest.max(Some(sending));
+        self.latest = self.latest.max(Some(transmission));
     }
 
     /// A needless retransmission was reported.
@@ -151,21 +151,21 @@ impl Rack {
 
     /// How long after it was sent a segment that was overtaken is overdue.
     #[must_use]
-    pub fn patience(&self, moment: &Moment, evidence: Evidence) -> Span {
+    pub fn patience(&self, moment: &Moment, signs: Signs) -> Span {
         let window = match self.window {
-            ReorderingWindow::Fixed => Self::fixed(moment, evidence),
-            ReorderingWindow::Adaptive => self.adaptive(moment, evidence),
+            ReorderingWindow::Fixed => Self::fixed(moment, signs),
+            ReorderingWindow::Adaptive => self.adaptive(moment, signs),
         };
         Span(self.rtt.0 + window.0)
     }
 
-    fn fixed(moment: &Moment, evidence: Evidence) -> Span {
-        let wide = evidence.reordering_seen || !evidence.any_lost;
+    fn fixed(moment: &Moment, signs: Signs) -> Span {
+        let wide = signs.reordering_seen || !signs.any_lost;
         if wide { Span(moment.min_rtt.0 / 4).max(FIXED_WINDOW) } else { FIXED_WINDOW }
     }
 
-    fn adaptive(&self, moment: &Moment, evidence: Evidence) -> Span {
-        if !evidence.reordering_seen && (moment.is_repairing || evidence.many_sacked) {
+    fn adaptive(&self, moment: &Moment, signs: Signs) -> Span {
+        if !signs.reordering_seen && (moment.is_repairing || signs.many_sacked) {
             return Span::ZERO;
         }
         Span(moment.min_rtt.0 / 4 * self.steps).min(moment.srtt)
@@ -176,7 +176,7 @@ impl Rack {
 mod tests {
     use super::*;
 
-    const CALM: Evidence = Evidence { reordering_seen: false, many_sacked: false, any_lost: false };
+    const CALM: Signs = Signs { reordering_seen: false, many_sacked: false, any_lost: false };
 
     fn moment(now_ms: u64) -> Moment {
         Moment {
@@ -188,8 +188,8 @@ mod tests {
         }
     }
 
-    fn after(rack: &Rack, moment: &Moment, evidence: Evidence) -> u64 {
-        rack.patience(moment, evidence).as_micros()
+    fn after(rack: &Rack, moment: &Moment, signs: Signs) -> u64 {
+        rack.patience(moment, signs).as_micros()
     }
 
     #[test]
@@ -197,8 +197,8 @@ mod tests {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
         rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
         let repairing = Moment { is_repairing: true, ..moment(50) };
-        let plain = Evidence { many_sacked: true, ..CALM };
-        let reordered = Evidence { reordering_seen: true, ..plain };
+        let plain = Signs { many_sacked: true, ..CALM };
+        let reordered = Signs { reordering_seen: true, ..plain };
         assert_eq!(after(&rack, &moment(50), CALM), 60_000);
         assert_eq!(after(&rack, &moment(50), plain), 50_000);
         assert_eq!(after(&rack, &repairing, CALM), 50_000);
@@ -224,10 +224,10 @@ mod tests {
     fn the_fixed_window_is_a_millisecond_once_losses_are_known() {
         let mut rack = Rack::new(ReorderingWindow::Fixed);
         rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
-        let lost = Evidence { any_lost: true, ..CALM };
+        let lost = Signs { any_lost: true, ..CALM };
         assert_eq!(after(&rack, &moment(50), CALM), 60_000);
         assert_eq!(after(&rack, &moment(50), lost), 51_000);
-        let reordered = Evidence { reordering_seen: true, ..lost };
+        let reordered = Signs { reordering_seen: true, ..lost };
         assert_eq!(after(&rack, &moment(50), reordered), 60_000);
     }
 

@@ -56,7 +56,7 @@ impl RangeSet {
 
     /// The member that has exactly `rank` members above it, if there are so many.
     #[must_use]
-    pub fn from_top(&self, rank: u64) -> Option<u64> {
+    pub fn nth_from_top(&self, rank: u64) -> Option<u64> {
         let mut above = rank;
         for range in self.ranges.iter().rev() {
             let length = range.end - range.start;
@@ -195,7 +195,7 @@ mod tests {
                     let absent = (probe..).find(|number| !model.contains(number)).unwrap();
                     prop_assert_eq!(set.next_absent(probe), absent);
                     let expected = model.iter().rev().nth(probe as usize).copied();
-                    prop_assert_eq!(set.from_top(probe), expected);
+                    prop_assert_eq!(set.nth_from_top(probe), expected);
                 }
                 let mut gaps = BTreeSet::new();
                 set.for_each_gap(5..50, |gap| gaps.extend(gap));

@@ -22,7 +22,7 @@ const FIRST_ROUND_SEGS: u64 = 10;
 /// Room beyond twice what arrived in a round trip.
 const SPARE_SEGS: u64 = 16;
 /// After so many round trips without a larger buffer it has the size that it needs.
-const CALM_ROUNDS: u32 = 4;
+const ROUNDS_WITHOUT_GROWTH: u32 = 4;
 
 /// The offered window, in segments, and what it may become.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct ReceiveWindow {
     round: u64,
     round_began: Time,
     round_trip: Span,
-    calm_rounds: u32,
+    rounds_without_growth: u32,
 }
 
 const fn window(buffer_bytes: u64, (part, of): (u64, u64)) -> u64 {
@@ -58,13 +58,13 @@ impl ReceiveWindow {
             round: 0,
             round_began: Time::ZERO,
             round_trip: rtt,
-            calm_rounds: 0,
+            rounds_without_growth: 0,
         }
     }
 
     /// Whether nothing raises it any more.
     pub const fn is_settled(&self) -> bool {
-        let done = self.allowed == self.most || self.calm_rounds >= CALM_ROUNDS;
+        let done = self.allowed == self.most || self.rounds_without_growth >= ROUNDS_WITHOUT_GROWTH;
         done && self.offered == self.allowed
     }
 
@@ -94,7 +94,7 @@ impl ReceiveWindow {
     /// what it has become more.
     fn end_round(&mut self) {
         let arrived = std::mem::take(&mut self.round);
-        self.calm_rounds += 1;
+        self.rounds_without_growth += 1;
         if arrived <= self.round_most {
             return;
         }
@@ -104,7 +104,7 @@ impl ReceiveWindow {
         let wanted = (twice + more).min(self.most);
         if wanted > self.allowed {
             self.allowed = wanted;
-            self.calm_rounds = 0;
+            self.rounds_without_growth = 0;
         }
     }
 }

@@ -15,13 +15,13 @@ use std::ops::Range;
 use dumbbell_network::Time;
 
 use crate::ack::{Ack, SackBlocks};
-use crate::rack::{Moment, Order, Rack, ReorderingWindow, Sending};
+use crate::rack::{Moment, Order, Rack, ReorderingWindow, Transmission};
 use crate::ranges::RangeSet;
 use crate::reordering::Reordering;
 use crate::ring::SegmentRing;
 use crate::stack::{LossDetection, Stack};
 
-pub use inference::Losses;
+pub use inference::NewLosses;
 
 /// A retransmission is outstanding.
 const RESENT: u8 = 1;
@@ -60,10 +60,10 @@ pub struct Scoreboard {
     next_resend: u64,
     /// Segments whose retransmission was lost too, in the order of that finding.
     resend_again: VecDeque<u64>,
-    /// Outstanding retransmissions in the order of sending, with some that arrived.
+    /// Outstanding retransmissions in the order of transmission, with some that arrived.
     resent: VecDeque<Resent>,
-    /// Losses found since [`Self::infer_losses`] was last asked.
-    found: Losses,
+    /// NewLosses found since [`Self::infer_losses`] was last asked.
+    found: NewLosses,
     /// When segments that were overtaken will be overdue.
     recheck: Time,
     /// Kept for its allocation.
@@ -73,7 +73,7 @@ pub struct Scoreboard {
     /// The last segment that was sent again while it was the latest new one, and when
     /// it was new.
     latest_resent: Option<(u64, Time)>,
-    takes_slow_path: bool,
+    predicts_nothing: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,18 +133,18 @@ impl Scoreboard {
             next_resend: 0,
             resend_again: VecDeque::new(),
             resent: VecDeque::new(),
-            found: Losses::default(),
+            found: NewLosses::default(),
             recheck: Time::NEVER,
             gaps: Vec::new(),
             arrivals: None,
             latest_resent: None,
-            takes_slow_path: false,
+            predicts_nothing: false,
         }
     }
 
     /// Takes every acknowledgement for one that may say anything, which comes to the same.
-    pub const fn take_slow_path(&mut self) {
-        self.takes_slow_path = true;
+    pub const fn predict_nothing(&mut self) {
+        self.predicts_nothing = true;
     }
 
     /// Chooses whether [`Self::drain_arrivals`] will be asked.
@@ -320,7 +320,7 @@ impl Scoreboard {
     }
 
     /// The last transmission of a segment.
-    fn last_sending(&self, segment: u64) -> Sending {
+    fn last_transmission(&self, segment: u64) -> Transmission {
         let was_resent = segment < self.marked_below && self.marks.get(segment) & EVER_RESENT != 0;
         let order =
             if was_resent { self.resent_order.get(segment) } else { Order::of_new(segment) };
@@ -375,7 +375,7 @@ impl Scoreboard {
     /// # Panics
     /// If it acknowledges what was never sent.
     pub fn acknowledge(&mut self, moment: &Moment, ack: &Ack, blocks: &SackBlocks) -> Delivery {
-        if !self.takes_slow_path {
+        if !self.predicts_nothing {
             if let Some(delivery) = self.acknowledge_in_order(*ack) {
                 return delivery;
             }
@@ -521,10 +521,10 @@ impl Scoreboard {
         was_resent: bool,
         arrived: &mut Arrived,
     ) {
-        let sending = self.last_sending(segment);
-        arrived.newest = arrived.newest.max(Some((sending, segment)));
+        let transmission = self.last_transmission(segment);
+        arrived.newest = arrived.newest.max(Some((transmission, segment)));
         if let Some(rack) = &mut self.rack {
-            rack.on_delivery(moment, sending, was_resent);
+            rack.on_delivery(moment, transmission, was_resent);
         }
     }
 
@@ -555,7 +555,7 @@ struct Arrived {
     /// Lowest and highest of them that were sent only once.
     first_last: Option<(u64, u64)>,
     /// The one that was sent last.
-    newest: Option<(Sending, u64)>,
+    newest: Option<(Transmission, u64)>,
     /// Some of them had been sent again.
     resent: bool,
 }

@@ -5,13 +5,16 @@
 //! which the algorithm is called, is that of Linux (`tcp_ack`).
 
 mod acknowledge;
+mod burst;
 mod congestion;
+mod sampling;
+mod sending;
 mod timers;
 
-use dumbbell_algorithm::{CaState, Conn, CwndEvent, INFO_MAX, Instance, SAMPLED_INFO};
-use dumbbell_network::{Span, Time};
+use dumbbell_algorithm::{CaState, Conn, INFO_MAX, Instance, SAMPLED_INFO};
+use dumbbell_network::Time;
 
-use crate::arrival::clock;
+use crate::config::SenderConfig;
 use crate::controller::Controller;
 use crate::ecn::EcnSender;
 use crate::frto::Frto;
@@ -23,65 +26,12 @@ use crate::shaping::Shaper;
 use crate::slow_start::SlowStart;
 use crate::stack::Stack;
 use crate::tail_probe::TailProbe;
-use crate::tcp_bpf::{Limits, TcpBpf};
+use crate::tcp_bpf::Limits;
 use crate::tick::Tick;
 use crate::undo::Undo;
 use crate::usage::WindowUsage;
 
-/// Segments to put on the wire, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Burst {
-    /// The number of the first.
-    pub first: u64,
-    /// How many there are: one, if it has been sent before.
-    pub segs: u32,
-    /// They have been sent before.
-    pub is_retransmission: bool,
-    /// Routers may mark them instead of dropping them (ECN-capable transport).
-    pub ect: bool,
-    /// The first tells the receiver that the window was reduced (RFC 3168).
-    pub cwr: bool,
-    /// The last ends a chunk of several, and says so (PSH).
-    pub pushed: bool,
-    /// The sender has nothing more to send now.
-    pub is_last: bool,
-}
-
-impl Burst {
-    /// Whether its segments say nothing but their numbers.
-    #[inline]
-    #[must_use]
-    pub const fn is_alike(&self) -> bool {
-        !(self.is_retransmission | self.cwr | self.pushed)
-    }
-
-    /// Its segments, in their order.
-    pub fn segments(self) -> impl Iterator<Item = Segment> {
-        let last = self.segs - 1;
-        (0..self.segs).map(move |place| Segment {
-            number: self.first + u64::from(place),
-            is_retransmission: self.is_retransmission,
-            ect: self.ect,
-            cwr: self.cwr && place == 0,
-            pushed: self.pushed && place == last,
-        })
-    }
-}
-
-/// A segment to put on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// Its number.
-    pub number: u64,
-    /// It has been sent before.
-    pub is_retransmission: bool,
-    /// Routers may mark it instead of dropping it (ECN-capable transport).
-    pub ect: bool,
-    /// It tells the receiver that the window was reduced (RFC 3168).
-    pub cwr: bool,
-    /// It ends a chunk of several, and says so (PSH).
-    pub pushed: bool,
-}
+pub use burst::{Burst, Segment};
 
 /// One reduction of the window, as it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,45 +73,28 @@ pub struct SenderCounters {
     pub tail_probes: u32,
 }
 
-/// What is fixed about a connection.
-#[derive(Clone, Copy, Debug)]
-pub struct SenderConfig {
-    /// Payload of a full segment in bytes.
-    pub mss_bytes: u32,
-    /// Size of its packet at the IP layer in bytes.
-    pub packet_bytes: u32,
-    /// Bytes that the sender's own link adds to each packet.
-    pub overhead_bytes: u32,
-    /// That link is its host's interface, of which [`Sender::leaves_host`] hears.
-    pub has_interface: bool,
-    /// What was set of it while it was set up; none: nothing.
-    pub tcp_bpf: Option<TcpBpf>,
-    /// Round-trip time of the handshake.
-    pub handshake_rtt: Span,
-}
-
 /// The sender of one connection.
 #[derive(Debug)]
 pub struct Sender {
-    pub(crate) conn: Conn,
-    pub(crate) algorithm: Controller,
-    pub(crate) board: Scoreboard,
-    pub(crate) rtt: RttEstimator,
+    conn: Conn,
+    algorithm: Controller,
+    board: Scoreboard,
+    rtt: RttEstimator,
     recovery: Option<Recovery>,
-    pub(crate) stack: Stack,
+    stack: Stack,
     config: SenderConfig,
     /// The application has supplied the segments below.
-    pub(crate) end: u64,
+    end: u64,
     /// No more will be supplied.
     stopped: bool,
     /// Nothing is amiss: an acknowledgement that advances and says nothing else is predicted.
     /// Kept by [`Self::settle`].
     is_in_order: bool,
-    /// Both: [`Self::is_in_order`] and [`Self::is_plain`].
-    is_in_plain_order: bool,
+    /// Both: [`Self::is_in_order`] and [`Self::is_window_based`].
+    is_fast: bool,
     /// Neither rates, nor slow starts that slow down, nor pacing, nor chunks need a look at ACKs.
-    pub(crate) is_plain: bool,
-    takes_slow_path: bool,
+    is_window_based: bool,
+    predicts_nothing: bool,
     /// Next new segment when the current reduction began.
     high_seq: u64,
     tick: Tick,
@@ -175,18 +108,18 @@ pub struct Sender {
     /// Timeouts since the cumulative acknowledgement last moved.
     timeouts_in_row: u32,
     /// Segments that buffers let be outstanding, and the least of them.
-    pub(crate) limits: Limits,
-    pub(crate) outstanding_max_segs: u64,
+    limits: Limits,
+    outstanding_max_segs: u64,
     /// When a segment was last sent again.
     resent_at: Time,
     /// When the window was last restarted after idle time.
-    pub(crate) restarted_at: Time,
-    pub(crate) usage: WindowUsage,
-    pub(crate) shaper: Shaper,
-    pub(crate) slow_start: SlowStart,
+    restarted_at: Time,
+    usage: WindowUsage,
+    shaper: Shaper,
+    slow_start: SlowStart,
     /// There only if the algorithm looks at rates.
-    pub(crate) rates: Option<Box<RateSampler>>,
-    pub(crate) counters: SenderCounters,
+    rates: Option<Box<RateSampler>>,
+    counters: SenderCounters,
 }
 
 impl Sender {
@@ -229,9 +162,9 @@ impl Sender {
             end: 0,
             stopped: false,
             is_in_order: false,
-            is_in_plain_order: false,
-            is_plain: false,
-            takes_slow_path: false,
+            is_fast: false,
+            is_window_based: false,
+            predicts_nothing: false,
             high_seq: 0,
             tick: Tick::of(stack),
             rto_deadline: Time::NEVER,
@@ -257,9 +190,9 @@ impl Sender {
     }
 
     /// Predicts no acknowledgement, and sends segments one by one, which comes to the same.
-    pub fn take_slow_path(&mut self) {
-        self.takes_slow_path = true;
-        self.board.take_slow_path();
+    pub fn predict_nothing(&mut self) {
+        self.predicts_nothing = true;
+        self.board.predict_nothing();
         self.equip();
     }
 
@@ -281,61 +214,6 @@ impl Sender {
     #[must_use]
     pub const fn is_done(&self) -> bool {
         self.board.una() >= self.end
-    }
-
-    /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
-    #[inline(always)]
-    pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
-        let in_flight = self.conn.in_flight_segs;
-        let is_simple = self.is_in_plain_order
-            && !self.shaper.is_active(&self.conn)
-            && in_flight > 0
-            && in_flight < self.conn.cwnd_segs
-            && !self.tail_probe.is_due()
-            && !self.ecn.is_reduced();
-        let segs = if is_simple { self.sendable_segs(in_flight) } else { 0 };
-        if segs == 0 {
-            return self.next_burst_of_any_kind(now);
-        }
-        self.shaper.forget_wait();
-        let first = self.add_new(now, segs);
-        self.counters.sent_segs += u64::from(segs);
-        let is_last = self.is_stopped(now);
-        let (is_retransmission, cwr, pushed) = (false, false, false);
-        let ect = self.ecn.is_capable(false);
-        Some(Burst { first, segs, is_retransmission, ect, cwr, pushed, is_last })
-    }
-
-    #[inline(never)]
-    fn next_burst_of_any_kind(&mut self, now: Time) -> Option<Burst> {
-        self.shaper.forget_wait();
-        if self.tail_probe.is_due() {
-            return Some(self.send_probe(now));
-        }
-        // Counted anew by ACKs and timers, and along while sending.
-        let in_flight = self.conn.in_flight_segs;
-        debug_assert_eq!(in_flight, self.in_flight());
-        if in_flight >= self.conn.cwnd_segs {
-            self.note_full();
-            return None;
-        }
-        let lost = self.next_repair();
-        if lost.is_none() && !self.has_new_data() {
-            self.note_no_data(now, in_flight);
-            return None;
-        }
-        if in_flight == 0 {
-            self.restart_if_idle(now);
-        }
-        let is_one = lost.is_some() || in_flight == 0 || self.takes_slow_path;
-        let mut segs = if is_one { 1 } else { self.sendable_segs(in_flight) };
-        if self.shaper.is_active(&self.conn) {
-            segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
-        }
-        Some(match lost {
-            None => self.send_new(now, segs),
-            Some(segment) => self.send_again(now, segment),
-        })
     }
 
     /// The next acknowledgement carries the receiver's timestamp and echoes that of a
@@ -409,7 +287,7 @@ impl Sender {
 
     /// Brings the algorithm's view of the connection up to date.
     #[inline]
-    pub(crate) fn look(&mut self, now: Time) {
+    fn look(&mut self, now: Time) {
         self.look_in_order(now);
         self.conn.in_flight_segs = self.in_flight();
         self.conn.resent_segs = self.counters.retransmitted_segs as u32;
@@ -428,7 +306,7 @@ impl Sender {
     }
 
     /// When data was last sent; before the first when the connection began.
-    pub(crate) fn last_sent(&self) -> Time {
+    fn last_sent(&self) -> Time {
         self.resent_at.max(self.board.last_new_sent())
     }
 
@@ -438,88 +316,9 @@ impl Sender {
 
     /// Whether the window is below the threshold, as the stack sees it.
     #[inline]
-    pub(crate) const fn in_slow_start(&self) -> bool {
+    const fn in_slow_start(&self) -> bool {
         let Conn { cwnd_segs, ssthresh_segs, .. } = self.conn;
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
-    }
-
-    /// There is new data that buffers have room for.
-    #[inline]
-    pub(crate) fn has_new_data(&self) -> bool {
-        self.board.next() < self.sendable_end()
-    }
-
-    /// Sends new segments.
-    #[inline]
-    fn send_new(&mut self, now: Time, segs: u32) -> Burst {
-        let in_flight = self.conn.in_flight_segs;
-        if in_flight == 0 {
-            self.begin_transmission(now);
-        }
-        let first = self.add_new(now, segs);
-        let (ect, cwr) = (self.ecn.is_capable(false), self.ecn.take_reduced());
-        self.note_sent(now, first, segs, false);
-        let pushed = self.shaper.ends_chunk();
-        let is_last = self.is_stopped(now);
-        Burst { first, segs, is_retransmission: false, ect, cwr, pushed, is_last }
-    }
-
-    /// Adds new segments to the window; gives the first.
-    #[inline(always)]
-    fn add_new(&mut self, now: Time, segs: u32) -> u64 {
-        self.conn.in_flight_segs += segs;
-        let first = self.board.send_new(now, segs);
-        self.on_new_sent(now);
-        first
-    }
-
-    /// Sends a segment again.
-    #[inline(never)]
-    fn send_again(&mut self, now: Time, segment: u64) -> Burst {
-        if self.conn.in_flight_segs == 0 {
-            self.begin_transmission(now);
-        }
-        self.board.resend(now, segment);
-        self.conn.in_flight_segs = self.in_flight();
-        self.counters.retransmitted_segs += 1;
-        self.resent_at = now;
-        self.undo.on_resent(now, segment);
-        if self.rto_deadline == Time::NEVER || segment == self.board.una() {
-            self.rto_deadline = now + self.rtt.rto();
-        }
-        self.note_sent(now, segment, 1, true);
-        Burst {
-            first: segment,
-            segs: 1,
-            is_retransmission: true,
-            ect: self.ecn.is_capable(true),
-            cwr: false,
-            pushed: false,
-            is_last: false,
-        }
-    }
-
-    /// Something is sent while nothing is in flight.
-    #[cold]
-    fn begin_transmission(&mut self, now: Time) {
-        self.look(now);
-        self.conn.last_sent_ms = clock(self.last_sent());
-        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
-    }
-
-    /// Counts and remembers segments that are being sent.
-    #[inline]
-    fn note_sent(&mut self, now: Time, first: u64, segs: u32, is_retransmission: bool) {
-        self.counters.sent_segs += u64::from(segs);
-        if let Some(rates) = &mut self.rates {
-            let una = self.board.una();
-            let is_alone = !is_retransmission && first == una;
-            let window = una..self.board.next();
-            rates.on_sent(now, first..first + u64::from(segs), window, is_alone, &self.conn);
-        }
-        if let Some(recovery) = &mut self.recovery {
-            recovery.on_sent(segs);
-        }
     }
 
     /// Notes whether the next acknowledgement may be predicted.
@@ -528,14 +327,14 @@ impl Sender {
         self.is_in_order = self.state() == CaState::Open
             && self.board.is_in_order()
             && !self.tail_probe.is_open()
-            && !self.takes_slow_path;
-        self.is_in_plain_order = self.is_in_order && self.is_plain;
+            && !self.predicts_nothing;
+        self.is_fast = self.is_in_order && self.is_window_based;
     }
 
     /// Works out what this connection needs beyond its windows.
-    pub(crate) fn equip(&mut self) {
+    fn equip(&mut self) {
         self.board.record_arrivals(self.rates.is_some());
-        self.is_plain = !self.takes_slow_path
+        self.is_window_based = !self.predicts_nothing
             && self.rates.is_none()
             && !self.algorithm.sets_rate()
             && !self.shaper.watches_acks()

@@ -6,9 +6,9 @@ use dumbbell_algorithm::{CaState, Conn};
 use dumbbell_network::Time;
 
 use crate::chunks::{Room, expects_ack, goal_segs};
+use crate::config::SenderConfig;
 use crate::host_queue::HostQueue;
 use crate::pacing::{Pacer, stack_rate};
-use crate::sender::SenderConfig;
 use crate::stack::{Pacing, Stack};
 
 /// Holds segments back that the windows would let go.
@@ -63,9 +63,9 @@ pub struct Request {
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Departure {
     /// So many segments leave now.
-    Leave(u32),
+    Now(u32),
     /// The next leaves at [`Shaper::wake`].
     Wait,
     /// The next waits for an ACK that lets a larger chunk go.
@@ -188,7 +188,7 @@ impl Shaper {
 
     /// Whether segments for which [`Self::is_early`] does not hold leave now; if so, they are to
     /// be sent.
-    pub fn admit(&mut self, now: Time, conn: &Conn, request: Request) -> Verdict {
+    pub fn admit(&mut self, now: Time, conn: &Conn, request: Request) -> Departure {
         if self.chunk_left > 0 && !request.is_retransmission {
             return self.let_go(self.chunk_left, request.segs, self.pushes);
         }
@@ -196,14 +196,14 @@ impl Shaper {
         let segs = if self.gathers && !request.is_retransmission {
             let goal_segs = goal_segs(conn, self.any_rate(conn));
             if self.waits_for_more(now, conn, request, goal_segs) {
-                return Verdict::Gather;
+                return Departure::Gather;
             }
             request.room.chunk_segs(goal_segs, conn.cwnd_segs)
         } else {
             1
         };
         if !self.enqueue(now, conn, segs, request.is_retransmission) {
-            return Verdict::Wait;
+            return Departure::Wait;
         }
         if let Some(rate) = rate {
             let bytes = segs * u64::from(self.paced_bytes);
@@ -213,11 +213,11 @@ impl Shaper {
     }
 
     /// Lets go what may leave of a chunk, which says where it ends or not.
-    fn let_go(&mut self, chunk_segs: u64, segs_max: u32, pushes: bool) -> Verdict {
+    fn let_go(&mut self, chunk_segs: u64, segs_max: u32, pushes: bool) -> Departure {
         let segs = chunk_segs.min(segs_max.into());
         self.chunk_left = chunk_segs - segs;
         self.ends_chunk = pushes && self.chunk_left == 0;
-        Verdict::Leave(segs as u32)
+        Departure::Now(segs as u32)
     }
 
     fn waits_for_more(&self, now: Time, conn: &Conn, request: Request, goal_segs: u64) -> bool {

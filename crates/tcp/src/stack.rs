@@ -13,9 +13,9 @@ use dumbbell_network::Span;
 use serde::{Deserialize, Serialize};
 
 pub use choice::{SWITCHES, StackChoice, describe_profiles};
+pub use profiles::PROFILES;
 #[cfg(test)]
 pub(crate) use profiles::linux_6;
-pub use profiles::{PROFILES, Profile};
 
 /// The switches of a stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

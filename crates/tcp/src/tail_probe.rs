@@ -19,7 +19,7 @@ pub struct TailProbe {
     /// Not later than the probe is wanted: it is found out then whether it is.
     deadline: Time,
     /// When something was last sent or heard.
-    quiet_since: Time,
+    last_event: Time,
     /// It was sent.
     sent_last: bool,
     due: bool,
@@ -37,7 +37,7 @@ struct Episode {
 
 /// What an acknowledgement says about the probe.
 #[derive(Clone, Copy, Debug)]
-pub struct Evidence {
+pub struct Reply {
     /// Lowest segment not yet acknowledged.
     pub una: u64,
     /// The receiver reports a duplicate.
@@ -65,13 +65,13 @@ impl TailProbe {
     /// Nothing probed.
     #[must_use]
     pub fn new(stack: &Stack) -> Self {
-        let (deadline, quiet_since) = (Time::NEVER, Time::ZERO);
+        let (deadline, last_event) = (Time::NEVER, Time::ZERO);
         Self {
             rule: stack.tail_probe,
             tick: Tick::of(stack),
             rto_min: stack.rto_min_ns,
             deadline,
-            quiet_since,
+            last_event,
             sent_last: false,
             due: false,
             episode: None,
@@ -102,7 +102,7 @@ impl TailProbe {
     /// Something was heard: the probe is wanted after that.
     #[inline(always)]
     pub fn on_heard(&mut self, now: Time, srtt_us: u32) {
-        (self.quiet_since, self.sent_last) = (now, false);
+        (self.last_event, self.sent_last) = (now, false);
         if !matches!(self.rule, ProbeRule::Off) {
             let timeout = self.timeout(srtt_us, u64::MAX).min(self.rto_min);
             self.deadline = self.deadline.min(now + timeout);
@@ -115,17 +115,17 @@ impl TailProbe {
         if self.deadline == Time::NEVER {
             self.on_heard(now, srtt_us);
         }
-        (self.quiet_since, self.sent_last) = (now, true);
+        (self.last_event, self.sent_last) = (now, true);
     }
 
     /// When the probe is wanted; none: not.
     #[must_use]
     pub fn wanted_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
         let timeout = self.timeout(srtt_us, outstanding.segs);
-        let wanted = self.quiet_since + timeout;
+        let wanted = self.last_event + timeout;
         let expires = (self.rule == ProbeRule::Rfc8985 && self.sent_last)
             .then_some(outstanding.first_expires)
-            .filter(|&expires| expires > self.quiet_since);
+            .filter(|&expires| expires > self.last_event);
         let possible = !matches!(self.rule, ProbeRule::Off) && self.episode.is_none();
         let due = expires.map_or(wanted, |expires| wanted.min(expires));
         possible.then(|| self.tick.end(due, timeout))
@@ -176,18 +176,18 @@ impl TailProbe {
 
     /// Takes an acknowledgement; gives whether the probe repaired a loss.
     #[inline]
-    pub fn on_ack(&mut self, evidence: Evidence) -> bool {
+    pub fn on_ack(&mut self, reply: Reply) -> bool {
         match self.episode {
-            Some(episode) if evidence.una >= episode.end => self.conclude(episode, evidence),
+            Some(episode) if reply.una >= episode.end => self.conclude(episode, reply),
             _ => false,
         }
     }
 
     /// RFC 8985, section 7.4.2: the probe arrived. Had the original arrived too, the
     /// receiver would have reported a duplicate or acknowledged twice.
-    fn conclude(&mut self, episode: Episode, evidence: Evidence) -> bool {
-        let both_arrived = evidence.duplicate || evidence.is_repeated;
-        let beyond = evidence.una > episode.end;
+    fn conclude(&mut self, episode: Episode, reply: Reply) -> bool {
+        let both_arrived = reply.duplicate || reply.is_repeated;
+        let beyond = reply.una > episode.end;
         if !episode.is_retransmission || both_arrived || beyond {
             self.episode = None;
         }
@@ -201,7 +201,7 @@ mod tests {
     use crate::stack::StackChoice;
     use serde_json::Map;
 
-    fn quiet(rule: ProbeRule) -> TailProbe {
+    fn probe_of(rule: ProbeRule) -> TailProbe {
         let choice = StackChoice { profile: "linux-6".into(), switches: Map::new() };
         let stack = choice.resolve().expect("a profile that exists");
         TailProbe::new(&Stack { tail_probe: rule, ..stack })
@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn planned_ms(rule: ProbeRule, segs: u64, srtt_ms: u32) -> u64 {
-        let mut probe = quiet(rule);
+        let mut probe = probe_of(rule);
         probe.on_heard(Time::ZERO, srtt_ms * 1_000);
         let wanted = probe.wanted_at(srtt_ms * 1_000, outstanding(segs)).expect("a probe");
         assert!(probe.deadline() <= wanted);
@@ -226,13 +226,13 @@ mod tests {
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 100), 200);
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 1), 10);
         assert_eq!(planned_ms(ProbeRule::Draft, 1, 100), 350);
-        assert_eq!(quiet(ProbeRule::Off).wanted_at(100_000, outstanding(10)), None);
+        assert_eq!(probe_of(ProbeRule::Off).wanted_at(100_000, outstanding(10)), None);
     }
 
     #[test]
     fn after_sending_the_first_segments_timeout_counts_if_it_is_to_come() {
         let (srtt_us, at_ms) = (200_000, |ms| Time::ZERO + Span::from_millis(ms));
-        let mut probe = quiet(ProbeRule::Rfc8985);
+        let mut probe = probe_of(ProbeRule::Rfc8985);
         probe.on_new_sent(at_ms(10), srtt_us);
         assert!(probe.deadline() <= at_ms(300));
         assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(300)));
@@ -242,12 +242,12 @@ mod tests {
         assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(712)));
     }
 
-    fn evidence(una: u64) -> Evidence {
-        Evidence { una, duplicate: false, is_repeated: false }
+    fn reply(una: u64) -> Reply {
+        Reply { una, duplicate: false, is_repeated: false }
     }
 
     fn probed(is_retransmission: bool) -> TailProbe {
-        let mut probe = quiet(ProbeRule::Rfc8985);
+        let mut probe = probe_of(ProbeRule::Rfc8985);
         probe.on_sent(10, is_retransmission);
         probe
     }
@@ -255,26 +255,25 @@ mod tests {
     #[test]
     fn an_advance_beyond_a_repeated_tail_without_a_duplicate_means_a_loss() {
         let mut probe = probed(true);
-        assert!(!probe.on_ack(evidence(9)));
-        assert!(!probe.on_ack(evidence(10)));
+        assert!(!probe.on_ack(reply(9)));
+        assert!(!probe.on_ack(reply(10)));
         assert!(probe.is_open(), "the next acknowledgement tells");
-        assert!(probe.on_ack(evidence(12)));
+        assert!(probe.on_ack(reply(12)));
         assert!(!probe.is_open());
-        assert!(!probe.on_ack(evidence(14)), "one reduction only");
+        assert!(!probe.on_ack(reply(14)), "one reduction only");
     }
 
     #[test]
     fn a_duplicate_or_a_repeated_ack_means_that_both_arrived() {
-        for proof in [
-            Evidence { duplicate: true, ..evidence(10) },
-            Evidence { is_repeated: true, ..evidence(10) },
-        ] {
+        for proof in
+            [Reply { duplicate: true, ..reply(10) }, Reply { is_repeated: true, ..reply(10) }]
+        {
             let mut probe = probed(true);
             assert!(!probe.on_ack(proof));
             assert!(!probe.is_open());
         }
         let mut probe = probed(false);
-        assert!(!probe.on_ack(evidence(10)), "a new segment repairs nothing");
+        assert!(!probe.on_ack(reply(10)), "a new segment repairs nothing");
         assert!(!probe.is_open());
     }
 }

@@ -12,29 +12,29 @@ impl AllHosts<'_> {
     #[inline]
     pub fn hear_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         self.get_to(receiver_of(packet.flow() as usize), time, network);
-        if self.is_watched || !self.take_routine_data(time, packet, network) {
+        if self.is_watched || !self.take_predicted_data(time, packet, network) {
             self.take_other_data(time, packet, network);
         }
     }
 
     /// Takes a full segment that is the next and says nothing else; false: it is none.
     #[inline(always)]
-    fn take_routine_data(&mut self, now: Time, packet: Packet, network: &mut Network) -> bool {
+    fn take_predicted_data(&mut self, now: Time, packet: Packet, network: &mut Network) -> bool {
         let index = packet.flow() as usize;
         let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
         else {
             return false;
         };
         let receiver = &mut connection.receiver;
-        let is_routine = packet.is_plain()
+        let is_predicted = packet.is_plain()
             && packet.bytes() == spec.packet_bytes
-            && receiver.expects(now, packet.number());
-        if !is_routine || connection.parks_acks {
+            && receiver.predicts(now, packet.number());
+        if !is_predicted || connection.parks_acks {
             return false;
         }
         counters.received_packets += 1;
         counters.received_bytes += u64::from(spec.mss_bytes());
-        match receiver.on_expected_data(now, stamp_of(packet.note(), now), false) {
+        match receiver.on_predicted_data(now, stamp_of(packet.note(), now), false) {
             Some(ack) => {
                 let ack = plain_packet(index as u32, spec.header_bytes, ack);
                 let outcome = network.send(now, ack);

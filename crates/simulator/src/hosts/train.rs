@@ -2,7 +2,7 @@
 //! new segments go, and are answered, while nothing else happens in between.
 //!
 //! All that happens is what [`AllHosts::hear`] would do; what is left out is looking at
-//! every step for what else might happen. Whatever is not routine ends the train.
+//! every step for what else might happen. Whatever was not predicted ends the train.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +25,7 @@ pub struct SharedPaths {
 
 /// Why a train ended.
 enum End {
-    /// What comes next is not certain or not routine.
+    /// What comes next is not certain or was not predicted.
     Stopped { worked: bool },
     /// What is sent says more than its numbers, or may meet a loss or a full queue.
     Send { flow: usize, now: Time, burst: Burst },
@@ -69,7 +69,7 @@ impl AllHosts<'_> {
         self.shared_paths.iter().any(Option::is_some)
     }
 
-    /// Works through what comes next as long as it is routine; gives whether anything was.
+    /// Works through what comes next as long as it was predicted; gives whether anything was.
     #[inline]
     pub fn take_train(&mut self, network: &mut Network) -> bool {
         let Some((group, packet)) = network.next_heard() else { return false };
@@ -104,16 +104,14 @@ impl AllHosts<'_> {
 }
 
 impl Connection {
-    /// Whether an acknowledgement in this packet is routine for bulk data.
+    /// Whether an acknowledgement in this packet is on the fast path.
     #[inline]
     fn expects(&self, packet: Packet) -> bool {
-        packet.is_bare()
-            && !self.app.has_messages()
-            && self.sender.predicts_plainly(packet.number())
+        packet.is_bare() && !self.app.has_messages() && self.sender.is_on_fast_path(packet.number())
     }
 }
 
-/// Works through routine acknowledgements that come until the first time, as long as what they
+/// Works through predicted acknowledgements that come until the first time, as long as what they
 /// let go is received until the second.
 #[inline(never)]
 fn work_through(
@@ -137,22 +135,22 @@ fn work_through(
         let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
         train.skip();
-        sender.on_plain_ack(now, packet.number());
+        sender.on_fast_ack(now, packet.number());
         let Some(burst) = sender.next_burst(now) else { return End::Plan { flow } };
         let Burst { first, segs: count, .. } = burst;
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
         let (last, takes) = train.ends(now, count, packet_bytes);
-        let is_routine = burst.is_last
+        let is_predicted = burst.is_last
             && burst.is_alike()
             && last <= received
-            && receiver.expects_run(first, last, takes);
-        if !is_routine || !train.admit(now, count) {
+            && receiver.predicts_burst(first, last, takes);
+        if !is_predicted || !train.admit(now, count) {
             return End::Send { flow, now, burst };
         }
         counters.count_sent(spec, count);
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
-        receiver.on_routine_run(count, clock(now), |acks| {
+        receiver.on_predicted_burst(count, clock(now), |acks| {
             let packet_of = |ack| plain_packet(flow as u32, header_bytes, ack);
             train.send(now, (count, packet_bytes), || acks.of_next(), packet_of)
         });

@@ -3,12 +3,12 @@
 use dumbbell_network::Time;
 
 use super::{EVER_RESENT, RESENT, Resent, Scoreboard};
-use crate::rack::{Evidence, Moment, Order, Sending};
+use crate::rack::{Moment, Order, Signs, Transmission};
 use crate::stack::LossDetection;
 
-/// Losses newly found.
+/// NewLosses newly found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
+pub struct NewLosses {
     /// Transmissions taken for lost.
     pub segs: u64,
     /// Some of them were retransmissions.
@@ -17,7 +17,7 @@ pub struct Losses {
 
 impl Scoreboard {
     /// Infers losses from what has arrived; gives what was found since the last call.
-    pub fn infer_losses(&mut self, moment: &Moment) -> Losses {
+    pub fn infer_losses(&mut self, moment: &Moment) -> NewLosses {
         self.recheck = Time::NEVER;
         if self.counts_duplicate_acks() {
             if self.sacked_segs >= self.reordering.degree_segs() && !moment.is_repairing {
@@ -41,7 +41,7 @@ impl Scoreboard {
     /// Every segment below has enough delivered above it to be taken for lost.
     fn overtaken_below(&self, top: u64) -> u64 {
         let degree = self.reordering.degree_segs();
-        let counted = |board: &Self| board.sacked.from_top(degree - 1).unwrap_or(0);
+        let counted = |board: &Self| board.sacked.nth_from_top(degree - 1).unwrap_or(0);
         match self.detection {
             // How far ahead the highest is says little once the order changes.
             LossDetection::Fack | LossDetection::FackRack if !self.reordering.is_seen() => {
@@ -114,17 +114,17 @@ impl Scoreboard {
     /// RACK (RFC 8985, section 6.2, step 5).
     fn lose_overdue(&mut self, moment: &Moment) {
         let Some(rack) = &self.rack else { return };
-        let evidence = Evidence {
+        let signs = Signs {
             reordering_seen: self.reordering.is_seen(),
             many_sacked: self.sacked_segs >= self.reordering.degree_segs(),
             any_lost: self.lost_segs > 0,
         };
         let Some(latest) = rack.latest() else { return };
-        let patience = rack.patience(moment, evidence);
-        let judge = |sending: Sending| match sending {
-            sending if sending >= latest => Verdict::NotOvertaken,
-            (_, sent) if moment.now.since(sent) >= patience => Verdict::Lost,
-            _ => Verdict::Waits,
+        let patience = rack.patience(moment, signs);
+        let judge = |transmission: Transmission| match transmission {
+            transmission if transmission >= latest => Lateness::NotOvertaken,
+            (_, sent) if moment.now.since(sent) >= patience => Lateness::Lost,
+            _ => Lateness::Waits,
         };
         let (mark, original_waits) = self.overdue_below(judge);
         self.lose_below(mark);
@@ -136,7 +136,7 @@ impl Scoreboard {
 
     /// Below which segment all are overdue, and whether one above will be soon. What
     /// was sent again has its own time, but was first sent before its successor.
-    fn overdue_below(&self, judge: impl Fn(Sending) -> Verdict) -> (u64, bool) {
+    fn overdue_below(&self, judge: impl Fn(Transmission) -> Lateness) -> (u64, bool) {
         let mut mark = self.lost_below.max(self.una);
         let (mut segment, mut waits) = (mark, false);
         loop {
@@ -144,13 +144,13 @@ impl Scoreboard {
             if segment >= self.next {
                 return (mark, waits);
             }
-            let verdict = judge(self.last_sending(segment));
+            let lateness = judge(self.last_transmission(segment));
             let has_successor_only =
                 self.marked_below > segment && self.marks.get(segment) & EVER_RESENT != 0;
-            waits |= verdict == Verdict::Waits;
+            waits |= lateness == Lateness::Waits;
             segment += 1;
-            match verdict {
-                Verdict::Lost => mark = segment,
+            match lateness {
+                Lateness::Lost => mark = segment,
                 _ if has_successor_only => {}
                 _ => return (mark, waits),
             }
@@ -158,12 +158,12 @@ impl Scoreboard {
     }
 
     /// Takes overdue retransmissions for lost; gives whether one will be soon.
-    fn lose_overdue_resent(&mut self, judge: impl Fn(Sending) -> Verdict) -> bool {
+    fn lose_overdue_resent(&mut self, judge: impl Fn(Transmission) -> Lateness) -> bool {
         while let Some(&resent) = self.resent.front() {
             if self.is_outstanding(resent) {
                 match judge((resent.order, self.sent_at.get(resent.segment))) {
-                    Verdict::Lost => self.lose_resent(resent.segment),
-                    verdict => return verdict == Verdict::Waits,
+                    Lateness::Lost => self.lose_resent(resent.segment),
+                    lateness => return lateness == Lateness::Waits,
                 }
             }
             self.resent.pop_front();
@@ -218,7 +218,7 @@ impl Scoreboard {
         self.recheck = Time::NEVER;
     }
 
-    /// A timeout in undisturbed state: less reordering than was thought.
+    /// A timeout while the window grew: less reordering than was thought.
     pub fn distrust_reordering(&mut self) {
         self.reordering.distrust(self.sacked_segs);
     }
@@ -247,7 +247,7 @@ impl Scoreboard {
 
 /// What time says about a transmission.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Lateness {
     Lost,
     /// It was overtaken, but may still arrive.
     Waits,

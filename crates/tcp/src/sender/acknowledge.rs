@@ -10,7 +10,8 @@ use crate::rack::Moment;
 use crate::rate::Acknowledged;
 use crate::recovery::Progress;
 use crate::rtt::{RTT_US_MAX, rtt_us};
-use crate::scoreboard::{Delivery, Losses};
+use crate::scoreboard::{Delivery, NewLosses};
+use crate::slow_start::Round;
 use crate::stack::Growth;
 use crate::tail_probe;
 
@@ -62,8 +63,8 @@ impl Sender {
     /// As [`Self::predicts`], where nothing but the windows matters.
     #[inline]
     #[must_use]
-    pub const fn predicts_plainly(&self, cumulative: u64) -> bool {
-        self.is_in_plain_order && cumulative > self.board.una()
+    pub const fn is_on_fast_path(&self, cumulative: u64) -> bool {
+        self.is_fast && cumulative > self.board.una()
     }
 
     /// Works through an acknowledgement that was predicted.
@@ -72,19 +73,19 @@ impl Sender {
     /// If it acknowledges what was never sent.
     #[inline(always)]
     pub fn on_predicted_ack(&mut self, now: Time, cumulative: u64) {
-        if self.is_plain {
-            self.on_plain_ack(now, cumulative);
+        if self.is_window_based {
+            self.on_fast_ack(now, cumulative);
         } else {
             self.take_predicted_beyond_windows(now, cumulative);
         }
     }
 
-    /// Works through an acknowledgement that was predicted by [`Self::predicts_plainly`].
+    /// Works through an acknowledgement that was predicted by [`Self::is_on_fast_path`].
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
     #[inline(always)]
-    pub fn on_plain_ack(&mut self, now: Time, cumulative: u64) {
+    pub fn on_fast_ack(&mut self, now: Time, cumulative: u64) {
         self.take_predicted::<true>(now, cumulative);
     }
 
@@ -94,12 +95,12 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn take_predicted<const IS_PLAIN: bool>(&mut self, now: Time, cumulative: u64) {
+    fn take_predicted<const IS_FAST: bool>(&mut self, now: Time, cumulative: u64) {
         let prior_in_flight_segs = self.conn.in_flight_segs;
         let (segs, first_sent, last_sent) = self.board.advance_in_order(cumulative);
         self.look_in_order(now);
         self.conn.delivered_segs += segs;
-        if !IS_PLAIN {
+        if !IS_FAST {
             self.conn.pacing_wait_us = self.shaper.pacing_wait_us(now);
             if let Some(rates) = &mut self.rates {
                 rates.on_delivered(cumulative - 1..cumulative);
@@ -115,7 +116,7 @@ impl Sender {
         self.note_rtt(now, last_us, segs);
         self.conn.srtt_us = self.rtt.srtt_us();
         let in_flight_segs =
-            if IS_PLAIN { self.conn.in_flight_segs } else { self.delivered_in_flight_segs() };
+            if IS_FAST { self.conn.in_flight_segs } else { self.delivered_in_flight_segs() };
         let sample = AckSample {
             pkts_acked: segs as u32,
             rtt_us: last_us as i32,
@@ -128,7 +129,7 @@ impl Sender {
         self.timeouts_in_row = 0;
         self.arm_rto(now);
         self.tail_probe.on_heard(now, self.rtt.srtt_us());
-        if IS_PLAIN {
+        if IS_FAST {
             return self.grow(now, segs as u32, None);
         }
         let rtt_us = Some(last_us);
@@ -175,7 +176,7 @@ impl Sender {
             self.algorithm.in_ack_event(&mut self.conn, flags);
         }
         let losses = if self.leaves_state(ack) {
-            Losses::default()
+            NewLosses::default()
         } else {
             let blocks = ack.has_blocks.then_some(blocks);
             self.take_news(&News { now, delivery, ece, echo }, blocks, observer)
@@ -268,7 +269,7 @@ impl Sender {
         news: &News,
         blocks: Option<&SackBlocks>,
         observer: &mut impl Observer,
-    ) -> Losses {
+    ) -> NewLosses {
         let reads_blocks = !self.board.counts_duplicate_acks();
         let duplicate = blocks.filter(|_| reads_blocks).and_then(SackBlocks::duplicate);
         if let Some(duplicate) = &duplicate {
@@ -276,7 +277,7 @@ impl Sender {
             let una = self.board.una() - news.delivery.advanced_segs;
             self.undo.on_duplicate(duplicate, una, self.counters.retransmitted_segs);
         }
-        let repaired = self.tail_probe.on_ack(tail_probe::Evidence {
+        let repaired = self.tail_probe.on_ack(tail_probe::Reply {
             una: self.board.una(),
             duplicate: duplicate.is_some(),
             is_repeated: news.delivery.delivered_segs == 0,
@@ -290,7 +291,7 @@ impl Sender {
     }
 
     /// Lets recovery or the algorithm set the window.
-    pub(crate) fn control(&mut self, now: Time, delivery: &Delivery, losses: Losses) {
+    pub(crate) fn control(&mut self, now: Time, delivery: &Delivery, losses: NewLosses) {
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
                 delivered_segs: delivery.delivered_segs,
@@ -312,7 +313,7 @@ impl Sender {
         let acked = self.counted(delivered_segs);
         self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
         self.usage.note_growth(now);
-        if self.is_plain || !self.in_slow_start() {
+        if self.is_window_based || !self.in_slow_start() {
             self.algorithm.cong_avoid(&mut self.conn, acked);
         } else {
             self.grow_slowly(rtt_us, acked);
@@ -325,6 +326,24 @@ impl Sender {
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
         delivery.advanced_segs > 0
             || (delivery.delivered_segs > 0 && self.board.reordering().is_raised())
+    }
+
+    /// Growth in a slow start that slows down.
+    #[inline(never)]
+    fn grow_slowly(&mut self, rtt_us: Option<u32>, acked_segs: u32) {
+        if self.counters.congestion_events > 0 {
+            self.slow_start.end_initial();
+        }
+        let is_paced = self.conn.pacing_rate_bytes_per_s > 0;
+        let share = self.slow_start.share(acked_segs, self.conn.cwnd_segs, is_paced);
+        if share > 0 {
+            self.algorithm.cong_avoid(&mut self.conn, share);
+        }
+        let (una, next) = (self.board.una(), self.board.next());
+        if self.slow_start.is_over(Round { rtt_us, una, next }) {
+            self.conn.ssthresh_segs = self.conn.cwnd_segs;
+            self.slow_start.end_initial();
+        }
     }
 
     /// Acknowledged segments as the stack's growth counts them.

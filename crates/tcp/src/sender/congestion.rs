@@ -7,7 +7,7 @@ use super::acknowledge::News;
 use super::{Congestion, Observer, Sender};
 use crate::frto::{self, Frto};
 use crate::recovery::Recovery;
-use crate::scoreboard::Losses;
+use crate::scoreboard::NewLosses;
 use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
@@ -16,7 +16,7 @@ const EARLY_SEGS: u64 = 4;
 
 impl Sender {
     /// Lets the state follow an acknowledgement; gives the losses found.
-    pub(super) fn update_state(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
+    pub(super) fn update_state(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
         if news.ece {
             self.undo.forbid();
         }
@@ -74,7 +74,7 @@ impl Sender {
             && (self.undo.is_proved_by_echo(news.echo) || self.undo.is_proved_by_duplicates())
     }
 
-    fn go_on_repairing(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
+    fn go_on_repairing(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
         if news.advanced() && self.is_spurious(news) {
             self.board.on_late(news.delivery.advanced_segs);
             // The rest is late too; what was sent again must leave the network first.
@@ -82,11 +82,11 @@ impl Sender {
                 self.board.lose_nothing();
                 self.reopen(news, observer);
             }
-            return Losses::default();
+            return NewLosses::default();
         }
         if self.is_disproved_by_duplicates() {
             self.reopen(news, observer);
-            return Losses::default();
+            return NewLosses::default();
         }
         if news.advanced() && self.board.counts_duplicate_acks() {
             self.board.lose_first();
@@ -111,26 +111,26 @@ impl Sender {
     /// Was the last timeout spurious?
     fn judge_timeout(&mut self, news: &News, observer: &mut impl Observer) {
         let has_new_data = self.has_new_data() && self.board.una() < self.high_seq;
-        let verdict = self.frto.judge(frto::Evidence {
+        let step = self.frto.judge(frto::LossAck {
             original: news.delivery.original,
             high_seq: self.high_seq,
             advanced: news.advanced(),
             has_new_data,
         });
         let proved = news.advanced() && self.is_spurious(news);
-        if proved || verdict == frto::Verdict::Spurious {
+        if proved || step == frto::Step::Spurious {
             self.frto = Frto::Idle;
             self.board.lose_nothing();
             self.take_back(observer);
             self.set_state(CaState::Open);
             observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
-        } else if verdict == frto::Verdict::Probe {
+        } else if step == frto::Step::Probe {
             self.high_seq = self.board.next();
         }
     }
 
     /// Looks out for the first loss.
-    fn watch(&mut self, news: &News, observer: &mut impl Observer) -> Losses {
+    fn watch(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
         if self.state() != CaState::Cwr && self.is_disproved_by_duplicates() {
             self.take_back(observer);
         }
@@ -163,7 +163,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn infer_losses(&mut self, now: Time) -> Losses {
+    pub(super) fn infer_losses(&mut self, now: Time) -> NewLosses {
         let losses = self.board.infer_losses(&self.moment(now));
         self.conn.lost_segs += losses.segs;
         let recheck = self.board.recheck();

@@ -85,10 +85,11 @@ impl Sender {
             segs: self.board.outstanding_segs(),
             first_expires: self.board.first_sent().map_or(now, |sent| sent + self.rtt.rto()),
         };
-        let calm = matches!(self.state(), CaState::Open | CaState::Cwr);
-        let quiet = self.board.sacked_segs() == 0 && !self.board.counts_duplicate_acks();
+        let may_probe = matches!(self.state(), CaState::Open | CaState::Cwr)
+            && self.board.sacked_segs() == 0
+            && !self.board.counts_duplicate_acks();
         let wanted = self.tail_probe.wanted_at(self.rtt.srtt_us(), outstanding);
-        match wanted.filter(|_| outstanding.segs > 0 && calm && quiet) {
+        match wanted.filter(|_| outstanding.segs > 0 && may_probe) {
             None => self.tail_probe.cancel(),
             Some(wanted) if wanted.min(self.rto_deadline) > now => {
                 self.tail_probe.wait_until(wanted)
@@ -113,8 +114,8 @@ impl Sender {
             self.board.lose_first();
         }
         let losses = self.infer_losses(now);
-        let undisturbed = matches!(self.state(), CaState::Open | CaState::Disorder | CaState::Cwr);
-        if self.board.lost_segs() == 0 || !undisturbed {
+        let is_repairing = matches!(self.state(), CaState::Recovery | CaState::Loss);
+        if self.board.lost_segs() == 0 || is_repairing {
             return;
         }
         self.enter_recovery(false, observer);
@@ -134,9 +135,9 @@ impl Sender {
         self.look(now);
         self.counters.timeouts += 1;
         let cwnd_segs = self.conn.cwnd_segs;
-        let undisturbed = matches!(self.state(), CaState::Open | CaState::Disorder);
-        let may_be_late = undisturbed || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
-        if undisturbed {
+        let was_growing = matches!(self.state(), CaState::Open | CaState::Disorder);
+        let may_be_late = was_growing || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
+        if was_growing {
             self.board.distrust_reordering();
         }
         if self.timeout_is_new() {
@@ -165,8 +166,8 @@ impl Sender {
 
     /// Whether a timeout calls for a reduction of its own, rather than ending one.
     const fn timeout_is_new(&self) -> bool {
-        let undisturbed = matches!(self.conn.state, CaState::Open | CaState::Disorder);
+        let was_growing = matches!(self.conn.state, CaState::Open | CaState::Disorder);
         let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
-        undisturbed || moved_on || self.board.una() >= self.high_seq
+        was_growing || moved_on || self.board.una() >= self.high_seq
     }
 }

@@ -3,10 +3,10 @@
 mod calls;
 mod endpoint;
 mod fuzz;
+mod predicted_bursts;
 mod receiver;
 mod receiver_model;
 mod recovery;
-mod routine_runs;
 mod scoreboard;
 mod transmission;
 mod wire;

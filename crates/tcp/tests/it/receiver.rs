@@ -247,8 +247,6 @@ fn echoes(stack: &Stack, marks: &[u8]) -> Vec<(u64, bool)> {
         acks.extend(on_data(&mut receiver, number, arrival));
     }
     acks.extend(on_timer(&mut receiver, 1_000 * MS));
-    let marked = marks.iter().filter(|mark| **mark == 1).count() as u64;
-    assert_eq!(receiver.ce_segs(), marked);
     acks.iter().map(|ack| (ack.cumulative, ack.ece)).collect()
 }
 

@@ -367,7 +367,7 @@ fn one_loss_costs_one_retransmission_and_one_reduction_in_every_profile() {
 }
 
 #[test]
-fn an_undisturbed_flow_sends_in_runs() {
+fn a_flow_without_loss_sends_in_bursts() {
     let wire = transfer(&stack("linux-6"), 400, |_, _| Fate::after(DELAY));
     assert!(wire.bursts >= 100, "{} bursts", wire.bursts);
     let wire = transfer(&stack("linux-6"), 400, losing(&[60]));

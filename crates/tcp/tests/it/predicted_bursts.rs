@@ -1,4 +1,4 @@
-//! A routine run comes to what its segments come to one by one.
+//! A predicted burst comes to what its segments come to one by one.
 
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ack, AckDelay, Arrival, PROFILES, Receiver, Stack};
@@ -76,15 +76,15 @@ impl End {
     }
 
     /// Hears a train at once, where that is possible; gives whether it was.
-    fn hear_run(&mut self, first: u64, began: Time, train: Train, stamp: u32) -> bool {
+    fn hear_burst(&mut self, first: u64, began: Time, train: Train, stamp: u32) -> bool {
         let takes = Span(train.spacing.0 * u64::from(train.count));
         let last = began + Span(train.spacing.0 * u64::from(train.count - 1));
-        let is_undisturbed = self.receiver.deadline().is_none_or(|due| last <= due);
-        if !is_undisturbed || !self.receiver.expects_run(first, last, takes) {
+        let is_idle = self.receiver.deadline().is_none_or(|due| last <= due);
+        if !is_idle || !self.receiver.predicts_burst(first, last, takes) {
             return false;
         }
         let acks = &mut self.acks;
-        self.receiver.on_routine_run(train.count, stamp, |run| {
+        self.receiver.on_predicted_burst(train.count, stamp, |run| {
             for place in 0..u64::from(train.count) {
                 let now = began + Span(train.spacing.0 * place);
                 acks.extend(run.of_next().map(|ack| (now, ack)));
@@ -97,7 +97,7 @@ impl End {
 
 proptest! {
     #[test]
-    fn a_routine_run_comes_to_what_its_segments_come_to_one_by_one(
+    fn a_predicted_burst_comes_to_what_its_segments_come_to_one_by_one(
         stack in any_stack(),
         trains in prop::collection::vec(any_train(), 1..120),
     ) {
@@ -107,11 +107,11 @@ proptest! {
             now += train.pause;
             stamp = stamp.wrapping_add(train.stamp);
             whole.catch_up(now);
-            let is_run = whole.hear_run(next, now, train, stamp);
+            let is_burst = whole.hear_burst(next, now, train, stamp);
             for place in 0..u64::from(train.count) {
                 let at = now + Span(train.spacing.0 * place);
                 parts.hear(next + place, at, stamp);
-                if !is_run {
+                if !is_burst {
                     whole.hear(next + place, at, stamp);
                 }
             }

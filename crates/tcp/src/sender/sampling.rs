@@ -1,163 +1,21 @@
-//! What lies between the windows and the wire: why nothing more is sent now, when a
-//! segment leaves, and what is remembered of it.
+//! Rate samples: what the sender tells the sampler, and what it tells the algorithm.
 
-use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
 
-use crate::chunks::Room;
-use crate::rate::{self, Acknowledged};
+use super::Sender;
+use crate::rate::Acknowledged;
 use crate::scoreboard::Delivery;
-use crate::sender::Sender;
-use crate::shaping::{Request, Verdict};
-use crate::slow_start::Round;
-use crate::usage::{Transmitted, restart_after_idle, validate};
 
 impl Sender {
     /// The latest rate of delivery, where the algorithm looks at rates.
     #[cfg(test)]
-    fn delivery_rate(&self) -> Option<rate::DeliveryRate> {
+    fn delivery_rate(&self) -> Option<crate::rate::DeliveryRate> {
         self.rates.as_ref().and_then(|rates| rates.rate())
-    }
-
-    /// The first segment that must not be sent yet.
-    #[inline]
-    pub(crate) fn sendable_end(&self) -> u64 {
-        self.end.min(self.board.una() + self.outstanding_max_segs)
-    }
-
-    /// The first segment that the application has no data for, or no room.
-    fn written_end(&self) -> u64 {
-        self.end.min(self.board.una() + self.limits.sender_segs)
-    }
-
-    /// The window stopped the transmission.
-    #[inline]
-    pub(crate) fn note_full(&mut self) {
-        self.usage.note_full(self.board.next());
-    }
-
-    /// There is nothing to send, or a buffer has no room for it.
-    #[inline(never)]
-    pub(crate) fn note_no_data(&mut self, now: Time, in_flight: u32) {
-        self.note_room(now);
-        if self.board.next() < self.written_end() {
-            return;
-        }
-        if self.rates.is_some() && self.shaper.is_host_empty(now) {
-            rate::mark_app_limited(&mut self.conn, in_flight);
-        }
-    }
-
-    /// Something else than the window stopped the transmission.
-    fn note_room(&mut self, now: Time) {
-        let (una, next) = (self.board.una(), self.board.next());
-        let sent = Transmitted { una, next, sent_segs: self.counters.sent_segs };
-        if self.usage.note_room(now, sent) && self.stack.window_validation {
-            self.validate_window(now);
-        }
-    }
-
-    fn validate_window(&mut self, now: Time) {
-        let (limited, outstanding) = (self.is_cwnd_limited(), self.board.outstanding_segs());
-        let unused = self.usage.unused_for(self.rtt.rto(), now, limited, outstanding);
-        let Some(used_segs) = unused else { return };
-        // A connection that still has data is held back by something else.
-        let is_applicable = self.conn.state == CaState::Open
-            && self.board.next() >= self.end
-            && !self.algorithm.has_cong_control();
-        if is_applicable {
-            validate(&mut self.conn, used_segs, self.stack.initial_window_segs.get());
-            self.usage.restart(now);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn is_cwnd_limited(&self) -> bool {
-        self.usage.is_limited(self.conn.cwnd_segs, || self.in_slow_start())
-    }
-
-    /// Gives up a part of the window that idle time has made stale.
-    #[cold]
-    pub(crate) fn restart_if_idle(&mut self, now: Time) {
-        let idle_since = self.restarted_at.max(self.last_sent());
-        let (idle, rto) = (now.since(idle_since), self.rtt.rto());
-        let is_idle = self.board.outstanding_segs() == 0 && idle > rto;
-        if !is_idle || !self.stack.slow_start_after_idle || self.algorithm.has_cong_control() {
-            return;
-        }
-        self.look(now);
-        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CwndRestart);
-        restart_after_idle(&mut self.conn, idle, rto, self.stack.initial_window_segs.get());
-        self.usage.restart(now);
-        self.restarted_at = now;
-    }
-
-    /// How many new segments the windows let go now.
-    #[inline(always)]
-    pub(crate) fn sendable_segs(&self, in_flight: u32) -> u32 {
-        let data_segs = self.sendable_end().saturating_sub(self.board.next());
-        data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32
-    }
-
-    /// Notes what stops the transmission, if that is clear before packets have left.
-    #[inline(always)]
-    pub(crate) fn is_stopped(&mut self, now: Time) -> bool {
-        let in_flight = self.conn.in_flight_segs;
-        if in_flight >= self.conn.cwnd_segs {
-            self.note_full();
-            return true;
-        }
-        if !self.has_new_data() {
-            let is_clear = !self.shaper.watches_host();
-            if is_clear {
-                self.note_no_data(now, in_flight);
-            }
-            return is_clear;
-        }
-        let is_early = self.shaper.is_early(now, &self.conn, false);
-        if is_early {
-            self.note_room(now);
-        }
-        is_early
-    }
-
-    /// How many of up to `segs` segments that the windows let go may leave their host now.
-    #[inline(never)]
-    pub(crate) fn may_leave(
-        &mut self,
-        now: Time,
-        in_flight: u32,
-        is_retransmission: bool,
-        segs: u32,
-    ) -> Option<u32> {
-        if self.shaper.is_early(now, &self.conn, is_retransmission) {
-            self.note_room(now);
-            return None;
-        }
-        let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
-        let room = Room {
-            window_segs: cwnd - u64::from(in_flight),
-            receiver_segs: (self.board.una() + self.limits.receiver_segs).saturating_sub(next),
-            data_segs: self.written_end().saturating_sub(next),
-        };
-        let request = Request {
-            room,
-            whole_segs: cwnd.min(self.limits.receiver_segs),
-            segs,
-            is_retransmission,
-            sent_segs: self.counters.sent_segs,
-        };
-        match self.shaper.admit(now, &self.conn, request) {
-            Verdict::Leave(segs) => return Some(segs),
-            Verdict::Gather if room.is_window_limited() => self.note_full(),
-            Verdict::Wait | Verdict::Gather => self.note_room(now),
-        }
-        None
     }
 
     /// Tells the rate sampler what an ACK delivered.
     #[inline(never)]
-    pub(crate) fn note_deliveries(&mut self, delivery: &Delivery) {
+    pub(super) fn note_deliveries(&mut self, delivery: &Delivery) {
         let Some(rates) = &mut self.rates else { return };
         self.board.drain_arrivals(delivery, |segments| rates.on_delivered(segments));
     }
@@ -165,7 +23,7 @@ impl Sender {
     /// Segments delivered while the latest sent of those that an ACK delivered was in
     /// flight; without rate samples what is in flight after the ACK.
     #[inline]
-    pub(crate) fn delivered_in_flight_segs(&self) -> u32 {
+    pub(super) fn delivered_in_flight_segs(&self) -> u32 {
         let delivered = self.conn.delivered_segs;
         let sampled = self.rates.as_ref().and_then(|rates| rates.delivered_in_flight(delivered));
         sampled.map_or(self.conn.in_flight_segs, |segs| segs as u32)
@@ -174,30 +32,12 @@ impl Sender {
     /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
     /// window and rate by it.
     #[inline]
-    pub(crate) fn sample_rate(&mut self, now: Time, ack: Acknowledged) {
+    pub(super) fn sample_rate(&mut self, now: Time, ack: Acknowledged) {
         let Some(rates) = &mut self.rates else { return };
         let sample = rates.sample(now, &mut self.conn, ack);
         if self.algorithm.has_cong_control() {
             self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
             self.algorithm.cong_control(&mut self.conn, &sample);
-        }
-    }
-
-    /// Growth in a slow start that slows down.
-    #[inline(never)]
-    pub(crate) fn grow_slowly(&mut self, rtt_us: Option<u32>, acked_segs: u32) {
-        if self.counters.congestion_events > 0 {
-            self.slow_start.end_initial();
-        }
-        let is_paced = self.conn.pacing_rate_bytes_per_s > 0;
-        let share = self.slow_start.share(acked_segs, self.conn.cwnd_segs, is_paced);
-        if share > 0 {
-            self.algorithm.cong_avoid(&mut self.conn, share);
-        }
-        let (una, next) = (self.board.una(), self.board.next());
-        if self.slow_start.is_over(Round { rtt_us, una, next }) {
-            self.conn.ssthresh_segs = self.conn.cwnd_segs;
-            self.slow_start.end_initial();
         }
     }
 }
@@ -211,8 +51,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::config::SenderConfig;
     use crate::rate::{DeliveryRate, RateSampler};
-    use crate::sender::{Burst, Congestion, Observer, SenderConfig};
+    use crate::sender::{Burst, Congestion, Observer};
     use crate::stack::{PROFILES, Stack};
     use crate::{Ack, Arrival, Moment, Receiver, SackBlocks};
 

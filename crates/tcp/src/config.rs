@@ -1,0 +1,22 @@
+//! What a connection is given.
+
+use dumbbell_network::Span;
+
+use crate::tcp_bpf::TcpBpf;
+
+/// What is fixed about a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct SenderConfig {
+    /// Payload of a full segment in bytes.
+    pub mss_bytes: u32,
+    /// Size of its packet at the IP layer in bytes.
+    pub packet_bytes: u32,
+    /// Bytes that the sender's own link adds to each packet.
+    pub overhead_bytes: u32,
+    /// That link is its host's interface, of which [`crate::Sender::leaves_host`] hears.
+    pub has_interface: bool,
+    /// What was set of it while it was set up; none: nothing.
+    pub tcp_bpf: Option<TcpBpf>,
+    /// Round-trip time of the handshake.
+    pub handshake_rtt: Span,
+}

@@ -1,0 +1,56 @@
+//! What a sender hands to the network.
+
+/// Segments to put on the wire, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// The number of the first.
+    pub first: u64,
+    /// How many there are: one, if it has been sent before.
+    pub segs: u32,
+    /// They have been sent before.
+    pub is_retransmission: bool,
+    /// Routers may mark them instead of dropping them (ECN-capable transport).
+    pub ect: bool,
+    /// The first tells the receiver that the window was reduced (RFC 3168).
+    pub cwr: bool,
+    /// The last ends a chunk of several, and says so (PSH).
+    pub pushed: bool,
+    /// The sender has nothing more to send now.
+    pub is_last: bool,
+}
+
+impl Burst {
+    /// Whether its segments say nothing but their numbers.
+    #[inline]
+    #[must_use]
+    pub const fn is_alike(&self) -> bool {
+        !(self.is_retransmission | self.cwr | self.pushed)
+    }
+
+    /// Its segments, in their order.
+    pub fn segments(self) -> impl Iterator<Item = Segment> {
+        let last = self.segs - 1;
+        (0..self.segs).map(move |place| Segment {
+            number: self.first + u64::from(place),
+            is_retransmission: self.is_retransmission,
+            ect: self.ect,
+            cwr: self.cwr && place == 0,
+            pushed: self.pushed && place == last,
+        })
+    }
+}
+
+/// A segment to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub number: u64,
+    /// It has been sent before.
+    pub is_retransmission: bool,
+    /// Routers may mark it instead of dropping it (ECN-capable transport).
+    pub ect: bool,
+    /// It tells the receiver that the window was reduced (RFC 3168).
+    pub cwr: bool,
+    /// It ends a chunk of several, and says so (PSH).
+    pub pushed: bool,
+}

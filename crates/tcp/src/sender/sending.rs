@@ -1,0 +1,284 @@
+//! What leaves and when: what the windows, the data and the shaper let go, and why nothing more
+//! does.
+
+use dumbbell_algorithm::{CaState, CwndEvent};
+use dumbbell_network::Time;
+
+use super::{Burst, Sender};
+use crate::arrival::clock;
+use crate::chunks::Room;
+use crate::rate;
+use crate::shaping::{Departure, Request};
+use crate::usage::{Transmitted, restart_after_idle, validate};
+
+impl Sender {
+    /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
+    #[inline(always)]
+    pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
+        let in_flight = self.conn.in_flight_segs;
+        let is_simple = self.is_fast
+            && !self.shaper.is_active(&self.conn)
+            && in_flight > 0
+            && in_flight < self.conn.cwnd_segs
+            && !self.tail_probe.is_due()
+            && !self.ecn.is_reduced();
+        let segs = if is_simple { self.sendable_segs(in_flight) } else { 0 };
+        if segs == 0 {
+            return self.next_burst_of_any_kind(now);
+        }
+        self.shaper.forget_wait();
+        let first = self.add_new(now, segs);
+        self.counters.sent_segs += u64::from(segs);
+        let is_last = self.is_stopped(now);
+        let (is_retransmission, cwr, pushed) = (false, false, false);
+        let ect = self.ecn.is_capable(false);
+        Some(Burst { first, segs, is_retransmission, ect, cwr, pushed, is_last })
+    }
+
+    #[inline(never)]
+    fn next_burst_of_any_kind(&mut self, now: Time) -> Option<Burst> {
+        self.shaper.forget_wait();
+        if self.tail_probe.is_due() {
+            return Some(self.send_probe(now));
+        }
+        // Counted anew by ACKs and timers, and along while sending.
+        let in_flight = self.conn.in_flight_segs;
+        debug_assert_eq!(in_flight, self.in_flight());
+        if in_flight >= self.conn.cwnd_segs {
+            self.note_full();
+            return None;
+        }
+        let lost = self.next_repair();
+        if lost.is_none() && !self.has_new_data() {
+            self.note_no_data(now, in_flight);
+            return None;
+        }
+        if in_flight == 0 {
+            self.restart_if_idle(now);
+        }
+        let is_one = lost.is_some() || in_flight == 0 || self.predicts_nothing;
+        let mut segs = if is_one { 1 } else { self.sendable_segs(in_flight) };
+        if self.shaper.is_active(&self.conn) {
+            segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
+        }
+        Some(match lost {
+            None => self.send_new(now, segs),
+            Some(segment) => self.send_again(now, segment),
+        })
+    }
+
+    /// Sends new segments.
+    #[inline]
+    pub(super) fn send_new(&mut self, now: Time, segs: u32) -> Burst {
+        let in_flight = self.conn.in_flight_segs;
+        if in_flight == 0 {
+            self.begin_transmission(now);
+        }
+        let first = self.add_new(now, segs);
+        let (ect, cwr) = (self.ecn.is_capable(false), self.ecn.take_reduced());
+        self.note_sent(now, first, segs, false);
+        let pushed = self.shaper.ends_chunk();
+        let is_last = self.is_stopped(now);
+        Burst { first, segs, is_retransmission: false, ect, cwr, pushed, is_last }
+    }
+
+    /// Adds new segments to the window; gives the first.
+    #[inline(always)]
+    fn add_new(&mut self, now: Time, segs: u32) -> u64 {
+        self.conn.in_flight_segs += segs;
+        let first = self.board.send_new(now, segs);
+        self.on_new_sent(now);
+        first
+    }
+
+    /// Sends a segment again.
+    #[inline(never)]
+    pub(super) fn send_again(&mut self, now: Time, segment: u64) -> Burst {
+        if self.conn.in_flight_segs == 0 {
+            self.begin_transmission(now);
+        }
+        self.board.resend(now, segment);
+        self.conn.in_flight_segs = self.in_flight();
+        self.counters.retransmitted_segs += 1;
+        self.resent_at = now;
+        self.undo.on_resent(now, segment);
+        if self.rto_deadline == Time::NEVER || segment == self.board.una() {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+        self.note_sent(now, segment, 1, true);
+        Burst {
+            first: segment,
+            segs: 1,
+            is_retransmission: true,
+            ect: self.ecn.is_capable(true),
+            cwr: false,
+            pushed: false,
+            is_last: false,
+        }
+    }
+
+    /// Something is sent while nothing is in flight.
+    #[cold]
+    fn begin_transmission(&mut self, now: Time) {
+        self.look(now);
+        self.conn.last_sent_ms = clock(self.last_sent());
+        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
+    }
+
+    /// Counts and remembers segments that are being sent.
+    #[inline]
+    fn note_sent(&mut self, now: Time, first: u64, segs: u32, is_retransmission: bool) {
+        self.counters.sent_segs += u64::from(segs);
+        if let Some(rates) = &mut self.rates {
+            let una = self.board.una();
+            let is_alone = !is_retransmission && first == una;
+            let window = una..self.board.next();
+            rates.on_sent(now, first..first + u64::from(segs), window, is_alone, &self.conn);
+        }
+        if let Some(recovery) = &mut self.recovery {
+            recovery.on_sent(segs);
+        }
+    }
+
+    /// There is new data that buffers have room for.
+    #[inline]
+    pub(super) fn has_new_data(&self) -> bool {
+        self.board.next() < self.sendable_end()
+    }
+
+    #[inline]
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        self.usage.is_limited(self.conn.cwnd_segs, || self.in_slow_start())
+    }
+
+    /// How many new segments the windows let go now.
+    #[inline(always)]
+    fn sendable_segs(&self, in_flight: u32) -> u32 {
+        let data_segs = self.sendable_end().saturating_sub(self.board.next());
+        data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32
+    }
+
+    /// The first segment that must not be sent yet.
+    #[inline]
+    fn sendable_end(&self) -> u64 {
+        self.end.min(self.board.una() + self.outstanding_max_segs)
+    }
+
+    /// The first segment that the application has no data for, or no room.
+    fn written_end(&self) -> u64 {
+        self.end.min(self.board.una() + self.limits.sender_segs)
+    }
+
+    /// Notes what stops the transmission, if that is clear before packets have left.
+    #[inline(always)]
+    fn is_stopped(&mut self, now: Time) -> bool {
+        let in_flight = self.conn.in_flight_segs;
+        if in_flight >= self.conn.cwnd_segs {
+            self.note_full();
+            return true;
+        }
+        if !self.has_new_data() {
+            let is_clear = !self.shaper.watches_host();
+            if is_clear {
+                self.note_no_data(now, in_flight);
+            }
+            return is_clear;
+        }
+        let is_early = self.shaper.is_early(now, &self.conn, false);
+        if is_early {
+            self.note_room(now);
+        }
+        is_early
+    }
+
+    /// The window stopped the transmission.
+    #[inline]
+    fn note_full(&mut self) {
+        self.usage.note_full(self.board.next());
+    }
+
+    /// There is nothing to send, or a buffer has no room for it.
+    #[inline(never)]
+    fn note_no_data(&mut self, now: Time, in_flight: u32) {
+        self.note_room(now);
+        if self.board.next() < self.written_end() {
+            return;
+        }
+        if self.rates.is_some() && self.shaper.is_host_empty(now) {
+            rate::mark_app_limited(&mut self.conn, in_flight);
+        }
+    }
+
+    /// Something else than the window stopped the transmission.
+    fn note_room(&mut self, now: Time) {
+        let (una, next) = (self.board.una(), self.board.next());
+        let sent = Transmitted { una, next, sent_segs: self.counters.sent_segs };
+        if self.usage.note_room(now, sent) && self.stack.window_validation {
+            self.validate_window(now);
+        }
+    }
+
+    fn validate_window(&mut self, now: Time) {
+        let (limited, outstanding) = (self.is_cwnd_limited(), self.board.outstanding_segs());
+        let unused = self.usage.unused_for(self.rtt.rto(), now, limited, outstanding);
+        let Some(used_segs) = unused else { return };
+        // A connection that still has data is held back by something else.
+        let is_applicable = self.conn.state == CaState::Open
+            && self.board.next() >= self.end
+            && !self.algorithm.has_cong_control();
+        if is_applicable {
+            validate(&mut self.conn, used_segs, self.stack.initial_window_segs.get());
+            self.usage.restart(now);
+        }
+    }
+
+    /// Gives up a part of the window that idle time has made stale.
+    #[cold]
+    fn restart_if_idle(&mut self, now: Time) {
+        let idle_since = self.restarted_at.max(self.last_sent());
+        let (idle, rto) = (now.since(idle_since), self.rtt.rto());
+        let is_idle = self.board.outstanding_segs() == 0 && idle > rto;
+        if !is_idle || !self.stack.slow_start_after_idle || self.algorithm.has_cong_control() {
+            return;
+        }
+        self.look(now);
+        self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CwndRestart);
+        restart_after_idle(&mut self.conn, idle, rto, self.stack.initial_window_segs.get());
+        self.usage.restart(now);
+        self.restarted_at = now;
+    }
+
+    /// How many of up to `segs` segments that the windows let go may leave their host now.
+    #[inline(never)]
+    fn may_leave(
+        &mut self,
+        now: Time,
+        in_flight: u32,
+        is_retransmission: bool,
+        segs: u32,
+    ) -> Option<u32> {
+        if self.shaper.is_early(now, &self.conn, is_retransmission) {
+            self.note_room(now);
+            return None;
+        }
+        let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
+        let room = Room {
+            window_segs: cwnd - u64::from(in_flight),
+            receiver_segs: (self.board.una() + self.limits.receiver_segs).saturating_sub(next),
+            data_segs: self.written_end().saturating_sub(next),
+        };
+        let request = Request {
+            room,
+            whole_segs: cwnd.min(self.limits.receiver_segs),
+            segs,
+            is_retransmission,
+            sent_segs: self.counters.sent_segs,
+        };
+        match self.shaper.admit(now, &self.conn, request) {
+            Departure::Now(segs) => return Some(segs),
+            Departure::Gather if room.is_window_limited() => self.note_full(),
+            Departure::Wait | Departure::Gather => self.note_room(now),
+        }
+        None
+    }
+}
