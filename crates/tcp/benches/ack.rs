@@ -54,7 +54,9 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
 }
 
 fn advance(sender: &mut Sender, now: &mut Time, segs: u64) {
-    while sender.next_burst(*now).is_some_and(|burst| !burst.is_last) {}
+    if sender.next_fast_burst(*now).is_none() {
+        while sender.next_burst(*now).is_some() {}
+    }
     *now += SPACING;
     let cumulative = sender.acked_segs() + segs;
     let ack = Ack { cumulative, ..Ack::default() };

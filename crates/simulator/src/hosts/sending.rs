@@ -95,6 +95,10 @@ impl AllHosts<'_> {
     /// Sends all that a connection may send now.
     #[inline(never)]
     pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
+        let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
+        if let Some(burst) = connection.sender.next_fast_burst(now) {
+            return self.send_fast(now, index, burst, network);
+        }
         while !self.is_cancelled()
             && let Ends::Tcp(connection) = &mut self.flows[index].ends
             && let Some(burst) = connection.sender.next_burst(now)
@@ -106,9 +110,9 @@ impl AllHosts<'_> {
         }
     }
 
-    /// Sends what a sender lets go.
+    /// Sends a burst of the fast path.
     #[inline(always)]
-    pub(super) fn send_burst(
+    pub(super) fn send_fast(
         &mut self,
         now: Time,
         index: usize,
@@ -120,9 +124,8 @@ impl AllHosts<'_> {
         else {
             return;
         };
-        let is_alike = burst.is_alike() && interface.is_none() && !connection.app.has_messages();
-        if !is_alike || self.is_watched {
-            return self.send_marked(now, index, burst, network);
+        if self.is_watched || interface.is_some() || connection.app.has_messages() {
+            return self.send_burst(now, index, burst, network);
         }
         counters.count_sent(spec, burst.segs);
         let mut data =
@@ -130,18 +133,15 @@ impl AllHosts<'_> {
                 .with_ecn(ecn_of(burst.ect))
                 .with_note(note_of(now));
         for _ in 0..burst.segs {
-            if self.is_cancelled() {
-                return;
-            }
-            let fate = network.send(now, data);
-            self.follow(fate, network);
+            let outcome = network.send(now, data);
+            self.follow(outcome, network);
             data = data.following();
         }
     }
 
-    /// Sends segments that say more than their numbers, or are followed by their host.
+    /// Sends segments that may say more than their numbers, or are followed by their host.
     #[inline(never)]
-    fn send_marked(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
+    fn send_burst(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
         let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
         else {
             return;

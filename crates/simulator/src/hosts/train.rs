@@ -27,7 +27,9 @@ pub struct SharedPaths {
 enum End {
     /// What comes next is not certain or was not predicted.
     Stopped { worked: bool },
-    /// What is sent says more than its numbers, or may meet a loss or a full queue.
+    /// A connection has nothing to send on the fast path.
+    Ask { flow: usize, now: Time },
+    /// What is sent may meet a loss or a full queue.
     Send { flow: usize, now: Time, burst: Burst },
     /// A host wants to act earlier than is known.
     Plan { flow: usize },
@@ -87,10 +89,11 @@ impl AllHosts<'_> {
         let flow = match end {
             End::Stopped { worked } => return worked,
             End::Send { flow, now, burst } => {
-                self.send_burst(now, flow, burst, network);
-                if !burst.is_last {
-                    self.transmit(now, flow, network);
-                }
+                self.send_fast(now, flow, burst, network);
+                flow
+            }
+            End::Ask { flow, now } => {
+                self.transmit(now, flow, network);
                 flow
             }
             End::Plan { flow } => {
@@ -136,14 +139,11 @@ fn work_through(
         worked = true;
         train.skip();
         sender.on_fast_ack(now, packet.number());
-        let Some(burst) = sender.next_burst(now) else { return End::Plan { flow } };
+        let Some(burst) = sender.next_fast_burst(now) else { return End::Ask { flow, now } };
         let Burst { first, segs: count, .. } = burst;
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
         let (last, takes) = train.ends(now, count, packet_bytes);
-        let is_predicted = burst.is_last
-            && burst.is_alike()
-            && last <= received
-            && receiver.predicts_burst(first, last, takes);
+        let is_predicted = last <= received && receiver.predicts_burst(first, last, takes);
         if !is_predicted || !train.admit(now, count) {
             return End::Send { flow, now, burst };
         }

@@ -20,13 +20,6 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// Whether its segments say nothing but their numbers.
-    #[inline]
-    #[must_use]
-    pub const fn is_alike(&self) -> bool {
-        !(self.is_retransmission | self.cwr | self.pushed)
-    }
-
     /// Its segments, in their order.
     pub fn segments(self) -> impl Iterator<Item = Segment> {
         let last = self.segs - 1;

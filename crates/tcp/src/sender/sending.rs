@@ -12,31 +12,41 @@ use crate::shaping::{Departure, Request};
 use crate::usage::{Transmitted, restart_after_idle, validate};
 
 impl Sender {
-    /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
+    /// What to send now on the fast path: new segments, all that may be sent. If this gives
+    /// nothing, ask [`Self::next_burst`].
     #[inline(always)]
-    pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
+    pub fn next_fast_burst(&mut self, now: Time) -> Option<Burst> {
         let in_flight = self.conn.in_flight_segs;
-        let is_simple = self.is_fast
-            && !self.shaper.is_active(&self.conn)
+        debug_assert_eq!(in_flight, self.in_flight());
+        let is_fast = self.is_fast
             && in_flight > 0
             && in_flight < self.conn.cwnd_segs
             && !self.tail_probe.is_due()
-            && !self.ecn.is_reduced();
-        let segs = if is_simple { self.sendable_segs(in_flight) } else { 0 };
+            && !self.ecn.is_reduced()
+            && !self.shaper.is_active(&self.conn);
+        if !is_fast {
+            return None;
+        }
+        let segs = self.sendable_segs(in_flight);
         if segs == 0 {
-            return self.next_burst_of_any_kind(now);
+            return None;
         }
         self.shaper.forget_wait();
         let first = self.add_new(now, segs);
         self.counters.sent_segs += u64::from(segs);
-        let is_last = self.is_stopped(now);
-        let (is_retransmission, cwr, pushed) = (false, false, false);
+        if self.conn.in_flight_segs >= self.conn.cwnd_segs {
+            self.note_full();
+        } else {
+            self.note_no_data(now, in_flight + segs);
+        }
+        let (is_retransmission, cwr, pushed, is_last) = (false, false, false, true);
         let ect = self.ecn.is_capable(false);
         Some(Burst { first, segs, is_retransmission, ect, cwr, pushed, is_last })
     }
 
+    /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
     #[inline(never)]
-    fn next_burst_of_any_kind(&mut self, now: Time) -> Option<Burst> {
+    pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
         self.shaper.forget_wait();
         if self.tail_probe.is_due() {
             return Some(self.send_probe(now));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use dumbbell_algorithm::{CaState, Instance};
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{
-    Ack, Congestion, Observer, PROFILES, SackBlocks, Segment, Sender, SenderConfig, Stack,
+    Ack, Burst, Congestion, Observer, PROFILES, SackBlocks, Segment, Sender, SenderConfig, Stack,
 };
 
 pub fn stack(name: &str) -> Stack {
@@ -195,7 +195,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
     pub fn transmit(&mut self) {
         let (mut next, acked) = (self.sender.next_new_segment(), self.sender.acked_segs());
         let first = self.sent.len();
-        while let Some(burst) = self.sender.next_burst(self.now) {
+        while let Some(burst) = next_burst(&mut self.sender, self.now) {
             self.bursts += u64::from(burst.segs > 1);
             for segment in burst.segments() {
                 assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
@@ -223,7 +223,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
     /// The twin, which takes the slow path, sends the same as was sent since `first`.
     fn transmit_slowly(&mut self, first: usize) {
         let mut sent = self.sent[first..].iter().map(|(_, segment)| *segment);
-        while let Some(burst) = self.twin.next_burst(self.now) {
+        while let Some(burst) = next_burst(&mut self.twin, self.now) {
             for segment in burst.segments() {
                 assert_eq!(sent.next(), Some(segment));
             }
@@ -298,6 +298,10 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         let again = self.sent.iter().filter(|(_, segment)| segment.is_retransmission);
         again.map(|(_, segment)| segment.number).collect()
     }
+}
+
+fn next_burst(sender: &mut Sender, now: Time) -> Option<Burst> {
+    sender.next_fast_burst(now).or_else(|| sender.next_burst(now))
 }
 
 /// Every packet takes as long.
