@@ -240,3 +240,25 @@ proptest! {
         assert_shortcuts_change_nothing(&resolve(&short));
     }
 }
+
+/// While packets wait for less than the target, departures are known on arrival; beyond it the
+/// queue is asked, and drops.
+#[test]
+fn they_change_nothing_where_a_host_controls_its_delay() {
+    for kind in ["codel", "fq-codel"] {
+        let mut short =
+            scenario(1_000_000_000, 1_000, 3, vec![flow("reno", None, 10 * MILLISECOND)]);
+        let mut discipline =
+            json!({"kind": kind, "target_ns": 100_000, "interval_ns": 20_000_000, "ecn": false});
+        if kind == "fq-codel" {
+            discipline["queues"] = json!(16);
+            discipline["quantum_bytes"] = json!(1_514);
+        }
+        short["network"]["edge_rate_bps"] = json!(50_000_000);
+        short["network"]["edge_queue"] =
+            json!({"limit": {"packets": 10_240}, "discipline": discipline});
+        let resolved = resolve(&short);
+        assert_shortcuts_change_nothing(&resolved);
+        assert!(run_by(Shortcuts::default(), &resolved).summary.flows[0].dropped_packets > 0);
+    }
+}
