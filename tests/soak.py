@@ -40,7 +40,7 @@ SECONDS_MAX: Final = 60
 """Of processor time, for a run and the one beside it."""
 
 MEMORY_MAX_BYTES: Final = 1 << 30
-"""Of this process, with two runs in it."""
+"""That one scenario may take, run twice at once."""
 
 GROWTH_MAX: Final = 1.25
 """Of memory, from the second quarter of the batches to the last."""
@@ -111,6 +111,7 @@ class Soak:
     def check(self, data: dict[str, Any]) -> None:
         """Run one scenario and check all laws."""
         _forget_peak()
+        before = _memory_bytes("VmRSS")
         try:
             scenario = Scenario.parse(data).resolve()
         except InputError:
@@ -122,8 +123,8 @@ class Soak:
         self.packets += run.summary.packets
         assert_possible(run)
         self._check_beside(scenario, digest(output))
-        if (peak := _memory_bytes("VmHWM")) > MEMORY_MAX_BYTES:
-            raise SoakError(f"took {peak // MB} MB of memory")
+        if (taken := _memory_bytes("VmHWM") - before) > MEMORY_MAX_BYTES:
+            raise SoakError(f"took {taken // MB} MB of memory")
 
     def growth(self) -> float | None:
         """Return by how much memory has grown since it was warm; None: that says nothing yet."""

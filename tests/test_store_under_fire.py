@@ -133,9 +133,12 @@ def test_a_campaign_that_is_killed_at_any_moment_resumes(
 ) -> None:
     draw = random.Random(seed)
     killed = 0
-    # Counted in steps, not in time: meanwhile another thread is anywhere in its run.
+    # Counted in steps, not in time: meanwhile another thread is anywhere in its run. Each time
+    # more steps are allowed, so that it ends however many it takes to find all results again.
     while (
-        code := nursery.run("campaign", tmp_path, 0, RUNS, 2, kill_at=draw.randint(1, 150))
+        code := nursery.run(
+            "campaign", tmp_path, 0, RUNS, 2, kill_at=draw.randint(1, 150 * (1 + killed))
+        )
     ) != 0:
         assert code == -signal.SIGKILL
         killed += 1
