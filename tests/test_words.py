@@ -373,3 +373,8 @@ def test_a_preset_beyond_the_range_of_its_parameter_does_not_run(
     assert_refused(said)
     assert '"./pre.c@quick": sets increase = 400, outside the limits' in said.err
     assert "valid: 1 to 100" in said.err
+
+
+def test_a_name_of_blanks_is_seen() -> None:
+    """`--results " "` found by `make fuzz`, seed 38."""
+    assert str(InputError("holds no runs", source=" ")) == "' ': holds no runs"

@@ -77,6 +77,8 @@ class InputError(DumbbellError, ValueError):
         if self.value is not None and self.value != (self.key or "").rpartition(".")[2]:
             subject += (" = " if subject else "") + shown(self.value)
         source = printable(self.source or "")
+        if source != source.strip():
+            source = repr(source)
         if source and self.line is not None:
             source += f":{self.line}"
         line = ": ".join(part for part in (source, subject, self.problem) if part)
