@@ -377,3 +377,7 @@ def test_open_names_a_study_of_another_folder(dumbbell: Command, tmp_path: Path)
     assert said.err.startswith('error: results: "small": a study that was run from another folder')
     assert "dumbbell report FOLDER" in said.err
     assert dumbbell("report", "./elsewhere").code == 0
+    Path("results/studies/small.json").unlink()
+    said = dumbbell("open", "--print")
+    assert_refused(said)
+    assert said.err.startswith('error: results: "small": ran last, but its plan is not in the')

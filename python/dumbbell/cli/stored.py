@@ -38,6 +38,13 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
         return Found(Results(_study(name, folder), store, engine=engine))
     if name is None:
         raise InputError("holds no runs", source=str(folder), valid="dumbbell simulate FILE")
+    if what is None:
+        raise InputError(
+            "ran last, but its plan is not in the folder",
+            source=str(folder),
+            value=name,
+            valid="dumbbell open RUN, with a run of dumbbell list runs",
+        )
     if not any(key.startswith(name) for key in store.keys()):  # noqa: SIM118 - no mapping
         kinds.check(Path(name), "a run")
         raise InputError(
