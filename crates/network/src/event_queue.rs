@@ -19,13 +19,14 @@ struct Key(u64);
 
 impl Key {
     const PLACE_BITS: u32 = FEW.trailing_zeros();
-    /// No time that is not [`Time::NEVER`] is as late: a scenario and a route take 2^60 ns each.
+    /// As good as [`Time::NEVER`], as is all that is later: a scenario and a route take 2^60 ns
+    /// each. A link that is stuck and an application whose rate is zero plan such times.
     const NEVER: u64 = u64::MAX >> Self::PLACE_BITS;
 
     #[inline]
     const fn new(time: Time, place: usize) -> Self {
-        debug_assert!(time.0 < Self::NEVER || time.0 == Time::NEVER.0);
-        Self(time.0 << Self::PLACE_BITS | place as u64)
+        let time = if time.0 < Self::NEVER { time.0 } else { Self::NEVER };
+        Self(time << Self::PLACE_BITS | place as u64)
     }
 
     #[inline]
@@ -146,6 +147,18 @@ impl EventQueue {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_time_beyond_every_scenario_is_never() {
+        let mut events = EventQueue::new(2);
+        for late in [Time::STUCK, Time(Time::STUCK.0 + 1), Time(u64::MAX - 1)] {
+            events.set(0, late);
+            events.set(1, Time(7));
+            assert_eq!(events.earliest(), (Time(7), 1));
+            events.set(1, Time::NEVER);
+            assert_eq!(events.earliest().0, Time::NEVER);
+        }
+    }
 
     proptest! {
         #[test]
