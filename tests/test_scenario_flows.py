@@ -8,6 +8,7 @@ import pytest
 
 from accepted import assert_accepted
 from dumbbell.contract.scenario import OnOff, StackChoice, Transport, Udp
+from dumbbell.running.engine import SimulatorEngine
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -222,3 +223,12 @@ def test_facts_of_algorithms() -> None:
 )
 def test_a_wrong_flow_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:
     assert_refused(table({"flow": [entry]}), f"flow.0.{key}", problem)
+
+
+@pytest.mark.parametrize(("then", "share"), [("1mbit", 1.0), ("0bit", 0.4)])
+def test_an_application_whose_rate_falls_to_zero_sends_no_more(then: str, share: float) -> None:
+    """Its next segment is due later than any scenario lasts (`make soak`, SEED=40)."""
+    rates = [{"at": "0s", "rate": "1mbit"}, {"at": "100ms", "rate": then}]
+    run = resolve({"workload": {"kind": "app-limited", "rate": rates}}, duration="360ms")
+    received_bytes = SimulatorEngine().run(run).summary.flows[0].received_bytes
+    assert 0 < received_bytes <= share * 1e6 / 8 * 0.36
