@@ -11,7 +11,7 @@ from dumbbell.units import Interval
 
 
 class Record(Table):
-    """What a run leaves behind, in addition to its summary."""
+    """The output of a run in addition to its summary."""
 
     interval: Interval = Field("100ms", validate_default=True, examples=["100ms", "none"])
     """Time between samples of flows and queues; `none` takes no samples."""
