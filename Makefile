@@ -149,7 +149,7 @@ fuzz: $(RUST_TESTS) $(VENV)/.ci
 
 # SEED=n draws the scenarios of an earlier time again; what fails is written to soak-failures/.
 soak: $(VENV)/.ci
-	PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(or $(MINUTES),20) $(if $(SEED),--seed $(SEED))
+	MALLOC_ARENA_MAX=1 PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(or $(MINUTES),20) $(if $(SEED),--seed $(SEED))
 
 # Writes what the engine does, and raises the versions under which results are stored.
 behaviour: $(RUST_TESTS)
