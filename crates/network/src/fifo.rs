@@ -41,10 +41,13 @@ impl<T: Copy + Default> Fifo<T> {
         (self.popped < self.pushed).then(|| self.get(self.popped))
     }
 
-    /// Adds an entry before all those at the end that are `after` it; gives whether it is the
-    /// next to be popped.
+    /// Adds an entry before all those at the end that are `after` it, if they are fewer than
+    /// `most`; gives whether it is the next to be popped.
     #[inline]
-    pub fn insert_by(&mut self, entry: T, after: impl Fn(&T) -> bool) -> bool {
+    pub fn insert_by(&mut self, entry: T, most: usize, after: impl Fn(&T) -> bool) -> Option<bool> {
+        if self.len() >= most && after(&self.get(self.pushed - most as u64)) {
+            return None;
+        }
         self.push(entry);
         let mut place = self.pushed - 1;
         while place > self.popped && after(&self.get(place - 1)) {
@@ -55,7 +58,30 @@ impl<T: Copy + Default> Fifo<T> {
         }
         let slot = self.slot(place);
         self.slots[slot] = entry;
-        place == self.popped
+        Some(place == self.popped)
+    }
+
+    /// The number of the first entry that is `after` something, as all later ones are; that of
+    /// the next entry to be pushed if none is.
+    #[must_use]
+    pub fn first_after(&self, after: impl Fn(&T) -> bool) -> u64 {
+        let (mut low, mut high) = (self.popped, self.pushed);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if after(&self.get(middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+
+    /// The number of the entry to be popped next, or pushed next if there is none.
+    #[inline]
+    #[must_use]
+    pub const fn front_number(&self) -> u64 {
+        self.popped
     }
 
     /// Number of entries.

@@ -1,9 +1,15 @@
 //! Packets that wait for their turn, in order of time.
 
+use std::collections::BTreeMap;
+
 use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::route::Arrival;
 use crate::units::Time;
+
+/// Packets that an arrival overtakes at most. Sources feed a queue nearly in order, so most
+/// overtake a few; one that is far ahead of the others has thousands of packets here.
+const OVERTAKEN_MAX: usize = 128;
 
 /// Arrivals from all sources of a link, or at the hosts of a group, merged in order of time.
 #[derive(Debug)]
@@ -11,14 +17,31 @@ pub struct MergeQueue {
     arrivals: Fifo<Arrival>,
     /// When the next packet arrives; [`Time::NEVER`] if none waits.
     next: Time,
-    /// When the last of all that ever waited arrives.
+    /// No packet that waits arrives later; [`Time::NEVER`] while some are in `between`.
+    last: Time,
+    /// Packets that go between those of `arrivals`. While there are any, all new ones come here.
+    between: Between,
+}
+
+/// Packets by time, rank and the order in which they came, each with the number of the one of
+/// `arrivals` that it goes before. So an arrival costs the logarithm of what waits.
+#[derive(Debug, Default)]
+struct Between {
+    packets: BTreeMap<(Time, u32, u64), (Packet, u64)>,
+    came: u64,
+    /// When the last of all that ever waited arrives, there or in `arrivals`.
     last: Time,
 }
 
 impl MergeQueue {
     /// Nothing waits.
     pub fn new() -> Self {
-        Self { arrivals: Fifo::new(), next: Time::NEVER, last: Time::ZERO }
+        Self {
+            arrivals: Fifo::new(),
+            next: Time::NEVER,
+            last: Time::ZERO,
+            between: Between::default(),
+        }
     }
 
     /// When the next packet arrives; [`Time::NEVER`] if none waits.
@@ -30,14 +53,41 @@ impl MergeQueue {
     /// The next packet, if one waits.
     #[inline]
     pub fn first(&self) -> Option<Arrival> {
-        self.arrivals.front()
+        if self.between.packets.is_empty() {
+            return self.arrivals.front();
+        }
+        self.first_between().or_else(|| self.arrivals.front())
     }
 
     /// Takes the next packet, which must be there, away.
     #[inline]
     pub fn skip(&mut self) {
-        self.arrivals.skip();
-        self.next = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.time);
+        if self.between.packets.is_empty() {
+            self.arrivals.skip();
+            self.next = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.time);
+        } else {
+            self.skip_of_both();
+        }
+    }
+
+    /// The first of those in `between`, if it goes before all others.
+    #[cold]
+    fn first_between(&self) -> Option<Arrival> {
+        let (&(time, ..), &(packet, before)) = self.between.packets.first_key_value()?;
+        (before <= self.arrivals.front_number()).then_some(Arrival { time, packet })
+    }
+
+    #[cold]
+    fn skip_of_both(&mut self) {
+        if self.first_between().is_some() {
+            self.between.packets.pop_first();
+        } else {
+            self.arrivals.skip();
+        }
+        if self.between.packets.is_empty() {
+            self.last = self.between.last;
+        }
+        self.next = self.first().map_or(Time::NEVER, |arrival| arrival.time);
     }
 
     /// Takes the next packet, if one waits.
@@ -78,15 +128,111 @@ impl MergeQueue {
         rank: u32,
         rank_of: impl Fn(Packet) -> u32,
     ) -> bool {
-        let is_next = self.arrivals.insert_by(Arrival { time, packet }, |other: &Arrival| {
+        let after = |other: &Arrival| {
             other.time > time || (other.time == time && rank_of(other.packet) > rank)
-        });
+        };
+        if self.between.packets.is_empty() {
+            let arrival = Arrival { time, packet };
+            if let Some(is_next) = self.arrivals.insert_by(arrival, OVERTAKEN_MAX, after) {
+                self.next = self.next.min(time);
+                return is_next;
+            }
+            self.between.last = self.last;
+            self.last = Time::NEVER;
+        }
+        let before = self.arrivals.first_after(after);
+        let key = (time, rank, self.between.came);
+        self.between.came += 1;
+        self.between.last = self.between.last.max(time);
+        self.between.packets.insert(key, (packet, before));
         self.next = self.next.min(time);
-        is_next
+        let is_first =
+            self.between.packets.first_key_value().is_some_and(|(&first, _)| first == key);
+        is_first && before <= self.arrivals.front_number()
     }
 
-    /// Everything that waits, in its order.
+    /// Everything that waits, in no order.
     pub fn iter(&self) -> impl Iterator<Item = Arrival> {
-        self.arrivals.iter()
+        let between = self.between.packets.iter();
+        self.arrivals
+            .iter()
+            .chain(between.map(|(&(time, ..), &(packet, _))| Arrival { time, packet }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Direction;
+    use proptest::prelude::*;
+
+    /// What a source does: it gives some packets, each so much later than the one before.
+    #[derive(Clone, Debug)]
+    struct Burst {
+        source: u32,
+        packets: usize,
+        apart: u64,
+    }
+
+    fn bursts() -> impl Strategy<Value = Vec<(Burst, usize)>> {
+        let burst = (0u32..4, 1usize..600, 0u64..5).prop_map(|(source, packets, apart)| Burst {
+            source,
+            packets,
+            apart,
+        });
+        prop::collection::vec((burst, 0usize..600), 1..12)
+    }
+
+    proptest! {
+        /// However far sources are ahead of each other; then some packets leave.
+        #[test]
+        fn packets_leave_by_time_rank_and_arrival(bursts in bursts()) {
+            let (mut queue, mut model) = (MergeQueue::new(), BTreeMap::new());
+            let (mut clocks, mut now) = ([0; 4], 0);
+            let mut number = 0;
+            for (burst, leave) in bursts {
+                let clock = &mut clocks[burst.source as usize];
+                *clock = now.max(*clock);
+                for _ in 0..burst.packets {
+                    *clock += burst.apart;
+                    let packet = Packet::new(burst.source, Direction::Forward, 1_000, number);
+                    let key = (*clock, burst.source, number);
+                    model.insert(key, packet);
+                    let is_next = queue.push(Time(*clock), packet, burst.source, Packet::flow);
+                    prop_assert_eq!(is_next, model.keys().next() == Some(&key));
+                    number += 1;
+                }
+                prop_assert_eq!(queue.iter().count(), model.len());
+                for _ in 0..leave {
+                    let expected = model.pop_first();
+                    let time = expected.map_or(Time::NEVER, |((time, ..), _)| Time(time));
+                    prop_assert_eq!(queue.next_time(), time);
+                    let found = queue.pop();
+                    prop_assert_eq!(found.map(|arrival| arrival.packet), expected.map(|(_, packet)| packet));
+                    now = expected.map_or(now, |((time, ..), _)| time);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_source_that_is_far_ahead_costs_a_logarithm() {
+        let mut queue = MergeQueue::new();
+        let (ahead, behind) = (200_000, 100_000);
+        for number in 0..ahead {
+            queue.push(Time(1_000_000 + number), Packet::default(), 1, |_| 1);
+        }
+        for number in 0..behind {
+            queue.push(Time(number), Packet::default(), 0, |_| 1);
+        }
+        // An insertion that moved them all would not end.
+        assert_eq!(queue.arrivals.len() as u64, ahead);
+        assert_eq!(queue.iter().count() as u64, ahead + behind);
+        let mut last = Time::ZERO;
+        while let Some(arrival) = queue.pop() {
+            assert!(arrival.time >= last);
+            last = arrival.time;
+        }
+        assert_eq!(last, Time(1_000_000 + ahead - 1));
     }
 }
