@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import threading
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from dumbbell.contract.scenario import Demand, Flow, LinkConfig, Tcp
 from dumbbell.contract.summary import Summary
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, frame
+from dumbbell.scenario.changes import Change, changed
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -29,15 +29,8 @@ BASE: Mapping[str, Any] = {
 
 
 def table(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the base scenario with changes by dotted path, such as ``flow.0.rtt``."""
-    data = copy.deepcopy(dict(BASE))
-    for path, value in (changes or {}).items():
-        *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
-        at: Any = data
-        for parent in parents:
-            at = at.setdefault(parent, {}) if isinstance(at, dict) else at[parent]
-        at[last] = value
-    return data
+    """Return the base scenario with changes by dotted path, such as ``flow.1.rtt``."""
+    return changed(BASE, [Change(key, value) for key, value in (changes or {}).items()])
 
 
 def scenario(changes: Mapping[str, Any] | None = None) -> Scenario:

@@ -182,10 +182,10 @@ def test_a_level_is_drawn_in_its_plot_alone(small: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "key", "problem"),
     [
-        ({}, "authors.0.value", "there is no number"),
-        ({"value": 1, "low": 0}, "authors.0.value", "a number is no range"),
-        ({"low": 2, "high": 1}, "authors.0.low", "low is above high"),
-        ({"value": 1, "field": "jian"}, "authors.0.field", "unknown quantity of the figure"),
+        ({}, "authors.1.value", "there is no number"),
+        ({"value": 1, "low": 0}, "authors.1.value", "a number is no range"),
+        ({"low": 2, "high": 1}, "authors.1.low", "low is above high"),
+        ({"value": 1, "field": "jian"}, "authors.1.field", "unknown quantity of the figure"),
     ],
 )
 def test_a_wrong_number_is_refused(
@@ -198,7 +198,7 @@ def test_a_wrong_number_is_refused(
 
 
 def test_a_number_needs_a_source() -> None:
-    with pytest.raises(InputError, match=r"authors\.0\.source"):
+    with pytest.raises(InputError, match=r"authors\.1\.source"):
         points({"value": 1})
 
 
@@ -206,13 +206,13 @@ def test_a_number_needs_a_source() -> None:
     ("figure", "authors", "key", "problem"),
     [
         ("fig1", '{ where = { rate = "7mbit" }, value = 1, source = "s" }',
-         "figure.0.authors.0.where.rate", "no such value"),
+         "figure.1.authors.1.where.rate", "no such value"),
         ("fig1", '{ where = { speed = "7mbit" }, value = 1, source = "s" }',
-         "figure.0.authors.0.where", "unknown axis"),
+         "figure.1.authors.1.where", "unknown axis"),
         ("fig2", '{ where = { rate = "5mbit" }, value = 1, source = "s" }',
-         "figure.1.authors.0.where", "chooses no grid point of the figure"),
+         "figure.2.authors.1.where", "chooses no grid point of the figure"),
         ("fig3", '{ where = { algorithm = "reno" }, value = 1, source = "s" }',
-         "figure.2.authors.0.where", "chooses no panel of the figure"),
+         "figure.3.authors.1.where", "chooses no panel of the figure"),
     ],
 )  # fmt: skip
 def test_a_number_with_no_place_in_its_figure_is_refused(
@@ -235,5 +235,5 @@ def test_a_number_needs_an_axis_of_the_grid(tmp_path: Path) -> None:
         'x = { field = "rtt_ms", title = "RTT (ms)", low = 0 }', 'x = { field = "utilisation" }'
     ).replace('name = "fig1"\n', 'name = "fig1"\nauthors = [{ value = 1, source = "s" }]\n')
     (tmp_path / "figures.toml").write_text(figures)
-    with pytest.raises(InputError, match=r"figure\.0\.x\.field.*has no place.*rtt_ms"):
+    with pytest.raises(InputError, match=r"figure\.1\.x\.field.*has no place.*rtt_ms"):
         Study.load(tmp_path)

@@ -353,6 +353,6 @@ def test_too_much_is_refused() -> None:
     with pytest.raises(InputError, match="too many packets to capture: up to"):
         captures.check_size(resolved({"network.rate": "10gbit", "duration": "600s"}).scenario)
     captures.check_size(
-        resolved({"network.rate": "10gbit", "duration": "600s", "flow.0.bytes": "10mb"}).scenario
+        resolved({"network.rate": "10gbit", "duration": "600s", "flow.1.bytes": "10mb"}).scenario
     )
     assert not math.isinf(captures.expected_bytes(resolved().scenario))

@@ -22,7 +22,7 @@ KEYS = st.lists(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), min_size=1, max_s
     [
         ("network.rtt=80ms", "80ms"),
         ("network.rtt = 80ms", "80ms"),
-        ("flow.0.count=3", 3),
+        ("flow.1.count=3", 3),
         ("record.algorithm_state=true", True),
         ('stack={ profile = "linux-6" }', {"profile": "linux-6"}),
         ('title="a = b"', "a = b"),
@@ -47,8 +47,8 @@ def test_what_is_set_is_there_and_nothing_else_changes(keys: list[str], value: i
     assert before == {"other": {"a": [1, 2]}}
 
 
-def test_entries_count_from_0_and_the_last_change_wins() -> None:
-    asked = [Change.parse(f"flow.0.algorithm={name}") for name in ("cubic", "htcp")]
+def test_positions_count_from_1_and_the_last_change_wins() -> None:
+    asked = [Change.parse(f"flow.1.algorithm={name}") for name in ("cubic", "htcp")]
     found = Scenario.parse(changes.changed(table(), asked), "a.toml")
     assert [flow.algorithm for flow in found.flow] == ["htcp"]
 
@@ -59,8 +59,11 @@ def test_entries_count_from_0_and_the_last_change_wins() -> None:
         ("network.rtt", "not a key and a value"),
         ("=80ms", "not a key and a value"),
         ("network..rtt=80ms", "not a key and a value"),
-        ("flow.1.count=2", "no such entry"),
-        ("flow.x.count=2", "no such entry"),
+        ("flow.2.count=2", "no such entry"),
+        ("flow.0.count=2", "positions count from 1: flow.1 is the first"),
+        ("flow.0={}", "positions count from 1: flow.1 is the first"),
+        ("flow.x.count=2", "no such entry.*valid: 1 to 1"),
+        (f"flow.{'1' * 5000}=2", "no such entry"),
         ("network.rtt.low=1ms", "has no keys"),
     ],
 )

@@ -98,11 +98,11 @@ def test_connections_and_arrivals_are_of_the_group_too() -> None:
 
 @pytest.mark.parametrize("name", ["", "1st", "a b", "ä", "-a"])
 def test_a_group_is_named_plainly(name: str) -> None:
-    assert_refused(table({"flow.0.group": name}), "flow.0.group", "not a name of letters")
+    assert_refused(table({"flow.1.group": name}), "flow.1.group", "not a name of letters")
 
 
 def test_the_label_of_another_flow_is_no_name_of_a_group() -> None:
     flows = [{"algorithm": "reno", "group": "b"}, {"algorithm": "reno", "label": "b"}]
-    assert_refused(table({"flow": flows}), "flow.0.group", "not in this group")
+    assert_refused(table({"flow": flows}), "flow.1.group", "not in this group")
     flows[1]["group"] = "b"
     model.Scenario.parse(table({"flow": flows}), "a.toml")

@@ -107,7 +107,7 @@ def test_units() -> None:
         ({"ratio": [FIRST, SECOND], "gain": [FIRST, SECOND]}, "gain", "in several ways"),
         ({"ratio": [FIRST]}, "ratio", ""),
         ({"ratio": [FIRST, SECOND, FIRST]}, "ratio", ""),
-        ({"ratio": [FIRST, {"at": {}}]}, "ratio.1.quantity", "missing"),
+        ({"ratio": [FIRST, {"at": {}}]}, "ratio.2.quantity", "missing"),
         ({"ratio": [FIRST, SECOND], "name": "Two words"}, "name", ""),
         ({"quotient": [FIRST, SECOND]}, "quotient", "unknown key"),
     ],

@@ -103,6 +103,11 @@ class PanicException(BaseException):
     ("raised", "expected", "message"),
     [
         (_core.ScenarioError("network.queue", "too odd"), InputError, "network.queue: too odd"),
+        (
+            _core.ScenarioError("flows.0.hops.2.link", "none"),
+            InputError,
+            "flows.1.hops.3.link: none",
+        ),
         (_core.Cancelled(), Cancelled, "cancelled"),
         (PanicException("cwnd > 0"), EngineError, "broken invariant: cwnd > 0"),
         (KeyboardInterrupt("now"), KeyboardInterrupt, "now"),

@@ -183,7 +183,7 @@ def lossy(probability: Any) -> list[dict[str, Any]]:
         ({}, 500_000, 700_000),
         # 0.12 / 1e-4^0.835 is a window of 262 packets, for each 82 ms.
         ({"network.loss": lossy(1e-4)}, 190_000, 400_000),
-        ({"network.loss": lossy(1e-4), "flow.0.count": 2}, 380_000, 600_000),
+        ({"network.loss": lossy(1e-4), "flow.1.count": 2}, 380_000, 600_000),
         ({"network.loss": lossy(1e-9)}, 500_000, 700_000),
         ({"network.loss": lossy([{"at": "0s", "probability": 0.01}])}, 0, 120_000),
     ],

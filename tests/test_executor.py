@@ -177,7 +177,7 @@ def test_ctrl_c_while_a_result_is_written_leaves_nothing_of_it(tmp_path: Path) -
 
 def test_jobs_do_not_change_a_byte(tmp_path: Path) -> None:
     runs = [
-        resolved({"duration": "5s", "seed": seed, "flow.0.count": 2, "flow.0.start": start})
+        resolved({"duration": "5s", "seed": seed, "flow.1.count": 2, "flow.1.start": start})
         for seed in range(4)
         for start in ("0s", {"from": "0s", "to": "2s"})
     ]

@@ -86,7 +86,7 @@ def test_repetitions_begin_with_the_seed_and_share_what_is_there(dumbbell: Comma
 
 def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
     dumbbell("simulate", "two.toml")
-    options = ("--set", "network.rtt=40ms", "--set", "flow.1.algorithm=reno", "--duration", "2s")
+    options = ("--set", "network.rtt=40ms", "--set", "flow.2.algorithm=reno", "--duration", "2s")
     told = dumbbell("simulate", "two.toml", *options, "--json").json["scenario"]
     assert told["duration_ns"] == 2 * 10**9
     assert [flow["transport"]["tcp"]["algorithm"] for flow in told["flows"]] == ["htcp", "reno"]
@@ -95,7 +95,7 @@ def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
     commands = {Study.load(name, Path("results")).header.command for name in names}
     assert commands == {
         "dumbbell simulate two.toml",
-        "dumbbell simulate two.toml --set network.rtt=40ms --set flow.1.algorithm=reno "
+        "dumbbell simulate two.toml --set network.rtt=40ms --set flow.2.algorithm=reno "
         "--duration 2s",
     }
 

@@ -515,15 +515,15 @@ def test_every_kind_says_what_it_refers_to() -> None:
         ("x.field", What.COLUMN, "rtt_ms"),
         ("y.field", What.COLUMN, "jain"),
         ("series", What.AXIS, "algorithm"),
-        ("overlay.0.theory", What.CURVE, "sawtooth_utilisation"),
-        ("overlay.0.where", What.SELECTION, ("algorithm", "reno")),
+        ("overlay.1.theory", What.CURVE, "sawtooth_utilisation"),
+        ("overlay.1.where", What.SELECTION, ("algorithm", "reno")),
     }
     grouped = {("groups", What.AXIS, "rtt"), ("series", What.AXIS, "algorithm")}
     marks = {"field": "share"}
     assert uses(bars(**where, part=PART, marks=marks)) == common | facet | grouped | {
         ("y.field", What.COLUMN, "jain"),
-        ("part.0.field", What.COLUMN, PART[0]["field"]),
-        ("part.1.field", What.COLUMN, PART[1]["field"]),
+        ("part.1.field", What.COLUMN, PART[0]["field"]),
+        ("part.2.field", What.COLUMN, PART[1]["field"]),
         ("marks.field", What.COLUMN, "share"),
     }
     assert uses(scatter(**where, shapes="second")) == common | facet | grouped | {
@@ -534,20 +534,20 @@ def test_every_kind_says_what_it_refers_to() -> None:
     assert uses(rows(**where, authors=authors)) == common | facet | {
         ("rows", What.AXIS, "algorithm"),
         ("x.field", What.COLUMN, "jain"),
-        ("authors.0.where", What.POINTS, AT_22_MS),
+        ("authors.1.where", What.POINTS, AT_22_MS),
     }
     assert uses(boxes(**where)) == common | facet | {
         ("series", What.AXIS, "algorithm"),
         ("y.field", What.COLUMN, "goodput_mbit_per_s[1]@late"),
     }
     assert uses(histories(quantities=["rtt_ms", {"quantity": "state:alpha", "title": "α"}])) == {
-        ("panel.0.test", What.TEST, "t"),
-        ("panel.0.where", What.SELECTION, ("algorithm", "reno")),
-        ("quantities.0", What.SERIES, "rtt_ms"),
-        ("quantities.1", What.SERIES, "state:alpha"),
+        ("panel.1.test", What.TEST, "t"),
+        ("panel.1.where", What.SELECTION, ("algorithm", "reno")),
+        ("quantities.1", What.SERIES, "rtt_ms"),
+        ("quantities.2", What.SERIES, "state:alpha"),
     }
     panel = {**panel_keys(), "most": "starved_longest_s"}
-    assert ("panel.0.most", What.QUANTITY, "starved_longest_s") in uses(histories(panel=[panel]))
+    assert ("panel.1.most", What.QUANTITY, "starved_longest_s") in uses(histories(panel=[panel]))
 
 
 def test_every_kind_says_which_runs_are_behind_it() -> None:

@@ -67,11 +67,11 @@ def scenario(
         ({"top": f"{'.'.join('a' * 3000)} = 1"}, "nested too deeply"),
         ({"top": f"seed = {DIGITS}"}, "a number of too many digits"),
         ({"top": f"seed = 0x{'f' * 6000}"}, "seed = 0xffff"),
-        ({"count": f"0x{'f' * 6000}"}, "flow.0.count = 0xffff"),
-        ({"top": f"sed = [{{ a = 0x{'f' * 6000} }}]"}, "sed.0.a = 0xffff"),
+        ({"count": f"0x{'f' * 6000}"}, "flow.1.count = 0xffff"),
+        ({"top": f"sed = [{{ a = 0x{'f' * 6000} }}]"}, "sed.1.a = 0xffff"),
         ({"rate": f'"{DIGITS}mbit"'}, "network.rate"),
-        ({"algorithm": f'"{VERY_LONG}"'}, "flow.0.algorithm"),
-        ({"algorithm": f'"reno@{VERY_LONG}"'}, "flow.0.algorithm"),
+        ({"algorithm": f'"{VERY_LONG}"'}, "flow.1.algorithm"),
+        ({"algorithm": f'"reno@{VERY_LONG}"'}, "flow.1.algorithm"),
         ({"algorithm": f'"./{LONG}.c"'}, "File name too long"),
         ({"algorithm": '"./a\\u0000b.c"'}, "no file can have this name"),
         ({"rate": f'{{ trace = "{LONG}" }}'}, "File name too long"),
@@ -107,7 +107,7 @@ def test_of_many_errors_the_first_are_shown(dumbbell: Command, tmp_path: Path) -
     lines = dumbbell("simulate", "a.toml").err.splitlines()
     assert len(lines) == 11
     assert "a.toml: network: is missing" in lines[0]
-    assert "a.toml:28: flow.8.colour" in lines[9]
+    assert "a.toml:28: flow.9.colour" in lines[9]
     assert lines[10] == "and 291 more"
 
 

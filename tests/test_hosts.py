@@ -17,7 +17,7 @@ from samples import flows, links, plain_links, resolved, scenario, table
 from wrong import assert_refused, error_of
 
 EDGE = {"network.edge_rate": "1gbit"}
-TWO = {"flow.0.count": 2}
+TWO = {"flow.1.count": 2}
 
 
 def edge_queue(changes: dict[str, Any]) -> tuple[Any, str]:
@@ -42,7 +42,7 @@ class TestQueues:
         self, stack: str, packets: int, kind: str
     ) -> None:
         assert edge_queue({"stack": stack}) == ({"packets": packets}, kind)
-        assert edge_queue({"flow.0.stack": stack}) == ({"packets": packets}, kind)
+        assert edge_queue({"flow.1.stack": stack}) == ({"packets": packets}, kind)
 
     def test_every_profile_is_asked_for_its_queue(self) -> None:
         known = {"linux-2.6.6", "linux-2.6.26", "linux-3.16", "linux-4.14", "linux-6", "rfc"}
@@ -51,7 +51,7 @@ class TestQueues:
     def test_who_paces_by_fq_has_fq(self) -> None:
         paced = {"stack": {"profile": "linux-4.14", "switches": {"pacing": "fq"}}}
         assert edge_queue(paced) == ({"packets": 10_000}, "fq")
-        assert edge_queue({"flow.0.switches": {"pacing": "fq"}}) == ({"packets": 10_000}, "fq")
+        assert edge_queue({"flow.1.switches": {"pacing": "fq"}}) == ({"packets": 10_000}, "fq")
 
     def test_a_chunk_counts_as_one_packet(self) -> None:
         stack = {"profile": "linux-2.6.26", "switches": {"tso": True}}
@@ -83,7 +83,7 @@ class TestClocks:
         return [rate or 0 for rate in rates]
 
     def test_no_two_hosts_send_at_exactly_the_same_rate(self) -> None:
-        rates = self.rates({"flow.0.count": 200})
+        rates = self.rates({"flow.1.count": 200})
         off_ppm = [(rate - 10**9) / 1000 for rate in rates]
         assert len(set(rates)) == len(rates)
         assert -50 <= min(off_ppm) < -45
@@ -152,7 +152,7 @@ class TestHolds:
         assert self.held_ns(arrivals) == []
 
     def test_connections_of_one_host_are_held_up(self) -> None:
-        assert self.held_ns({"flow.0.parallel": 3}) == [120_000]
+        assert self.held_ns({"flow.1.parallel": 3}) == [120_000]
 
     def test_a_hold_that_is_asked_for_is_the_one(self) -> None:
         assert self.held_ns({**TWO, "network.edge_jitter": "0s"}) == []
@@ -212,16 +212,16 @@ class TestClasses:
         assert found["serve"] == {"priority": {"classes": 2}}
 
     def test_a_host_may_serve_classes(self) -> None:
-        changes = {**EDGE, "network.edge_queue": CLASSES, "flow.0.class": "nv"}
+        changes = {**EDGE, "network.edge_queue": CLASSES, "flow.1.class": "nv"}
         assert self.discipline(changes, "edge 1")["by"] == {"flows": [0]}
 
     @pytest.mark.parametrize(
         ("changes", "key", "problem"),
         [
-            ({"flow.0.class": "nv"}, "flow.0.class", "no queue serves classes of flows"),
+            ({"flow.1.class": "nv"}, "flow.1.class", "no queue serves classes of flows"),
             (
-                {"network.queue": CLASSES, "flow.0.class": "nw"},
-                "flow.0.class",
+                {"network.queue": CLASSES, "flow.1.class": "nw"},
+                "flow.1.class",
                 "unknown class",
             ),
             (
@@ -236,7 +236,7 @@ class TestClasses:
             ),
             (
                 {"network.queue": {**CLASSES, "by": "ecn"}},
-                "network.queue.class.0.name",
+                "network.queue.class.1.name",
                 "unknown class told by ECN",
             ),
             (
@@ -246,12 +246,12 @@ class TestClasses:
             ),
             (
                 {"network.queue": {**CLASSES, "class": [{"name": "nv"}, {"name": "nv"}]}},
-                "network.queue.class.1.name",
+                "network.queue.class.2.name",
                 "named twice",
             ),
             (
                 {"network.queue": {**CLASSES, "serve": "priority"}},
-                "network.queue.class.0.weight",
+                "network.queue.class.1.weight",
                 "by priority classes have no weights",
             ),
             (
@@ -266,7 +266,7 @@ class TestClasses:
             ),
             (
                 {"network.queue": {**CLASSES, "class": [{"name": "nv", "weight": 0}]}},
-                "network.queue.class.0.weight",
+                "network.queue.class.1.weight",
                 "0",
             ),
         ],
@@ -278,7 +278,7 @@ class TestClasses:
 
     def test_near_names_are_named(self) -> None:
         for changes, near in (
-            ({"network.queue": CLASSES, "flow.0.class": "othre"}, "other"),
+            ({"network.queue": CLASSES, "flow.1.class": "othre"}, "other"),
             ({"network.queue": {"discipline": "two-class", "limit": "9p"}}, "classes"),
         ):
             assert f'did you mean "{near}"?' in str(error_of(table(changes)))
@@ -390,7 +390,7 @@ class TestPerturbing:
         assert longest_ns(long.scenario, long.scenario.flows[0]) == 820_000
 
     def test_each_flow_has_its_own_in_each_run(self) -> None:
-        first = resolved({**EDGE, "flow.0.count": 3, "flow.0.parallel": 2})
+        first = resolved({**EDGE, "flow.1.count": 3, "flow.1.parallel": 2})
         seen = set()
         for number in (1, 2):
             again = perturbed(first, number)

@@ -92,7 +92,7 @@ def test_losses_without_a_queue_are_random_ones(tmp_path: Path) -> None:
         ({"error": "unable to connect", "intervals": []}, "iperf3 failed: unable to connect"),
         ({"start": {}}, "start.test_start: is missing"),
         ({"start": {"test_start": {}}}, "start.test_start: not as iperf3 writes it"),
-        ({"intervals": [{"streams": [{"socket": "x"}]}]}, "intervals[0].streams[0].socket"),
+        ({"intervals": [{"streams": [{"socket": "x"}]}]}, "intervals.1.streams.1.socket"),
     ],
 )
 def test_what_a_report_lacks_is_named(tmp_path: Path, changes: dict[str, Any], wanted: str) -> None:

@@ -141,14 +141,14 @@ def test_compressed_files_are_read(tmp_path: Path, compress: Any) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "wanted"),
     [
-        ("TCP upload", -4.5, "results.TCP upload[3] = -4.5"),
-        ("TCP upload", 1e308, "results.TCP upload[3] = 1e+308"),
-        ("TCP upload", "9", 'results.TCP upload[3] = "9"'),
+        ("TCP upload", -4.5, "results.TCP upload.4 = -4.5"),
+        ("TCP upload", 1e308, "results.TCP upload.4 = 1e+308"),
+        ("TCP upload", "9", 'results.TCP upload.4 = "9"'),
         ("TCP upload", float("nan"), 'TCP upload = "NaN": not a number'),
-        ("Ping (ms) ICMP", -3, "results.Ping (ms) ICMP[3] = -3"),
-        ("Ping (ms) ICMP", 1.7e308, "results.Ping (ms) ICMP[3] = 1.7e+308"),
-        ("x_values", 1e308, "x_values[3] = 1e+308"),
-        ("x_values", 0.1, "x_values[3] = 0.1: not after the time before it"),
+        ("Ping (ms) ICMP", -3, "results.Ping (ms) ICMP.4 = -3"),
+        ("Ping (ms) ICMP", 1.7e308, "results.Ping (ms) ICMP.4 = 1.7e+308"),
+        ("x_values", 1e308, "x_values.4 = 1e+308"),
+        ("x_values", 0.1, "x_values.4 = 0.1: not after the time before it"),
     ],
 )
 def test_numbers_that_no_test_has_are_refused(

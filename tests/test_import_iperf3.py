@@ -182,14 +182,14 @@ def test_datagrams_are_flows_with_a_rate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
-        ({"rtt": -5}, "intervals[0].streams[0].rtt = -5"),
-        ({"bytes": -1}, "intervals[0].streams[0].bytes = -1"),
-        ({"bytes": 1e308}, "intervals[0].streams[0].bytes"),
-        ({"start": "nan"}, 'intervals[0].streams[0].start = "nan"'),
+        ({"rtt": -5}, "intervals.1.streams.1.rtt = -5"),
+        ({"bytes": -1}, "intervals.1.streams.1.bytes = -1"),
+        ({"bytes": 1e308}, "intervals.1.streams.1.bytes"),
+        ({"start": "nan"}, 'intervals.1.streams.1.start = "nan"'),
         ({"start": float("nan")}, 'start = "NaN"'),
         ({"end": float("inf")}, 'end = "Infinity"'),
-        ({"end": 1e308}, "intervals[0].streams[0].end"),
-        ({"start": 5, "end": 4}, "intervals[0].streams[0].end = 4.0: time goes back"),
+        ({"end": 1e308}, "intervals.1.streams.1.end"),
+        ({"start": 5, "end": 4}, "intervals.1.streams.1.end = 4.0: time goes back"),
         ({"start": 0, "end": 1e-300}, "intervals: no stream has an interval of 0.1 ms"),
     ],
 )
@@ -204,7 +204,7 @@ def test_numbers_that_no_test_has_are_refused(
 def test_times_that_go_back_are_refused(tmp_path: Path) -> None:
     intervals = [{"streams": [stream(0, second)]} for second in (0, 1, 0)]
     told = refused(tmp_path, iperf3(intervals=intervals))
-    assert "intervals[2].streams[0].start = 0.0: time goes back from 2 s" in told
+    assert "intervals.3.streams.1.start = 0.0: time goes back from 2 s" in told
 
 
 def test_deep_and_endless_files_are_refused(tmp_path: Path) -> None:

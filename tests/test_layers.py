@@ -12,6 +12,7 @@ LAYERS = [
     [
         "shell",
         "errors",
+        "keys",
         "synonyms",
         "units",
         "estimates",

@@ -172,23 +172,23 @@ def test_names_that_stand_for_nothing(
 
 def test_a_curve_needs_the_columns_of_its_test(vocabulary: Vocabulary) -> None:
     with pytest.raises(InputError, match="the curve sawtooth_utilisation needs") as caught:
-        vocabulary.check(Use("overlay.0.theory", What.CURVE, "sawtooth_utilisation", "pair"))
-    assert caught.value.key == "overlay.0.theory"
-    vocabulary.check(Use("overlay.0.theory", What.CURVE, "shorten_leith_ratio", "pair"))
+        vocabulary.check(Use("overlay.1.theory", What.CURVE, "sawtooth_utilisation", "pair"))
+    assert caught.value.key == "overlay.1.theory"
+    vocabulary.check(Use("overlay.1.theory", What.CURVE, "shorten_leith_ratio", "pair"))
 
 
 @pytest.mark.parametrize(
     ("keys", "key", "problem"),
     [
         ({"name": "jain", "ratio": ["jain", "jain"]}, "name", "a quantity of this name"),
-        ({"ratio": ["goodput", "jain"]}, "ratio.0.quantity", "unknown quantity"),
-        ({"ratio": ["jain", "share[9]"]}, "ratio.1.quantity", "unknown flow or group"),
-        ({"ratio": ["jain", "jain@never"]}, "ratio.1.quantity", "unknown window"),
-        ({"harm": ["rtt_min_ms", "jain"]}, "harm.0.quantity", "cannot be harmed"),
-        ({"gain": ["jain", {"quantity": "jain", "at": {"rrt": "50ms"}}]}, "gain.1.at", "axis"),
+        ({"ratio": ["goodput", "jain"]}, "ratio.1.quantity", "unknown quantity"),
+        ({"ratio": ["jain", "share[9]"]}, "ratio.2.quantity", "unknown flow or group"),
+        ({"ratio": ["jain", "jain@never"]}, "ratio.2.quantity", "unknown window"),
+        ({"harm": ["rtt_min_ms", "jain"]}, "harm.1.quantity", "cannot be harmed"),
+        ({"gain": ["jain", {"quantity": "jain", "at": {"rrt": "50ms"}}]}, "gain.2.at", "axis"),
         (
             {"gain": ["jain", {"quantity": "jain", "at": {"rtt": "5ms"}}]},
-            "gain.1.at.rtt",
+            "gain.2.at.rtt",
             "no such value",
         ),
     ],
@@ -206,17 +206,17 @@ def test_derived_quantities_must_be_those_of_a_test(
 @pytest.mark.parametrize(
     ("old", "new", "key", "problem"),
     [
-        ('"start of page 2"', '"start of pgae 2"', "test.0.window.0.from", "unknown flow or group"),
-        ('"80%"', '"stop of udp"', "test.0.window.0.to", "unknown flow or group"),
-        ('"start of udp"', '"start of upd"', "window.0.from", "unknown flow or group"),
-        ('from = "step 1"', 'from = "step 2"', "test.1.window.0.from", "there are 1 steps"),
-        ('from = "step 1"', 'from = "step 1 of back"', "test.1.window.0.from", "unknown link"),
-        ('from = "start of page 2"', 'from = "step 1"', "test.0.window.0.from", "there are 0"),
-        ('name = "second"', 'name = "late"', "test.0.window.0.name", "every test has"),
+        ('"start of page 2"', '"start of pgae 2"', "test.1.window.1.from", "unknown flow or group"),
+        ('"80%"', '"stop of udp"', "test.1.window.1.to", "unknown flow or group"),
+        ('"start of udp"', '"start of upd"', "window.1.from", "unknown flow or group"),
+        ('from = "step 1"', 'from = "step 2"', "test.2.window.1.from", "there are 1 steps"),
+        ('from = "step 1"', 'from = "step 1 of back"', "test.2.window.1.from", "unknown link"),
+        ('from = "start of page 2"', 'from = "step 1"', "test.1.window.1.from", "there are 0"),
+        ('name = "second"', 'name = "late"', "test.1.window.1.name", "every test has"),
         (
             'title = "Two flows"',
             'title = "T"\nmeasure = { to = "start of x" }',
-            "test.0.measure.to",
+            "test.1.measure.to",
             "unknown flow or group",
         ),
     ],

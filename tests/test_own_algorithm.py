@@ -144,7 +144,7 @@ def test_what_is_wrong_is_told_with_its_place(folder: Path, choice: str, wanted:
     (folder / "broken.c").write_text(text)
     with pytest.raises(InputError) as error:
         load(folder, choice)
-    assert "flow.0.algorithm" in str(error.value)
+    assert "flow.1.algorithm" in str(error.value)
     assert wanted in str(error.value)
 
 

@@ -187,13 +187,13 @@ def test_values_that_only_toml_has_are_refused(
         ('rate = "10mbit"', 'rate = "10mbitt"', "study.toml: scenario.network.rate"),
         (', queue = "1bdp"', "", "study.toml: scenario.network.queue: is missing"),
         ('duration = "60s"', "", "tests.toml: test.first.scenario.duration: is missing"),
-        ('edge_jitter = "1ms"', 'edge_jiter = "1ms"', "study.toml: vary.0.set.network.edge_jiter"),
-        ('interval = "1s"', 'interval = "1"', "tests.toml: vary.0.set.record.interval"),
-        ('"{algorithm}"', '"{algoritm}"', "tests.toml: test.one.scenario.flow.0.algorithm"),
-        ('stop = "50s"', 'stop = "5s"', "tests.toml: test.one.vary.0.set.flow.0.stop"),
-        ("parallel = 2", "parallel = 0", "tests.toml: test.one.quick.set.flow.0.parallel"),
-        ("parallel = 2", "paralel = 2", "tests.toml: test.one.quick.set.flow.0.paralel"),
-        ('from = "1s", ', "", "tests.toml: test.one.scenario.flow.0.start.from: is missing"),
+        ('edge_jitter = "1ms"', 'edge_jiter = "1ms"', "study.toml: vary.1.set.network.edge_jiter"),
+        ('interval = "1s"', 'interval = "1"', "tests.toml: vary.1.set.record.interval"),
+        ('"{algorithm}"', '"{algoritm}"', "tests.toml: test.one.scenario.flow.1.algorithm"),
+        ('stop = "50s"', 'stop = "5s"', "tests.toml: test.one.vary.1.set.flow.1.stop"),
+        ("parallel = 2", "parallel = 0", "tests.toml: test.one.quick.set.flow.1.parallel"),
+        ("parallel = 2", "paralel = 2", "tests.toml: test.one.quick.set.flow.1.paralel"),
+        ('from = "1s", ', "", "tests.toml: test.one.scenario.flow.1.start.from: is missing"),
     ],
 )
 def test_errors_name_the_file_and_the_table_that_says_it(
@@ -213,14 +213,14 @@ def test_each_of_several_errors_has_its_own_place(tmp_path: Path) -> None:
         study.runs()
     first, second = str(caught.value).splitlines()
     assert first.startswith(f"{tmp_path / 'study.toml'}: scenario.network.rate")
-    assert second.startswith(f"{tmp_path / 'tests.toml'}: test.first.scenario.flow.0.algorithm")
+    assert second.startswith(f"{tmp_path / 'tests.toml'}: test.first.scenario.flow.1.algorithm")
 
 
 def test_what_replaces_a_table_says_all_of_it() -> None:
     layers = [
         Layer("a.toml", "scenario", {"network": {"queue": {"limit": "5p"}}}),
         Layer("b.toml", "test.x.scenario", {"network": {"queue": "3p"}}, is_home=True),
-        Layer("b.toml", "test.x.vary.0.set", {"network": {"rate": "1mbit"}}),
+        Layer("b.toml", "test.x.vary.1.set", {"network": {"rate": "1mbit"}}),
     ]
     error = where_said(InputError("too small", key="network.queue.limit"), layers)
     assert (error.source, error.key) == ("b.toml", "test.x.scenario.network.queue.limit")
@@ -228,13 +228,13 @@ def test_what_replaces_a_table_says_all_of_it() -> None:
 
 def test_errors_of_other_files_keep_their_source() -> None:
     layers = [Layer("a.toml", "test.x.scenario", {}, is_home=True)]
-    error = where_said(InputError("does not compile", source="my_cc.c:3", key="flow.0"), layers)
-    assert (error.source, error.key) == ("my_cc.c:3", "test.x.scenario.flow.0")
+    error = where_said(InputError("does not compile", source="my_cc.c:3", key="flow.1"), layers)
+    assert (error.source, error.key) == ("my_cc.c:3", "test.x.scenario.flow.1")
 
 
 def test_a_selection_is_of_texts(tmp_path: Path) -> None:
     wrong = TESTS.replace('where = { algorithm = "htcp" }', "where = { algorithm = [1] }")
     with pytest.raises(InputError) as caught:
         Study.load(write(tmp_path, tests=wrong))
-    assert f"{tmp_path / 'tests.toml'}:22: test.1.vary.0.where.algorithm = [1]" in str(caught.value)
+    assert f"{tmp_path / 'tests.toml'}:22: test.2.vary.1.where.algorithm = [1]" in str(caught.value)
     assert "\n" not in str(caught.value)

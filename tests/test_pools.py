@@ -39,7 +39,7 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 def test_processes_bring_the_same_bytes(tmp_path: Path, processes: ProcessPoolExecutor) -> None:
     runs = [resolved({"duration": "2s", "seed": seed}) for seed in range(8)]
     own = starting.write("mine", folder=tmp_path)
-    runs.append(resolved({"duration": "1s", "flow.0.algorithm": str(own)}))
+    runs.append(resolved({"duration": "1s", "flow.1.algorithm": str(own)}))
     execute(runs, Store(tmp_path / "here"), SimulatorEngine(), 2)
     pool = ExecutorPool(processes, 2)
     outcome = execute(runs, Store(tmp_path / "there"), SimulatorEngine(), pool)

@@ -97,7 +97,7 @@ def test_rates_add_up_to_what_was_sent(small: Results) -> None:
 def made_up(flows: int, samples: int) -> Run:
     """Return a run with many samples that nothing has simulated; windows are random numbers."""
     scenario = resolved(
-        {"duration": "900s", "flow.0.count": flows, "record.interval": "1s"}
+        {"duration": "900s", "flow.1.count": flows, "record.interval": "1s"}
     ).scenario
     random = np.random.default_rng(1)
     times = np.linspace(0, 900e9, samples).astype(np.uint64)

@@ -207,7 +207,7 @@ def test_whatever_lies_there_instead_is_damage_and_replaced(
 
 def test_a_run_is_written_and_read_again_piece_by_piece() -> None:
     """As plain data, or as a list of all pieces, it would take many times its room."""
-    data = json.loads(resolved({"flow.0.count": 20}).json)
+    data = json.loads(resolved({"flow.1.count": 20}).json)
     data["flows"] *= 100
     whole = canonical_json(data)
     texts = rewriting.texts(whole.encode())

@@ -101,7 +101,7 @@ def test_defaults() -> None:
         ({"network.queue": "1bdp"}, {"packets": 683}),
         ({"network.queue": "20%bdp"}, {"packets": 136}),
         ({"network.queue": "1bdp", "network.overhead": "ethernet"}, {"packets": 666}),
-        ({"network.queue": "1bdp", "flow.0.packet": 9000}, {"packets": 113}),
+        ({"network.queue": "1bdp", "flow.1.packet": 9000}, {"packets": 113}),
         ({"network.queue": "0.0001bdp"}, {"packets": 1}),
         ({"network.queue": "175p"}, {"packets": 175}),
         ({"network.queue": "10ms"}, {"packets": 83}),
@@ -244,7 +244,7 @@ WRONG = [
     ("network.rtt", "0ms", "network.rtt", "more than 0", None),
     ("network.edge_rate", "0bit", "network.edge_rate", "more than 0", None),
     ("network.overhead", "ethernt", "network.overhead", "not a known value", "ethernet"),
-    ("network.loss", [{"probability": 0.1}], "network.loss.0.place", "is missing", None),
+    ("network.loss", [{"probability": 0.1}], "network.loss.1.place", "is missing", None),
     ("duration", "0s", "duration", "more than 0", None),
     ("duration", 60, "duration", "a time is a text with a unit", None),
     ("durations", "60s", "durations", "unknown key", "duration"),
@@ -260,23 +260,23 @@ WRONG = [
     ("stack", {"profil": "rfc"}, "stack.profil", "unknown key", "profile"),
     ("flow", [], "flow", "no flows", None),
     ("flow", {}, "flow", "not an array", None),
-    ("flow.0", "reno", "flow.0", "not a table", None),
-    ("flow.0.algorithm", "hctp", "flow.0.algorithm", "unknown algorithm", "htcp"),
-    ("flow.0.algorithm", "htcp@li207", "flow.0.algorithm", "unknown preset", "htcp@li2007"),
-    ("flow.0.algorithm", 7, "flow.0.algorithm", "not a text", None),
-    ("flow.0.parameters", {"x": 1}, "flow.0.parameters.x", "unknown parameter", None),
-    ("flow.0.parameters", {"x": 1.5}, "flow.0.parameters.x", "unknown parameter of reno", None),
-    ("flow.0.count", 0, "flow.0.count", "impossible number", None),
-    ("flow.0.count", 10_001, "flow.0.count", "impossible number", None),
-    ("flow.0.start", "60s", "flow.0.start", "not before the end", None),
-    ("flow.0.start", {"from": "9s", "to": "8s"}, "flow.0.start.to", "earlier than", None),
-    ("flow.0.start", {"from": "9s"}, "flow.0.start.to", "is missing", None),
-    ("flow.0.start", {"frm": "9s", "to": "9s"}, "flow.0.start.from", "is missing", None),
-    ("flow.0.stop", "0s", "flow.0.stop", "not after the start", None),
-    ("flow.0.bytes", 0, "flow.0.bytes", "more than 0", None),
-    ("flow.0.packet", 52, "flow.0.packet", "52 bytes of headers", None),
-    ("flow.0.packet", "1mb", "flow.0.packet", "at most 65535", None),
-    ("flow.0.label", "", "flow.0.label", "empty", None),
+    ("flow.1", "reno", "flow.1", "not a table", None),
+    ("flow.1.algorithm", "hctp", "flow.1.algorithm", "unknown algorithm", "htcp"),
+    ("flow.1.algorithm", "htcp@li207", "flow.1.algorithm", "unknown preset", "htcp@li2007"),
+    ("flow.1.algorithm", 7, "flow.1.algorithm", "not a text", None),
+    ("flow.1.parameters", {"x": 1}, "flow.1.parameters.x", "unknown parameter", None),
+    ("flow.1.parameters", {"x": 1.5}, "flow.1.parameters.x", "unknown parameter of reno", None),
+    ("flow.1.count", 0, "flow.1.count", "impossible number", None),
+    ("flow.1.count", 10_001, "flow.1.count", "impossible number", None),
+    ("flow.1.start", "60s", "flow.1.start", "not before the end", None),
+    ("flow.1.start", {"from": "9s", "to": "8s"}, "flow.1.start.to", "earlier than", None),
+    ("flow.1.start", {"from": "9s"}, "flow.1.start.to", "is missing", None),
+    ("flow.1.start", {"frm": "9s", "to": "9s"}, "flow.1.start.from", "is missing", None),
+    ("flow.1.stop", "0s", "flow.1.stop", "not after the start", None),
+    ("flow.1.bytes", 0, "flow.1.bytes", "more than 0", None),
+    ("flow.1.packet", 52, "flow.1.packet", "52 bytes of headers", None),
+    ("flow.1.packet", "1mb", "flow.1.packet", "at most 65535", None),
+    ("flow.1.label", "", "flow.1.label", "empty", None),
     ("record.interval", "1us", "record.interval", "more than 20000000 samples", None),
     ("record.interval", "0s", "record.interval", "more than 0", None),
     ("record.events", ["drops"], "record.events", "unknown kind of event", "drop"),
@@ -309,39 +309,39 @@ def test_an_error_is_one_complete_line() -> None:
 
 def test_all_errors_of_a_file_are_said() -> None:
     with pytest.raises(InputError) as caught:
-        scenario({"network.rate": "fast", "flow.0.count": 0, "title": 3})
+        scenario({"network.rate": "fast", "flow.1.count": 0, "title": 3})
     lines = str(caught.value).splitlines()
     assert [line.split(" = ")[0] for line in lines] == [
         "a.toml: title",
         "a.toml: network.rate",
-        "a.toml: flow.0.count",
+        "a.toml: flow.1.count",
     ]
 
 
 @pytest.mark.parametrize(
     ("changes", "key", "problem"),
     [
-        ({"flow": [{"algorithm": "reno", "rtt": "1ms"}], "network.delay": "1ms"}, "flow.0.rtt", ""),
+        ({"flow": [{"algorithm": "reno", "rtt": "1ms"}], "network.delay": "1ms"}, "flow.1.rtt", ""),
         (
             {"network": {"rate": "1mbit", "queue": "1bdp"}},
-            "flow.0.rtt",
+            "flow.1.rtt",
             "is missing",
         ),
         (
-            {"network": {"rate": "1mbit", "queue": "1bdp"}, "flow.0.rtt": "1ms"},
+            {"network": {"rate": "1mbit", "queue": "1bdp"}, "flow.1.rtt": "1ms"},
             "network.queue",
             "refers to network.rtt",
         ),
         (
             {"network.loss": [{"place": "sender", "probability": 0.1}] * 2},
-            "network.loss.1.place",
+            "network.loss.2.place",
             "set twice",
         ),
         ({"flow": [{"algorithm": "reno", "label": "a"}] * 2}, "flow.label", "several flows"),
         ({"flow": [{"algorithm": "reno", "count": 9_999}] * 2}, "flow", "too many flows"),
         (
             {"network.loss": [{"place": "sender", "probability": 1}]},
-            "network.loss.0.probability",
+            "network.loss.1.probability",
             "1 or more",
         ),
     ],
@@ -361,7 +361,7 @@ def test_a_parameter_outside_its_limits_is_refused() -> None:
             flow = {"algorithm": algorithm.name, "parameters": {parameter.name: 2**40}}
             with pytest.raises(InputError, match="outside the limits") as caught:
                 scenario({"flow": [flow]})
-            assert caught.value.key == f"flow.0.parameters.{parameter.name}"
+            assert caught.value.key == f"flow.1.parameters.{parameter.name}"
             assert caught.value.valid == parameter.limits
 
 
@@ -393,24 +393,24 @@ class Drawing(pydantic.BaseModel):
     [
         (
             {"kind": "sqare", "side": 1},
-            'f: shape.0.kind = "sqare": not a known value (did you mean "square"?); '
+            'f: shape.1.kind = "sqare": not a known value (did you mean "square"?); '
             'valid: "circle", "square"',
         ),
-        ({"side": 1}, 'f: shape.0.kind: is missing; valid: "circle", "square"'),
+        ({"side": 1}, 'f: shape.1.kind: is missing; valid: "circle", "square"'),
         (
             {"kind": "circle", "radus": 1},
-            "f: shape.0.radius: is missing; valid: for example 1.5\n"
-            'f: shape.0.radus = 1: unknown key (did you mean "radius"?); valid: keys kind, radius',
+            "f: shape.1.radius: is missing; valid: for example 1.5\n"
+            'f: shape.1.radus = 1: unknown key (did you mean "radius"?); valid: keys kind, radius',
         ),
         (
             {"kind": "square", "side": "x"},
-            'f: shape.0.side = "x": not a number; valid: a number such as 0.5',
+            'f: shape.1.side = "x": not a number; valid: a number such as 0.5',
         ),
         (
             {"kind": "circle", "radius": 0},
-            "f: shape.0.radius = 0: must be more than 0; valid: for example 1.5",
+            "f: shape.1.radius = 0: must be more than 0; valid: for example 1.5",
         ),
-        (7, "f: shape.0 = 7: not a table; valid: a table of keys"),
+        (7, "f: shape.1 = 7: not a table; valid: a table of keys"),
     ],
 )
 def test_errors_in_tables_of_several_kinds_name_the_key_as_it_is_written(
@@ -423,7 +423,7 @@ def test_errors_in_tables_of_several_kinds_name_the_key_as_it_is_written(
 
 def test_python_gets_pydantic_errors() -> None:
     with pytest.raises(pydantic.ValidationError, match="unknown algorithm"):
-        Scenario.model_validate(table({"flow.0.algorithm": "x"}))
+        Scenario.model_validate(table({"flow.1.algorithm": "x"}))
 
 
 def test_a_missing_file_is_named_with_its_neighbour(tmp_path: Path) -> None:

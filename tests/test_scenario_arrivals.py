@@ -214,7 +214,7 @@ def test_a_wrong_distribution_is_refused(tmp_path: Path, content: str, problem: 
     size = {"distribution": "empirical", "file": "web.cdf"}
     with pytest.raises(InputError) as caught:
         Scenario.parse(table({"arrivals": [{**SHORT, "size": size}]}), str(tmp_path / "a.toml"))
-    assert caught.value.key == "arrivals.0.size.file"
+    assert caught.value.key == "arrivals.1.size.file"
     assert problem in caught.value.problem
 
 
@@ -281,10 +281,10 @@ def test_a_wrong_list_of_arrivals_is_refused(tmp_path: Path, content: str, probl
     with pytest.raises(InputError) as caught:
         listed(tmp_path, content)
     error = caught.value
-    assert error.key == "arrivals.0.file"
+    assert error.key == "arrivals.1.file"
     assert problem in error.problem
     assert error.valid
-    assert str(error).startswith(f"{tmp_path}/a.toml: arrivals.0.file")
+    assert str(error).startswith(f"{tmp_path}/a.toml: arrivals.1.file")
 
 
 GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]}
@@ -338,7 +338,7 @@ GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]
 def test_wrong_arrivals_are_refused(entry: dict[str, Any], key: str, problem: str) -> None:
     found = {k: v for k, v in {**SHORT, **entry}.items() if v is not None}
     data = table({"arrivals": [found], "network.delay": "1ms"})
-    assert_refused(data, f"arrivals.0.{key}", problem)
+    assert_refused(data, f"arrivals.1.{key}", problem)
 
 
 def test_one_flow_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,13 +347,13 @@ def test_one_flow_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(arriving({"rate": 2})) == there
     monkeypatch.setattr(arrivals, "ALL_FLOWS_MAX", there - 1)
     data = table({"arrivals": [{**SHORT, "rate": 2}]})
-    assert_refused(data, "arrivals.0.rate", "about 120 flows arrive")
+    assert_refused(data, "arrivals.1.rate", "about 120 flows arrive")
 
 
 def test_a_load_needs_a_rate_to_refer_to() -> None:
     entry = {"algorithm": "cubic", "load": 0.1, "size": 1, "from": "a", "to": "b"}
     data = {"duration": "1s", "network": GRAPH, "arrivals": [entry]}
-    assert_refused(data, "arrivals.0.load", "all links of the path are unlimited")
+    assert_refused(data, "arrivals.1.load", "all links of the path are unlimited")
 
 
 def test_a_run_needs_a_flow() -> None:

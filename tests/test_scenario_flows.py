@@ -170,7 +170,7 @@ def test_facts_of_algorithms() -> None:
         ),
         (
             {"algorithm": "reno", "workload": {**PACED, "rate": [{"at": "1s", "rate": "1bit"}]}},
-            "workload.rate.0.at",
+            "workload.rate.1.at",
             "the first entry is for the beginning",
         ),
         (
@@ -186,7 +186,7 @@ def test_facts_of_algorithms() -> None:
                     "rate": [{"at": "0s", "rate": "0bit"}, {"at": "1s", "rate": "12tbit"}],
                 },
             },
-            "workload.rate.1.rate",
+            "workload.rate.2.rate",
             "a segment must take a nanosecond",
         ),
         (
@@ -222,7 +222,7 @@ def test_facts_of_algorithms() -> None:
     ],
 )
 def test_a_wrong_flow_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:
-    assert_refused(table({"flow": [entry]}), f"flow.0.{key}", problem)
+    assert_refused(table({"flow": [entry]}), f"flow.1.{key}", problem)
 
 
 @pytest.mark.parametrize(("then", "share"), [("1mbit", 1.0), ("0bit", 0.4)])

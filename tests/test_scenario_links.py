@@ -152,7 +152,7 @@ def test_misbehaviour_of_each_direction() -> None:
 def test_places_of_loss() -> None:
     def lossy(place: str) -> dict[str, list[str]]:
         loss = [{"place": place, "probability": 0.1}]
-        found = resolved({"network.loss": loss, "network.edge_jitter": "0s", "flow.0.count": 2})
+        found = resolved({"network.loss": loss, "network.edge_jitter": "0s", "flow.1.count": 2})
         assert_accepted(found)
         hit = {name for name, link in links(found).items() if link.loss}
         ways = [passed(found, f"reno {number}") for number in (1, 2)]
@@ -187,7 +187,7 @@ def test_bursts_of_loss() -> None:
 def test_chosen_segments_are_lost() -> None:
     drops = [{"flow": "reno 2", "number": 7, "times": 3}, {"flow": "reno 1", "number": 9}]
     changes = {
-        "flow.0.count": 3,
+        "flow.1.count": 3,
         "network.edge_jitter": "0s",
         "network.loss": [
             {"place": "bottleneck", "drops": drops},
@@ -219,17 +219,17 @@ BOTTLENECK = {"place": "bottleneck"}
     ("path", "value", "key", "problem"),
     [
         ("rate", [], "rate", "empty"),
-        ("rate", ["1mbit"], "rate.0", "not a table"),
-        ("rate", [{"at": "1s", "rate": "1mbit"}], "rate.0.at", "for the beginning"),
+        ("rate", ["1mbit"], "rate.1", "not a table"),
+        ("rate", [{"at": "1s", "rate": "1mbit"}], "rate.1.at", "for the beginning"),
         ("rate", [{"at": "0s", "rate": "0bit"}], "rate", "nothing ever departs"),
-        ("rate", [{"at": "0s", "rate": "1bps"}], "rate.0.rate", "unknown unit"),
-        ("rate", [{"at": "0s"}], "rate.0.rate", "is missing"),
-        ("rate", [{"at": "0s", "rate": "1mbit"}] * 2, "rate.1.at", "not after the entry before"),
+        ("rate", [{"at": "0s", "rate": "1bps"}], "rate.1.rate", "unknown unit"),
+        ("rate", [{"at": "0s"}], "rate.1.rate", "is missing"),
+        ("rate", [{"at": "0s", "rate": "1mbit"}] * 2, "rate.2.at", "not after the entry before"),
         ("rate", {"rate": "1mbit"}, "rate.burst", "is missing"),
         ("rate", {"rate": "1mbit", "burst": "1kb"}, "rate.burst", "smaller than one packet"),
         ("rate", {"rate": "9mbit", "burst": "9kb", "peak": "1mbit"}, "rate.peak", "less than"),
         ("rate", {"tarce": "x"}, "rate.rate", "is missing"),
-        ("delay", [{"at": "1s", "delay": "1ms"}], "delay.0.at", "for the beginning"),
+        ("delay", [{"at": "1s", "delay": "1ms"}], "delay.1.at", "for the beginning"),
         ("delay", [{"at": "0s", "delay": "50ms"}], "rtt", "smaller than the delay"),
         ("reverse", {"delay": "83ms"}, "rtt", "smaller than the delay"),
         ("policer", {"rate": "1mbit", "burst": "1kb"}, "policer.burst", "smaller than one packet"),
@@ -237,48 +237,48 @@ BOTTLENECK = {"place": "bottleneck"}
         ("reorder", {"probability": 1, "delay": "1ms"}, "reorder.probability", "1 or more"),
         ("reorder", {"probability": 0.1, "delay": "0s"}, "reorder.delay", "more than 0"),
         ("duplicate", 1, "duplicate", "1 or more"),
-        ("loss", [BOTTLENECK], "loss.0.probability", "is missing"),
+        ("loss", [BOTTLENECK], "loss.1.probability", "is missing"),
         (
             "loss",
             [{**BOTTLENECK, "probability": 0.1, "gilbert_elliott": GILBERT}],
-            "loss.0.gilbert_elliott",
+            "loss.1.gilbert_elliott",
             "more than one model",
         ),
-        ("loss", [{**BOTTLENECK, "drops": []}], "loss.0.drops", "empty"),
+        ("loss", [{**BOTTLENECK, "drops": []}], "loss.1.drops", "empty"),
         (
             "loss",
             [{**BOTTLENECK, "gilbert_elliott": {"to_bad": 0.1, "to_good": 0}}],
-            "loss.0.gilbert_elliott.to_good",
+            "loss.1.gilbert_elliott.to_good",
             "never ends",
         ),
         (
             "loss",
             [{**BOTTLENECK, "gilbert_elliott": {**GILBERT, "loss_good": 1}}],
-            "loss.0.gilbert_elliott.loss_good",
+            "loss.1.gilbert_elliott.loss_good",
             "lets nothing through",
         ),
         (
             "loss",
             [{**BOTTLENECK, "drops": [{"flow": "reno 2", "number": 1}]}],
-            "loss.0.drops.0.flow",
+            "loss.1.drops.1.flow",
             "no flow has this label",
         ),
         (
             "loss",
             [{"place": "reverse", "drops": [{"flow": "reno 1", "number": 1}]}],
-            "loss.0.drops.0.flow",
+            "loss.1.drops.1.flow",
             "does not pass here",
         ),
         (
             "loss",
             [{**BOTTLENECK, "drops": [{"flow": "reno 1", "number": 2**63}]}],
-            "loss.0.drops.0.number",
+            "loss.1.drops.1.number",
             "too large",
         ),
         (
             "loss",
             [{**BOTTLENECK, "probability": [{"at": "0s", "probability": 1}]}],
-            "loss.0.probability.0.probability",
+            "loss.1.probability.1.probability",
             "1 or more",
         ),
     ],

@@ -69,7 +69,7 @@ def test_connections_have_one_host() -> None:
 
 
 def test_a_single_connection_is_a_plain_flow() -> None:
-    assert resolved({"flow.0.parallel": 1}).scenario == resolved().scenario
+    assert resolved({"flow.1.parallel": 1}).scenario == resolved().scenario
 
 
 def test_several_flows_have_connections_each() -> None:
@@ -111,7 +111,7 @@ def test_other_flows_start_when_they_did_without() -> None:
     ],
 )
 def test_what_cannot_be_divided_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:
-    assert_refused(table({"flow": [entry]}), f"flow.0.{key}", problem)
+    assert_refused(table({"flow": [entry]}), f"flow.1.{key}", problem)
 
 
 def test_flows_of_one_label_are_refused_however_many_connections_they_have() -> None:

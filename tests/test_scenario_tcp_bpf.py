@@ -76,17 +76,17 @@ def test_arriving_flows_are_steered_too() -> None:
     ],
 )
 def test_impossible_settings_are_refused(settings: dict[str, Any], key: str, problem: str) -> None:
-    assert_refused(scenario(settings), f"flow.0.tcp_bpf{key}", problem)
+    assert_refused(scenario(settings), f"flow.1.tcp_bpf{key}", problem)
 
 
 def test_a_buffer_holds_a_packet() -> None:
     flow = {"algorithm": "reno", "packet": 9000, "tcp_bpf": {"receive_buffer": "8kb"}}
-    assert_refused(table({"flow": [flow]}), "flow.0.tcp_bpf.receive_buffer", "9000 bytes")
+    assert_refused(table({"flow": [flow]}), "flow.1.tcp_bpf.receive_buffer", "9000 bytes")
 
 
 def test_datagrams_are_not_steered() -> None:
     flow = {"transport": "udp", "rate": "1mbit", "tcp_bpf": {"cwnd_clamp": "9p"}}
-    assert_refused(table({"flow": [flow]}), "flow.0.tcp_bpf", "not for UDP")
+    assert_refused(table({"flow": [flow]}), "flow.1.tcp_bpf", "not for UDP")
 
 
 def test_two_clamped_flows_share_equally() -> None:

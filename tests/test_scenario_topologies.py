@@ -63,7 +63,7 @@ def test_the_topology_is_a_dumbbell_unless_it_says_otherwise() -> None:
 
 
 def test_data_of_a_reverse_flow_passes_the_reverse_bottleneck() -> None:
-    found = resolve(table({"network.edge_rate": "1gbit", "flow.0.direction": "reverse"}))
+    found = resolve(table({"network.edge_rate": "1gbit", "flow.1.direction": "reverse"}))
     assert passed(found, "reno 1") == ["edge 1", "reverse"]
     assert passed(found, "reno 1", back=True) == ["forward"]
     assert rtt_ms(found, "reno 1") == 82
@@ -85,7 +85,7 @@ def test_flows_of_a_host_share_its_access_link() -> None:
 def test_a_host_is_in_one_place() -> None:
     entries = [{"host": "x"}, {"host": "x", "direction": "reverse"}]
     flow = [{"algorithm": "reno", **entry} for entry in entries]
-    assert_refused(table({"flow": flow}), "flow.1.host", "elsewhere")
+    assert_refused(table({"flow": flow}), "flow.2.host", "elsewhere")
 
 
 def test_a_parking_lot_has_a_link_for_each_hop_and_direction() -> None:
@@ -155,26 +155,26 @@ def test_loss_at_one_hop_or_at_all() -> None:
         ({"hops": 0}, {}, "network.hops", "more than 0"),
         ({"hops": 101}, {}, "network.hops", "too many hops"),
         ({"hops": 2}, {}, "network.rate", "3 entries for 2 hops"),
-        ({"rate": ["1mbit", "x", "1mbit"]}, {}, "network.rate.1", "not a rate"),
-        ({"queue": ["9p", "9p", "9b"]}, {}, "network.queue.2", "smaller than one packet"),
+        ({"rate": ["1mbit", "x", "1mbit"]}, {}, "network.rate.2", "not a rate"),
+        ({"queue": ["9p", "9p", "9b"]}, {}, "network.queue.3", "smaller than one packet"),
         ({"queue": "1bdp"}, {}, "network.queue", "refers to network.rtt"),
-        ({"rtt": "13ms"}, {}, "flow.0.rtt", "smaller than the delay of its links"),
-        ({}, {"rtt": "13ms"}, "flow.0.rtt", "smaller than the delay of its links"),
-        ({}, {"hops": [1, 4]}, "flow.0.hops", "no such hops"),
-        ({}, {"hops": [2, 1]}, "flow.0.hops", "no such hops"),
-        ({}, {"hops": [0, 1]}, "flow.0.hops.0", "more than 0"),
-        ({}, {"hops": [1]}, "flow.0.hops", "not the first and the last hop"),
-        ({}, {"from": "a"}, "flow.0.from", "not in a parking-lot"),
+        ({"rtt": "13ms"}, {}, "flow.1.rtt", "smaller than the delay of its links"),
+        ({}, {"rtt": "13ms"}, "flow.1.rtt", "smaller than the delay of its links"),
+        ({}, {"hops": [1, 4]}, "flow.1.hops", "no such hops"),
+        ({}, {"hops": [2, 1]}, "flow.1.hops", "no such hops"),
+        ({}, {"hops": [0, 1]}, "flow.1.hops.1", "more than 0"),
+        ({}, {"hops": [1]}, "flow.1.hops", "not the first and the last hop"),
+        ({}, {"from": "a"}, "flow.1.from", "not in a parking-lot"),
         (
             {"loss": [{"place": "sender", "hop": 1, "probability": 0.1}]},
             {},
-            "network.loss.0.hop",
+            "network.loss.1.hop",
             "has no hops",
         ),
         (
             {"loss": [{"place": "reverse", "hop": 4, "probability": 0.1}]},
             {},
-            "network.loss.0.hop",
+            "network.loss.1.hop",
             "no such hop",
         ),
     ],
@@ -247,52 +247,52 @@ def test_the_way_back_over_a_link_may_differ() -> None:
 @pytest.mark.parametrize(
     ("changes", "entry", "key", "problem"),
     [
-        ({}, {"from": "a"}, "flow.0.to", "is missing"),
-        ({}, {"to": "a"}, "flow.0.from", "is missing"),
-        ({}, {"from": "a", "to": "x"}, "flow.0.to", "unknown node"),
-        ({}, {"from": "a", "to": "d", "via": ["b", "x"]}, "flow.0.via.1", "unknown node"),
-        ({}, {"from": "a", "to": "a"}, "flow.0.to", "joins different nodes"),
-        ({}, {"from": "a", "to": "b", "rtt": "1s"}, "flow.0.rtt", "not in a graph"),
-        ({}, {"from": "a", "to": "b", "hops": [1, 2]}, "flow.0.hops", "not in a graph"),
+        ({}, {"from": "a"}, "flow.1.to", "is missing"),
+        ({}, {"to": "a"}, "flow.1.from", "is missing"),
+        ({}, {"from": "a", "to": "x"}, "flow.1.to", "unknown node"),
+        ({}, {"from": "a", "to": "d", "via": ["b", "x"]}, "flow.1.via.2", "unknown node"),
+        ({}, {"from": "a", "to": "a"}, "flow.1.to", "joins different nodes"),
+        ({}, {"from": "a", "to": "b", "rtt": "1s"}, "flow.1.rtt", "not in a graph"),
+        ({}, {"from": "a", "to": "b", "hops": [1, 2]}, "flow.1.hops", "not in a graph"),
         (
             {},
             {"from": "a", "to": "b", "direction": "reverse"},
-            "flow.0.direction",
+            "flow.1.direction",
             "not in a graph",
         ),
         ({"link": []}, {}, "network.link", "empty"),
-        ({"link": [{"from": "a"}]}, {}, "network.link.0.to", "is missing"),
-        ({"link": [{"from": "a", "to": "a"}]}, {}, "network.link.0.to", "joins two nodes"),
-        ({"link": [*DIAMOND, {"from": "b", "to": "a"}]}, {}, "network.link.4", "a second link"),
-        ({"link": [{"from": "a>", "to": "b"}]}, {}, "network.link.0.from", "a name without >"),
+        ({"link": [{"from": "a"}]}, {}, "network.link.1.to", "is missing"),
+        ({"link": [{"from": "a", "to": "a"}]}, {}, "network.link.1.to", "joins two nodes"),
+        ({"link": [*DIAMOND, {"from": "b", "to": "a"}]}, {}, "network.link.5", "a second link"),
+        ({"link": [{"from": "a>", "to": "b"}]}, {}, "network.link.1.from", "a name without >"),
         (
             {"link": [{"from": "a", "to": "b", "queue": "9p"}]},
             {},
-            "network.link.0.queue",
+            "network.link.1.queue",
             "the rate is unlimited",
         ),
         (
             {"link": [{"from": "a", "to": "b", "reverse": {"queue": "9p"}}]},
             {},
-            "network.link.0.reverse.queue",
+            "network.link.1.reverse.queue",
             "the rate is unlimited",
         ),
         (
             {"link": [{"from": "a", "to": "b", "rate": "1mbit", "reverse": {"queue": "1b"}}]},
             {"from": "a", "to": "b"},
-            "network.link.0.reverse.queue",
+            "network.link.1.reverse.queue",
             "smaller than one packet",
         ),
         (
             {"link": [*DIAMOND, {"from": "x", "to": "y"}]},
             {"from": "a", "to": "y"},
-            "flow.0.to",
+            "flow.1.to",
             "no path from a",
         ),
         (
             {"link": [{"from": "a", "to": "b"}]},
             {"from": "a", "to": "b"},
-            "flow.0",
+            "flow.1",
             "go round in no time",
         ),
         ({"loss": []}, {"from": "a", "to": "b"}, "network.loss", "unknown key"),
@@ -307,7 +307,7 @@ def test_a_wrong_graph_is_refused(
 def test_a_delay_that_falls_to_nothing_is_no_delay() -> None:
     steps = [{"at": "0s", "delay": "5ms"}, {"at": "1s", "delay": "0s"}]
     link = [{"from": "a", "to": "b", "delay": steps}]
-    assert_refused(graph({"from": "a", "to": "b"}, link=link), "flow.0", "go round in no time")
+    assert_refused(graph({"from": "a", "to": "b"}, link=link), "flow.1", "go round in no time")
     link[0]["rate"] = "1mbit"
     resolve(graph({"from": "a", "to": "b"}, link=link))
 
@@ -318,7 +318,7 @@ def test_a_path_has_at_most_255_links() -> None:
         return network({"topology": "graph", "link": link}, {"from": "0", "to": f"{count}"})
 
     assert len(passed(resolve(line(255)), "reno 1")) == 255
-    assert_refused(line(256), "flow.0", "more than 255 links")
+    assert_refused(line(256), "flow.1", "more than 255 links")
 
 
 def test_an_unknown_topology_is_refused() -> None:
@@ -328,8 +328,8 @@ def test_an_unknown_topology_is_refused() -> None:
 
 def test_keys_of_another_topology_are_refused() -> None:
     assert_refused(table({"network.hops": 3}), "network.hops", "unknown key")
-    assert_refused(table({"flow.0.hops": [1, 1]}), "flow.0.hops", "not in a dumbbell")
-    assert_refused(table({"flow.0.via": ["a"]}), "flow.0.via", "not in a dumbbell")
+    assert_refused(table({"flow.1.hops": [1, 1]}), "flow.1.hops", "not in a dumbbell")
+    assert_refused(table({"flow.1.via": ["a"]}), "flow.1.via", "not in a dumbbell")
 
 
 NODES = "abcde"

@@ -232,18 +232,18 @@ def test_changes_reach_the_tests_that_they_name(tmp_path: Path) -> None:
     [
         (
             '{ test = "fairnes" }',
-            ["vary.1.where.test", '"fairnes": unknown test', 'did you mean "fairness"'],
+            ["vary.2.where.test", '"fairnes": unknown test', 'did you mean "fairness"'],
         ),
-        ('{ test = ["alone", "x"] }', ["vary.1.where.test", '"x"', "valid: fairness, alone"]),
+        ('{ test = ["alone", "x"] }', ["vary.2.where.test", '"x"', "valid: fairness, alone"]),
         (
             '{ test = ["alone", "fairness"], rate = "10mbit" }',
-            ["vary.1.where", "unknown axis of the test alone", '"rate"', "valid: loss"],
+            ["vary.2.where", "unknown axis of the test alone", '"rate"', "valid: loss"],
         ),
         (
             '{ test = "fairness", rate = "11mbit" }',
-            ["vary.1.where.rate", "no such value", "valid: 10mbit, 100mbit"],
+            ["vary.2.where.rate", "no such value", "valid: 10mbit, 100mbit"],
         ),
-        ('{ test = "alone", los = "1e-5" }', ["vary.1.where", 'did you mean "loss"']),
+        ('{ test = "alone", los = "1e-5" }', ["vary.2.where", 'did you mean "loss"']),
     ],
 )
 def test_changes_name_tests_and_axes_that_exist(
@@ -274,19 +274,19 @@ def test_a_value_in_one_of_the_named_tests_is_enough(tmp_path: Path) -> None:
 
 def test_a_test_cannot_name_tests(tmp_path: Path) -> None:
     message = broken(tmp_path, 'where = { algorithm = "reno" }', 'where = { test = "alone" }')
-    assert 'test.0.vary.0.where = "test": unknown axis' in message
+    assert 'test.1.vary.1.where = "test": unknown axis' in message
 
 
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
         ('rtt = "42ms", queue = "{queue}"', 'rtt = "42", queue = "{queue}"', ["rtt", "unit"]),
-        ('"100mbit"]', '"100mbitt"]', ["vary.0.where.rate", "100mbitt"]),
+        ('"100mbit"]', '"100mbitt"]', ["vary.1.where.rate", "100mbitt"]),
         ('"{queue}"', '"{queu}"', ["test.fairness.scenario.network.queue", "{queue}"]),
-        ('algorithm = "{algorithm}"\nlabel = "flow 1"', 'algorithm = "reeno"', ["flow.0", "reno"]),
-        ("runs = 3", "runs = 0", ["test.0.runs", "0"]),
-        ("runs = 3", "rums = 3", ["test.0.rums", "runs"]),
-        ('where = { rate = "10mbit" }', 'where = { rte = "10mbit" }', ["test.0.quick", "rate"]),
+        ('algorithm = "{algorithm}"\nlabel = "flow 1"', 'algorithm = "reeno"', ["flow.1", "reno"]),
+        ("runs = 3", "runs = 0", ["test.1.runs", "0"]),
+        ("runs = 3", "rums = 3", ["test.1.rums", "runs"]),
+        ('where = { rate = "10mbit" }', 'where = { rte = "10mbit" }', ["test.1.quick", "rate"]),
         ('name = "alone"', 'name = "fairness"', ["a second test"]),
         ("[test.axes]\nloss", "[test.axes]\nrepetition = []\nloss", ["repetition", "reserved"]),
         ('["1e-5", "1e-4"]', '["1e-5", "1e-5"]', ["loss", "same value"]),
@@ -294,7 +294,7 @@ def test_a_test_cannot_name_tests(tmp_path: Path) -> None:
         (
             "[[vary]]\nwhere = { rate",
             "[[vary]]\nwhere = { rat",
-            ["vary.0.where", 'did you mean "rate"'],
+            ["vary.1.where", 'did you mean "rate"'],
         ),
         ("year = 2026", "", ["study.year", "missing"]),
         ("[study]", "[study", ["not valid TOML"]),
@@ -317,7 +317,7 @@ def test_a_folder_is_one_study_and_errors_name_the_file(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError) as caught:
         Study.load(tmp_path)
-    assert "more.toml:3: test.0.titel" in str(caught.value)
+    assert "more.toml:3: test.1.titel" in str(caught.value)
 
 
 def test_tables_of_a_folder_must_not_clash(tmp_path: Path) -> None:
@@ -416,5 +416,5 @@ def test_grid_points_can_be_left_out(tmp_path: Path) -> None:
 def test_what_is_left_out_must_exist(tmp_path: Path) -> None:
     without = '[[test.without]]\nalgorithm = "renno"\n\n[test.quick]'
     message = broken(tmp_path, "[test.quick]", without)
-    assert "without.0" in message
+    assert "without.1" in message
     assert "renno" in message

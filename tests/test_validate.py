@@ -17,6 +17,7 @@ from dumbbell.cli import commands, validating
 from dumbbell.contract.summary import Summary
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
+from dumbbell.scenario.changes import Change, changed
 from dumbbell.scenario.model import Scenario
 from dumbbell.validate import measures, running, table
 from dumbbell.validate.check import EXACT, Band, Check, about, within
@@ -26,21 +27,6 @@ from dumbbell.validate.running import Verdict
 from samples import QuickEngine, blank, output, resolved
 
 CHECKS = {check.name: check for check in all_checks()}
-
-
-def changed(scenario: Any, path: str, value: Any) -> Any:
-    """Return a scenario with one value changed; `path` is dotted."""
-    head, _, rest = path.partition(".")
-    if not rest:
-        return _put(scenario, head, value)
-    inner = scenario[int(head)] if head.isdigit() else scenario.get(head, {})
-    return _put(scenario, head, changed(inner, rest, value))
-
-
-def _put(holder: Any, key: str, value: Any) -> Any:
-    if isinstance(holder, dict):
-        return {**holder, key: value}
-    return [value if index == int(key) else entry for index, entry in enumerate(holder)]
 
 
 def test_every_check_says_what_it_is() -> None:
@@ -88,60 +74,60 @@ def test_every_check_fails_beyond_its_band(check: Check) -> None:
 EACH_9000TH = [{"flow": "only", "number": 9_000 * n} for n in range(1, 401)]
 # One of each kind of check, and what must move it out of its band.
 WRONG = [
-    ("utilisation, Reno, q/D = 0.2", "flow.0.algorithm", "scalable@li2007"),
-    ("utilisation, CUBIC in its friendly region, q/D = 0.05", "flow.0.algorithm", "reno"),
-    ("utilisation, Scalable, q/D = 0.02", "flow.0.algorithm", "reno"),
+    ("utilisation, Reno, q/D = 0.2", "flow.1.algorithm", "scalable@li2007"),
+    ("utilisation, CUBIC in its friendly region, q/D = 0.05", "flow.1.algorithm", "reno"),
+    ("utilisation, Scalable, q/D = 0.02", "flow.1.algorithm", "reno"),
     ("time between losses, Reno", "network.queue", "100p"),
     ("time between losses, Reno, delayed ACKs counted once", "stack", "linux-6"),
-    ("time between losses, CUBIC", "flow.0.parameters", {"kept": 819}),
-    ("window if each 10,000th packet is lost, reno", "network.loss.0.drops", EACH_9000TH),
-    ("window at random loss 0.001, bic", "flow.0.algorithm", "reno"),
-    ("rate at random loss 0.03, Reno, b = 2", "network.loss.0.probability", 0.01),
-    ("smaller over larger goodput, late flow, reno", "flow.1.start", "650s"),
+    ("time between losses, CUBIC", "flow.1.parameters", {"kept": 819}),
+    ("window if each 10,000th packet is lost, reno", "network.loss.1.drops", EACH_9000TH),
+    ("window at random loss 0.001, bic", "flow.1.algorithm", "reno"),
+    ("rate at random loss 0.03, Reno, b = 2", "network.loss.1.probability", 0.01),
+    ("smaller over larger goodput, late flow, reno", "flow.2.start", "650s"),
     ("share of one of two equal Reno flows", "flow", [flow("reno"), flow("scalable")]),
     ("exponent of the ratio of RTTs, Reno, 40 and 120 ms", "network.queue", "10bdp"),
-    ("share of a Reno flow of 162 ms beside one of 42 ms", "flow.1.rtt", "162ms"),
-    ("queue of 2 FAST flows, alpha = 50", "flow.0.parameters", {"m0a": 60, "m1a": 60}),
-    ("queue of one Vegas flow, 100mbit, 10ms", "flow.0.parameters", {"alpha": 8, "beta": 9}),
-    ("largest queue of one YeAH flow, 100mbit, 100ms", "flow.0.algorithm", "scalable"),
-    ("window if each 10,000th packet is lost, illinois", "flow.0.algorithm", "reno"),
-    ("window if each 10,000th packet is lost, compound", "flow.0.parameters", {"alpha": 140}),
+    ("share of a Reno flow of 162 ms beside one of 42 ms", "flow.2.rtt", "162ms"),
+    ("queue of 2 FAST flows, alpha = 50", "flow.1.parameters", {"m0a": 60, "m1a": 60}),
+    ("queue of one Vegas flow, 100mbit, 10ms", "flow.1.parameters", {"alpha": 8, "beta": 9}),
+    ("largest queue of one YeAH flow, 100mbit, 100ms", "flow.1.algorithm", "scalable"),
+    ("window if each 10,000th packet is lost, illinois", "flow.1.algorithm", "reno"),
+    ("window if each 10,000th packet is lost, compound", "flow.1.parameters", {"alpha": 140}),
     ("Jain's index of four CUBIC flows, 20 to 160 ms, fq", "network.queue", "0.5bdp"),
     ("Jain's index of four Reno flows, 20 to 160 ms, drop-tail", "network.queue.discipline", "fq"),
     ("mean delay of 8 Reno flows, CoDel", "network.queue", "200p"),
     ("mean delay of 8 Reno flows, PIE", "network.queue.target", "30ms"),
     ("mean queue of 32 Reno flows, adaptive RED", "network.queue.max_threshold", "200p"),
     ("departures of an overloaded link", "network.rate", "99.9mbit"),
-    ("largest queue of a link at 99 % load by one stream", "flow.0.rate", "101mbit"),
+    ("largest queue of a link at 99 % load by one stream", "flow.1.rate", "101mbit"),
     ("goodput of a full Ethernet link", "network.overhead", "ip"),
     ("rate behind a policer of 50 Mbit/s", "network.policer.rate", "50.1mbit"),
     ("burst of a token bucket of 64 kB", "network.rate.burst", "32kb"),
     ("rate of a link driven by a trace", "network.rate", "14mbit"),
-    ("departures after the rate step to 40 Mbit/s", "network.rate.1.rate", "41mbit"),
-    ("share lost, independent losses at 1e-3", "network.loss.0.probability", 1.1e-3),
-    ("length of bursts, Gilbert-Elliott", "network.loss.0.gilbert_elliott.to_good", 0.11),
+    ("departures after the rate step to 40 Mbit/s", "network.rate.2.rate", "41mbit"),
+    ("share lost, independent losses at 1e-3", "network.loss.1.probability", 1.1e-3),
+    ("length of bursts, Gilbert-Elliott", "network.loss.1.gilbert_elliott.to_good", 0.11),
     ("share doubled at 1e-3", "network.duplicate", 1.1e-3),
-    ("packets waiting at 50% load, random arrivals", "arrivals.0.rate", 540),
+    ("packets waiting at 50% load, random arrivals", "arrivals.1.rate", 540),
     ("first request of 100 kB on an idle path", "network.rtt", "101ms"),
-    ("requests of 10 kB one after the other", "flow.0.workload.bytes", 20_000),
+    ("requests of 10 kB one after the other", "flow.1.workload.bytes", 20_000),
     ("transfer of 200 kB at 10 Mbit/s", "network.rate", "9mbit"),
     (
         "repair of a lost last segment without probes, 50 ms",
         "stack.switches.rto_min_ns",
         300_000_000,
     ),
-    ("window after recovery relative to that before, Reno", "flow.0.algorithm", "cubic"),
+    ("window after recovery relative to that before, Reno", "flow.1.algorithm", "cubic"),
     (
         "segments sent in recovery relative to the window before, Reno",
-        "flow.0.algorithm",
+        "flow.1.algorithm",
         "scalable@li2007",
     ),
-    ("window at which HyStart ends slow start", "flow.0.parameters", {"hystart": 0}),
+    ("window at which HyStart ends slow start", "flow.1.parameters", {"hystart": 0}),
     ("ACKs per segment with delayed ACKs", "stack.switches", dict(EVERY_SEGMENT)),
-    ("long flow's share of a parking lot of 4 hops, Reno", "flow.0.hops", [1, 1]),
-    ("utilisation of one BBR flow", "flow.0.parameters", {"probe_rtt_time": 0}),
-    ("mean queue of one BBR flow", "flow.0.parameters", {"up_gain": 384}),
-    ("mean queue of four BBR flows", "flow.0.count", 1),
+    ("long flow's share of a parking lot of 4 hops, Reno", "flow.1.hops", [1, 1]),
+    ("utilisation of one BBR flow", "flow.1.parameters", {"probe_rtt_time": 0}),
+    ("mean queue of one BBR flow", "flow.1.parameters", {"up_gain": 384}),
+    ("mean queue of four BBR flows", "flow.1.count", 1),
 ]
 SUBJECT_OF = [name for name, _, _ in WRONG]
 
@@ -154,7 +140,8 @@ def test_a_wrong_network_is_outside(name: str, path: str, value: Any) -> None:
         first["stack"] = {"profile": first["stack"]}
     if path.endswith("discipline"):
         path, value = "network.queue", {"discipline": value, "flow_limit": "400p"}
-    wrong = dataclasses.replace(check, scenarios=(changed(first, path, value),))
+    network = changed(first, [Change(path, value)])
+    wrong = dataclasses.replace(check, scenarios=(network,))
     (judged,) = running.validate([wrong], SimulatorEngine(), jobs=2)
     assert judged.verdict is Verdict.OUTSIDE
     assert judged.measured is not None or judged.remark

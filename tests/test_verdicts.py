@@ -155,7 +155,7 @@ def test_many_points_are_told_in_a_line() -> None:
 
 
 def test_errors_name_the_claim() -> None:
-    with pytest.raises(InputError, match=r"claim E99.check.0.*ratio_min_mx"):
+    with pytest.raises(InputError, match=r"claim E99.check.1.*ratio_min_mx"):
         judged({**GOOD, "quantity": "ratio_min_mx"})
 
 

@@ -66,17 +66,17 @@ PATH: Final = ["--rate", "10mbit", "--rtt", "20ms"]
         ("network.queue=cake", "a word, not the size of a queue"),
         ("duration=10min", 'did you mean "10m"'),
         ("network.rate=10MB/s", 'did you mean "80mbit"'),
-        ("flow.0.cc=cubic", 'flow.0.cc = "cubic": unknown key (did you mean "algorithm"?)'),
-        ("flow.0.congestion_control=x", 'did you mean "algorithm"'),
-        ("flow.0.delay=9ms", 'did you mean "rtt"'),
+        ("flow.1.cc=cubic", 'flow.1.cc = "cubic": unknown key (did you mean "algorithm"?)'),
+        ("flow.1.congestion_control=x", 'did you mean "algorithm"'),
+        ("flow.1.delay=9ms", 'did you mean "rtt"'),
         ("network.bandwidth=1mbit", 'did you mean "rate"'),
         ("network.buffer=9p", 'did you mean "queue"'),
-        ("flow.0.start=-1s", 'flow.0.start = "-1s": must not be negative'),
-        ("flow.0.parameters={ beta = 0.7 }", 'unknown parameter of cubic (did you mean "kept"?)'),
-        ("flow.0.parameters={ betta = 700 }", "betta = 700: unknown parameter of cubic"),
-        ("flow.0.parameters={ kept = 0.7 }", "512 to 1000 (1/1024); 0.7 is 717"),
-        ("flow.0.algorithm=cubik", "and 16 more: dumbbell list algorithms"),
-        ("flow.0.quue=1", "and 15 more: docs/scenario.md"),
+        ("flow.1.start=-1s", 'flow.1.start = "-1s": must not be negative'),
+        ("flow.1.parameters={ beta = 0.7 }", 'unknown parameter of cubic (did you mean "kept"?)'),
+        ("flow.1.parameters={ betta = 700 }", "betta = 700: unknown parameter of cubic"),
+        ("flow.1.parameters={ kept = 0.7 }", "512 to 1000 (1/1024); 0.7 is 717"),
+        ("flow.1.algorithm=cubik", "and 16 more: dumbbell list algorithms"),
+        ("flow.1.quue=1", "and 15 more: docs/scenario.md"),
     ],
 )
 def test_a_wrong_value_is_told_with_the_right_one(
@@ -153,7 +153,7 @@ def test_a_wrong_command_line_is_told_with_the_right_one(
         ('rtt = "40ms"', "rtt = 40ms", 's.toml:5: "rtt = 40ms": not valid TOML'),
         ('rtt = "40ms"', "rtt = 40ms", 'valid: rtt = "40ms", as texts stand in quotes'),
         ('queue = "1bdp"\n', "", "s.toml:3: network.queue: is missing"),
-        ('algorithm = "cubic"', "", "s.toml:8: flow.0.algorithm: is missing"),
+        ('algorithm = "cubic"', "", "s.toml:8: flow.1.algorithm: is missing"),
         ('"cubic"\n', '"cubic"\nsampled = True\n', "valid: sampled = true"),
     ],
 )
@@ -236,9 +236,9 @@ beta = 1
     ("key", "line"),
     [
         *(("text", 2), ("duration", 5), ("network", 7), ("network.rtt", 7)),
-        *(("network.loss.0.place", 8), ("network.reverse.rate", 11), ("flow.0.algorithm", 13)),
-        *(("flow.1", 14), ("flow.1.count", 14), ("flow.1.parameters.beta", 16)),
-        *(("flow.1.parameters.a.b", 15), ("flow.9.count", 12), ("nothing.of.it", None)),
+        *(("network.loss.1.place", 8), ("network.reverse.rate", 11), ("flow.1.algorithm", 13)),
+        *(("flow.2", 14), ("flow.2.count", 14), ("flow.2.parameters.beta", 16)),
+        *(("flow.2.parameters.a.b", 15), ("flow.10.count", 12), ("nothing.of.it", None)),
     ],
 )
 def test_a_key_is_found_in_its_line(key: str, line: int | None) -> None:
@@ -268,7 +268,7 @@ def test_what_others_call_a_key_is_known_unless_one_is_spelt_like_it() -> None:
 
 
 def test_the_key_of_another_toml_file_stays_whole() -> None:
-    error = InputError("wrong", source="preset.toml", key="parameters.kept").at(key="flow.0")
+    error = InputError("wrong", source="preset.toml", key="parameters.kept").at(key="flow.1")
     assert error.key == "parameters.kept"
 
 

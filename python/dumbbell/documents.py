@@ -160,7 +160,7 @@ def _not_toml(text: str, problem: str) -> InputError:
 
 def _inside(key: str, outer: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
     """Yield the tables and arrays in one of them, with their keys; no number may be too long."""
-    for name, value in outer.items() if isinstance(outer, dict) else enumerate(outer):
+    for name, value in outer.items() if isinstance(outer, dict) else enumerate(outer, start=1):
         if isinstance(value, dict | list):
             yield f"{key}.{name}" if key else str(name), value
         elif isinstance(value, int) and value.bit_length() > DECIMAL_BITS_MAX:

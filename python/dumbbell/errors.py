@@ -34,7 +34,7 @@ class InputError(DumbbellError, ValueError):
     source
         The file, or the option of the command, that holds the value.
     key
-        Dotted path inside the source, such as ``flow.0.start``.
+        Dotted path inside the source, such as ``flow.1.start``: entries of arrays count from 1.
     value
         What was found there; None if there was nothing.
     valid

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dumbbell import regular
 from dumbbell.errors import InputError
+from dumbbell.keys import part_of
 from dumbbell.plan.expanding import More
 from dumbbell.plan.tests import RUNS_MAX
 from dumbbell.running import staging
@@ -87,7 +88,7 @@ def _why(error: OSError | ValidationError) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
     first = error.errors(include_url=False)[0]
-    key = ".".join(map(str, first["loc"]))
+    key = ".".join(map(part_of, first["loc"]))
     return f"{key}: {first['msg']}" if key else first["msg"]
 
 

@@ -14,13 +14,15 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any, Final
 
+from dumbbell.keys import index_of
+
 _BYTES_MAX: Final = 300_000
 _LINES_MAX: Final = 100
 """Of a statement; of longer ones, and in larger files, no line is told: that would take long."""
 
 
 def line_of(text: str, key: str) -> int | None:
-    """Return the line, from 1, of a dotted key such as ``flow.0.start``, or of what holds it.
+    """Return the line, from 1, of a dotted key such as ``flow.1.start``, or of what holds it.
 
     None if even the first part of the key is nowhere, or it would take long to find out.
     """
@@ -61,8 +63,8 @@ def _has(table: Any, parts: Sequence[str]) -> bool:
     for part in parts:
         if isinstance(place, dict) and part in place:
             place = place[part]
-        elif isinstance(place, list) and part.isdecimal() and int(part) < len(place):
-            place = place[int(part)]
+        elif isinstance(place, list) and (index := index_of(part, place)) is not None:
+            place = place[index]
         else:
             return False
     return True

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from dumbbell.documents import folder_of
 from dumbbell.errors import InputError, listed, near, shown
+from dumbbell.keys import part_of
 from dumbbell.synonyms import near_key
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -197,7 +198,7 @@ class _Place:
         if tagged and len(self.models) > 1:
             self.models = tagged
             return
-        self.path.append(str(part))
+        self.path.append(part_of(part))
         if isinstance(part, str):
             found = [fields[part] for fields in map(_fields, self.models) if part in fields]
             self.parents = self.models

@@ -11,6 +11,7 @@ from dumbbell.claims.claim import Claim
 from dumbbell.claims.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict
 from dumbbell.claims.runs import Source
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 
 _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
     ("claim that rests on runs", "claims that rest on runs"): ("number", "order"),
@@ -117,11 +118,11 @@ class ClaimResult:
 def judge(claim: Claim, source: Source) -> ClaimResult:
     """Judge one claim."""
     results = []
-    for index, check in enumerate(claim.checks):
+    for key, check in numbered(f"claim {claim.id}.check", claim.checks):
         try:
             results.append(check.judge(source))
         except InputError as error:
-            raise error.at(key=f"claim {claim.id}.check.{index}") from None
+            raise error.at(key=key) from None
     verdict = worst(check.verdict for check in _deciding(results))
     return ClaimResult(claim, verdict, tuple(results))
 

@@ -36,7 +36,7 @@ def simulate(
             "--set",
             metavar="KEY=VALUE",
             help="Another value for a key of the file, such as network.rtt=80ms or "
-            "flow.0.algorithm=cubic, where entries count from 0; may be repeated.",
+            "flow.1.algorithm=cubic, where flow.1 is the first flow; may be repeated.",
         ),
     ] = None,
     duration: Annotated[

@@ -351,8 +351,11 @@ reports show all five, and `simulate --json` has them as `doubts`.
 `dumbbell simulate FILE --perturb 10` shows how far the phase of packets matters.
 
 In frames, 4294967295 in a 32-bit column is null, and tables with a `flow` column have its `label`
-and its `algorithm`, too. Connections that are not sampled, such as those of `[[arrivals]]`, have no
-rows in `flows`; what became of them is in the summary. Datagrams have rows in `datagrams` instead.
+and its `algorithm`, too. The columns `flow` and `queue` hold ids that count from 0, in frames as in
+the stored files; `label` says which flow it is. An id counts connections, of which a flow with
+`parallel` has several, so it is not the number in `goodput_mbit_per_s[1]`. Connections that are not
+sampled, such as those of `[[arrivals]]`, have no rows in `flows`; what became of them is in the
+summary. Datagrams have rows in `datagrams` instead.
 
 In the table `modes`, the places of modes and of `info0` to `info15` in the lists of an algorithm's
 page ([algorithms](algorithms/README.md)) say what they are. `Run.modes` has them by their names,

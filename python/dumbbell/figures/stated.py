@@ -15,6 +15,7 @@ from dumbbell.figures.data import inline
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Spec, TestFigure
 from dumbbell.figures.style import FAINT
+from dumbbell.keys import numbered
 from dumbbell.labels import label_of, listing, number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
@@ -101,15 +102,15 @@ class StatedFigure(TestFigure):
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
         yield from super().uses()
-        for place, each in enumerate(self.authors):
-            yield Use(f"authors.{place}.where", What.POINTS, (each.where, self.where), self.test)
+        for key, each in numbered("authors", self.authors):
+            yield Use(f"{key}.where", What.POINTS, (each.where, self.where), self.test)
 
     @model_validator(mode="after")
     def _fields_are_shown(self) -> Self:
-        for place, each in enumerate(self.authors):
+        for key, each in numbered("authors", self.authors):
             if each.field is not None and each.field not in self._stated_fields:
                 raise unknown("quantity of the figure", each.field, self._stated_fields).at(
-                    key=f"authors.{place}.field"
+                    key=f"{key}.field"
                 )
         return self
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from dumbbell.errors import InputError
+from dumbbell.keys import part_of
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ Megabits = Annotated[float, Meta(ge=0, le=MEGABITS_MAX)]
 
 _NO_NUMBERS: Final = re.compile(rb"-?(NaN|nan|Infinity|inf)")
 _KEY: Final = re.compile(rb'"([^"\\]{1,100})"\s*:')
+_INDEX: Final = re.compile(r"\[(\d+)\]")
 _BETWEEN: Final = re.compile(rb"(?<=\})\s*\n(?=\{)")
 _BEFORE: Final = 65_536
 _SHOWN_BYTES_MAX: Final = 1_000_000
@@ -51,7 +53,7 @@ def decoded(read: Callable[[bytes], T], content: bytes, file: Path, tool: str) -
         raise InputError(
             f"not as {tool} writes it: {_plain(problem)}",
             source=str(file),
-            key=place or None,
+            key=_key(place) or None,
             value=_value(content, place),
             valid=f"a file that {tool} wrote, as it is; or without this part",
         ) from None
@@ -62,6 +64,11 @@ def decoded(read: Callable[[bytes], T], content: bytes, file: Path, tool: str) -
 def _plain(problem: str) -> str:
     """Return what msgspec says without its marks."""
     return (problem[:1].lower() + problem[1:]).replace("`", "")
+
+
+def _key(place: str) -> str:
+    """Return the key of a place such as ``intervals[0].start``: ``intervals.1.start``."""
+    return _INDEX.sub(lambda found: f".{part_of(int(found[1]))}", place).removeprefix(".")
 
 
 def _value(content: bytes, place: str) -> Any:

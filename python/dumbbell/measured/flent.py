@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,7 +19,7 @@ from msgspec import Meta
 from msgspec.json import Decoder
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.errors import InputError, placed
 from dumbbell.measured.decoding import MEGABITS_MAX, Seconds, decoded
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
 
@@ -125,13 +126,13 @@ def read(content: bytes, file: Path) -> Measurement:
 
 
 def _check_times(times_s: Sequence[float], file: Path) -> None:
-    for place in range(1, len(times_s)):
-        if times_s[place] <= times_s[place - 1]:
+    for number, (before_s, time_s) in enumerate(pairwise(times_s), start=2):
+        if time_s <= before_s:
             raise InputError(
-                f"not after the time before it, {times_s[place - 1]:g}",
+                f"not after the time before it, {before_s:g}",
                 source=str(file),
-                key=f"x_values[{place}]",
-                value=times_s[place],
+                key=f"x_values.{number}",
+                value=time_s,
                 valid="times in seconds that rise",
             )
 
@@ -246,13 +247,10 @@ class _Reader:
     def _values(self, name: str) -> list[float | None]:
         """Return the values of a series, one for each time."""
         key = f"results.{name}"
-        try:
+        with placed(key=key):
             values: list[float | None] = decoded(
                 _read_values, bytes(self._file.results[name]), self._source, "Flent"
             )
-        except InputError as error:
-            error.key = f"{key}{error.key or ''}"
-            raise
         if len(values) != len(self._file.x_values):
             raise InputError(
                 f"has {len(values)} values for {len(self._file.x_values)} times",

@@ -18,6 +18,7 @@ from msgspec import Meta
 from msgspec.json import Decoder
 
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 from dumbbell.measured.decoding import (
     MEGABITS_MAX,
     Bytes,
@@ -254,12 +255,12 @@ def _of_server(report: _Report, file: Path) -> tuple[_Report | None, list[str]]:
 def _sides(report: _Report, file: Path) -> Iterator[_Side]:
     """Yield the streams of a report, without what was omitted."""
     by_socket: dict[int, list[_Stream]] = {}
-    for number, interval in enumerate(report.intervals):
-        for place, stream in enumerate(interval.streams):
+    for key, interval in numbered("intervals", report.intervals):
+        for place, stream in numbered(f"{key}.streams", interval.streams):
             if not stream.omitted:
                 parts = by_socket.setdefault(stream.socket, [])
                 last_s = parts[-1].end if parts else 0.0
-                _check(stream, last_s, file, f"intervals[{number}].streams[{place}]")
+                _check(stream, last_s, file, place)
                 parts.append(stream)
     # What was omitted is before 0 in some versions, and before the first interval in others.
     first_s = min((parts[0].start for parts in by_socket.values()), default=0.0)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dumbbell.documents import fingerprint, folder_of
 from dumbbell.errors import InputError, placed, unknown
+from dumbbell.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.layers import Layer, merged, where_said
@@ -201,13 +202,13 @@ class Plan:
         Later ones win. Keys in a test have its name instead of its number.
         """
         yield {}, Layer(*self.files.place("scenario"), self.scenario)
-        for index, vary in enumerate(self.vary):
-            yield vary.where, Layer(*self.files.place(f"vary.{index}.set"), vary.set)
-        source, _ = self.files.place(f"test.{self.tests.index(test)}")
+        for key, vary in numbered("vary", self.vary):
+            yield vary.where, Layer(*self.files.place(f"{key}.set"), vary.set)
+        source, _ = self.files.place(f"test.{self.tests.index(test) + 1}")
         own = f"test.{test.name}"
         yield {}, Layer(source, f"{own}.scenario", test.scenario, is_home=True)
-        for index, vary in enumerate(test.vary):
-            yield vary.where, Layer(source, f"{own}.vary.{index}.set", vary.set)
+        for key, vary in numbered(f"{own}.vary", test.vary):
+            yield vary.where, Layer(source, f"{key}.set", vary.set)
         if quick:
             yield {}, Layer(source, f"{own}.quick.set", test.quick.set)
 

@@ -160,7 +160,7 @@ def substitute(template: Any, point: Mapping[str, str]) -> Any:
     if isinstance(template, Mapping):
         return {key: _at(key, value, point) for key, value in template.items()}
     if isinstance(template, list):
-        return [_at(str(index), value, point) for index, value in enumerate(template)]
+        return [_at(str(number), value, point) for number, value in enumerate(template, start=1)]
     return template
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dumbbell.errors import InputError
+from dumbbell.keys import index_of
 from dumbbell.plan import grid
 
 
@@ -69,9 +70,10 @@ def _reach(value: Any, path: Sequence[str]) -> tuple[int, bool]:
                 return depth, False
             value = value[part]
         elif grid.is_tables(value):
-            if not part.isdecimal() or int(part) >= len(value):
+            index = index_of(part, value)
+            if index is None:
                 return depth, False
-            value = value[int(part)]
+            value = value[index]
         else:
             return depth, True
     return len(path), True

@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_
 from dumbbell import catalogue
 from dumbbell.catalogue import Algorithm, Own
 from dumbbell.errors import InputError, placed
+from dumbbell.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.windows import NamedWindow, Window, differing
@@ -156,8 +157,8 @@ class Test(Table):
 
     @model_validator(mode="after")
     def _check_selections(self) -> Self:
-        selections = [(f"vary.{index}.where", vary.where) for index, vary in enumerate(self.vary)]
-        left_out = [(f"without.{index}", where) for index, where in enumerate(self.without)]
+        selections = [(f"{key}.where", vary.where) for key, vary in numbered("vary", self.vary)]
+        left_out = numbered("without", self.without)
         for key, where in [*selections, *left_out, ("quick.where", self.quick.where)]:
             with placed(key=key):
                 grid.check(where, self.axes)

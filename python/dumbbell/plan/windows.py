@@ -167,7 +167,7 @@ class NamedWindow(Window):
 def differing(windows: tuple[NamedWindow, ...]) -> tuple[NamedWindow, ...]:
     """Return windows whose names differ; a second one of a name is an InputError."""
     names = [window.name for window in windows]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise InputError("a second window of this name", key=f"{index}.name", value=name)
+    for before, name in enumerate(names):
+        if name in names[:before]:
+            raise InputError("a second window of this name", key=f"{before + 1}.name", value=name)
     return windows

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 from dumbbell import catalogue
 from dumbbell.contract import scenario as contract
 from dumbbell.errors import InputError, placed, unknown
+from dumbbell.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import Plan
 from dumbbell.plan.grid import Selection
@@ -118,14 +119,14 @@ class Vocabulary:
         """Raise InputError unless what the windows of a test refer to is in it."""
         with placed(key="measure"):
             self._window(test, test.measure)
-        for number, window in enumerate(test.windows):
-            with placed(key=f"window.{number}"):
+        for key, window in numbered("window", test.windows):
+            with placed(key=key):
                 self._window(test, window)
 
     def check_common_windows(self) -> None:
         """Raise InputError unless what a window of all tests refers to is in one of them."""
-        for number, window in enumerate(self.plan.windows):
-            with placed(key=f"window.{number}"):
+        for key, window in numbered("window", self.plan.windows):
+            with placed(key=key):
                 _in_some(self.plan.tests, functools.partial(self._window, window=window))
 
     def _window(self, test: Test, window: Window) -> None:
@@ -208,8 +209,8 @@ class Vocabulary:
             ) from None
 
     def _derived(self, derived: Derived, test: Test) -> None:
-        for number, operand in enumerate(derived.operands):
-            with placed(key=f"{derived.way}.{number}"):
+        for key, operand in numbered(derived.way, derived.operands):
+            with placed(key=key):
                 with placed(key="quantity"):
                     reference = parse(operand.quantity)
                     self._reference(reference, test)

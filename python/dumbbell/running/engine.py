@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from dumbbell import _core, apart, catalogue
+from dumbbell import _core, apart, catalogue, keys
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
 from dumbbell.errors import BroughtDown, Cancelled, EngineError, GivenUp, InputError, TestbedError
@@ -123,7 +123,7 @@ def core_errors(engine: str) -> Iterator[None]:
         raise InputError(cause, source=f"{file}:{line}" if line else file) from None
     except _core.ScenarioError as error:
         key, message = error.args
-        raise InputError(message, key=key or None) from None
+        raise InputError(message, key=keys.of_core(key) or None) from None
     except BaseException as error:
         if type(error).__name__ == "PanicException":
             raise EngineError(f"the {engine} stopped on a broken invariant: {error}") from None

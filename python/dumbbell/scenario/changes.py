@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dumbbell.errors import InputError
+from dumbbell.keys import index_of
 
 OPTION: Final = "--set"
-_EXAMPLE: Final = "network.rtt=80ms, flow.0.algorithm=cubic"
+_EXAMPLE: Final = "network.rtt=80ms, flow.1.algorithm=cubic"
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,13 @@ class Change:
         for depth, part in enumerate(parents):
             place = self._inner(place, part, ".".join(parents[: depth + 1]))
         if isinstance(place, list):
-            place[self._position(place, last)] = self.value
+            place[self._index(place, self.key)] = self.value
         else:
             place[last] = self.value
 
     def _inner(self, place: Any, part: str, key: str) -> Any:
         if isinstance(place, list):
-            inner = place[self._position(place, part)]
+            inner = place[self._index(place, key)]
         else:
             inner = place.setdefault(part, {})
         if not isinstance(inner, dict | list):
@@ -55,16 +56,20 @@ class Change:
             )
         return inner
 
-    def _position(self, place: Sequence[Any], part: str) -> int:
-        if not part.isdecimal() or int(part) >= len(place):
+    def _index(self, place: Sequence[Any], key: str) -> int:
+        """Return the index of the entry that a key names, which is the whole key or begins it."""
+        array, _, part = key.rpartition(".")
+        index = index_of(part, place)
+        if index is None:
+            counted = f"positions count from 1: {array}.1 is the first"
             raise InputError(
-                "there is no such entry",
+                counted if part == "0" else "there is no such entry",
                 source=OPTION,
                 key=self.key,
                 value=part,
-                valid=f"0 to {len(place) - 1}" if place else "none: the array is empty",
+                valid=f"1 to {len(place)}" if place else "none: the array is empty",
             )
-        return int(part)
+        return index
 
 
 def _value(text: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 from dumbbell.scenario.model_hosts import Hosts, idle_queue
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_queues import UNLIMITED, QueueSpec
@@ -96,12 +97,12 @@ class Graph(Hosts, _GraphPath):
     @model_validator(mode="after")
     def _simple(self) -> Self:
         known: set[frozenset[str]] = set()
-        for index, link in enumerate(self.link):
+        for key, link in numbered("link", self.link):
             ends = frozenset((link.source, link.target))
             if ends in known:
                 raise InputError(
                     f"a second link between {link.source} and {link.target}",
-                    key=f"link.{index}",
+                    key=key,
                     valid="one link for both directions, the way back in its table reverse",
                 )
             known.add(ends)

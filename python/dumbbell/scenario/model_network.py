@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 from dumbbell.scenario.model_graph import Graph
 from dumbbell.scenario.model_hosts import Hosts
 from dumbbell.scenario.model_links import Impairments, LinkLoss
@@ -125,11 +126,11 @@ class Dumbbell(Impairments, Hosts, _DumbbellPath):
 
 
 def _check_once(places: list[tuple[Any, ...]]) -> None:
-    for index, place in enumerate(places):
-        if place in places[:index]:
+    for before, place in enumerate(places):
+        if place in places[:before]:
             raise InputError(
                 "loss at this place is set twice",
-                key=f"loss.{index}.place",
+                key=f"loss.{before + 1}.place",
                 value=place[0],
                 valid="one [[network.loss]] of a kind per place",
             )
@@ -206,12 +207,10 @@ class ParkingLot(Impairments, Hosts, _ParkingLotPath):
                     key=key,
                     valid="one for each hop, or one for all without an array",
                 )
-        for index, loss in enumerate(self.loss):
+        for key, loss in numbered("loss", self.loss):
             if loss.hop is not None and loss.hop > self.hops:
                 valid = f"1 to {self.hops}"
-                raise InputError(
-                    "no such hop", key=f"loss.{index}.hop", value=loss.hop, valid=valid
-                )
+                raise InputError("no such hop", key=f"{key}.hop", value=loss.hop, valid=valid)
         _check_once([(loss.place, loss.kind, loss.hop) for loss in self.loss])
         return self
 

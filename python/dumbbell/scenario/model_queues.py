@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from dumbbell.errors import InputError, near, unknown
+from dumbbell.keys import numbered
 from dumbbell.scenario.tables import Abbreviable, Name, Table
 from dumbbell.units import (
     QUEUE_EXAMPLES,
@@ -297,24 +298,22 @@ class Classes(Table):
             )
         if len(names) > CLASSES_MAX:
             raise InputError("too many classes", key="class", valid=f"at most {CLASSES_MAX}")
-        for index, name in enumerate(names):
-            if name in names[:index]:
-                raise InputError(
-                    "named twice", key=f"class.{index}.name", value=name, valid="another name"
-                )
+        for before, (key, name) in enumerate(numbered("class", names)):
+            if name in names[:before]:
+                raise InputError("named twice", key=f"{key}.name", value=name, valid="another name")
             if self.by == "ecn" and name not in ECN_CLASSES:
-                raise unknown("class told by ECN", name, ECN_CLASSES).at(key=f"class.{index}.name")
+                raise unknown("class told by ECN", name, ECN_CLASSES).at(key=f"{key}.name")
         if self.by == "ecn" and names and len(names) < len(ECN_CLASSES):
             missing = next(name for name in ECN_CLASSES if name not in names)
             raise InputError(
                 f"{missing} is missing", key="class", valid="ecn and other, or none of them"
             )
         if self.serve == "priority":
-            for index, each in enumerate(self.class_):
+            for key, each in numbered("class", self.class_):
                 if each.weight != 1:
                     raise InputError(
                         "by priority classes have no weights",
-                        key=f"class.{index}.weight",
+                        key=f"{key}.weight",
                         value=each.weight,
                         valid='no weight, or serve = "round-robin"',
                     )

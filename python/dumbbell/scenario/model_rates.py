@@ -138,13 +138,13 @@ def _kind(value: Any) -> str:
 def _in_order(steps: Any) -> Any:
     """Raise InputError for a schedule that does not begin at the beginning and go on in order."""
     previous = -1
-    for index, step in enumerate(steps):
-        if index == 0 and step.at > 0:
-            raise InputError("the first entry is for the beginning", key="0.at", valid="0s")
+    for number, step in enumerate(steps, start=1):
+        if number == 1 and step.at > 0:
+            raise InputError("the first entry is for the beginning", key="1.at", valid="0s")
         if step.at <= previous:
             raise InputError(
                 "not after the entry before it",
-                key=f"{index}.at",
+                key=f"{number}.at",
                 value=format_time(step.at),
                 valid=f"more than {format_time(previous)}",
             )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 from dumbbell.scenario.model_rates import AppRateSpec
 from dumbbell.scenario.tables import Abbreviable, Table
 from dumbbell.units import NS_PER_S, Duration, Time, Volume, format_rate, format_time, parse_time
@@ -107,12 +108,12 @@ class AppLimited(Table):
     def check_segment(self, payload_bytes: int) -> None:
         """Raise InputError for a rate at which a full segment takes no time."""
         most = 8 * payload_bytes * NS_PER_S
-        for number, (_, rate) in enumerate(self.steps):
+        for key, (_, rate) in numbered("workload.rate", self.steps):
             if rate > most:
                 changes = not isinstance(self.rate, int)
                 raise InputError(
                     "a segment must take a nanosecond at least",
-                    key=f"workload.rate.{number}.rate" if changes else "workload.rate",
+                    key=f"{key}.rate" if changes else "workload.rate",
                     value=format_rate(rate),
                     valid=f"at most {format_rate(most)}",
                 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalogue
 from dumbbell.errors import InputError, placed
+from dumbbell.keys import numbered
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
@@ -63,11 +64,14 @@ def sources(scenario: Scenario, seed: int, topology: Topology) -> list[Source]:
     """Return all flows of a scenario with a seed, those that arrive last."""
     found = list(_flows(scenario, seed))
     named: Counter[str] = Counter()
-    for index in range(len(scenario.arrivals)):
-        with placed(key=f"arrivals.{index}"):
-            found += _arrivals(scenario, seed, topology, index, named)
+    for index, (key, spec) in enumerate(numbered("arrivals", scenario.arrivals)):
+        with placed(key=key):
+            for start_ns, size in _arriving(scenario, seed, topology, spec, index):
+                name = spec.label or f"{algorithm_name(spec)} arrival"
+                named[name] += 1
+                found.append(Source(key, spec, f"{name} {named[name]}", start_ns, None, size))
         if len(found) > ALL_FLOWS_MAX:
-            raise _too_many(f"arrivals.{index}", len(found), ALL_FLOWS_MAX)
+            raise _too_many(key, len(found), ALL_FLOWS_MAX)
     if not found:
         raise InputError("no flow arrives before the end", key="arrivals", valid="a higher rate")
     return found
@@ -85,16 +89,16 @@ def _flows(scenario: Scenario, seed: int) -> Iterator[Source]:
         raise _too_many("flow", total, FLOWS_MAX)
     numbers: Counter[str] = Counter()
     starts = iter(starts_ns(scenario, seed))
-    for index, flow in enumerate(scenario.flow):
+    for key, flow in numbered("flow", scenario.flow):
         name = algorithm_name(flow)
-        with placed(key=f"flow.{index}"):
+        with placed(key=key):
             _check_start(flow.start.latest, scenario.duration)
         for number in range(1, flow.count + 1):
             numbers[name] += 1
             label = _label(flow.label, number, flow.count) or f"{name} {numbers[name]}"
             stop_ns = _stop(flow.stop, scenario.duration)
             for name_of, size in _connections(flow, label):
-                yield Source(f"flow.{index}", flow, name_of, next(starts), stop_ns, size)
+                yield Source(key, flow, name_of, next(starts), stop_ns, size)
 
 
 def _connections(flow: Flow, label: str) -> Iterator[tuple[str, int | None]]:
@@ -149,26 +153,20 @@ def _stop(stop_ns: int | None, duration_ns: int) -> int | None:
     return stop_ns if stop_ns is not None and stop_ns < duration_ns else None
 
 
-def _arrivals(
-    scenario: Scenario, seed: int, topology: Topology, index: int, named: Counter[str]
-) -> Iterator[Source]:
-    spec = scenario.arrivals[index]
+def _arriving(
+    scenario: Scenario, seed: int, topology: Topology, spec: Arrivals, index: int
+) -> Iterator[tuple[int, int]]:
+    """Return start and bytes of each connection; `index` sets its random numbers apart."""
     _check_start(spec.start, scenario.duration)
-    slowest_bps = _slowest_bps(topology, spec)
-    header_bytes = _tcp_header_bytes(scenario.stack, spec)
-    for start_ns, size in arrivals(
+    return arrivals(
         spec,
         seed,
         index,
         scenario.duration,
-        slowest_bps=slowest_bps,
-        header_bytes=header_bytes,
+        slowest_bps=_slowest_bps(topology, spec),
+        header_bytes=_tcp_header_bytes(scenario.stack, spec),
         overhead_bytes=OVERHEAD_BYTES[scenario.network.overhead],
-    ):
-        name = spec.label or f"{algorithm_name(spec)} arrival"
-        named[name] += 1
-        label = f"{name} {named[name]}"
-        yield Source(f"arrivals.{index}", spec, label, start_ns, None, size)
+    )
 
 
 def _slowest_bps(topology: Topology, spec: Arrivals) -> int | None:
@@ -187,14 +185,14 @@ def own_sources(scenario: Scenario) -> dict[str, str]:
         ("arrivals", scenario.arrivals),
     ]
     for key, traffics in tables:
-        for index, traffic in enumerate(traffics):
+        for place, traffic in numbered(key, traffics):
             own = traffic.chosen.algorithm if traffic.algorithm else None
             if own is None or not own.is_own:
                 continue
             if found.setdefault(own.name, own.code) != own.code:
                 raise InputError(
                     f"another file is called {own.name} in this scenario",
-                    key=f"{key}.{index}.algorithm",
+                    key=f"{place}.algorithm",
                     value=traffic.algorithm,
                     valid="files with different names",
                 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dumbbell.errors import InputError, unknown
+from dumbbell.keys import numbered
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_graph import Graph, GraphLink, GraphReverse
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue, Fifo
@@ -27,8 +28,7 @@ class GraphTopology:
     def __init__(self, network: Graph) -> None:
         self._edges: list[Wire] = []
         self._ways: dict[str, dict[str, int]] = {}
-        for index, link in enumerate(network.link):
-            key = f"network.link.{index}"
+        for key, link in numbered("network.link", network.link):
             self._join(link.source, link.target, _there(link, key))
             self._join(link.target, link.source, _back(link, key))
         self.wires = [edge for edge in self._edges if not edge.is_transparent]
@@ -46,7 +46,7 @@ class GraphTopology:
             if node is None:
                 raise InputError("is missing", key=key, valid=f"a node: {', '.join(self._ways)}")
         stops = (str(traffic.source), *traffic.via, str(traffic.target))
-        keys = ("from", *(f"via.{index}" for index in range(len(traffic.via))), "to")
+        keys = ("from", *(key for key, _ in numbered("via", traffic.via)), "to")
         for key, node in zip(keys, stops, strict=True):
             if node not in self._ways:
                 raise unknown("node", node, self._ways).at(key=key)
@@ -142,4 +142,4 @@ def _queue(rate: AnyRate, queue: AnyQueue | None) -> AnyQueue:
 
 
 def _losses(key: str, link: GraphLink | GraphReverse) -> Losses:
-    return active(tuple((f"{key}.loss.{index}", loss) for index, loss in enumerate(link.loss)))
+    return active(tuple(numbered(f"{key}.loss", link.loss)))

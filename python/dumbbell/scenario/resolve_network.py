@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.errors import InputError, listed, near, placed, unknown
+from dumbbell.keys import numbered
 from dumbbell.scenario import facts
 from dumbbell.scenario.model_flows import AnyTraffic, Traffic
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
@@ -92,10 +93,8 @@ def _topology(network: AnyNetwork) -> Topology:
 
 
 def _tables(scenario: Scenario) -> Iterator[tuple[str, AnyTraffic]]:
-    for index, flow in enumerate(scenario.flow):
-        yield f"flow.{index}", flow
-    for index, spec in enumerate(scenario.arrivals):
-        yield f"arrivals.{index}", spec
+    yield from numbered("flow", scenario.flow)
+    yield from numbered("arrivals", scenario.arrivals)
 
 
 def _check_keys(scenario: Scenario) -> None:
@@ -247,12 +246,12 @@ def _check_drops(
                 losses[key] = loss
                 passed.setdefault(key, set()).update(flows)
     for key, loss in losses.items():
-        for index, drop in enumerate(loss.drops or ()):
+        for place, drop in numbered(f"{key}.drops", loss.drops or ()):
             if drop.flow not in passed[key]:
                 exists = drop.flow in labels
                 raise InputError(
                     "its data does not pass here" if exists else "no flow has this label",
-                    key=f"{key}.drops.{index}.flow",
+                    key=f"{place}.flow",
                     value=drop.flow,
                     valid=listed(sorted(passed[key])[:10]),
                     near=None if exists else near(drop.flow, labels),

@@ -30,7 +30,7 @@ class ParkingLotTopology:
             losses=placed(network, "bottleneck", hop + 1),
             impairments=network,
             sampled=True,
-            queue_key=f"queue.{hop}" if each else "queue",
+            queue_key=f"queue.{hop + 1}" if each else "queue",
         )
 
     def _back(self, hop: int) -> Wire:

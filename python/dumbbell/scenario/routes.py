@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
@@ -93,7 +94,7 @@ def placed(network: AnyNetwork, place: str, hop: int | None = None) -> Losses:
 def _placed(
     network: Dumbbell | ParkingLot, place: str, hop: int | None
 ) -> Iterator[tuple[str, LinkLoss]]:
-    for index, loss in enumerate(network.loss):
+    for key, loss in numbered("network.loss", network.loss):
         at: int | None = getattr(loss, "hop", None)
         if loss.place == place and at in (None, hop):
-            yield f"network.loss.{index}", loss
+            yield key, loss

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dumbbell import documents, kinds
 from dumbbell.errors import InputError, placed, unknown
+from dumbbell.keys import index_of, numbered
 from dumbbell.study import experiment_names
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class StudyFiles:
     path: Path
     data: Mapping[str, Any]
     origins: Mapping[str, tuple[tuple[Path, int], ...]]
-    """Top-level key -> the files that have it, with the position of their first entry."""
+    """Top-level key -> the files that have it, with the index of their first entry."""
 
     def validate(self, model: type[Model]) -> Model:
         """Validate the whole; errors name the file and the key inside it."""
@@ -49,14 +50,11 @@ class StudyFiles:
             return str(self.path), key
         file, start = self.origins[first][0]
         position, dot, inner = rest.partition(".")
-        if position.isdecimal():
-            file, start = self._origin(first, int(position))
-            key = f"{first}.{int(position) - start}{dot}{inner}"
+        index = index_of(position, self.data[first])
+        if index is not None:
+            file, start = [origin for origin in self.origins[first] if origin[1] <= index][-1]
+            key = f"{first}.{index - start + 1}{dot}{inner}"
         return str(file), key
-
-    def _origin(self, key: str, position: int) -> tuple[Path, int]:
-        starts = [origin for origin in self.origins[key] if origin[1] <= position]
-        return starts[-1]
 
 
 def folders() -> list[Path]:
@@ -148,9 +146,9 @@ def header(study: str | Path, results: Path = RESULTS) -> dict[str, str | int]:
 def figures(study: str | Path, results: Path = RESULTS) -> list[dict[str, str | int]]:
     """Return name and title of a study's figures, without a look at anything else in it."""
     return [
-        _fields(file, f"figure.{index}", figure, ("name", "title"))
+        _fields(file, key, figure, ("name", "title"))
         for file, found in _entries(find(study, results), results, "figure")
-        for index, figure in enumerate(found if isinstance(found, list) else [found])
+        for key, figure in numbered("figure", found if isinstance(found, list) else [found])
     ]
 
 

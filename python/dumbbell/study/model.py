@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -23,8 +22,9 @@ from pydantic import (
 
 from dumbbell import hypertext
 from dumbbell.claims.claim import Claim
-from dumbbell.errors import InputError, unknown
+from dumbbell.errors import InputError, placed, unknown
 from dumbbell.figures.kinds import FigureSpec
+from dumbbell.keys import numbered
 from dumbbell.plan import settings
 from dumbbell.plan.expanding import More, Plan, PlannedRun, Point
 from dumbbell.plan.grid import Selection
@@ -214,9 +214,9 @@ class Study(Table):
             ("figure", [figure.name for figure in self.figures]),
             ("claim", [claim.id for claim in self.claims]),
         ):
-            for index, name in enumerate(used):
-                if name in used[:index]:
-                    key = f"{kind}.{index}.{'id' if kind == 'claim' else 'name'}"
+            for before, name in enumerate(used):
+                if name in used[:before]:
+                    key = f"{kind}.{before + 1}.{'id' if kind == 'claim' else 'name'}"
                     raise InputError(f"a second {kind} of this name", key=key, value=name)
         return self
 
@@ -242,19 +242,19 @@ class Study(Table):
     @model_validator(mode="after")
     def _check_what_is_named(self) -> Self:
         """Refuse every name in the study that stands for nothing."""
-        for index, vary in enumerate(self.vary):
-            with placed(f"vary.{index}.where"):
+        for key, vary in numbered("vary", self.vary):
+            with placed(key=f"{key}.where"):
                 self.plan.check(vary.where)
         vocabulary = Vocabulary(self.plan, self.quantities)
-        for index, derived in enumerate(self.quantities):
-            with placed(f"quantity.{index}"):
+        for key, derived in numbered("quantity", self.quantities):
+            with placed(key=key):
                 vocabulary.check_derived(derived)
         vocabulary.check_common_windows()
-        for index, test in enumerate(self.tests):
-            with placed(f"test.{index}"):
+        for key, test in numbered("test", self.tests):
+            with placed(key=key):
                 vocabulary.check_windows(test)
         for key, use in self._uses():
-            with placed(key):
+            with placed(key=key):
                 vocabulary.check(use)
         return self
 
@@ -264,14 +264,14 @@ class Study(Table):
 
     def _uses(self) -> Iterator[tuple[str, Use]]:
         """Yield what figures and claims refer to, with the key of the figure or the check."""
-        for index, figure in enumerate(self.figures):
-            yield f"figure.{index}", Use("section", What.TEST, figure.section)
+        for key, figure in numbered("figure", self.figures):
+            yield key, Use("section", What.TEST, figure.section)
             for use in figure.uses():
-                yield f"figure.{index}", use
-        for index, claim in enumerate(self.claims):
-            for number, check in enumerate(claim.checks):
+                yield key, use
+        for key, claim in numbered("claim", self.claims):
+            for place, check in numbered(f"{key}.check", claim.checks):
                 for use in check.uses():
-                    yield f"claim.{index}.check.{number}", use
+                    yield place, use
 
 
 def _read(kind: type[Settings], name: str, table: Any) -> Settings:
@@ -279,12 +279,3 @@ def _read(kind: type[Settings], name: str, table: Any) -> Settings:
         return validate(kind, table)
     except InputError as error:
         raise error.at(key=name) from None
-
-
-@contextmanager
-def placed(key: str) -> Iterator[None]:
-    """Put errors below a key of the study."""
-    try:
-        yield
-    except InputError as error:
-        raise error.at(key=key) from None

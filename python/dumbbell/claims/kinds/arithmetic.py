@@ -11,6 +11,7 @@ from dumbbell.claims.evidence import Finding
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Check
 from dumbbell.errors import InputError
+from dumbbell.keys import numbered
 from dumbbell.labels import listing, number
 from dumbbell.quantities.names import Use, What
 from dumbbell.scenario.tables import Table
@@ -50,11 +51,11 @@ class Arithmetic(Check):
     @model_validator(mode="after")
     def _has_values(self) -> Self:
         if self.formula in formulas.FORMULAS:
-            for index, case in enumerate(self.cases):
+            for key, case in numbered("case", self.cases):
                 try:
                     self._value(case)
                 except InputError as error:
-                    raise error.at(key=f"case.{index}") from None
+                    raise error.at(key=key) from None
         return self
 
     def _value(self, case: Case) -> float:

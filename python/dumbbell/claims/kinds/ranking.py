@@ -14,6 +14,7 @@ from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Measured
+from dumbbell.keys import numbered
 from dumbbell.labels import label_of
 from dumbbell.quantities.names import Use, What
 from dumbbell.statistics import Sample as Array
@@ -48,8 +49,8 @@ class Ranking(Measured):
         yield from super().uses()
         yield Use("axis", What.AXIS, self.axis, self.test)
         yield Use("ranked", What.AXIS, self.ranked, self.test)
-        for index, value in enumerate(self.values):
-            yield Use(f"values.{index}", What.VALUE, (self.axis, value), self.test)
+        for key, value in numbered("values", self.values):
+            yield Use(key, What.VALUE, (self.axis, value), self.test)
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a correlation has no unit
         """Say what is ranked alike."""

@@ -17,6 +17,7 @@ from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.style import INK
+from dumbbell.keys import numbered
 from dumbbell.quantities.reference import parse
 
 _PARTS_MAX: Final = 4
@@ -51,7 +52,7 @@ class BarsFigure(GroupedFigure):
 
     def fields(self) -> Mapping[str, str]:
         """Return the columns of the test's table that it shows."""
-        parts = {f"part.{place}.field": part.field for place, part in enumerate(self.parts)}
+        parts = {f"{key}.field": part.field for key, part in numbered("part", self.parts)}
         second = {} if self.marks is None else {"marks.field": self.marks.field}
         return {**super().fields(), **parts, **second}
 

@@ -16,6 +16,7 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import BaseFigure, Behind, Spec
 from dumbbell.figures.stated import Stated
 from dumbbell.figures.timelines import Level, Row
+from dumbbell.keys import numbered
 from dumbbell.labels import number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
@@ -133,15 +134,13 @@ class HistoriesFigure(BaseFigure):
     @model_validator(mode="after")
     def _stated_of_what_is_shown(self) -> Self:
         shown = [each.quantity for each in self.quantities]
-        for place, each in enumerate(self.authors):
+        for key, each in numbered("authors", self.authors):
             if each.field is not None and each.field not in shown:
-                raise unknown("quantity of the figure", each.field, shown).at(
-                    key=f"authors.{place}.field"
-                )
+                raise unknown("quantity of the figure", each.field, shown).at(key=f"{key}.field")
             if not any(_meets(panel, each) for panel in self.panels):
                 raise InputError(
                     "chooses no panel of the figure",
-                    key=f"authors.{place}.where",
+                    key=f"{key}.where",
                     value=dict(each.where),
                     valid="; ".join(str(dict(panel.where)) for panel in self.panels),
                 )
@@ -167,13 +166,13 @@ class HistoriesFigure(BaseFigure):
 
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
-        for place, panel in enumerate(self.panels):
-            yield Use(f"panel.{place}.test", What.TEST, panel.test)
-            yield Use(f"panel.{place}.where", What.SELECTION, panel.where, panel.test)
+        for key, panel in numbered("panel", self.panels):
+            yield Use(f"{key}.test", What.TEST, panel.test)
+            yield Use(f"{key}.where", What.SELECTION, panel.where, panel.test)
             if panel.most is not None:
-                yield Use(f"panel.{place}.most", What.QUANTITY, panel.most, panel.test)
-        for place, shown in enumerate(self.quantities):
-            yield Use(f"quantities.{place}", What.SERIES, shown.quantity)
+                yield Use(f"{key}.most", What.QUANTITY, panel.most, panel.test)
+        for key, shown in numbered("quantities", self.quantities):
+            yield Use(key, What.SERIES, shown.quantity)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

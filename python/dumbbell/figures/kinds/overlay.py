@@ -18,6 +18,7 @@ from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.kinds.histories import Shown
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
+from dumbbell.keys import numbered
 from dumbbell.quantities import occasions, series
 from dumbbell.quantities.names import Use, What
 from dumbbell.running.result import Run
@@ -61,8 +62,8 @@ class OverlayFigure(TestFigure):
         yield from super().uses()
         if self.series is not None:
             yield Use("series", What.AXIS, self.series, self.test)
-        for place, shown in enumerate(self.quantities):
-            yield Use(f"quantities.{place}", What.SERIES, shown.quantity)
+        for key, shown in numbered("quantities", self.quantities):
+            yield Use(key, What.SERIES, shown.quantity)
 
     def draw(self, source: Views) -> Figure:
         """Draw the figure with whatever runs there are."""

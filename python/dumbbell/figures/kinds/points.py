@@ -20,6 +20,7 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.stated import StatedFigure
 from dumbbell.figures.style import INK, THEORY_DASHES
+from dumbbell.keys import numbered
 from dumbbell.labels import label_of, number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
@@ -98,9 +99,9 @@ class PointsFigure(StatedFigure):
         yield Use("series", What.AXIS, self.series, self.test)
         if self.authors:
             yield Use("x.field", What.NUMBERS, self.x.field, self.test)
-        for place, overlay in enumerate(self.overlays):
-            yield Use(f"overlay.{place}.theory", What.CURVE, overlay.theory, self.test)
-            yield Use(f"overlay.{place}.where", What.SELECTION, overlay.where, self.test)
+        for key, overlay in numbered("overlay", self.overlays):
+            yield Use(f"{key}.theory", What.CURVE, overlay.theory, self.test)
+            yield Use(f"{key}.where", What.SELECTION, overlay.where, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
