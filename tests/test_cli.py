@@ -268,7 +268,7 @@ def test_a_failed_run_is_exit_code_1_and_the_others_stay(
     said = dumbbell("run", study, "--quick", "--where", "test=fairness")
     assert said.code == 1
     assert "2 run, 0 reused, 2 failed" in said.err
-    point = "fairness (algorithm = reno, rate = 5mbit, rtt = 20ms), repetition 0"
+    point = "fairness (algorithm = reno, rate = 5mbit, rtt = 20ms), repetition 1"
     assert f"failed: {point}: out of luck\n" in said.err
     assert "Failed runs are recorded in results/failures" in said.err
     loaded = Study.load(study)

@@ -555,14 +555,14 @@ def test_every_kind_says_which_runs_are_behind_it() -> None:
         (behind,) = spec(where={"rtt": "22ms"}).behind()
         assert (behind.test, behind.where, behind.repetition) == ("t", {"rtt": "22ms"}, None)
     (run,) = histories().behind()
-    assert (run.words, run.test, run.repetition) == ("p", "t", 0)
+    assert (run.words, run.test, run.repetition) == ("p", "t", 1)
     (runs,) = histories(panel=[{**panel_keys(), "most": "jain"}]).behind()
     assert (runs.where, runs.repetition) == ({"algorithm": "reno"}, None)
 
 
 def test_a_panel_picks_its_run_in_one_way() -> None:
     with pytest.raises(InputError, match=r"most.*repetition"):
-        histories(panel=[{**panel_keys(), "most": "jain", "repetition": 0}])
+        histories(panel=[{**panel_keys(), "most": "jain", "repetition": 1}])
 
 
 def test_many_series_are_drawn() -> None:

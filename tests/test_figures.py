@@ -187,15 +187,17 @@ def test_a_panel_shows_the_run_that_has_most_of_something(small: Results) -> Non
         panel = [{"title": "p", "test": "fairness", "where": where, **keys}]
         return validate(HistoriesFigure, {**table, "panel": panel}).draw(small)
 
-    picked, first, second = panels(most=quantity), panels(), panels(repetition=1)
+    picked, first, second = panels(most=quantity), panels(), panels(repetition=2)
     shown = [datasets(figure)[0].to_dicts() for figure in (picked, first, second)]
     assert shown[1] != shown[2]
-    assert shown[0] == shown[1 + most]
+    assert shown[0] == shown[most]
     title = small.title("fairness", quantity)
     assert picked.notes == (
         f"p: of 2 runs the one whose {title} is highest, {number(amounts[most])}.",
     )
     assert panels(most="collapsed[1]").notes[0].endswith(", 0.")
+    with pytest.raises(InputError, match=r"repetition = 0: repetitions count from 1"):
+        small.run("fairness", where, repetition=0)
 
 
 def test_a_panel_without_runs_picks_none(small: Results, tmp_path: Path) -> None:

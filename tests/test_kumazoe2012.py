@@ -154,7 +154,7 @@ def test_each_reading_differs_from_all_others(reading: str) -> None:
             value: [
                 run.resolved.key
                 for run in shipped.runs(STUDY.name, test)
-                if run.axes["reading"] == value and run.repetition == 0
+                if run.axes["reading"] == value and run.repetition == 1
             ]
             for value in READINGS
         }

@@ -20,7 +20,7 @@ from dumbbell.claims.readings import Reading
 from dumbbell.claims.runs import Source, TestRuns
 from dumbbell.contract.scenario import StackChoice
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import DamagedResult, as_toml, unknown
+from dumbbell.errors import DamagedResult, InputError, as_toml, unknown
 from dumbbell.figures.figure import Figure
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
@@ -464,8 +464,14 @@ class Results:
             is_quick=quick,
         )
 
-    def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
-        """Return the run of one grid point; None if it is not finished, or invalid."""
+    def run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
+        """Return a run of one grid point; None if it is not finished, or invalid.
+
+        Repetitions count from 1; a smaller number is an InputError.
+        """
+        if repetition < 1:
+            problem = "repetitions count from 1"
+            raise InputError(problem, key="repetition", value=repetition, valid="1 for the first")
         for planned in self._planned[test].values():
             for run in planned:
                 if run.repetition != repetition or not grid.matches(run.axes, where):

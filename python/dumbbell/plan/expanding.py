@@ -271,7 +271,7 @@ class Plan:
         except InputError as error:
             raise where_said(error, point.layers) from None
         windows = self.windows_of(point.test)
-        for repetition, run in enumerate(resolved):
+        for repetition, run in enumerate(resolved, start=1):
             yield PlannedRun(
                 point.test.name,
                 point.axes,

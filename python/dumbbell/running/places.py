@@ -20,7 +20,7 @@ class Place:
     axes
         The grid point: axis -> value.
     repetition
-        Counted from 0.
+        Counted from 1.
     """
 
     test: str

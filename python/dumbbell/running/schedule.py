@@ -22,7 +22,7 @@ def ordered(
 
     def rank(run: ResolvedScenario) -> tuple[bool, int, float]:
         place = places.get(run.key)
-        repetition = 0 if place is None else place.repetition
+        repetition = 1 if place is None else place.repetition
         return run.key not in stored, repetition, -expected_packets(run.scenario)
 
     return sorted(runs, key=rank)

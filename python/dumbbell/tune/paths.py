@@ -128,7 +128,7 @@ class NetworkPath:
         return PlannedRun(
             test="tune",
             axes={"path": self.name, "algorithm": choice, "parameters": _said(values)},
-            repetition=repetition,
+            repetition=repetition + 1,
             resolved=scenario.resolve(seed=_seed(self.name, repetition)).on(engine),
             windows={"main": Window(), **self.windows},
         )

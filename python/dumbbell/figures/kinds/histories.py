@@ -58,8 +58,8 @@ class Panel(Spec):
     where: Selection = Field({})
     """The grid point: a value of each axis that has more than one."""
 
-    repetition: int | None = Field(None, ge=0)
-    """Which of its runs, counted from 0; by default the first."""
+    repetition: int | None = Field(None, ge=1)
+    """Which of its runs, counted from 1; by default the first."""
 
     most: str | None = Field(None, examples=["starved_longest_s@run"])
     """A quantity that picks the run: the one that has most of it."""
@@ -81,11 +81,11 @@ class Panel(Spec):
     def picked(self, source: Source) -> Picked:
         """Find the run that it shows, with what it has of the quantity that picks it."""
         if self.most is None:
-            return Picked(self.repetition or 0)
+            return Picked(self.repetition or 1)
         runs = grid.select(source.table(self.test, [self.most]), self.where)
         best = runs.drop_nulls(self.most).sort(self.most, "repetition", descending=[True, False])
         if best.is_empty():
-            return Picked(0)
+            return Picked(1)
         repetition, amount = best.select("repetition", self.most).row(0)
         return Picked(repetition, amount, runs.height)
 
@@ -161,7 +161,7 @@ class HistoriesFigure(BaseFigure):
         """Yield the runs that it shows."""
         for panel in self.panels:
             # Which one has most of something is known only once there are runs.
-            repetition = None if panel.most is not None else panel.repetition or 0
+            repetition = None if panel.most is not None else panel.repetition or 1
             yield Behind(panel.title, panel.test, panel.where, repetition)
 
     def uses(self) -> Iterator[Use]:

@@ -39,14 +39,14 @@ const spelledPoint = (test, row) =>
 function retitle(test, row) {
   const point = spelledPoint(test, row);
   at("#title").textContent = point;
-  at("#subtitle").textContent = `${test.title}. Repetition ${row[REPETITION] + 1}${test.plans[row[PLAN]].quick ? ", a quick run" : ""}.`;
+  at("#subtitle").textContent = `${test.title}. Repetition ${row[REPETITION]}${test.plans[row[PLAN]].quick ? ", a quick run" : ""}.`;
   at("#subtitle").hidden = false;
   at("#crumb").textContent = `Run ${row[KEY].slice(0, 8)}`;
   const list = made("a", `Runs: ${test.test}`, { href: `runs/${encodeURIComponent(test.test)}.html` });
   const crumb = at("#crumb").previousElementSibling?.dataset.list ? at("#crumb").previousElementSibling : made("li", null, { "data-list": "" });
   crumb.replaceChildren(list);
   at("#crumb").before(crumb);
-  document.title = `${point}, repetition ${row[REPETITION] + 1}, ${test.test} – a run of ${test.study}`;
+  document.title = `${point}, repetition ${row[REPETITION]}, ${test.test} – a run of ${test.study}`;
 }
 
 function linkTo(test, row, words) {
@@ -72,7 +72,7 @@ function steps(test, row) {
   const alike = (each, axis) => each[PLACES].every((value, number) => number === axis || value === row[PLACES][number]);
   const choice = (each, words) => (each === row ? made("b", words) : linkTo(test, each, words));
   const repeated = same.filter((each) => alike(each, -1));
-  if (repeated.length > 1) add("repetition", repeated.map((each) => choice(each, String(each[REPETITION] + 1))));
+  if (repeated.length > 1) add("repetition", repeated.map((each) => choice(each, String(each[REPETITION]))));
   test.axes.forEach((axis, number) => {
     const others = same.filter((each) => each[REPETITION] === row[REPETITION] && alike(each, number));
     if (others.length > 1) add(axis.name, others.map((each) => choice(each, axis.values[each[PLACES][number]][1])));

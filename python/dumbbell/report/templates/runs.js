@@ -106,12 +106,12 @@ class List {
     const head = document.createElement("th");
     head.scope = "row";
     if (row[STATE] === 0) {
-      const link = cell("a", `${row[REPETITION] + 1}`);
+      const link = cell("a", `${row[REPETITION]}`);
       link.href = `../run.html#${test}/${row[KEY]}`;
       link.append(cell("code", row[KEY].slice(0, 8)));
       head.append(link);
     } else {
-      head.append(`${row[REPETITION] + 1}`, cell("code", row[KEY].slice(0, 8)));
+      head.append(`${row[REPETITION]}`, cell("code", row[KEY].slice(0, 8)));
     }
     if (plans[row[PLAN]].quick) head.append(cell("small", "quick"));
     made.append(head);
