@@ -116,7 +116,7 @@ impl EventQueue {
     }
 
     /// Sets the time of a source; [`Time::NEVER`] removes it.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, source: usize, time: Time) {
         if self.leaves == 0 {
             self.few[source] = Key::new(time, source);
@@ -125,6 +125,7 @@ impl EventQueue {
         }
     }
 
+    #[inline(never)]
     fn set_leaf(&mut self, leaf: usize, time: Time) {
         let mut node = self.leaves + leaf;
         let mut winner = (time, leaf as u32);

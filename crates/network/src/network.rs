@@ -7,6 +7,7 @@
 //!
 //! Hosts run ahead of each other, and each counts, samples and stops by its own time.
 
+mod burst;
 mod real_time;
 mod scheduling;
 
@@ -22,6 +23,7 @@ use crate::network_config::NetworkConfig;
 use crate::packet::{Ecn, Packet};
 use crate::route::{Arrival, GroupId, LinkId, Path};
 use crate::routing::{GroupPlan, HopKind, LinkTraits, NextHop, RoutingTable};
+use crate::traffic::Traffic;
 use crate::units::{Span, Time};
 
 /// What became of a packet that was sent.
@@ -90,7 +92,6 @@ pub struct Network {
     /// Of each link, whether it reports what departs.
     reports: Vec<bool>,
     end: Time,
-    shortcuts: bool,
     /// What will get no further before the end.
     late: Vec<Packet>,
     /// What happened at one time to several packets, until it is asked for.
@@ -98,15 +99,22 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of idle links; `paths` holds the routes of each flow.
+    /// A network of idle links; `paths` holds the routes of each flow, `traffic` what is known of
+    /// the packets that come to each link, if anything is.
     ///
     /// # Panics
     /// If a route names a link that does not exist, or has none or more than 255.
     #[must_use]
-    pub fn new(links: &[LinkConfig], paths: &[Path], config: NetworkConfig) -> Self {
+    pub fn new(
+        links: &[LinkConfig],
+        paths: &[Path],
+        traffic: &[Traffic],
+        config: NetworkConfig,
+    ) -> Self {
         let NetworkConfig { end, drive, .. } = config;
-        let link = |(number, link)| Link::new(link, number, &config);
-        let links: Vec<_> = (0..).zip(links).map(link).collect();
+        let traffic = traffic.iter().copied().chain(std::iter::repeat(Traffic::default()));
+        let link = |((number, link), traffic)| Link::new(link, number, &traffic, &config);
+        let links: Vec<_> = (0..).zip(links).zip(traffic).map(link).collect();
         let traits = |link: &Link| LinkTraits {
             is_orderly: link.is_orderly(),
             decides_on_arrival: link.decides_on_arrival(),
@@ -136,7 +144,6 @@ impl Network {
             scheduled,
             service_of,
             end,
-            shortcuts: config.shortcuts,
             late: Vec::new(),
             outcomes: VecDeque::new(),
         }
@@ -171,13 +178,11 @@ impl Network {
         self.reports[link] = true;
     }
 
-    /// Only one flow comes to a link, and no more than `packets` of it ever wait there.
-    pub fn serve_one_flow(&mut self, link: LinkId, packets: u32) {
-        if let Link::Scheduled(link) = &mut self.links[link]
-            && self.shortcuts
-        {
-            link.serve_one_flow(packets);
-        }
+    /// Whether a link says of each packet at once when it leaves, [`Self::departs_by`].
+    #[inline]
+    #[must_use]
+    pub fn decides_on_arrival(&self, link: LinkId) -> bool {
+        self.links[link].decides_on_arrival()
     }
 
     /// When the packet has left that was the last to join a link, if that is known already.

@@ -9,6 +9,8 @@ use crate::units::{Span, Time};
 struct Departure {
     time: Time,
     wire_bytes: u32,
+    /// How long it waits before, in ns; of meaning where [`Occupancy::waited_byte_ns`] is asked.
+    waited: u32,
 }
 
 /// Packets that have joined and not departed.
@@ -36,7 +38,7 @@ impl Occupancy {
     /// Adds a packet that begins to be sent after `waited`, and has been at `time`.
     #[inline]
     pub fn join(&mut self, waited: Span, time: Time, wire_bytes: u32) {
-        self.add(time, wire_bytes);
+        self.departures.push(Departure { time, wire_bytes, waited: waited.0 as u32 });
         self.book(1, wire_bytes, waited);
     }
 
@@ -44,7 +46,7 @@ impl Occupancy {
     /// of.
     #[inline(always)]
     pub fn add(&mut self, time: Time, wire_bytes: u32) {
-        self.departures.push(Departure { time, wire_bytes });
+        self.departures.push(Departure { time, wire_bytes, waited: 0 });
     }
 
     /// Books `count` packets of `wire_bytes` that were added; together they wait for `waited`
@@ -120,6 +122,17 @@ impl Occupancy {
     /// Most packets so far.
     pub const fn packets_max(&self) -> u32 {
         self.packets_max
+    }
+
+    /// As [`Self::waiting_byte_ns`], without what still waits at `now`, where no wait is longer
+    /// than 2^32 ns.
+    pub fn waited_byte_ns(&self, now: Time) -> u128 {
+        let mut begins = Time::ZERO;
+        let waiting = self.departures.iter().map(|departure| {
+            let waits = std::mem::replace(&mut begins, departure.time) > now;
+            u128::from(waits) * u128::from(departure.waited) * u128::from(departure.wire_bytes)
+        });
+        self.waiting_byte_ns - waiting.sum::<u128>()
     }
 
     /// Integral of waiting bytes over time, in byte nanoseconds.

@@ -114,11 +114,11 @@ impl Packet {
         Self { word: self.word | (flags.0 as u64) << FLAGS_SHIFT, ..self }
     }
 
-    /// The same with the next number.
+    /// The same with a number that is so much greater.
     #[inline]
     #[must_use]
-    pub const fn following(self) -> Self {
-        Self { tag: self.tag + 1, ..self }
+    pub const fn following(self, packets: u32) -> Self {
+        Self { tag: self.tag + packets as u64, ..self }
     }
 
     /// With a note of the hosts, modulo [`Self::NOTES`].

@@ -223,7 +223,7 @@ proptest! {
     ) {
         let paths: Vec<_> = (0..flows).map(|flow| path(links.len() / 2, flow, step_ns)).collect();
         let config = NetworkConfig { seed, end: END, interval: None, drive, shortcuts: true };
-        let mut network = Network::new(&links, &paths, config);
+        let mut network = Network::new(&links, &paths, &[], config);
         network.report_departures(0);
         let are_reported = network.departs_by(0).is_none();
         let mut hosts = Hosts::new(&pauses);

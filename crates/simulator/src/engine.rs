@@ -10,6 +10,7 @@ use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
 use crate::shortcuts::Shortcuts;
+use crate::traffic::traffic_of_links;
 use crate::{Control, Error};
 
 /// Events between two looks at whether the run is still wanted.
@@ -49,7 +50,8 @@ impl<'a> Engine<'a> {
         control.go_on()?;
         let drive = Drive::Virtual;
         let config = NetworkConfig { seed, end, interval, drive, shortcuts: shortcuts.link };
-        let mut network = Network::new(&scenario.links, &paths, config);
+        let traffic = traffic_of_links(&scenario);
+        let mut network = Network::new(&scenario.links, &paths, &traffic, config);
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }

@@ -1,14 +1,13 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
 use dumbbell_algorithm::{AlgorithmError, Instance, Need};
-use dumbbell_network::{
-    Ecn, LinkConfig, LinkId, Network, OneWay, Periods, Random, Route, Span, Time,
-};
+use dumbbell_network::{Ecn, LinkId, Network, OneWay, Periods, Random, Route, Span, Time};
 use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters, Stack};
 use dumbbell_workload::{Datagrams, Flow, Scenario, Tcp, Transport};
 
 use crate::app::{App, Message};
 use crate::shortcuts::Shortcuts;
+use crate::traffic::small_queue;
 use crate::under_way::UnderWay;
 
 /// What a sender's packet says of ECN.
@@ -120,51 +119,20 @@ pub struct DatagramEnds {
 }
 
 impl Host {
-    /// The sending hosts of a scenario's flows.
-    pub fn all(scenario: &Scenario, network: &mut Network) -> Vec<Self> {
-        let mut users = vec![0; scenario.links.len()];
-        for flow in &scenario.flows {
-            let hops = flow.forward.hops.iter().chain(&flow.reverse.hops);
-            hops.for_each(|hop| users[hop.link] += 1);
-        }
-        let host = |flow: &Flow| Self::of(flow, &scenario.links, &users, network);
-        scenario.flows.iter().map(host).collect()
-    }
-
-    /// `users` counts the routes over each link.
-    fn of(flow: &Flow, links: &[LinkConfig], users: &[u32], network: &mut Network) -> Self {
+    /// The sending host of a flow.
+    pub fn of(flow: &Flow, scenario: &Scenario, network: &mut Network) -> Self {
+        let links = &scenario.links;
         let delay = |route: &Route| {
             let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
             hops.fold(route.delay, |total, delay| total + delay)
         };
-        let first = flow.forward.hops[0];
-        let tsq_bytes = match &flow.transport {
-            Transport::Tcp(tcp) => tcp.stack.resolve().expect("a checked stack").tsq_bytes,
-            Transport::Udp(_) => None,
-        };
-        let overhead_bytes = u32::from(links[first.link].overhead_bytes);
-        // What is some way off is not in the host.
-        let is_interface = links[first.link].interface && first.delay == Span::ZERO;
-        let interface = tsq_bytes.filter(|_| is_interface).map(|tsq_bytes| {
-            network.report_departures(first.link);
-            if users[first.link] == 1 {
-                let packets = waiting_max(flow, overhead_bytes, tsq_bytes.get());
-                network.serve_one_flow(first.link, packets);
-            }
-            first.link
-        });
+        let interface = small_queue(flow, scenario).map(|(link, _)| link);
+        if let Some(link) = interface {
+            network.report_departures(link);
+        }
+        let overhead_bytes = u32::from(links[flow.forward.hops[0].link].overhead_bytes);
         Self { interface, overhead_bytes, base_rtt: delay(&flow.forward) + delay(&flow.reverse) }
     }
-}
-
-/// How many packets of a flow wait in its host at most: what TCP small queues allow, twice for
-/// retransmissions, the chunk that exceeds it, and as much for probes, which never wait.
-fn waiting_max(flow: &Flow, overhead_bytes: u32, tsq_bytes: u64) -> u32 {
-    const CHUNK_BYTES: u64 = 1 << 16;
-    let wire_bytes = u64::from(flow.packet_bytes) + u64::from(overhead_bytes);
-    let chunk_segs = CHUNK_BYTES / u64::from(flow.mss_bytes()) + 1;
-    let packets = 2 * (tsq_bytes / wire_bytes + chunk_segs);
-    u32::try_from(packets).unwrap_or(u32::MAX)
 }
 
 impl Ends {

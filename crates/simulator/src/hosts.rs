@@ -15,7 +15,7 @@ use dumbbell_network::{
     Arrival, Direction, DropCause, GroupId, Network, Outcome, Packet, Random, Span, Time,
 };
 use dumbbell_record::EventKind;
-use dumbbell_workload::Scenario;
+use dumbbell_workload::{Flow, Scenario};
 
 use self::train::SharedPaths;
 use crate::Control;
@@ -61,7 +61,9 @@ impl<'a> AllHosts<'a> {
         let recorder = Recorder::new(&scenario.record, control.limits, scenario.flows.len());
         let captures = scenario.record.capture;
         let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
-        let (hosts, periods) = (Host::all(&scenario, network), scenario.delay_periods());
+        let host = |flow: &Flow| Host::of(flow, &scenario, network);
+        let hosts: Vec<_> = scenario.flows.iter().map(host).collect();
+        let periods = scenario.delay_periods();
         let flows =
             scenario.flows.into_iter().zip(hosts).enumerate().map(|(index, (spec, host))| {
                 timers.set(sender_of(index), spec.start_ns, network);
@@ -250,7 +252,7 @@ impl<'a> AllHosts<'a> {
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
-            self.send_data(now, packet, network);
+            self.send_data(now, packet, 1, network);
         }
     }
 
@@ -350,7 +352,7 @@ mod tests {
         let (links, paths) = (&scenario.links, scenario.paths());
         let config =
             NetworkConfig { seed: 1, end, interval: None, drive: Drive::Virtual, shortcuts: true };
-        let mut network = Network::new(links, &paths, config);
+        let mut network = Network::new(links, &paths, &[], config);
         let mut hosts =
             AllHosts::new(scenario.clone(), Shortcuts::default(), &control, &mut network);
         cancelled_by(&control.cancelled);

@@ -17,6 +17,7 @@ mod parked;
 mod recorder;
 mod shortcuts;
 mod timers;
+mod traffic;
 mod under_way;
 mod wire;
 

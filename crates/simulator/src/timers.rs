@@ -88,10 +88,10 @@ impl Timers {
     /// What a group has to do next before `time`.
     pub fn next_task(&mut self, group: GroupId, time: Time) -> Option<Task> {
         let group = &mut self.groups[group];
-        let (timer, leaf) = group.events.earliest();
         if group.wakes >= time {
             return None;
         }
+        let (timer, leaf) = group.events.earliest();
         if timer <= group.next_sample {
             return Some(Task::Act(group.routes[leaf], timer));
         }

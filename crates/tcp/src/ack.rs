@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Most SACK blocks that fit in the option space (RFC 2018, section 3).
 pub const SACK_BLOCKS_MAX: usize = 4;
+/// Most bytes that they take there.
+pub const SACK_BYTES_MAX: u16 = 4 + 8 * SACK_BLOCKS_MAX as u16;
 
 /// What every acknowledgement says, in segment numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -34,12 +34,17 @@ impl HostQueue {
         self.chunks.push_back(Chunk { bytes, unknown: packets, gone: Time::ZERO });
     }
 
-    /// The next packet leaves at `at`, or is given up then.
-    pub fn leaves(&mut self, at: Time) {
-        let Some(chunk) = self.chunks.get_mut(self.known) else { return };
-        chunk.unknown -= 1;
-        chunk.gone = chunk.gone.max(at);
-        self.known += usize::from(chunk.unknown == 0);
+    /// The next packets leave until `at`, or are given up then.
+    pub fn leave(&mut self, mut packets: u32, at: Time) {
+        while packets > 0
+            && let Some(chunk) = self.chunks.get_mut(self.known)
+        {
+            let some = packets.min(chunk.unknown);
+            packets -= some;
+            chunk.unknown -= some;
+            chunk.gone = chunk.gone.max(at);
+            self.known += usize::from(chunk.unknown == 0);
+        }
     }
 
     /// Bytes of the chunks that have not left as a whole.
@@ -80,9 +85,9 @@ mod tests {
     fn a_chunk_waits_until_its_last_packet_has_left() {
         let mut queue = HostQueue::default();
         queue.push(2, 1500);
-        queue.leaves(Time(12_100));
+        queue.leave(1, Time(12_100));
         assert_eq!(queue.waiting_bytes(Time(20_000)), 3000);
-        queue.leaves(Time(24_100));
+        queue.leave(1, Time(24_100));
         assert_eq!(queue.waiting_bytes(Time(24_099)), 3000);
         assert_eq!(queue.waiting_bytes(Time(24_100)), 0);
     }
@@ -92,7 +97,7 @@ mod tests {
         let mut queue = HostQueue::default();
         for packet in 1..=4 {
             queue.push(1, 1500);
-            queue.leaves(Time(12_000 * packet));
+            queue.leave(1, Time(12_000 * packet));
         }
         queue.push(1, 1500);
         assert_eq!(queue.drained_to(7500), Time::ZERO);
@@ -101,7 +106,7 @@ mod tests {
         assert_eq!(queue.waiting_bytes(Time(24_000)), 4500);
         assert_eq!(queue.drained_to(1500), Time(48_000));
         assert_eq!(queue.drained_to(0), Time::NEVER);
-        queue.leaves(Time(60_000));
+        queue.leave(1, Time(60_000));
         assert_eq!(queue.drained_to(0), Time(60_000));
     }
 
@@ -110,7 +115,7 @@ mod tests {
         let mut queue = HostQueue::default();
         for at in [24_000, 12_000] {
             queue.push(1, 1500);
-            queue.leaves(Time(at));
+            queue.leave(1, Time(at));
         }
         assert_eq!(queue.drained_to(0), Time(24_000));
         assert_eq!(queue.waiting_bytes(Time(23_999)), 3000);
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn nobody_hears_of_what_was_not_handed_over() {
         let mut queue = HostQueue::default();
-        queue.leaves(Time(5));
+        queue.leave(1, Time(5));
         queue.push(1, 1500);
         assert_eq!(queue.waiting_bytes(Time(10)), 1500);
     }

@@ -41,7 +41,7 @@ mod tick;
 mod undo;
 mod usage;
 
-pub use ack::{Ack, SackBlocks};
+pub use ack::{Ack, SACK_BYTES_MAX, SackBlocks};
 pub use arrival::{Arrival, clock};
 pub use config::SenderConfig;
 pub use rack::Moment;

@@ -176,7 +176,7 @@ impl Rack {
 mod tests {
     use super::*;
 
-    const CALM: Signs = Signs { reordering_seen: false, many_sacked: false, any_lost: false };
+    const NO_SIGNS: Signs = Signs { reordering_seen: false, many_sacked: false, any_lost: false };
 
     fn moment(now_ms: u64) -> Moment {
         Moment {
@@ -197,11 +197,11 @@ mod tests {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
         rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
         let repairing = Moment { is_repairing: true, ..moment(50) };
-        let plain = Signs { many_sacked: true, ..CALM };
+        let plain = Signs { many_sacked: true, ..NO_SIGNS };
         let reordered = Signs { reordering_seen: true, ..plain };
-        assert_eq!(after(&rack, &moment(50), CALM), 60_000);
+        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);
         assert_eq!(after(&rack, &moment(50), plain), 50_000);
-        assert_eq!(after(&rack, &repairing, CALM), 50_000);
+        assert_eq!(after(&rack, &repairing, NO_SIGNS), 50_000);
         assert_eq!(after(&rack, &repairing, reordered), 60_000);
     }
 
@@ -211,21 +211,21 @@ mod tests {
         rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
         rack.on_duplicate(10, 20);
         rack.on_duplicate(19, 30);
-        assert_eq!(after(&rack, &moment(50), CALM), 70_000);
+        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 70_000);
         (20..30).for_each(|una| rack.on_duplicate(una * 10, una * 10 + 10));
-        assert_eq!(after(&rack, &moment(50), CALM), 110_000, "never more than the SRTT");
+        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 110_000, "never more than the SRTT");
         (0..15).for_each(|_| rack.on_recovery_end());
-        assert_eq!(after(&rack, &moment(50), CALM), 110_000);
+        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 110_000);
         rack.on_recovery_end();
-        assert_eq!(after(&rack, &moment(50), CALM), 60_000);
+        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);
     }
 
     #[test]
     fn the_fixed_window_is_a_millisecond_once_losses_are_known() {
         let mut rack = Rack::new(ReorderingWindow::Fixed);
         rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
-        let lost = Signs { any_lost: true, ..CALM };
-        assert_eq!(after(&rack, &moment(50), CALM), 60_000);
+        let lost = Signs { any_lost: true, ..NO_SIGNS };
+        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);
         assert_eq!(after(&rack, &moment(50), lost), 51_000);
         let reordered = Signs { reordering_seen: true, ..lost };
         assert_eq!(after(&rack, &moment(50), reordered), 60_000);
@@ -238,7 +238,7 @@ mod tests {
         rack.on_delivery(&moment(900), again, true);
         rack.on_delivery(&moment(900), (Order::of_new(3), Time::ZERO), false);
         assert_eq!(rack.latest(), Some(again));
-        assert_eq!(after(&rack, &moment(900), CALM), 910_000);
+        assert_eq!(after(&rack, &moment(900), NO_SIGNS), 910_000);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct RateSampler {
     /// The latest sent of the segments that this ACK delivered.
     newest: Option<Sent>,
     #[cfg(test)]
-    rate: Option<DeliveryRate>,
+    pub latest: Option<RateSample>,
 }
 
 /// What a segment remembers of the moment at which it was sent.
@@ -46,18 +46,6 @@ const fn end_app_limit(conn: &mut Conn) {
     if conn.app_limited_segs > 0 && (left as i32) < 0 {
         conn.app_limited_segs = 0;
     }
-}
-
-/// A rate of delivery.
-#[cfg(test)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeliveryRate {
-    /// Segments delivered.
-    pub segs: u64,
-    /// The time that it took, in microseconds, never zero.
-    pub interval_us: u64,
-    /// The application, not the network, was the limit.
-    pub is_app_limited: bool,
 }
 
 /// One acknowledgement, apart from what it delivered.
@@ -84,7 +72,7 @@ impl RateSampler {
             delivered_at: now,
             newest: None,
             #[cfg(test)]
-            rate: None,
+            latest: None,
         }
     }
 
@@ -152,6 +140,8 @@ impl RateSampler {
         if ack.delivered_segs > 0 {
             self.delivered_at = now;
         }
+        #[cfg(test)]
+        (self.latest = Some(sample));
         sample
     }
 
@@ -167,25 +157,7 @@ impl RateSampler {
         // Faster than the path allows: the segment was sent twice and the first arrived.
         if interval_us > 0 && interval_us >= u64::from(conn.min_rtt_us) {
             sample.interval_us = interval_us as i64;
-            #[cfg(test)]
-            self.keep(DeliveryRate { segs, interval_us, is_app_limited: newest.is_app_limited });
         }
-    }
-
-    /// Remembers a rate; one that the application limited only if it is no smaller.
-    #[cfg(test)]
-    fn keep(&mut self, rate: DeliveryRate) {
-        let is_no_smaller =
-            |kept: DeliveryRate| rate.segs * kept.interval_us >= kept.segs * rate.interval_us;
-        if !rate.is_app_limited || self.rate.is_none_or(is_no_smaller) {
-            self.rate = Some(rate);
-        }
-    }
-
-    /// The latest rate of delivery.
-    #[cfg(test)]
-    pub const fn rate(&self) -> Option<DeliveryRate> {
-        self.rate
     }
 }
 
@@ -242,8 +214,7 @@ mod tests {
         let sample = flight.deliver(200, 10..11);
         assert_eq!((sample.prior_delivered_segs, sample.delivered_segs), (1, 10));
         assert_eq!(sample.interval_us, 100);
-        let rate = DeliveryRate { segs: 10, interval_us: 100, is_app_limited: false };
-        assert_eq!(flight.rates.rate(), Some(rate));
+        assert_eq!(sample.is_app_limited, 0);
     }
 
     #[test]
@@ -269,7 +240,6 @@ mod tests {
         flight.send(0, 0);
         let sample = flight.deliver(9, 0..1);
         assert_eq!(sample.interval_us, -1);
-        assert_eq!(flight.rates.rate(), None);
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl Receiver {
 
     /// Takes such a segment; gives the acknowledgement to send at once, if any, after which there
     /// is no other.
-    #[inline]
+    #[inline(always)]
     pub fn on_predicted_data(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
         self.delay.on_predicted_data(now);
         self.received_segs += 1;

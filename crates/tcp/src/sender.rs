@@ -229,10 +229,10 @@ impl Sender {
         self.loss_deadline().min(self.shaper.wake())
     }
 
-    /// The next segment leaves its host at `at`, or is given up there then. To be told of each
-    /// that was sent, in their order.
-    pub fn leaves_host(&mut self, at: Time) {
-        self.shaper.leaves_host(at);
+    /// The next `segs` segments of those sent leave their host until `at`, or are given up there
+    /// then.
+    pub fn leave_host(&mut self, segs: u32, at: Time) {
+        self.shaper.leave_host(segs, at);
     }
 
     /// Counts since the connection began.

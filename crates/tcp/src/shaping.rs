@@ -124,15 +124,15 @@ impl Shaper {
         self.ends_chunk = false;
     }
 
-    /// Whether it wants to hear of what leaves the host: [`Self::leaves_host`].
+    /// Whether it wants to hear of what leaves the host: [`Self::leave_host`].
     pub const fn watches_host(&self) -> bool {
         self.queue.is_some()
     }
 
-    /// The next segment that was handed over leaves the host at `at`, or is given up there.
-    pub fn leaves_host(&mut self, at: Time) {
+    /// The next segments that were handed over leave the host until `at`, or are given up there.
+    pub fn leave_host(&mut self, segs: u32, at: Time) {
         let Some(queue) = &mut self.queue else { return };
-        queue.leaves(at);
+        queue.leave(segs, at);
         if let Some(limit) = self.waits_for {
             self.wake = queue.drained_to(limit);
         }

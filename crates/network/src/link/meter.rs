@@ -57,6 +57,8 @@ pub(super) struct Meter {
     pub marked_packets: u64,
     /// Whom the queue turned away.
     pub drops: Drops,
+    /// Waits count once they are over, as where a scheduler is asked.
+    pub counts_as_scheduler: bool,
     /// How long packets wait, where that is kept.
     pub delays: Option<Box<QueueDelays>>,
     samples: Option<Samples>,
@@ -81,6 +83,7 @@ impl Meter {
             lost_packets: 0,
             marked_packets: 0,
             drops: Drops::default(),
+            counts_as_scheduler: false,
             delays: None,
             samples: interval.map(|interval| Samples { interval, taken: Vec::new() }),
         }
@@ -137,7 +140,11 @@ impl Meter {
             backlog_packets,
             backlog_bytes: occupancy.bytes() + waiting.bytes,
             backlog_packets_max: occupancy.packets_max().max(waiting.packets_max),
-            waiting_byte_ns: occupancy.waiting_byte_ns(),
+            waiting_byte_ns: if self.counts_as_scheduler {
+                occupancy.waited_byte_ns(now)
+            } else {
+                occupancy.waiting_byte_ns()
+            },
         }
     }
 }

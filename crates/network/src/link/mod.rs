@@ -1,7 +1,7 @@
 //! One link: loss, a queue, a transmitter and a delay.
 //!
-//! There are three types. A [`PlainLink`] is first in, first out at a constant rate; the bottleneck
-//! of every study is one. A [`GeneralLink`] decides on arrival, too, whatever its rate, its queue
+//! There are three types. A [`PlainLink`] is first in, first out at a constant rate, by its
+//! discipline or by what comes to it ([`Traffic`]); the bottleneck of nearly every study is one. A [`GeneralLink`] decides on arrival, too, whatever its rate, its queue
 //! management and its impairments. Both know a packet's departure the moment it arrives, so they
 //! need no events (a virtual queue). A [`ScheduledLink`] picks its next packet only when the
 //! transmitter is free, and must be asked then.
@@ -20,6 +20,7 @@ use crate::link_config::LinkConfig;
 use crate::network_config::NetworkConfig;
 use crate::packet::Packet;
 use crate::random::Random;
+use crate::traffic::Traffic;
 use crate::units::Time;
 
 use self::general::GeneralLink;
@@ -67,14 +68,21 @@ const STREAMS: u64 = 8;
 impl Link {
     /// An idle link, the `number`th of a network.
     #[must_use]
-    pub fn new(config: &LinkConfig, number: u64, network: &NetworkConfig) -> Self {
+    pub fn new(
+        config: &LinkConfig,
+        number: u64,
+        traffic: &Traffic,
+        network: &NetworkConfig,
+    ) -> Self {
         let random = |part| Random::new(network.seed, STREAMS * number + part);
         let meter = || Meter::new(network.interval.filter(|_| config.sampled));
-        if let Some(link) = ScheduledLink::new(config, meter(), random) {
-            return Self::Scheduled(Box::new(link));
+        let plain = PlainLink::new(config, traffic, meter(), random);
+        if let Some(link) = plain.filter(|_| network.shortcuts) {
+            return Self::Plain(link);
         }
-        match PlainLink::new(config, meter(), random).filter(|_| network.shortcuts) {
-            Some(link) => Self::Plain(link),
+        let waiting_max = traffic.waiting_max.filter(|_| network.shortcuts);
+        match ScheduledLink::new(config, waiting_max, meter(), random) {
+            Some(link) => Self::Scheduled(Box::new(link)),
             None => Self::General(Box::new(GeneralLink::new(config, meter(), random))),
         }
     }

@@ -12,6 +12,7 @@ use crate::packet::Packet;
 use crate::queue::{Discipline, Limit};
 use crate::random::Random;
 use crate::serializer::Serializer;
+use crate::traffic::Traffic;
 use crate::transmitter::RateConfig;
 use crate::units::{Span, Time};
 
@@ -33,7 +34,8 @@ impl PlainLink {
     /// None where the link has anything else.
     pub(super) fn new(
         config: &LinkConfig,
-        meter: Meter,
+        traffic: &Traffic,
+        mut meter: Meter,
         random: impl Fn(u64) -> Random,
     ) -> Option<Self> {
         let serializer = match &config.rate {
@@ -41,12 +43,18 @@ impl PlainLink {
             Some(RateConfig::Constant(rate)) => Some(Serializer::new(*rate)),
             Some(_) => return None,
         };
-        let is_fifo = matches!(config.queue.discipline, Discipline::Fifo {});
+        let limit = match &config.queue.discipline {
+            Discipline::Fifo {} => config.queue.limit,
+            _ => {
+                meter.counts_as_scheduler = true;
+                traffic.fifo_limit(config)?
+            }
+        };
         let (delay, jitter) = exit::plain(config, &random)?;
-        (is_fifo && only_loses(config)).then(|| Self {
+        only_loses(config).then(|| Self {
             meter,
             serializer,
-            limit: config.queue.limit,
+            limit,
             overhead_bytes: u32::from(config.overhead_bytes),
             delay,
             jitter,
@@ -111,7 +119,12 @@ impl PlainLink {
             |(serializer, (sent, bytes))| Refusal {
                 sent,
                 service: serializer.shortest(bytes),
-                free: serializer.free_at(),
+                free: if self.meter.counts_as_scheduler {
+                    let waiting = u64::from(self.meter.occupancy.packets() - 1);
+                    sent + serializer.shortest(bytes).saturating_mul(waiting)
+                } else {
+                    serializer.free_at()
+                },
             },
         );
         self.meter.turn_away(now, packet.flow(), refusal);

@@ -13,6 +13,7 @@ impl PlainLink {
             && !matches!(self.limit, Some(Limit::Bytes(_)))
             && self.jitter.is_none()
             && self.meter.delays.is_none()
+            && !self.meter.counts_as_scheduler
     }
 
     /// Whether the link does nothing but lose packets.

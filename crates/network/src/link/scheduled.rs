@@ -24,7 +24,8 @@ pub struct ScheduledLink {
     entrance: Option<Box<Entrance>>,
     /// What the scheduler refused, pushed out or gave up, until it is asked for.
     given_up: Vec<Packet>,
-    /// Packets join that nobody looks at before they leave: [`Self::serve_one_flow`].
+    /// Packets of one flow join that nobody looks at before they leave. Those that do not wait
+    /// long leave as from a first-in, first-out queue, so that departures are known on arrival.
     serves_one_flow: bool,
 }
 
@@ -32,32 +33,28 @@ impl ScheduledLink {
     /// None if the discipline admits.
     pub(super) fn new(
         config: &LinkConfig,
+        waiting_max: Option<u32>,
         meter: Meter,
         random: impl Fn(u64) -> Random,
     ) -> Option<Self> {
         let scheduler = AnyScheduler::new(&config.queue, random(0))?;
+        let (transmitter, entrance) =
+            (Transmitter::new(config.rate.as_ref()), Entrance::new(config, &random));
+        let serves_one_flow = !config.sampled
+            && entrance.is_none()
+            && matches!(transmitter, Transmitter::Constant(_))
+            && waiting_max.is_some_and(|packets| scheduler.holds(packets));
         Some(Self {
             meter,
             overhead_bytes: u32::from(config.overhead_bytes),
             packets_max: 0,
             scheduler,
-            transmitter: Transmitter::new(config.rate.as_ref()),
+            transmitter,
             exit: Exit::new(config, &random),
-            entrance: Entrance::new(config, &random),
+            entrance,
             given_up: Vec::new(),
-            serves_one_flow: false,
+            serves_one_flow,
         })
-    }
-
-    /// Only one flow comes here, and no more than `packets` of it ever wait. Those that do not
-    /// wait long then leave as from a first-in, first-out queue, so that departures are known on
-    /// arrival, as long as nothing else asks what waits.
-    pub fn serve_one_flow(&mut self, packets: u32) {
-        let is_watched = self.meter.next_sample < Time::NEVER || self.meter.delays.is_some();
-        self.serves_one_flow = !is_watched
-            && self.entrance.is_none()
-            && matches!(self.transmitter, Transmitter::Constant(_))
-            && self.scheduler.holds(packets);
     }
 
     /// Sends a packet at once whose departure is known on arrival: when it is at the far end.

@@ -35,7 +35,7 @@ fn network(discipline: &str, flows: u64, step_ns: u64) -> Network {
         (0..flows).map(|flow| Path { forward: route(flow * step_ns), reverse: None }).collect();
     let (interval, drive) = (None, Drive::Real);
     let config = NetworkConfig { seed: 1, end: END, interval, drive, shortcuts: true };
-    Network::new(&[link(discipline)], &paths, config)
+    Network::new(&[link(discipline)], &paths, &[], config)
 }
 
 /// Sends packets (at, flow), given in order of time, and looks at the network only then;

@@ -128,14 +128,14 @@ impl AllHosts<'_> {
             return self.send_burst(now, index, burst, network);
         }
         counters.count_sent(spec, burst.segs);
-        let mut data =
-            Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
-                .with_ecn(ecn_of(burst.ect))
-                .with_note(note_of(now));
-        for _ in 0..burst.segs {
-            let outcome = network.send(now, data);
+        let first = Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
+            .with_ecn(ecn_of(burst.ect))
+            .with_note(note_of(now));
+        let (mut next, mut left) = (first, burst.segs);
+        while left > 0 {
+            let (sent, outcome) = network.send_burst(now, next, left);
             self.follow(outcome, network);
-            data = data.following();
+            (next, left) = (next.following(sent), left - sent);
         }
     }
 
@@ -160,49 +160,64 @@ impl AllHosts<'_> {
             if ends_message { app.last_bytes() as u16 + header_bytes } else { full_bytes };
         counters.count_sent(spec, burst.segs);
         counters.sent_bytes -= u64::from(full_bytes - last_bytes);
-        for segment in burst.segments() {
-            if self.is_cancelled() {
-                return;
-            }
-            let is_last = segment.number == last;
-            let bytes = if is_last { last_bytes } else { full_bytes };
-            let flags = Flags::RESENT
-                .when(segment.is_retransmission)
-                .and(Flags::PSH.when(segment.pushed || is_last && ends_message))
-                .and(Flags::CWR.when(segment.cwr));
-            let packet = Packet::new(index as u32, Direction::Forward, bytes, segment.number)
-                .with_flags(flags)
-                .with_ecn(ecn_of(segment.ect))
-                .with_note(note_of(now));
-            self.send_data(now, packet, network);
-        }
-    }
-
-    /// Sends data of either kind.
-    #[inline(always)]
-    pub(super) fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
-        let packet = match &mut self.capture {
-            None => packet,
-            Some(capture) => capture.sends_data(now, packet),
+        let (cwr, ends) = (burst.cwr, burst.pushed || ends_message);
+        let resent = Flags::RESENT.when(burst.is_retransmission);
+        let packet_of = |number, bytes, cwr, ends| {
+            Packet::new(index as u32, Direction::Forward, bytes, number)
+                .with_flags(resent.and(Flags::CWR.when(cwr)).and(Flags::PSH.when(ends)))
+                .with_ecn(ecn_of(burst.ect))
+                .with_note(note_of(now))
         };
-        let outcome = network.send(now, packet);
-        if self.flows[packet.flow() as usize].interface.is_some() {
-            self.note_departure(packet, outcome, network);
+        if burst.segs == 1 {
+            return self.send_data(now, packet_of(last, last_bytes, cwr, ends), 1, network);
         }
-        self.follow(outcome, network);
+        let (head, tail) = (u32::from(cwr), u32::from(ends));
+        let middle = packet_of(burst.first + u64::from(head), full_bytes, false, false);
+        self.send_data(now, packet_of(burst.first, full_bytes, cwr, false), head, network);
+        self.send_data(now, middle, burst.segs - head - tail, network);
+        self.send_data(now, packet_of(last, last_bytes, false, ends), tail, network);
     }
 
-    /// Says to a sender when the packet leaves that it has just sent, where its host's interface
-    /// has decided that, and has not turned it away.
-    fn note_departure(&mut self, packet: Packet, outcome: Outcome, network: &Network) {
-        let flow = &mut self.flows[packet.flow() as usize];
-        let Some(link) = flow.interface else { return };
-        let is_lost = matches!(outcome, Outcome::Lost(_, at, _) if at == link);
-        if let Ends::Tcp(connection) = &mut flow.ends
+    /// Sends data of either kind: a packet and those with the numbers after it.
+    pub(super) fn send_data(
+        &mut self,
+        now: Time,
+        first: Packet,
+        packets: u32,
+        network: &mut Network,
+    ) {
+        let interface = self.flows[first.flow() as usize].interface;
+        let is_known = interface.is_none_or(|link| network.decides_on_arrival(link));
+        let (mut next, mut left) = (first, packets);
+        while left > 0 && !self.is_cancelled() {
+            let (packet, at_once) = match &mut self.capture {
+                None => (next, if is_known { left } else { 1 }),
+                Some(capture) => (capture.sends_data(now, next), 1),
+            };
+            let (sent, outcome) = network.send_burst(now, packet, at_once);
+            if let Some(link) = interface {
+                self.note_departures(packet, sent, outcome, link, network);
+            }
+            self.follow(outcome, network);
+            (next, left) = (next.following(sent), left - sent);
+        }
+    }
+
+    /// Says to a sender when the packets leave that it has just sent, where its host's interface
+    /// has decided that, and has not turned the last away.
+    fn note_departures(
+        &mut self,
+        packet: Packet,
+        sent: u32,
+        outcome: Outcome,
+        link: LinkId,
+        network: &Network,
+    ) {
+        let is_last_lost = matches!(outcome, Outcome::Lost(_, at, _) if at == link);
+        if let Ends::Tcp(connection) = &mut self.flows[packet.flow() as usize].ends
             && let Some(departs) = network.departs_by(link)
-            && !is_lost
         {
-            connection.sender.leaves_host(departs);
+            connection.sender.leave_host(sent - u32::from(is_last_lost), departs);
         }
     }
 
@@ -215,7 +230,7 @@ impl AllHosts<'_> {
             return;
         }
         if let Ends::Tcp(connection) = &mut flow.ends {
-            connection.sender.leaves_host(time);
+            connection.sender.leave_host(1, time);
             self.plan_sender(index, network);
         }
     }

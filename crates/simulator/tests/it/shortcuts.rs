@@ -262,3 +262,35 @@ fn they_change_nothing_where_a_host_controls_its_delay() {
         assert!(run_by(Shortcuts::default(), &resolved).summary.flows[0].dropped_packets > 0);
     }
 }
+
+/// The only flow of each host never waits for the target, and of the switch's classes one is used,
+/// or both.
+#[test]
+fn they_change_nothing_where_a_scheduler_has_nothing_to_choose() {
+    for ecn in ["off", "classic"] {
+        let mut flows: Vec<_> =
+            ["reno", "bbr", "cubic"].map(|name| flow(name, None, 10 * MILLISECOND)).into();
+        for (flow, ecn) in flows.iter_mut().zip(["off", "off", ecn]) {
+            flow["switches"] =
+                json!({"tsq_bytes": 65_536, "tso": true, "pacing": "fq", "ecn": ecn});
+        }
+        let mut short = scenario(100_000_000, 1, 2, flows);
+        short["record"]["interval_ns"] = json!(50 * MILLISECOND);
+        let network = &mut short["network"];
+        network["queue"] = json!({"bytes": 60_000});
+        network["discipline"] = json!({
+            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}},
+            "threshold": {"packets": 20},
+            "serve": {"round_robin": {"quantum_bytes": 1_514, "weights": [1, 1]}},
+        });
+        network["edge_rate_bps"] = json!(1_000_000_000);
+        network["edge_jitter_ns"] = json!(12_000);
+        network["edge_queue"] = json!({"limit": {"packets": 10_240}, "discipline": {
+            "kind": "fq-codel", "target_ns": 5 * MILLISECOND, "interval_ns": 100 * MILLISECOND,
+            "ecn": true, "queues": 1_024, "quantum_bytes": 1_514,
+        }});
+        let resolved = resolve(&short);
+        assert_shortcuts_change_nothing(&resolved);
+        assert!(run_by(Shortcuts::default(), &resolved).summary.flows[0].dropped_packets > 0);
+    }
+}

@@ -7,12 +7,6 @@ use crate::rate::Acknowledged;
 use crate::scoreboard::Delivery;
 
 impl Sender {
-    /// The latest rate of delivery, where the algorithm looks at rates.
-    #[cfg(test)]
-    fn delivery_rate(&self) -> Option<crate::rate::DeliveryRate> {
-        self.rates.as_ref().and_then(|rates| rates.rate())
-    }
-
     /// Tells the rate sampler what an ACK delivered.
     #[inline(never)]
     pub(super) fn note_deliveries(&mut self, delivery: &Delivery) {
@@ -46,13 +40,13 @@ impl Sender {
 mod tests {
     use std::collections::{BTreeMap, VecDeque};
 
-    use dumbbell_algorithm::Instance;
+    use dumbbell_algorithm::{Instance, RateSample};
     use dumbbell_network::{Random, Span};
     use proptest::prelude::*;
 
     use super::*;
     use crate::config::SenderConfig;
-    use crate::rate::{DeliveryRate, RateSampler};
+    use crate::rate::RateSampler;
     use crate::sender::{Burst, Congestion, Observer};
     use crate::stack::{PROFILES, Stack};
     use crate::{Ack, Arrival, Moment, Receiver, SackBlocks};
@@ -106,8 +100,8 @@ mod tests {
         sender
     }
 
-    /// One queue that serves a segment every 100 us, 10 ms away; gives every rate seen.
-    fn rates_over_lossy_path(supplies: &[(u64, u64)], lost_per_mille: u64) -> Vec<DeliveryRate> {
+    /// One queue that serves a segment every 100 us, 10 ms away; gives every valid sample.
+    fn rates_over_lossy_path(supplies: &[(u64, u64)], lost_per_mille: u64) -> Vec<RateSample> {
         let (mut sender, mut receiver) =
             (sampling_sender(), Receiver::new(&linux(), Span::from_millis(10)));
         let mut random = Random::new(7, lost_per_mille);
@@ -145,7 +139,8 @@ mod tests {
                 } else if heads[1] == Some(now) {
                     let (ack, blocks) = acks.pop_front().unwrap().1;
                     sender.on_ack(now, ack, &blocks, &mut Silent);
-                    rates.extend(sender.delivery_rate());
+                    let sample = sender.rates.as_ref().and_then(|rates| rates.latest);
+                    rates.extend(sample.filter(|sample| sample.interval_us > 0));
                 } else {
                     let ack = receiver.on_timer(now);
                     acks.extend(replies(&mut receiver, now, ack));
@@ -168,7 +163,7 @@ mod tests {
             lost_per_mille in 0u64..60,
         ) {
             for rate in rates_over_lossy_path(&supplies, lost_per_mille) {
-                prop_assert!((rate.segs.saturating_sub(2)) * 100 <= rate.interval_us, "{rate:?}");
+                prop_assert!(i64::from(rate.delivered_segs - 2) * 100 <= rate.interval_us, "{rate:?}");
             }
         }
     }
@@ -177,15 +172,15 @@ mod tests {
     fn a_bulk_flow_measures_the_path_and_is_not_limited_by_its_application() {
         let rates = rates_over_lossy_path(&[(u64::MAX / 2, 1_000)], 0);
         let last = rates.last().unwrap();
-        assert!(!last.is_app_limited);
-        let per_second = last.segs * 1_000_000 / last.interval_us;
+        assert_eq!(last.is_app_limited, 0);
+        let per_second = i64::from(last.delivered_segs) * 1_000_000 / last.interval_us;
         assert!((9_900..=10_100).contains(&per_second), "{per_second} segments a second");
     }
 
     #[test]
     fn an_application_with_little_to_say_is_the_limit() {
         let rates = rates_over_lossy_path(&[(1, 100); 20], 0);
-        assert!(rates.last().unwrap().is_app_limited);
+        assert_eq!(rates.last().unwrap().is_app_limited, 1);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl<'a> Emulator<'a> {
             .collect();
         let (seed, drive) = (scenario.seed, Drive::Real);
         let config = NetworkConfig { seed, end, interval, drive, shortcuts: true };
-        let mut network = Network::new(&scenario.links, &paths, config);
+        let mut network = Network::new(&scenario.links, &paths, &[], config);
         if let Some(delays) = scenario.queue_delays() {
             for link in sampled_links(scenario) {
                 network.keep_delays(link, delays.clone());

@@ -34,7 +34,7 @@ pub fn drive(links: &Value, digest: &mut Sha256) {
     let links: Vec<LinkConfig> = serde_json::from_value(links.clone()).expect("links");
     let (interval, drive) = (Some(Span::from_millis(100)), Drive::Real);
     let config = NetworkConfig { seed: 1, end: END, interval, drive, shortcuts: true };
-    let mut network = Network::new(&links, &paths(), config);
+    let mut network = Network::new(&links, &paths(), &[], config);
     let mut random = Random::new(7, 7);
     let mut now = Time::ZERO;
     for number in 0..PACKETS {

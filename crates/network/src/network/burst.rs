@@ -1,0 +1,66 @@
+//! Packets that a host sends one right after the other.
+
+use super::{Network, Outcome};
+use crate::link::Link;
+use crate::packet::Packet;
+use crate::route::{Arrival, LinkId};
+use crate::routing::{HopKind, NextHop};
+use crate::units::Time;
+
+impl Network {
+    /// Sends `packets` from their host at `now`, the first of them and those with the numbers
+    /// after it, until more is to be said of one than that it is on its way; gives how many that
+    /// are, and what became of the last.
+    #[inline(always)]
+    pub fn send_burst(&mut self, now: Time, first: Packet, packets: u32) -> (u32, Outcome) {
+        let place = first.route() * self.stride;
+        let [to_link, to_queue, ..] = self.hops[place..] else { return (1, self.go(now, first)) };
+        let (link, queue) = (to_link.target as usize, to_queue.target as usize);
+        let at = now + to_link.delay;
+        let is_merged = to_link.kind == HopKind::Link
+            && to_queue.kind == HopKind::Queue
+            && queue >= self.groups.len()
+            && at <= self.end;
+        if is_merged && let Link::Plain(_) = self.links[link] {
+            return self.merge_burst(at, first, packets, (link, place + 1));
+        }
+        (1, self.go(now, first))
+    }
+
+    /// Takes packets over their hosts' own link into the queue before one that others share.
+    #[inline(always)]
+    fn merge_burst(
+        &mut self,
+        at: Time,
+        first: Packet,
+        packets: u32,
+        (link, place): (LinkId, usize),
+    ) -> (u32, Outcome) {
+        let Self { links, queues, hops, stride, events, end, .. } = self;
+        let NextHop { delay, target, rank, .. } = hops[place];
+        let (source, queue) = (target as usize, &mut queues[target as usize]);
+        let Link::Plain(plain) = &mut links[link] else {
+            unreachable!("a link that was looked at")
+        };
+        let rank_of = |packet: Packet| hops[packet.route() * *stride + packet.hop()].rank;
+        let (mut packet, mut is_next) = (first, false);
+        let mut outcome = (packets, Outcome::UnderWay);
+        for sent in 1..=packets {
+            match plain.pass(at, packet) {
+                Ok(leaves) => {
+                    is_next |= queue.push(leaves + delay, packet.advanced(), rank, rank_of)
+                }
+                Err(cause) => {
+                    outcome = (sent, Outcome::Lost(Arrival { time: at, packet }, link, cause));
+                    break;
+                }
+            }
+            packet = packet.following(1);
+        }
+        if is_next {
+            let next = queue.next_time();
+            events.set(source, if next > *end { Time::NEVER } else { next });
+        }
+        outcome
+    }
+}

@@ -1,0 +1,128 @@
+//! What is known of the packets that come to a link before the first one does.
+//!
+//! Some schedulers then have nothing to choose: their link is first in, first out, so that
+//! departures are known on arrival.
+
+use crate::link_config::LinkConfig;
+use crate::queue::{ClassOf, Discipline, Limit};
+use crate::serializer::Serializer;
+use crate::transmitter::RateConfig;
+use crate::units::Span;
+
+/// Waits are kept in so many ns at most.
+const WAIT_MAX: Span = Span(u32::MAX as u64);
+
+/// What comes to a link; by default nothing is known of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Size of the largest packet at the IP layer.
+    pub packet_bytes_max: u16,
+    /// Some packets are ECN-capable.
+    pub has_ecn: bool,
+    /// The link serves one flow, of which no more packets ever wait; none: nothing is known.
+    pub waiting_max: Option<u32>,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self { packet_bytes_max: u16::MAX, has_ecn: true, waiting_max: None }
+    }
+}
+
+impl Traffic {
+    /// Whether a scheduler serves its packets first in, first out, and the limit of that queue.
+    pub(crate) fn fifo_limit(&self, config: &LinkConfig) -> Option<Option<Limit>> {
+        let Some(RateConfig::Constant(rate)) = &config.rate else { return None };
+        let wire_bytes = u32::from(self.packet_bytes_max) + u32::from(config.overhead_bytes);
+        let serializer = Serializer::new(*rate);
+        let wait = |packets: u64| serializer.longest(wire_bytes).saturating_mul(packets + 1);
+        let limit = config.queue.limit;
+        let (limit, wait_max) = match &config.queue.discipline {
+            Discipline::CoDel(codel) => {
+                (None, self.uncontrolled_wait(limit, codel.target_ns, wait)?)
+            }
+            Discipline::FqCoDel(it) => (None, self.uncontrolled_wait(limit, it.target_ns, wait)?),
+            Discipline::Classes(classes) => {
+                let is_one = matches!(classes.by, ClassOf::Ecn(_)) && !self.has_ecn;
+                (limit, wait(waiting_max(limit?, wire_bytes).filter(|_| is_one)?))
+            }
+            _ => return None,
+        };
+        (wait_max <= WAIT_MAX).then_some(limit)
+    }
+
+    /// The longest wait of one flow's packets where all of them have room and none waits for the
+    /// `target`, so that nothing is done about their delay.
+    fn uncontrolled_wait(
+        &self,
+        limit: Option<Limit>,
+        target: Span,
+        wait: impl Fn(u64) -> Span,
+    ) -> Option<Span> {
+        let packets = self.waiting_max?;
+        let bytes = u64::from(packets) * 2 * u64::from(u16::MAX);
+        let has_room = limit.is_none_or(|limit| limit.holds(packets, bytes));
+        Some(wait(packets.into())).filter(|&wait| has_room && wait < target)
+    }
+}
+
+/// How many packets wait at most; none where one may wait that exceeds the limit, which a class
+/// allows and a first-in, first-out queue does not.
+fn waiting_max(limit: Limit, wire_bytes: u32) -> Option<u64> {
+    match limit {
+        Limit::Packets(packets) => Some(packets.into()).filter(|&packets: &u64| packets > 0),
+        // Small packets make the queue longer, but not the wait.
+        Limit::Bytes(bytes) => {
+            Some(bytes / u64::from(wire_bytes) + 1).filter(|&packets| packets > 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const ONE_FLOW: Traffic =
+        Traffic { packet_bytes_max: 1_500, has_ecn: false, waiting_max: Some(400) };
+
+    fn fifo_limit(traffic: Traffic, limit: &Value, discipline: &Value) -> Option<Option<Limit>> {
+        let link = json!({
+            "name": "link", "rate": {"constant": 1_000_000_000}, "delay": [[0, 0]],
+            "overhead_bytes": 0, "queue": {"limit": limit, "discipline": discipline},
+            "policer": null, "loss": [], "duplicate": 0.0, "reorder": null, "jitter_ns": 0,
+            "batch_ns": 0, "sampled": false,
+        });
+        traffic.fifo_limit(&serde_json::from_value(link).unwrap())
+    }
+
+    #[test]
+    fn one_flow_that_never_waits_for_the_target_meets_no_controlled_delay() {
+        let codel = |target_ns: u64| json!({"kind": "codel", "target_ns": target_ns, "interval_ns": 100_000_000, "ecn": false});
+        let (room, target) = (json!({"packets": 400}), codel(5_000_000));
+        assert_eq!(fifo_limit(ONE_FLOW, &room, &target), Some(None));
+        // 400 packets take 4.8 ms.
+        assert_eq!(fifo_limit(ONE_FLOW, &room, &codel(4_800_000)), None);
+        assert_eq!(fifo_limit(ONE_FLOW, &json!({"packets": 399}), &target), None);
+        let unknown = Traffic { waiting_max: None, ..ONE_FLOW };
+        assert_eq!(fifo_limit(unknown, &room, &target), None);
+    }
+
+    #[test]
+    fn classes_of_which_one_is_used_have_its_limit() {
+        let classes = json!({
+            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}}, "threshold": null,
+            "serve": {"round_robin": {"quantum_bytes": 1_514, "weights": [1, 1]}},
+        });
+        let of = |limit: &Value| fifo_limit(ONE_FLOW, limit, &classes);
+        assert_eq!(of(&json!({"packets": 9})), Some(Some(Limit::Packets(9))));
+        assert_eq!(of(&json!({"bytes": 1_500})), Some(Some(Limit::Bytes(1_500))));
+        // A class takes one packet, however large.
+        assert_eq!((of(&json!({"packets": 0})), of(&json!({"bytes": 1_499}))), (None, None));
+        // Waits of more than 4.3 s are not kept.
+        assert_eq!(of(&json!({"bytes": 600_000_000})), None);
+        let capable = Traffic { has_ecn: true, ..ONE_FLOW };
+        assert_eq!(fifo_limit(capable, &json!({"packets": 9}), &classes), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! What is known of the packets on each link before the run.
+
+use dumbbell_network::{LinkId, Span, Traffic};
+use dumbbell_tcp::{Ecn, SACK_BYTES_MAX};
+use dumbbell_workload::{Flow, Scenario, Transport};
+
+use crate::flow::stack;
+
+/// What the flows of a scenario send over each of its links.
+pub fn traffic_of_links(scenario: &Scenario) -> Vec<Traffic> {
+    let nothing = Traffic { packet_bytes_max: 0, has_ecn: false, waiting_max: None };
+    let mut links = vec![(0, nothing); scenario.links.len()];
+    for flow in &scenario.flows {
+        let has_ecn = match &flow.transport {
+            Transport::Tcp(tcp) => stack(tcp).ecn != Ecn::Off,
+            Transport::Udp(_) => false,
+        };
+        let ack_bytes = flow.header_bytes + SACK_BYTES_MAX;
+        let data = flow.forward.hops.iter().map(|hop| (hop, flow.packet_bytes));
+        let acks = flow.reverse.hops.iter().map(|hop| (hop, ack_bytes));
+        for (hop, bytes) in data.chain(acks) {
+            let (routes, traffic) = &mut links[hop.link];
+            *routes += 1;
+            traffic.packet_bytes_max = traffic.packet_bytes_max.max(bytes);
+            traffic.has_ecn |= has_ecn;
+        }
+    }
+    for flow in &scenario.flows {
+        if let Some((link, tsq_bytes)) = small_queue(flow, scenario)
+            && links[link].0 == 1
+        {
+            let overhead_bytes = u32::from(scenario.links[link].overhead_bytes);
+            links[link].1.waiting_max = Some(waiting_max(flow, overhead_bytes, tsq_bytes));
+        }
+    }
+    links.into_iter().map(|(_, traffic)| traffic).collect()
+}
+
+/// The interface of a flow's host, its first link, and what TCP small queues allow there, if its
+/// sender wants to know what leaves it.
+pub fn small_queue(flow: &Flow, scenario: &Scenario) -> Option<(LinkId, u64)> {
+    let Transport::Tcp(tcp) = &flow.transport else { return None };
+    let tsq_bytes = tcp.stack.resolve().expect("a checked stack").tsq_bytes?;
+    let first = flow.forward.hops[0];
+    // What is some way off is not in the host.
+    let is_interface = scenario.links[first.link].interface && first.delay == Span::ZERO;
+    is_interface.then_some((first.link, tsq_bytes.get()))
+}
+
+/// How many packets of a flow wait in its host at most: what TCP small queues allow, twice for
+/// retransmissions, the chunk that exceeds it, and as much for probes, which never wait.
+fn waiting_max(flow: &Flow, overhead_bytes: u32, tsq_bytes: u64) -> u32 {
+    const CHUNK_BYTES: u64 = 1 << 16;
+    let wire_bytes = u64::from(flow.packet_bytes) + u64::from(overhead_bytes);
+    let chunk_segs = CHUNK_BYTES / u64::from(flow.mss_bytes()) + 1;
+    let packets = 2 * (tsq_bytes / wire_bytes + chunk_segs);
+    u32::try_from(packets).unwrap_or(u32::MAX)
+}
