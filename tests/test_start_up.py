@@ -186,6 +186,29 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(
     assert (said.returncode, said.stdout, said.stderr) == (130, "", "stopped by Ctrl-C\n")
 
 
+ENDED = """
+import atexit, os, sys
+from dumbbell.cli import start
+press = lambda kill=os.kill, pid=os.getpid(): kill(pid, 2)
+"""
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["atexit.register(press)", "last = type('Last', (), {'__del__': lambda _: press()})()"],
+    ids=["what is left to do", "modules are cleared"],
+)
+def test_ctrl_c_after_the_end_of_a_command_changes_nothing(moment: str) -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", f"{ENDED}{moment}\nstart.main()", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "dumbbell" in said.stdout.lower()
+
+
 def test_ctrl_c_before_anything_runs_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

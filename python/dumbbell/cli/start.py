@@ -40,7 +40,10 @@ _heard: Final = threading.Event()
 
 
 def main() -> None:
-    """Run the command and exit with its code."""
+    """Run the command and exit with its code.
+
+    When it has ended Ctrl-C has nothing to stop. Python would die of it without a word.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
         watch()
@@ -51,6 +54,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print(SAID, file=sys.stderr)
         leave(STOPPED)
+    finally:
+        if signal.getsignal(signal.SIGINT) is _interrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def leave(code: int) -> NoReturn:
