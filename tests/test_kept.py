@@ -173,6 +173,7 @@ def _value(change: Any) -> Callable[[Path], None]:
         _value({"jain": "high"}),
         _value([1, 2]),
         _value(None),
+        _value({f"goodput_mbit_per_s[{n}]@late": 0.5 for n in range(50_000)}),
     ],
 )
 def test_a_file_that_is_damaged_or_gone_is_written_anew(
@@ -185,6 +186,16 @@ def test_a_file_that_is_damaged_or_gone_is_written_anew(
     assert values(root, plan) == first
     assert sorted(computed) == sorted(ASKED)
     assert json.loads(file(root, plan).read_bytes()) == json.loads(before)
+
+
+def test_what_is_too_large_to_be_read_is_not_written(root: Path, plan: PlannedRun) -> None:
+    values(root, plan)
+    before = file(root, plan).read_bytes()
+    many = {f"goodput_mbit_per_s[{n}]@late": 0.5 for n in range(50_000)}
+    kept.write(Store(root), plan.resolved.key, many)
+    assert file(root, plan).read_bytes() == before
+    kept.write(Store(root), plan.resolved.key, dict(list(many.items())[:20_000]))
+    assert kept.read(Store(root), plan.resolved.key) == dict(list(many.items())[:20_000])
 
 
 def test_where_nothing_can_be_written_values_are_taken_all_the_same(

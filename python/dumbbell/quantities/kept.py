@@ -5,7 +5,8 @@
     quantities/ab/ab12....json     of one run: the code that took the values, and the values
 
 A file counts only if its digest is right, the code of the quantities is the same and the result is
-the one that it was taken of. It can be removed at any time.
+the one that it was taken of. It can be removed at any time. What would be larger
+than 1 MB, some 20,000 values, is not kept.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import msgspec
 from dumbbell import regular
 from dumbbell.errors import MissingResult
 from dumbbell.running import staging
+from dumbbell.running.result_files import FILES_BYTES_MAX
 from dumbbell.running.store import Store
 
 Values = dict[str, float | None]
@@ -40,7 +42,7 @@ _CODE: Final = (
 )
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a file holds.
 
     Attributes
@@ -68,7 +70,6 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 _READ: Final = msgspec.json.Decoder(Kept).decode
 _READ_FILE: Final = msgspec.json.Decoder(_File).decode
 """Made here because of threads; see `contract.reading`."""
-_BYTES_MAX: Final = 16_000_000
 
 
 @cache
@@ -98,11 +99,13 @@ def write(store: Store, key: str, values: Mapping[str, float | None]) -> None:
     """Keep the values of a run; where nothing can be written they are taken again another time."""
     with suppress(OSError, MissingResult):
         content = Kept(code(), store.state(key), dict(sorted(values.items())))
+        raw = msgspec.json.encode(content)
+        file = msgspec.json.encode(_File(hashlib.sha256(raw).hexdigest(), msgspec.Raw(raw)))
+        if len(file) > FILES_BYTES_MAX:
+            return
         path = _file(store, key)
         regular.make(path.parent, below=store.root)
-        raw = msgspec.json.encode(content)
-        file = _File(hashlib.sha256(raw).hexdigest(), msgspec.Raw(raw))
-        staging.replace(path, msgspec.json.encode(file), lasting=False)
+        staging.replace(path, file, lasting=False)
 
 
 def damaged(store: Store) -> Iterator[str]:
@@ -119,7 +122,7 @@ def damaged(store: Store) -> Iterator[str]:
 
 def _read(store: Store, path: Path) -> Kept:
     """Return what a file holds; raises OSError, ValueError and RecursionError."""
-    file = _READ_FILE(regular.read(path, _BYTES_MAX, below=store.root))
+    file = _READ_FILE(regular.read(path, FILES_BYTES_MAX, below=store.root))
     if hashlib.sha256(file.kept).hexdigest() != file.sha256:
         raise ValueError("it does not match its digest")
     return _READ(file.kept)

@@ -22,9 +22,9 @@ FILES_FILE: Final = "files.json"
 TABLE_SUFFIX: Final = ".parquet"
 
 RUN_BYTES_MAX: Final = 250_000_000
-"""Of `run.json`; 100,000 flows take 134 MB."""
+"""Of `run.json`; 100,000 flows with hosts of their own take 199 MB."""
 FILES_BYTES_MAX: Final = 1_000_000
-"""Of `files.json`."""
+"""Of `files.json`, and of what is kept of a result elsewhere (`quantities.kept`)."""
 TABLE_BYTES_MAX: Final = 1_000_000_000
 """Of a table; SQLite holds no larger ones."""
 RESULT_BYTES_MAX: Final = 4_000_000_000
