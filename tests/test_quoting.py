@@ -13,11 +13,14 @@ import pytest
 import dumbbell
 from calling import Command, caller
 from dumbbell import kinds
+from dumbbell.plan.tests import Test
+from dumbbell.report import run_pages
 from dumbbell.running.store import Store
 from dumbbell.serve.site import Site
 from dumbbell.shell import quoted
 from dumbbell.study.model import Study
 
+ROOT = Path(dumbbell.__file__).parent
 NAMES = ["a b", "it's", 'say "x"', "$(touch ran)", "`touch ran`", "x;touch ran", "a\nb", "-n", "*"]
 
 STUDY = """
@@ -54,9 +57,25 @@ def test_a_shell_takes_a_quoted_word_as_it_is(tmp_path: Path, name: str) -> None
 
 
 def test_nothing_else_quotes() -> None:
-    root = Path(dumbbell.__file__).parent
-    assert [file.name for file in root.rglob("*.py") if "shlex.quote" in file.read_text()] == [
-        "shell.py"
+    """Not even scripts of pages: what they show of a command comes quoted."""
+    quoting = {"py": r"shlex\.(quote|join)", "js": r"""'"'"'|function quoted"""}
+    found = {
+        file.name
+        for kind, words in quoting.items()
+        for file in ROOT.rglob(f"*.{kind}")
+        if re.search(words, file.read_text())
+    }
+    assert found == {"shell.py"}
+
+
+@pytest.mark.parametrize("value", NAMES)
+def test_the_page_of_a_run_names_its_grid_point_as_a_shell_takes_it(value: str) -> None:
+    test = Test.model_construct(name="t", title="T", axes={"one": ("1",), "of": (value, "2")})
+    (_, one), (_, of) = run_pages.options_of(test)
+    assert [option for _, option in one] == [""]
+    assert [shlex.split(option) for _, option in of] == [
+        ["--where", f"of={value}"],
+        ["--where", "of=2"],
     ]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-import shlex
+
+from dumbbell.shell import joined
 
 
 def install(extra: str) -> str:
@@ -14,4 +15,4 @@ def install(extra: str) -> str:
     """
     marker = re.compile(rf";.*extra\s*==\s*['\"]{extra}['\"]")
     wanted = [each for each in importlib.metadata.requires("dumbbell") or () if marker.search(each)]
-    return shlex.join(["pip", "install", *(each.partition(";")[0].strip() for each in wanted)])
+    return joined(["pip", "install", *(each.partition(";")[0].strip() for each in wanted)])

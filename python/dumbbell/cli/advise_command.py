@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from dumbbell.cli.output import print_json, print_table, print_words, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
 from dumbbell.errors import refusing
+from dumbbell.shell import joined
 
 if TYPE_CHECKING:
     from dumbbell.advise import Advice
@@ -78,7 +78,7 @@ def advise(
 
         advice = consent.asking(advised, large=large)
     with refusing("write it", figure):
-        advice_page.write(advice, figure, shlex.join(["dumbbell", *sys.argv[1:]]))
+        advice_page.write(advice, figure, joined(["dumbbell", *sys.argv[1:]]))
     if as_json:
         print_json(advice.as_dict())
     else:

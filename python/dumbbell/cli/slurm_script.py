@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dumbbell.shell import quoted
+from dumbbell.shell import joined, quoted
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
@@ -43,7 +42,7 @@ def script(parts: int, results: Path, campaign: Campaign, arguments: Sequence[st
         runs=len(campaign.ordered),
         parts=parts,
         results=quoted(f"{results}-of-{campaign.study.name}"),
-        command=shlex.join(["dumbbell", *_without_own(arguments)]),
+        command=joined(["dumbbell", *_without_own(arguments)]),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, 
 from dumbbell.cli.tables import plain, table
 from dumbbell.errors import refusing
 from dumbbell.running.choices import EngineName
+from dumbbell.shell import joined
 
 if TYPE_CHECKING:
     from dumbbell.running.executor import Progress
@@ -131,7 +131,7 @@ def tune(
         say.print(f"{best} The same command goes on, and writes the page.", soft_wrap=True)
         raise typer.Exit(130)
     with refusing("write it", output):
-        written = page.write(tuned, output, shlex.join(["dumbbell", *sys.argv[1:]]))
+        written = page.write(tuned, output, joined(["dumbbell", *sys.argv[1:]]))
     if as_json:
         print_json(tuned.as_dict())
     else:

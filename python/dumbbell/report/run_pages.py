@@ -22,6 +22,7 @@ from dumbbell.report.columns import columns
 from dumbbell.report.pages import Pages, Place, fragment
 from dumbbell.results import Listed, Results, State
 from dumbbell.running import engines
+from dumbbell.shell import quoted
 
 FOLDER: Final = "runs"
 RUN_PAGE: Final = "run.html"
@@ -87,8 +88,8 @@ def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[s
         "study": results.study.name,
         "command": command(results, test),
         "axes": [
-            {"name": axis, "values": [[value, label_of(value)] for value in values]}
-            for axis, values in test.axes.items()
+            {"name": axis, "values": [[value, label_of(value), where] for value, where in found]}
+            for axis, found in options_of(test)
         ],
         "quantities": [_described(results, column) for column in shown],
         "states": [str(state) for state in State],
@@ -100,7 +101,21 @@ def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[s
 def command(results: Results, test: Test) -> str:
     """Return the beginning of the command that runs grid points of a test."""
     engine = engines.option(results.engine)
-    return f"dumbbell run {results.study.called}{engine} --where test={test.name}"
+    where = quoted(f"test={test.name}")
+    return f"dumbbell run {results.study.called}{engine} --where {where}"
+
+
+def options_of(test: Test) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each axis with its values, each with what a command says of it: nothing if no other."""
+    for axis, values in test.axes.items():
+        is_chosen = len(values) > 1
+        yield (
+            axis,
+            [
+                (value, f" --where {quoted(f'{axis}={value}')}" if is_chosen else "")
+                for value in values
+            ],
+        )
 
 
 def options(plan: Plan) -> str:

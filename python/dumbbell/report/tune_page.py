@@ -16,7 +16,7 @@ def write(tuned: Tuned, folder: Path, command: str) -> Path:
     """Write the page, its figures and the preset file into a folder, and return the page."""
     pages = Pages(folder)
     pages.write_assets()
-    preset = f"{tuned.algorithm.name}.toml"
+    preset, choice = f"{tuned.algorithm.name}.toml", tuned.search.choice
     pages.write_text(preset, preset_file(tuned))
     figures = {
         "course": charts.course(tuned),
@@ -40,8 +40,7 @@ def write(tuned: Tuned, folder: Path, command: str) -> Path:
         confirmed=[words.cells(line) for line in tuned.confirmed],
         preset=preset,
         preset_text=preset_file(tuned),
-        use=quoted(f"{tuned.search.choice}@{folder / preset}"),
+        use=f"dumbbell compare {quoted(f'{choice}@{folder / preset}')} {quoted(choice)} ...",
         command=command,
-        choice=quoted(tuned.search.choice),
         figures=sorted(drawn),
     )

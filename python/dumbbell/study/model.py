@@ -35,7 +35,7 @@ from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
-from dumbbell.shell import quoted
+from dumbbell.shell import joined, quoted
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
 from dumbbell.validation import validate
 
@@ -76,7 +76,7 @@ class Header(Table):
             raise InputError(
                 "not a command of Dumbbell", value=command, valid="dumbbell simulate FILE"
             )
-        return shlex.join(words)
+        return joined(words)
 
 
 class Study(Table):

@@ -80,16 +80,8 @@ function steps(test, row) {
   at(".steps").replaceChildren(list);
 }
 
-// As a word for a shell: what is shown is copied, and values of axes are those of any study.
-function quoted(word) {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
-}
-
 function facts(test, row, run) {
-  const where = test.axes
-    .filter((axis) => axis.values.length > 1)
-    .map((axis) => ` --where ${quoted(`${axis.name}=${axis.values[row[PLACES][test.axes.indexOf(axis)]][0]}`)}`)
-    .join("");
+  const where = test.axes.map((axis, place) => axis.values[row[PLACES][place]][2]).join("");
   const entries = [
     ["Length", `${run.duration_s} s, ${run.packets.toLocaleString("en")} packets`],
     ["Seed", run.seed],
