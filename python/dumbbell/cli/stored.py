@@ -37,7 +37,11 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
     if name in known:
         return Found(Results(_study(name, folder), store, engine=engine))
     if name is None:
-        raise InputError("holds no runs", source=str(folder), valid="dumbbell simulate FILE")
+        raise InputError(
+            "holds no runs",
+            source=str(folder),
+            valid="another folder by --results, or first dumbbell simulate FILE",
+        )
     if what is None:
         raise InputError(
             "ran last, but its plan is not in the folder",
