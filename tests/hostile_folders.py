@@ -19,6 +19,7 @@ import msgspec
 import polars as pl
 
 from dumbbell.running import run_folder, thrift
+from dumbbell.scenario.resolve import canonical_json
 
 OUTSIDE: Final = "outside"
 """A folder next to the hostile ones that nothing may be written to, nor copied from."""
@@ -253,7 +254,7 @@ def put(folder: Path, run: dict[str, Any], files: dict[str, Any]) -> None:
 
 
 def _texts(content: dict[str, Any]) -> dict[str, bytes | msgspec.Raw]:
-    return {name: json.dumps(value).encode() for name, value in content.items()}
+    return {name: canonical_json(value).encode() for name, value in content.items()}
 
 
 def _parquet(table: pl.DataFrame) -> bytes:

@@ -1,18 +1,25 @@
-"""A hundred thousand short flows in one scenario: all of them are told of, within 1 GiB."""
+"""A hundred thousand short flows in one scenario: all of them are told of, within 1 GiB.
+
+Each has a sending host with a link of its own.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
+
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import Resolution
 
 FLOWS = 100_000
 MEMORY_MAX_BYTES = 2**30
 
 SCENARIO = """
 duration = "51s"
-network = { rate = "1gbit", rtt = "20ms", queue = "1bdp" }
+network = { rate = "1gbit", rtt = "20ms", queue = "1bdp", edge_rate = "100mbit" }
 arrivals = [{ algorithm = "cubic", file = "web.txt", label = "web" }]
 """
 
@@ -37,3 +44,18 @@ def test_a_hundred_thousand_flows_are_run_within_a_gibibyte(tmp_path: Path) -> N
     # One after the other every half a millisecond: seven segments in one round trip.
     assert 20 < latency_ms < 25
     assert peak_bytes < MEMORY_MAX_BYTES, f"{peak_bytes / 2**20:.0f} MiB"
+
+
+def test_a_flow_that_arrives_takes_little_until_it_runs(tmp_path: Path) -> None:
+    """As plain data it and the link of its host took 2,540 bytes, three times over."""
+    count = 5_000
+    (tmp_path / "web.txt").write_text("".join(f"{n / 2}ms 10kb\n" for n in range(count)))
+    (tmp_path / "many.toml").write_text(SCENARIO)
+    scenario = Scenario.load(tmp_path / "many.toml")
+    tracemalloc.start()
+    resolution = Resolution(scenario)
+    kept_bytes, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(resolution.drawn(scenario, scenario.seed, capture=False).json) / count > 700
+    assert kept_bytes / count < 1_000
+    assert peak_bytes / count < 2_500

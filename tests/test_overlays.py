@@ -106,8 +106,8 @@ def single(tmp_path: Path, **changes: Any) -> Results:
     store = Store(tmp_path / "results")
     store.create()
     content = experiments.of_scenario(scenario, tmp_path / "one.toml", [], ["simulate", "one.toml"])
-    study = experiments.save(content, store.root)
-    runs = study.runs(seed=3)
+    with experiments.saved(content, store.root) as study:
+        runs = study.runs(seed=3)
     assert not execute(scenarios(runs), store, SimulatorEngine(), 1).failed
     return Results(study, store, [Plan(seed=3)])
 

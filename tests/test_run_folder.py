@@ -205,6 +205,23 @@ def test_whatever_lies_there_instead_is_damage_and_replaced(
     assert files_of(store.root) == intact
 
 
+def test_neighbours_in_an_array_are_rendered_as_each_alone() -> None:
+    values = [{"b": n, "a": ["x\n", 1e-7, -0.0, {}, [], [n] * (n % 7)]} for n in range(2_000)]
+    values[1_000]["long"] = ["y" * 50_000, list(range(20_000))]
+    content = {"of": values, "z": {"deep": values}, "a": 1}
+    plain = json.dumps(content).encode()
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    in_files = json.dumps(content, sort_keys=True, indent=1).encode()
+    for text in (plain, canonical, in_files):
+        found = rewriting.texts(text)
+        assert b"".join(rewriting.CANONICAL.of(found)) == canonical
+        assert b"".join(rewriting.IN_FILES.of(found)) == in_files
+    for text in (canonical, in_files):
+        found = rewriting.texts(text)
+        assert b"".join(rewriting.CANONICAL_AGAIN.of(found)) == canonical
+        assert b"".join(rewriting.IN_FILES_AGAIN.of(found)) == in_files
+
+
 def test_a_run_is_written_and_read_again_piece_by_piece() -> None:
     """As plain data, or as a list of all pieces, it would take many times its room."""
     data = json.loads(resolved({"flow.1.count": 20}).json)

@@ -16,6 +16,7 @@ from dumbbell.campaign import Campaign
 from dumbbell.errors import InputError
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import TestFigure
+from dumbbell.plans import Plan
 from dumbbell.results import Results
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
@@ -82,11 +83,11 @@ def table(**axes: tuple[str, ...]) -> dict[str, Any]:
     ],
 )
 def test_every_sweep_is_a_study(tmp_path: Path, axes: dict[str, tuple[str, ...]]) -> None:
-    study = experiments.save(table(**axes), tmp_path)
     points = 2
     for values in axes.values():
         points *= len(values)
-    assert len(study.runs()) == 2 * points
+    with experiments.saved(table(**axes), tmp_path) as study:
+        assert len(study.runs()) == 2 * points
     assert study.figures
 
 
@@ -97,8 +98,7 @@ def results(tmp_path: Path, **axes: tuple[str, ...]) -> Results:
 def run(study: dict[str, Any], tmp_path: Path) -> Results:
     store = Store(tmp_path / "results")
     store.create()
-    saved = experiments.save(study, store.root)
-    campaign = Campaign(saved, store, SimulatorEngine())
+    campaign = Campaign.of_experiment(study, store, SimulatorEngine(), Plan())
     campaign.run(jobs=2)
     return campaign.results()
 
@@ -157,8 +157,8 @@ def test_a_heat_map_shows_what_a_study_derives(tmp_path: Path) -> None:
 
 
 def test_goodput_is_shown_against_what_leaves_the_rate_alone(tmp_path: Path) -> None:
-    study = experiments.save(table(rate=("5mbit", "10mbit")), tmp_path)
-    drawn = [figure for figure in study.figures if isinstance(figure, TestFigure)]
+    with experiments.saved(table(rate=("5mbit", "10mbit")), tmp_path) as study:
+        drawn = [figure for figure in study.figures if isinstance(figure, TestFigure)]
     shown = {name for figure in drawn for name in figure.fields().values()}
     assert "utilisation" in shown
     assert "goodput_mbit_per_s" not in shown

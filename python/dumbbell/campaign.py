@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
-from dumbbell import bounds, plans
+from dumbbell import bounds, experiments, plans
 from dumbbell.claims.evidence import Need, Verdict
 from dumbbell.claims.judging import ClaimResult
 from dumbbell.errors import InputError
@@ -54,6 +55,16 @@ class Campaign:
     plan: Plan = field(default_factory=Plan)
     where: Selection = field(default_factory=dict)
     shard: Shard | None = None
+
+    @classmethod
+    def of_experiment(
+        cls, content: Mapping[str, Any], store: Store, engine: Engine, plan: Plan
+    ) -> Campaign:
+        """Keep an experiment in the results folder, which must be in use; see `experiments`."""
+        with experiments.saved(content, store.root) as study:
+            found = cls(study, store, engine, plan)
+            _ = found.planned
+        return found
 
     @cached_property
     def planned(self) -> list[PlannedRun]:

@@ -384,8 +384,7 @@ def campaign(
     content = _content(_mixes(algorithms, flows), setting)
     store.create()
     with of_setting():
-        study = experiments.save(content, store.root)
-    return Campaign(study, store, engine, Plan.asked(runs=runs, seed=seed))
+        return Campaign.of_experiment(content, store, engine, Plan.asked(runs=runs, seed=seed))
 
 
 def compared(asked: Campaign) -> Comparison:

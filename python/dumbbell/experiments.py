@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from dumbbell import documents, regular
 from dumbbell.errors import InputError, refusing
 from dumbbell.running import staging
 from dumbbell.scenario.tables import TITLE_MAX
+from dumbbell.shell import joined
 from dumbbell.study import experiment_names, files
 from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study
@@ -79,7 +80,7 @@ def head(
             "authors": ["you"],
             "year": datetime.now(UTC).year,
             "summary": summary,
-            "command": shlex.join(["dumbbell", *command]),
+            "command": joined(["dumbbell", *command]),
         },
         "test": list(tests),
     }
@@ -116,30 +117,28 @@ def _figures(test: str) -> Iterator[dict[str, Any]]:
     yield {"name": "delays", "title": "Distribution of delays", "kind": "cdf", **common}
 
 
-def save(content: Mapping[str, Any], results: Path) -> Study:
+@contextmanager
+def saved(content: Mapping[str, Any], results: Path) -> Iterator[Study]:
     """Write an experiment into the results folder as that of a study, and read it.
 
-    The folder must be in use. What is there already is not written again, and what cannot be run
-    does not stay.
+    The folder must be in use. What is there already is not written again. What the block finds
+    that cannot be run, an InputError, does not stay.
     """
     folder = results / FOLDER / content["study"]["name"]
     file = folder / "study.toml"
     text = tomli_w.dumps(content).encode()
     documents.check_size(len(text))
     with refusing("write the experiment", folder):
-        if regular.is_file(file, below=results) and file.read_bytes() == text:
-            return Study.load(folder, results)
         is_new = not folder.exists()
-        regular.make(folder, below=results)
-        staging.replace(file, text, lasting=True)
+        if not (regular.is_file(file, below=results) and file.read_bytes() == text):
+            regular.make(folder, below=results)
+            staging.replace(file, text, lasting=True)
     try:
-        study = Study.load(folder, results)
-        study.runs(runs=1)
+        yield Study.load(folder, results)
     except InputError:
         if is_new:
             shutil.rmtree(folder)
         raise
-    return study
 
 
 def merge(source: Path, target: Path) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import tomli_w
 
-from dumbbell import experiments, kinds
+from dumbbell import kinds
 from dumbbell.campaign import Campaign
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
@@ -63,7 +63,7 @@ class Imported:
         store = Store(results)
         store.create()
         content = beside.experiment(self.measured, self.scenario, self.command)
-        return Campaign(experiments.save(content, results), store, SimulatorEngine(), plan)
+        return Campaign.of_experiment(content, store, SimulatorEngine(), plan)
 
     def show(self) -> None:
         """Print what was measured and what is fitted."""

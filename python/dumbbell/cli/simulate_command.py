@@ -129,7 +129,7 @@ def simulate(
         written.check(tables)
     check_count(perturb or 0)
     read = simulated.read(scenario, changes or [], duration)
-    first = read.scenario.seed if seed is None else seed
+    first = read.seed if seed is None else seed
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
     capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
     asked = read.campaign(results, engine, Plan.asked(seed=first, runs=runs))

@@ -33,6 +33,7 @@ from dumbbell.running.store import Store
 from dumbbell.scenario import changes as altering
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.units import format_time, parse_time
 
 _MUCH_BYTES: Final = 50e6
@@ -41,11 +42,11 @@ _MUCH_BYTES: Final = 50e6
 
 @dataclass(frozen=True)
 class Read:
-    """A scenario file with the changes of the command line."""
+    """A scenario file with the changes of the command line; it has been checked."""
 
     file: Path
     table: dict[str, Any]
-    scenario: Scenario
+    seed: int
     changes: tuple[str, ...]
     command: tuple[str, ...]
 
@@ -55,8 +56,12 @@ class Read:
         store.create()
         content = experiments.of_scenario(self.table, self.file, self.changes, self.command)
         with placed(source=str(self.file)):
-            study = experiments.save(content, results)
-        return Campaign(study, store, engines.named(engine), plan)
+            return Campaign.of_experiment(content, store, engines.named(engine), plan)
+
+    def captured(self, seed: int) -> ResolvedScenario:
+        """Return the run that keeps all packets."""
+        scenario = Scenario.parse(self.table, str(self.file))
+        return scenario.resolve(seed=seed, capture=True)
 
 
 def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
@@ -75,7 +80,7 @@ def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
         raise altering.blamed(error, asked) from None
     options = [word for text in changes for word in (altering.OPTION, text)]
     options += [] if duration is None else ["--duration", duration]
-    return Read(file, content, found, tuple(said), ("simulate", str(file), *options))
+    return Read(file, content, found.seed, tuple(said), ("simulate", str(file), *options))
 
 
 @dataclass(frozen=True)
@@ -98,8 +103,7 @@ class Wanted:
 class Capture:
     """The packets of a run that are wanted, and the files for them, which can be written."""
 
-    read: Read
-    seed: int
+    resolved: ResolvedScenario
     files: tuple[Path, Path]
     excerpt: Excerpt
 
@@ -107,7 +111,8 @@ class Capture:
     def prepared(cls, name: Path, read: Read, seed: int, wanted: Wanted) -> Capture:
         """Refuse what cannot be captured, and say how much it will be, before anything runs."""
         files = captures.paths(name)
-        scenario = read.scenario.resolve(seed=seed, capture=True).scenario
+        resolved = read.captured(seed)
+        scenario = resolved.scenario
         excerpt = Excerpt.of(scenario, wanted.flows, *wanted.window_ns())
         captures.check_size(scenario)
         size = captures.expected_bytes(scenario, excerpt)
@@ -117,13 +122,12 @@ class Capture:
             f"{advice if excerpt.is_whole and size > _MUCH_BYTES else ''}",
             soft_wrap=True,
         )
-        return cls(read, seed, files, excerpt)
+        return cls(resolved, files, excerpt)
 
     def write(self, asked: Campaign) -> None:
         """Run it, write the packets, and keep the result: it is that of the run without them."""
-        resolved = self.read.scenario.resolve(seed=self.seed, capture=True)
         with progress.steps("simulating", say):
-            run = api.simulate(resolved)
+            run = api.simulate(self.resolved)
         for file, content in zip(self.files, run.captures or (), strict=True):
             with refusing("write it", file):
                 file.write_bytes(self.excerpt.bytes_of(content))

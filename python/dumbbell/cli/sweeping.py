@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import typer
 
-from dumbbell import experiments, sweeps
+from dumbbell import sweeps
 from dumbbell.campaign import Campaign
 from dumbbell.cli import campaign, pages
 from dumbbell.cli.output import Form, print_csv, print_table
@@ -41,9 +41,9 @@ def sweep(
     content = sweeps.sweep(algorithms, axes, duration=duration, stack=stack, runs=runs)
     store = Store(how.results)
     store.create()
+    engine = engines.named(how.engine)
     with of_setting():
-        study = experiments.save(content, store.root)
-    asked = Campaign(study, store, engines.named(how.engine), Plan.asked(seed=seed))
+        asked = Campaign.of_experiment(content, store, engine, Plan.asked(seed=seed))
     outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large)
     _show(asked.results(), how.form)
     pages.tell(asked, how.report)

@@ -241,7 +241,7 @@ def held(store: Store, keys: Iterable[str]) -> Extent:
             found = store.described(key)
             if not validity.reasons(found.summary):
                 size_bytes = store.size_bytes(key)
-                total += Extent.of(found.scenario, found.summary, size_bytes)
+                total += Extent.of(found.scenario.duration_ns, found.summary, size_bytes)
     return total
 
 

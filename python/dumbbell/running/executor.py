@@ -223,7 +223,7 @@ class _Owner:
             return _Wanted(scenario)
         failures.forget(self._store, scenario.key)
         size_bytes = self._store.size_bytes(scenario.key)
-        held = Extent.of(found.scenario, found.summary, size_bytes)
+        held = Extent.of(found.scenario.duration_ns, found.summary, size_bytes)
         return _Finished(
             scenario, Fate.REUSED, held=held, doubts=doubts.of(found.scenario, found.summary)
         )
@@ -232,6 +232,7 @@ class _Owner:
         """Put into the store what has come back, if it is what was asked for."""
         wanted = self._out.pop(future)
         scenario, warning = wanted.scenario, wanted.warning
+        scenario.forget()  # what has come back has it again
         brought, kept = received(_answer(future), scenario)
         if kept is None:
             error = brought.error or EngineError("the run came back empty")
@@ -249,7 +250,9 @@ class _Owner:
             scenario,
             Fate.INVALID if invalid else Fate.DONE,
             brought.ran,
-            NOTHING if invalid else Extent.of(run.scenario, run.summary, result.size_bytes()),
+            NOTHING
+            if invalid
+            else Extent.of(run.scenario.duration_ns, run.summary, result.size_bytes()),
             brought.seconds,
             invalid,
             () if invalid else doubts.of(run.scenario, run.summary),

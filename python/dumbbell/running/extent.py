@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.units import NS_PER_S
 
@@ -32,10 +31,9 @@ class Extent:
     size_bytes: int = 0
 
     @classmethod
-    def of(cls, scenario: Scenario, summary: Summary, size_bytes: int) -> Extent:
-        """Return that of one result."""
-        simulated_s = scenario.duration_ns / NS_PER_S
-        return cls(1, simulated_s, summary.packets, size_bytes)
+    def of(cls, duration_ns: int, summary: Summary, size_bytes: int) -> Extent:
+        """Return that of one result, whose scenario is so long."""
+        return cls(1, duration_ns / NS_PER_S, summary.packets, size_bytes)
 
     def __add__(self, other: Extent) -> Extent:
         return Extent(

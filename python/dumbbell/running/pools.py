@@ -37,7 +37,7 @@ class Running:
     def share(self) -> float | None:
         """How much of its time it has simulated; None: nobody knows."""
         reached_ns = 0 if self.token is None else self.token.reached_ns
-        return min(1.0, reached_ns / self.scenario.scenario.duration_ns) if reached_ns else None
+        return min(1.0, reached_ns / self.scenario.duration_ns) if reached_ns else None
 
 
 class Pool(Protocol):

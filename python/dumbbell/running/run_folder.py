@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.contract.reading import read_scenario, read_summary
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.errors import DamagedResult, InputError
@@ -38,7 +40,7 @@ from dumbbell.running.result_files import (
     checked_max,
 )
 from dumbbell.scenario import facts
-from dumbbell.scenario.resolve import ResolvedScenario, identities
+from dumbbell.scenario.resolve import ResolvedScenario, identities, key_of
 
 _OF_US: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """What keeps this process from reading any file says nothing of one result."""
@@ -77,6 +79,13 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     digest: str
 
 
+class _Parts(RunFile, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same, with the parts not read yet that may be large."""
+
+    scenario: msgspec.Raw  # type: ignore[assignment]
+    summary: msgspec.Raw  # type: ignore[assignment]
+
+
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Size and digest of a file."""
 
@@ -91,7 +100,7 @@ class FilesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: Mapping[str, File]
 
 
-_TYPED: Final = msgspec.json.Decoder(RunFile).decode
+_PARTS: Final = msgspec.json.Decoder(_Parts).decode
 _FILES: Final = msgspec.json.Decoder(FilesFile).decode
 """Made here because of threads; see `contract.reading`."""
 
@@ -120,7 +129,11 @@ def encoded(scenario: ResolvedScenario, output: Output) -> Iterator[tuple[str, b
 
 
 def _texts(**values: Any) -> dict[str, bytes | msgspec.Raw]:
-    return {name: msgspec.json.encode(value) for name, value in values.items()}
+    """Return values as canonical JSON."""
+    return {
+        name: _joined(rewriting.CANONICAL.of_value(msgspec.json.encode(value)))
+        for name, value in values.items()
+    }
 
 
 def table_files(run: RunFile) -> dict[str, str]:
@@ -141,7 +154,7 @@ def described(place: ResultFiles, *, is_wanted: bool = False) -> RunFile:
 
 def _described(place: ResultFiles, content: bytes, *, is_wanted: bool) -> RunFile:
     # What is of another shape ends here, before it can take memory.
-    typed = _TYPED(content)
+    typed = _typed(content)
     run = _as_written(place, RUN_FILE, content)
     if typed.digest != _digest(run):
         raise damaged(place, f"{RUN_FILE} does not match its digest")
@@ -154,16 +167,24 @@ def _described(place: ResultFiles, content: bytes, *, is_wanted: bool) -> RunFil
     return typed
 
 
+def _typed(content: bytes) -> RunFile:
+    """Read `run.json`; raises msgspec.ValidationError."""
+    parts = _PARTS(content)
+    read = {name: getattr(parts, name) for name in RunFile.__struct_fields__}
+    large = {"scenario": read_scenario(parts.scenario), "summary": read_summary(parts.summary)}
+    return RunFile(**{**read, **large})
+
+
 def _key(run: RunFile, scenario: bytes | msgspec.Raw) -> str | None:
     """Return the key of what was run; None if that is nothing that could be run today."""
     if run.schema != catalogue.schema().version:
         return None
-    text = _joined(rewriting.CANONICAL.of(rewriting.texts(scenario))).decode()
     names, sources = facts.algorithms(run.scenario), run.scenario.sources
     try:
-        return ResolvedScenario.keyed(text, identities(names, sources), run.engine).key
+        found = identities(names, sources)
     except InputError:
         return None
+    return key_of(rewriting.CANONICAL_AGAIN.of_value(scenario), found, run.engine)
 
 
 def verified(place: ResultFiles, *, contents: bool = False, is_wanted: bool = False) -> RunFile:
@@ -296,7 +317,7 @@ def _as_written(place: ResultFiles, name: str, content: bytes) -> rewriting.Text
     """Return the values of one of the two descriptions if it is written as we write it."""
     found = rewriting.texts(content)
     whole, at = memoryview(content), 0
-    for piece in _file_pieces(found):
+    for piece in itertools.chain(rewriting.IN_FILES.of(found), [b"\n"]):
         if whole[at : at + len(piece)] != piece:
             break
         at += len(piece)
@@ -307,12 +328,7 @@ def _as_written(place: ResultFiles, name: str, content: bytes) -> rewriting.Text
 
 
 def _as_file(texts: rewriting.Texts) -> bytes:
-    return _joined(_file_pieces(texts))
-
-
-def _file_pieces(texts: rewriting.Texts) -> Iterator[bytes]:
-    yield from rewriting.IN_FILES.of(texts)
-    yield b"\n"
+    return _joined(itertools.chain(rewriting.IN_FILES_AGAIN.of(texts), [b"\n"]))
 
 
 def _joined(pieces: Iterator[bytes]) -> bytes:
@@ -322,8 +338,10 @@ def _joined(pieces: Iterator[bytes]) -> bytes:
 
 
 def _digest(run: rewriting.Texts) -> str:
+    """Return the digest of values that are in one of our forms."""
     digest = hashlib.sha256()
-    for piece in rewriting.CANONICAL.of({name: run[name] for name in run if name != "digest"}):
+    texts = {name: run[name] for name in run if name != "digest"}
+    for piece in rewriting.CANONICAL_AGAIN.of(texts):
         digest.update(piece)
     return digest.hexdigest()
 

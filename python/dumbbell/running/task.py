@@ -86,9 +86,10 @@ def bring(task: Task, cancel: CancelToken | None = None) -> Brought:
     files: dict[str, bytes] = {}
     try:
         for output in validity.attempts(task.engine, task.scenario, cancel, task.retries):
+            duration_ns = task.scenario.duration_ns
+            task.scenario.forget()  # encoding takes as much again
             files = dict(run_folder.encoded(task.scenario, output))
-            size_bytes = sum(map(len, files.values()))
-            ran += Extent.of(task.scenario.scenario, output.summary, size_bytes)
+            ran += Extent.of(duration_ns, output.summary, sum(map(len, files.values())))
     except Cancelled:
         raise
     except Exception as error:  # the others go on, whatever went wrong here

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -68,16 +68,14 @@ def jitter_ns(wires: Sequence[Wire], host: Host) -> int:
     return 0 if slowest is None else min(PACKET_BITS * NS_PER_S // slowest, JITTER_NS_MAX)
 
 
-def clocked(links: Sequence[dict[str, Any]], hosts: Hosts, seed: int) -> list[dict[str, Any]]:
-    """Return links in base units, the rates of interfaces as their hosts' clocks have them."""
+def clocked(links: Iterable[dict[str, Any]], hosts: Hosts, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield links in base units, the rates of interfaces as their hosts' clocks have them."""
     ppm = CLOCK_PPM if hosts.clock_ppm is None else hosts.clock_ppm
     most = round(ppm * 1000)
-    found = []
     for link in links:
-        rate = link["rate"]
-        if link["interface"]:
-            assert hosts.edge_rate is not None, "an interface has a rate"
-            off = draws.integer(2 * most + 1, "clock", seed, link["name"]) - most
-            rate = {"constant": max(1, hosts.edge_rate * (_PPB + off) // _PPB)}
-        found.append({**link, "rate": rate})
-    return found
+        if not link["interface"]:
+            yield link
+            continue
+        assert hosts.edge_rate is not None, "an interface has a rate"
+        off = draws.integer(2 * most + 1, "clock", seed, link["name"]) - most
+        yield {**link, "rate": {"constant": max(1, hosts.edge_rate * (_PPB + off) // _PPB)}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,18 +64,22 @@ class ResolvedScenario:
     @classmethod
     def keyed(cls, text: str, identities: str, engine: str) -> ResolvedScenario:
         """Complete canonical JSON by its key."""
-        # Piece by piece, as the text of many thousands of flows need not be there once more.
-        digest = hashlib.sha256(f'{{"algorithms":{identities},"engine":{_name(engine)}'.encode())
-        digest.update(b',"scenario":')
-        for begin in range(0, len(text), _PIECE):
-            digest.update(text[begin : begin + _PIECE].encode())
-        digest.update(f',"schema":{_name(catalogue.schema().version)}}}'.encode())
-        return cls(text, identities, engine, digest.hexdigest())
+        pieces = (text[begin : begin + _PIECE].encode() for begin in range(0, len(text), _PIECE))
+        return cls(text, identities, engine, key_of(pieces, identities, engine))
 
     @functools.cached_property
     def scenario(self) -> Contract:
         """The scenario as it is read from here on: typed, decoded when it is first asked for."""
         return read_scenario(self.json)
+
+    @functools.cached_property
+    def duration_ns(self) -> int:
+        """Length of the run, which is asked for while it goes on."""
+        return self.scenario.duration_ns
+
+    def forget(self) -> None:
+        """Drop what was decoded, until it is asked for again: 100,000 flows take 160 MB."""
+        self.__dict__.pop("scenario", None)
 
     def on(self, engine: str) -> ResolvedScenario:
         """Return the same scenario for the engine of this identity: its result is another one."""
@@ -112,6 +116,19 @@ def identities(names: Iterable[str], sources: Mapping[str, str]) -> str:
     """Return the identities of algorithms by name, as canonical JSON."""
     found = {name: catalogue.described(name, sources.get(name)).identity for name in names}
     return canonical_json(found)
+
+
+def key_of(scenario: Iterable[bytes], identities: str, engine: str) -> str:
+    """Return the key of a scenario whose canonical JSON comes in pieces.
+
+    The text of many thousands of flows need not be there once more.
+    """
+    digest = hashlib.sha256(f'{{"algorithms":{identities},"engine":{_name(engine)}'.encode())
+    digest.update(b',"scenario":')
+    for piece in scenario:
+        digest.update(piece)
+    digest.update(f',"schema":{_name(catalogue.schema().version)}}}'.encode())
+    return digest.hexdigest()
 
 
 def _algorithms(flows: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -187,26 +204,40 @@ class Resolution:
 
 
 class _Network:
-    """Links and flows in base units; `seed` draws the flows."""
+    """Links and flows in base units; `seed` draws the flows.
+
+    As JSON, what is drawn again for another seed: as plain data, 100,000 flows and their access
+    links would take several times that. Everything else stays plain, to be changed for a seed.
+    """
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
         links, flows = resolve_network(scenario, seed)
-        self.links: Sequence[dict[str, Any]] = clocked(links, scenario.network, seed)
-        self.flows: Sequence[dict[str, Any]] = flows
-        self.algorithms = _algorithms(flows)
-        self._is_drawn_again = bool(scenario.arrivals)
-        sampled_links = sum(link["sampled"] for link in links)
-        sampled_flows = sum(flow["sampled"] for flow in flows)
-        _check_samples(scenario, sampled_links + sampled_flows)
-        _check_delays(scenario, sampled_links * (sampled_flows + 1))
+        self.algorithms: set[str] = set()
+        self._sampled_links = self._sampled_flows = 0
+        links = self._counted_links(clocked(links, scenario.network, seed))
+        flows = self._counted_flows(flows)
+        if scenario.arrivals:
+            self.texts = {"links": _array(links), "flows": _array(flows)}
+        else:
+            self.links, self.flows = list(links), list(flows)
+        _check_samples(scenario, self._sampled_links + self._sampled_flows)
+        _check_delays(scenario, self._sampled_links * (self._sampled_flows + 1))
+
+    def _counted_links(self, links: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for link in links:
+            self._sampled_links += link["sampled"]
+            yield link
+
+    def _counted_flows(self, flows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for flow in flows:
+            self._sampled_flows += flow["sampled"]
+            self.algorithms |= _algorithms([flow])
+            yield flow
 
     @functools.cached_property
     def texts(self) -> Mapping[str, str]:
-        """Both as JSON; what is drawn again for another seed is dropped for that."""
-        texts = {"links": _array(self.links), "flows": _array(self.flows)}
-        if self._is_drawn_again:
-            self.links = self.flows = ()
-        return texts
+        """Both as JSON."""
+        return {"links": _array(self.links), "flows": _array(self.flows)}
 
 
 def _check_samples(scenario: Scenario, sampled: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dumbbell.errors import InputError, placed
@@ -24,7 +24,7 @@ IDLE: Final = Impairments()
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One direction of a link, as the file describes it.
+    """One direction of a link, as the file describes it; those that differ in name are alike.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Wire:
         Whether it is the interface of a sending host.
     """
 
-    name: str
+    name: str = field(compare=False)
     key: str
     rate: AnyRate = None
     delay: AnyDelay = 0
@@ -97,7 +97,7 @@ class LinkResolver:
     def resolve(self, wire: Wire, passing: Mapping[str, int]) -> dict[str, Any]:
         """Return a link in base units; `passing` numbers the flows whose data passes, by label."""
         losses = [_loss(loss, passing) for _, loss in wire.losses if _hits(loss, passing)]
-        return {"name": wire.name, "loss": losses, **self._alike(replace(wire, name=""))}
+        return {"name": wire.name, "loss": losses, **self._alike(wire)}
 
 
 def _alike(wire: Wire, common: Common) -> dict[str, Any]:

@@ -55,8 +55,12 @@ class Routed:
 
 def resolve_network(
     scenario: Scenario, seed: int
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the links and the flows of a scenario in base units; `seed` draws the flows."""
+) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]]:
+    """Return the links and the flows of a scenario in base units; `seed` draws the flows.
+
+    Each is made when it is asked for, as there may be 100,000 of both. Links come first: what is
+    wrong with them is found as they are made.
+    """
     topology = _topology(scenario.network)
     _check_keys(scenario)
     _check_classes(scenario, topology.wires)
@@ -69,19 +73,16 @@ def resolve_network(
     routed = list(_routed(found, paths, access, scenario.network.host_delay))
     for flow in routed:
         _check_route(flow, wires)
-    links = _links(scenario, wires, routed)
+    return _links(scenario, wires, routed), _flows(scenario, routed)
+
+
+def _flows(scenario: Scenario, routed: Sequence[Routed]) -> Iterator[dict[str, Any]]:
     # Of thousands of flows most go the same ways, and are alike.
     route = functools.cache(_route)
     resolver = FlowResolver(scenario)
-    flows = [
-        {
-            **resolver.resolve(flow.source),
-            "forward": route(flow.forward),
-            "reverse": route(flow.reverse),
-        }
-        for flow in routed
-    ]
-    return links, flows
+    for flow in routed:
+        ways = {"forward": route(flow.forward), "reverse": route(flow.reverse)}
+        yield {**resolver.resolve(flow.source), **ways}
 
 
 def _topology(network: AnyNetwork) -> Topology:
@@ -173,15 +174,16 @@ def _routed(
     found: Sequence[Source], paths: Sequence[Path], access: Access, host_delay_ns: int
 ) -> Iterator[Routed]:
     """Put the access links before, and those of receivers after the shared ones."""
+    between_hosts = functools.cache(functools.partial(_between_hosts, host_delay_ns=host_delay_ns))
     for source, path, edge, receiver in zip(
         found, paths, access.edges, access.receivers, strict=True
     ):
-        way = _between_hosts(path.data, host_delay_ns)
+        way = between_hosts(path.data)
         if edge is not None:
             way = Way((Hop(edge), *way.hops), way.delay_ns)
         if receiver is not None:
             way = Way((*way.hops, Hop(receiver, way.delay_ns)))
-        yield Routed(source, way, _between_hosts(path.back, host_delay_ns))
+        yield Routed(source, way, between_hosts(path.back))
 
 
 def _between_hosts(way: Way, host_delay_ns: int) -> Way:
@@ -217,7 +219,7 @@ def _check_route(flow: Routed, wires: Sequence[Wire]) -> None:
 
 def _links(
     scenario: Scenario, wires: Sequence[Wire], routed: Sequence[Routed]
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     passing: list[dict[str, int]] = [{} for _ in wires]
     for number, flow in enumerate(routed):
         for hop in flow.forward.hops:
@@ -225,7 +227,7 @@ def _links(
     _check_drops(wires, passing, [flow.source.label for flow in routed])
     classes = [flow.source.traffic.class_ for flow in routed]
     resolver = LinkResolver(_common(scenario, classes))
-    return [resolver.resolve(wire, flows) for wire, flows in zip(wires, passing, strict=True)]
+    yield from map(resolver.resolve, wires, passing)
 
 
 def _common(scenario: Scenario, classes: FlowClasses) -> Common:
