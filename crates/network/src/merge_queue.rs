@@ -1,4 +1,4 @@
-//! Packets that wait for their turn, in order of time.
+//! Packets that wait to be merged, in order of time.
 
 use std::collections::BTreeMap;
 
@@ -93,9 +93,19 @@ impl MergeQueue {
     /// Takes the next packet, if one waits.
     #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
-        let arrival = self.first()?;
-        self.skip();
+        if !self.between.packets.is_empty() {
+            return self.pop_of_both();
+        }
+        let arrival = self.arrivals.pop()?;
+        self.next = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.time);
         Some(arrival)
+    }
+
+    #[cold]
+    fn pop_of_both(&mut self) -> Option<Arrival> {
+        let arrival = self.first();
+        self.skip_of_both();
+        arrival
     }
 
     /// Adds an arrival; gives whether it is the next. At equal times the lower `rank` goes first,

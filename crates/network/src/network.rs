@@ -1,7 +1,7 @@
 //! Links joined by routes: packets go in at a host and come out at another.
 //!
 //! Links that decide on arrival say at once when a packet will be at their far end, so a packet
-//! is taken through link after link in one go, as long as each link hears of its arrivals in order
+//! is taken through link after link in one go, as long as each link gets its arrivals in order
 //! of time (see [`crate::routing`]). Elsewhere packets wait in merge queues, whose heads compete
 //! with the hosts' timers and with schedulers for being the next event.
 //!
@@ -47,11 +47,11 @@ pub enum Outcome {
 /// What happens next in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A packet reaches a host whose turn it is.
-    Heard(Arrival),
-    /// Data reaches a receiver that hears at once.
+    /// A packet reaches a host.
+    Arrival(Arrival),
+    /// Data reaches a receiver that takes it at once.
     Data(Arrival),
-    /// Something else happened that hosts must hear of before anything else reaches them.
+    /// Something else happened that hosts must know before anything else reaches them.
     Outcome(Outcome),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
@@ -64,7 +64,7 @@ pub enum Event {
 /// The hosts of a group, as far as the network is concerned.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// How much later than what it hears its turn is.
+    /// How much later than an arrival its event is.
     shift: Span,
     /// When its earliest timer is due.
     timer: Time,
@@ -79,7 +79,7 @@ pub struct Network {
     stride: usize,
     plans: Vec<GroupPlan>,
     groups: Vec<Group>,
-    /// What each group is to hear, then what is to enter links.
+    /// What is to reach the hosts of each group, then what is to enter links.
     queues: Vec<MergeQueue>,
     /// The links of the latter.
     merged: Vec<LinkId>,
@@ -87,7 +87,7 @@ pub struct Network {
     scheduled: Vec<LinkId>,
     /// Of each link that must be asked, its place among the events.
     service_of: Vec<u32>,
-    /// Turns of the queues, then of those links.
+    /// Times of the queues, then of those links.
     events: EventQueue,
     /// Of each link, whether it reports what departs.
     reports: Vec<bool>,
@@ -224,11 +224,11 @@ impl Network {
         if let Some(outcome) = self.outcomes.pop_front() {
             return Event::Outcome(outcome);
         }
-        let (turn, source) = self.events.earliest();
+        let (time, source) = self.events.earliest();
         if source < self.groups.len() {
-            return self.group_acts(source, turn);
+            return self.group_acts(source, time);
         }
-        match self.move_on(turn, source) {
+        match self.move_on(time, source) {
             Outcome::UnderWay | Outcome::Several => Event::Forwarded,
             Outcome::Delivered(arrival) => Event::Data(arrival),
             outcome => Event::Outcome(outcome),
@@ -236,22 +236,22 @@ impl Network {
     }
 
     #[inline]
-    fn group_acts(&mut self, group: GroupId, turn: Time) -> Event {
-        if turn == Time::NEVER {
+    fn group_acts(&mut self, group: GroupId, time: Time) -> Event {
+        if time == Time::NEVER {
             return Event::End;
         }
         let timer = self.groups[group].timer;
         if timer < self.queues[group].next_time() {
             return Event::Timer(group, timer);
         }
-        let arrival = self.queues[group].pop().expect("what its turn is for");
+        let arrival = self.queues[group].pop().expect("what its event is for");
         self.plan_group(group);
-        Event::Heard(arrival)
+        Event::Arrival(arrival)
     }
 
     /// Lets a packet go on that waited before a link or in one.
     #[inline]
-    fn move_on(&mut self, turn: Time, source: usize) -> Outcome {
+    fn move_on(&mut self, now: Time, source: usize) -> Outcome {
         match self.queues.get_mut(source) {
             Some(queue) => {
                 let Some(Arrival { time, packet }) = queue.pop() else { return Outcome::UnderWay };
@@ -260,34 +260,34 @@ impl Network {
                 let link = self.merged[source - self.groups.len()];
                 self.enter(time, packet, link)
             }
-            None => self.serve(turn, self.scheduled[source - self.queues.len()]),
+            None => self.serve(now, self.scheduled[source - self.queues.len()]),
         }
     }
 
-    /// The group whose turn it is and what it hears next, if it does.
+    /// The group whose event is the next and what reaches its hosts then, if anything does.
     #[inline]
     #[must_use]
-    pub fn next_heard(&self) -> Option<(GroupId, Packet)> {
+    pub fn next_arrival(&self) -> Option<(GroupId, Packet)> {
         let group = self.events.earliest().1;
         let packet = self.queues.get(group)?.first()?.packet;
         self.is_group(group).then_some((group, packet))
     }
 
-    /// Until when, by the time of the group whose turn it is, nothing else happens before what
-    /// it hears.
+    /// Until when, by the time of the group whose event is the next, nothing else happens before
+    /// what reaches its hosts.
     #[inline]
     #[must_use]
     pub fn undisputed(&self, group: GroupId) -> Time {
         let Group { shift, timer } = self.groups[group];
-        let (turn, rival) = self.events.earliest_beside(group);
-        let undisputed = match turn {
+        let (rivals, rival) = self.events.earliest_beside(group);
+        let undisputed = match rivals {
             Time::NEVER => Time::NEVER,
-            turn => Time(turn.0 - shift.0 - u64::from(rival < group)),
+            time => Time(time.0 - shift.0 - u64::from(rival < group)),
         };
         undisputed.min(timer).min(self.end)
     }
 
-    /// A train ends that the group had the turn of.
+    /// A train of the group ends.
     #[inline]
     pub fn end_train(&mut self, group: GroupId) {
         self.plan_group(group);
@@ -386,7 +386,7 @@ impl Network {
                     return self.onward(time, packet, link, passage);
                 }
                 let again = general.join_again(time, packet);
-                // Before all else: a host that hears that the last of a packet is lost forgets it.
+                // Before all else: a host that knows that the last of a packet is lost forgets it.
                 self.outcomes.push_back(Outcome::Duplicated(packet));
                 for passage in [passage, again] {
                     let outcome = self.onward(time, packet, link, passage);
@@ -423,8 +423,8 @@ impl Network {
     fn plan_group(&mut self, group: GroupId) {
         let Group { shift, timer } = self.groups[group];
         let next = self.queues[group].next_time().min(timer);
-        let turn = if next > self.end { Time::NEVER } else { next + shift };
-        self.events.set(group, turn);
+        let event = if next > self.end { Time::NEVER } else { next + shift };
+        self.events.set(group, event);
     }
 
     #[cold]

@@ -42,8 +42,8 @@ impl Occupancy {
         self.book(1, wire_bytes, waited);
     }
 
-    /// Adds a packet that has been sent at `time`, of several that [`Self::book`] must be told
-    /// of.
+    /// Adds a packet that has been sent at `time`, of several that [`Self::book`] must
+    /// count.
     #[inline(always)]
     pub fn add(&mut self, time: Time, wire_bytes: u32) {
         self.departures.push(Departure { time, wire_bytes, waited: 0 });

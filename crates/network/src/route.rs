@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 /// Index of a link.
 pub type LinkId = usize;
 
-/// Index of a group: the hosts that hear over one link at one distance.
+/// Index of a group: the hosts that packets reach over one link at one distance.
 pub type GroupId = usize;
 
 /// A link that a route passes and the propagation delay before it.

@@ -1,11 +1,11 @@
-//! The routing table: where a packet goes next, and where it must wait for its turn.
+//! The routing table: where a packet goes next, and where it must wait for others.
 //!
-//! A link must hear of its arrivals in order of time. With one source it does, so packets pass at
+//! A link must get its arrivals in order of time. With one source it does, so packets pass at
 //! once; with several, what comes from all of them is merged in order of time before the link. In
 //! virtual time hosts run ahead of each other, so each group of them is a source; in real time all
 //! that is sent at one distance is.
 //!
-//! A group's turn is not when it hears something but when its answer may reach the first link that
+//! A group's event is not when a packet reaches it but when its answer may reach the first link that
 //! others share (its lookahead), which is a fixed *shift* later:
 //!
 //! ```text
@@ -44,18 +44,18 @@ pub enum HopKind {
     Link,
     /// To a host, at once.
     Host,
-    /// Into a merge queue, to wait for its turn.
+    /// Into a merge queue.
     Queue,
 }
 
-/// The hosts that hear over one link at one distance.
+/// The hosts that packets reach over one link at one distance.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// Routes that end at these hosts.
     pub routes: Vec<usize>,
-    /// When the group hears something, the first link that it shares may do so this much later.
+    /// What answers an arrival may reach the first link that the group shares so much later.
     pub shift: Span,
-    /// They hear at once.
+    /// They take packets at once.
     pub at_once: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct RoutingTable {
 pub enum Drive {
     /// Each group of hosts has its own.
     Virtual,
-    /// All hosts send, and hear, as time goes by.
+    /// All hosts send and receive as time goes by.
     Real,
 }
 
@@ -92,14 +92,14 @@ pub struct LinkTraits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     Link(LinkId, Span),
-    Hosts(Heard, Span),
+    Hosts(LastHop, Span),
     AllHosts(Span),
 }
 
-/// Over which link and at which distance hosts hear; a host that hears nothing is
+/// Over which link and at which distance packets reach hosts; a host that none reaches is
 /// known by its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Heard {
+enum LastHop {
     Over(LinkId, Span),
     Nothing(usize),
 }
@@ -107,8 +107,8 @@ enum Heard {
 /// A link that others share and the distance to it.
 type Shared = Option<(LinkId, Span)>;
 
-/// What makes hosts one group: what they hear, and where what they send meets others'.
-type GroupKey = (Heard, Shared);
+/// What makes hosts one group: how packets reach them, and where what they send meets others'.
+type GroupKey = (LastHop, Shared);
 
 struct Planner<'a> {
     routes: Vec<Option<&'a Route>>,
@@ -193,7 +193,7 @@ impl<'a> Planner<'a> {
             let Some(route) = planner.routes[number] else { continue };
             let first = route.hops.first().expect("a route passes a link");
             let speakers = match drive {
-                Drive::Virtual => Source::Hosts(planner.heard(number ^ 1), first.delay),
+                Drive::Virtual => Source::Hosts(planner.last_hop(number ^ 1), first.delay),
                 Drive::Real => Source::AllHosts(first.delay),
             };
             planner.sources[first.link].insert(speakers);
@@ -225,13 +225,13 @@ impl<'a> Planner<'a> {
         (is_own && is_shared).then_some((second.link, first.delay + second.delay))
     }
 
-    /// What the host at the end of a route hears.
-    fn heard(&self, route: usize) -> Heard {
+    /// How packets reach the host at the end of a route.
+    fn last_hop(&self, route: usize) -> LastHop {
         match self.routes[route] {
-            Some(heard) => {
-                Heard::Over(heard.hops.last().expect("a route passes a link").link, heard.delay)
+            Some(Route { hops, delay }) => {
+                LastHop::Over(hops.last().expect("a route passes a link").link, *delay)
             }
-            None => Heard::Nothing(route),
+            None => LastHop::Nothing(route),
         }
     }
 
@@ -249,23 +249,23 @@ impl<'a> Planner<'a> {
     fn passes_at_once(&self, from: Option<LinkId>, to: LinkId) -> bool {
         match from {
             Some(link) => self.hands_on(link) && self.has_one_source(to),
-            // In virtual time hosts wait for their turn before they send.
+            // In virtual time hosts send when their event is the next.
             None => self.drive == Drive::Virtual || self.has_one_source(to),
         }
     }
 
     fn key(&self, route: usize) -> GroupKey {
-        let heard = self.heard(route);
+        let last_hop = self.last_hop(route);
         let Some(sent) = self.routes[route ^ 1].filter(|_| self.drive == Drive::Virtual) else {
-            return (heard, None);
+            return (last_hop, None);
         };
         let first = sent.hops[0];
         if !self.has_one_source(first.link) {
-            (heard, Some((first.link, first.delay)))
+            (last_hop, Some((first.link, first.delay)))
         } else if is_receiver(route) {
-            (heard, None)
+            (last_hop, None)
         } else {
-            (heard, self.meets[&first.link])
+            (last_hop, self.meets[&first.link])
         }
     }
 
@@ -278,13 +278,13 @@ impl<'a> Planner<'a> {
             let key = self.key(route);
             let group = *known.entry(key).or_insert_with(|| {
                 let shift = key.1.map_or(Span::ZERO, |(_, before)| before);
-                let hands_on = matches!(key.0, Heard::Over(link, _) if self.hands_on(link));
+                let hands_on = matches!(key.0, LastHop::Over(link, _) if self.hands_on(link));
                 let at_once = hands_on && key.1.is_none() && self.drive == Drive::Virtual;
                 groups.push(GroupPlan { routes: Vec::new(), shift, at_once });
                 groups.len() - 1
             });
             groups[group].routes.push(route);
-            // Senders wait for their turn, or packets would go round at once for ever.
+            // Senders wait for their event, or packets would go round at once for ever.
             groups[group].at_once &= is_receiver(route);
             group_of.push(group);
         }
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(plan.groups[1].shift, Span::ZERO);
     }
 
-    /// Else the link would hear of what comes from both out of order.
+    /// Else what comes from both would reach the link out of order.
     #[test]
     fn hosts_that_share_a_link_of_their_own_act_at_one_distance() {
         let flow = |further| path(over_own_link(2, further), route(&[1], 0, 9));

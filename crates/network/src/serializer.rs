@@ -42,8 +42,8 @@ impl Serializer {
         times
     }
 
-    /// Appends `count` packets that arrive at `now`; `sent` hears of each the times at which
-    /// its transmission starts and ends.
+    /// Appends `count` packets that arrive at `now`; `sent` is called with the times at
+    /// which the transmission of each starts and ends.
     #[inline(always)]
     pub fn send_run(
         &mut self,

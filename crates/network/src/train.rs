@@ -20,7 +20,7 @@ pub struct DirectPath {
     lossy: Option<LinkId>,
     before: Span,
     after: Span,
-    /// The merge queue at its end; none: the host hears at once.
+    /// The merge queue at its end; none: the host takes it at once.
     queue: Option<usize>,
     /// A packet sent later would not reach the link before the end.
     last: Time,
@@ -33,7 +33,7 @@ impl DirectPath {
         self.last
     }
 
-    /// Whether the host at its end hears at once.
+    /// Whether the host at its end takes packets at once.
     #[must_use]
     pub const fn ends_at_host(&self) -> bool {
         self.queue.is_none()
@@ -93,9 +93,9 @@ impl Network {
         is_lossy.then_some(link)
     }
 
-    /// The group that hears what passed a direct path, if it is the next to do so.
+    /// The group that what passed a direct path reaches, if that is where it goes next.
     #[must_use]
-    pub fn hears(&self, path: &DirectPath) -> Option<GroupId> {
+    pub fn group_behind(&self, path: &DirectPath) -> Option<GroupId> {
         path.queue.filter(|&queue| self.is_group(queue))
     }
 

@@ -139,7 +139,7 @@ impl Hosts {
         held
     }
 
-    fn hear(&mut self, outcome: Outcome, network: &mut Network) {
+    fn take(&mut self, outcome: Outcome, network: &mut Network) {
         match outcome {
             Outcome::UnderWay => {}
             Outcome::Duplicated(packet) => *self.held(packet) += 1,
@@ -154,7 +154,7 @@ impl Hosts {
             }
             Outcome::Several => {
                 while let Some(outcome) = network.next_outcome() {
-                    self.hear(outcome, network);
+                    self.take(outcome, network);
                 }
             }
         }
@@ -163,7 +163,7 @@ impl Hosts {
     /// Hosts that have times of their own, as those of a simulation.
     fn run_virtually(&mut self, network: &mut Network) {
         let groups: Vec<Vec<usize>> = network.groups().map(<[usize]>::to_vec).collect();
-        // Whoever hears on one route speaks on the other.
+        // Who receives over one route sends over the other.
         let next = |hosts: &Self, group: usize| {
             let all = groups[group].iter().map(|&route| (hosts.next_of(route ^ 1), route ^ 1));
             all.min().expect("a group has routes")
@@ -175,15 +175,15 @@ impl Hosts {
             match network.next_event() {
                 Event::End => return,
                 Event::Forwarded => {}
-                Event::Heard(arrival) | Event::Data(arrival) => {
-                    self.hear(Outcome::Delivered(arrival), network);
+                Event::Arrival(arrival) | Event::Data(arrival) => {
+                    self.take(Outcome::Delivered(arrival), network);
                 }
-                Event::Outcome(outcome) => self.hear(outcome, network),
+                Event::Outcome(outcome) => self.take(outcome, network),
                 Event::Timer(group, time) => {
                     let (due, route) = next(self, group);
                     assert_eq!(due, time);
                     let outcome = self.send(route, network);
-                    self.hear(outcome, network);
+                    self.take(outcome, network);
                     network.set_timer(group, next(self, group).0);
                 }
             }
@@ -196,13 +196,13 @@ impl Hosts {
             self.to_send.keys().map(|&route| (self.next_of(route), route)).min()
         {
             while let Some(outcome) = network.until(time.min(END)) {
-                self.hear(outcome, network);
+                self.take(outcome, network);
             }
             if time > END {
                 return;
             }
             let outcome = self.send(route, network);
-            self.hear(outcome, network);
+            self.take(outcome, network);
         }
     }
 }
@@ -231,7 +231,7 @@ proptest! {
             Drive::Virtual => hosts.run_virtually(&mut network),
             Drive::Real => hosts.run_in_real_time(&mut network),
         }
-        hosts.hear(Outcome::Several, &mut network);
+        hosts.take(Outcome::Several, &mut network);
         for packet in network.under_way() {
             *hosts.held(packet) -= 1;
         }

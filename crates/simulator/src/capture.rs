@@ -27,7 +27,7 @@ pub struct Capture {
     /// Places there that may be used again.
     free: Vec<u32>,
     /// The latest timestamp that each flow's sender has got.
-    heard: Vec<u32>,
+    echoes: Vec<u32>,
 }
 
 /// Where packets are seen.
@@ -85,14 +85,14 @@ impl Capture {
             blocks: vec![SackBlocks::default()],
             under_way: Vec::new(),
             free: Vec::new(),
-            heard: vec![0; flows],
+            echoes: vec![0; flows],
         }
     }
 
     /// A connection begins.
     #[cold]
     pub fn begins(&mut self, now: Time, flow: usize) {
-        self.heard[flow] = clock(now);
+        self.echoes[flow] = clock(now);
         for seen in &mut self.seen {
             seen.extend(Handshake::ALL.map(|step| Seen {
                 clock_ns: step.clock_ns(now.0),
@@ -104,7 +104,7 @@ impl Capture {
     /// A host sends data; gives what goes into the network.
     #[cold]
     pub fn sends_data(&mut self, now: Time, packet: Packet) -> Packet {
-        let echo = self.heard[packet.flow() as usize];
+        let echo = self.echoes[packet.flow() as usize];
         let timestamps = Timestamps { value: clock(now), echo };
         self.departs(Side::Sender, now, packet, Headers { timestamps, blocks: 0 })
     }
@@ -134,9 +134,9 @@ impl Capture {
         let side = match packet.direction() {
             Direction::Forward => Side::Receiver,
             Direction::Reverse => {
-                let heard = &mut self.heard[packet.flow() as usize];
-                let is_newer = headers.timestamps.value.wrapping_sub(*heard) as i32 >= 0;
-                *heard = if is_newer { headers.timestamps.value } else { *heard };
+                let echoes = &mut self.echoes[packet.flow() as usize];
+                let is_newer = headers.timestamps.value.wrapping_sub(*echoes) as i32 >= 0;
+                *echoes = if is_newer { headers.timestamps.value } else { *echoes };
                 Side::Sender
             }
         };

@@ -15,8 +15,8 @@ use crate::{Control, Error};
 
 /// Events between two looks at whether the run is still wanted.
 const EVENTS_AT_ONCE: u32 = 1 << 8;
-/// As many times there may be connections to forget.
-const FORGET_TURNS: u32 = 1 << 8;
+/// Batches of events between two looks for connections to forget.
+const FORGET_EVERY: u32 = 1 << 8;
 
 /// A simulation under way.
 pub struct Engine<'a> {
@@ -66,10 +66,10 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// It was cancelled, or a table is full.
     pub fn run(&mut self) -> Result<(), Error> {
-        let mut turns = 0_u32;
-        while !self.hosts.is_cancelled() && !self.take_turn() {
-            turns = turns.wrapping_add(1);
-            if turns % FORGET_TURNS == 0 {
+        let mut batches = 0_u32;
+        while !self.hosts.is_cancelled() && !self.take_batch() {
+            batches = batches.wrapping_add(1);
+            if batches % FORGET_EVERY == 0 {
                 self.hosts.forget_what_is_over(&self.network);
             }
         }
@@ -78,7 +78,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Lets the next events happen; gives whether the run is over.
-    fn take_turn(&mut self) -> bool {
+    fn take_batch(&mut self) -> bool {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         let has_trains = hosts.has_trains();
         for _ in 0..EVENTS_AT_ONCE {
@@ -86,8 +86,8 @@ impl<'a> Engine<'a> {
                 continue;
             }
             match network.next_event() {
-                Event::Data(arrival) => hosts.hear_data(arrival, network),
-                Event::Heard(arrival) => hosts.hear(arrival, network),
+                Event::Data(arrival) => hosts.receive_data(arrival, network),
+                Event::Arrival(arrival) => hosts.receive(arrival, network),
                 Event::Outcome(outcome) => hosts.follow(outcome, network),
                 Event::Timer(group, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);

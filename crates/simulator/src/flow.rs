@@ -303,7 +303,7 @@ impl Connection {
         ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes() }
     }
 
-    /// Neither end will do anything before it hears something.
+    /// Neither end will do anything before it receives something.
     fn is_idle(&self) -> bool {
         self.sender.is_done() && self.due() == Time::NEVER && self.receiver.deadline().is_none()
     }

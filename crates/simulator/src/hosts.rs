@@ -90,10 +90,10 @@ impl<'a> AllHosts<'a> {
 
     /// Takes what reaches a host.
     #[inline]
-    pub fn hear(&mut self, arrival: Arrival, network: &mut Network) {
+    pub fn receive(&mut self, arrival: Arrival, network: &mut Network) {
         match arrival.packet.direction() {
-            Direction::Forward => self.hear_data(arrival, network),
-            Direction::Reverse => self.hear_ack(arrival, network),
+            Direction::Forward => self.receive_data(arrival, network),
+            Direction::Reverse => self.receive_ack(arrival, network),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> AllHosts<'a> {
     pub fn follow(&mut self, outcome: Outcome, network: &mut Network) {
         match outcome {
             Outcome::UnderWay => {}
-            Outcome::Delivered(arrival) => self.hear_data(arrival, network),
+            Outcome::Delivered(arrival) => self.receive_data(arrival, network),
             outcome => self.follow_further(outcome, network),
         }
     }
@@ -152,7 +152,7 @@ impl<'a> AllHosts<'a> {
     fn follow_further(&mut self, outcome: Outcome, network: &mut Network) {
         match outcome {
             Outcome::UnderWay => {}
-            Outcome::Delivered(arrival) => self.hear(arrival, network),
+            Outcome::Delivered(arrival) => self.receive(arrival, network),
             Outcome::Lost(arrival, link, cause) => {
                 self.departs(arrival, link, network);
                 self.lose(arrival, cause);
@@ -252,7 +252,7 @@ impl<'a> AllHosts<'a> {
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
-            self.send_data(now, packet, 1, network);
+            self.send_data(now, packet, network);
         }
     }
 

@@ -22,6 +22,8 @@ struct Group {
     /// and is then set again.
     events: EventQueue,
     next_sample: Time,
+    /// When the first of the hosts acts, or may do so.
+    next_timer: Time,
     /// The earlier of the next timer and the next sample.
     wakes: Time,
 }
@@ -43,6 +45,7 @@ impl Timers {
             routes: routes.to_vec(),
             events: EventQueue::new(routes.len()),
             next_sample: first,
+            next_timer: Time::NEVER,
             wakes: first,
         };
         let groups: Vec<_> = network.groups().map(group).collect();
@@ -114,10 +117,10 @@ impl Timers {
         let (index, leaf) = self.places[route];
         self.due[route] = due;
         let group = &mut self.groups[index as usize];
-        let before = group.events.earliest().0;
         group.events.set(leaf as usize, due);
         let earliest = group.events.earliest().0;
-        if earliest != before {
+        if earliest != group.next_timer {
+            group.next_timer = earliest;
             group.wakes = earliest.min(group.next_sample);
             network.set_timer(index as usize, earliest);
         }

@@ -13,7 +13,7 @@ pub struct SenderConfig {
     pub packet_bytes: u32,
     /// Bytes that the sender's own link adds to each packet.
     pub overhead_bytes: u32,
-    /// That link is its host's interface, of which [`crate::Sender::leave_host`] hears.
+    /// That link is its host's interface: [`crate::Sender::leave_host`] is called.
     pub has_interface: bool,
     /// What was set of it while it was set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,

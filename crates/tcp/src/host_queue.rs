@@ -1,7 +1,7 @@
 //! What a flow has waiting in its own host (TCP small queues).
 //!
 //! The flow hands over chunks; whoever has the host's interface says when each packet of them
-//! leaves: in advance where the interface is first in, first out, else once its turn has come.
+//! leaves: in advance where the interface is first in, first out, else once it leaves.
 
 use std::collections::VecDeque;
 
@@ -58,7 +58,7 @@ impl HostQueue {
     }
 
     /// When no more than `limit` bytes will be waiting, if nothing is added; never, as far as is
-    /// known, if that takes packets that must yet be told of.
+    /// known, if that takes packets of which it is not known when they leave.
     pub fn drained_to(&self, limit: u64) -> Time {
         let mut left = self.waiting_bytes;
         let mut gone = Time::ZERO;

@@ -1,7 +1,7 @@
 //! The sending end: a pure state machine around a congestion-control algorithm.
 //!
-//! It is told what happened and when (an acknowledgement, a timer) and asked which
-//! segment to send. The order in which an acknowledgement is worked through, and in
+//! It is called with what happened and when (an acknowledgement, a timer) and gives the
+//! segments to send. The order in which an acknowledgement is worked through, and in
 //! which the algorithm is called, is that of Linux (`tcp_ack`).
 
 mod acknowledge;
@@ -217,8 +217,8 @@ impl Sender {
     }
 
     /// The next acknowledgement carries the receiver's timestamp and echoes that of a
-    /// segment; to be told before [`Self::on_ack`], where the algorithm asks for it.
-    pub fn hear_stamp(&mut self, stamp: u32, echo: u32) {
+    /// segment; to be called before [`Self::on_ack`], where the algorithm asks for it.
+    pub fn take_stamp(&mut self, stamp: u32, echo: u32) {
         (self.conn.stamp_ms, self.conn.echo_ms) = (stamp, echo);
     }
 

@@ -103,7 +103,7 @@ impl Shaper {
         self.is_needed || conn.pacing_rate_bytes_per_s > 0
     }
 
-    /// When a segment that was told to wait may leave.
+    /// When a segment that has to wait may leave.
     #[inline]
     pub const fn wake(&self) -> Time {
         self.wake
@@ -124,7 +124,7 @@ impl Shaper {
         self.ends_chunk = false;
     }
 
-    /// Whether it wants to hear of what leaves the host: [`Self::leave_host`].
+    /// Whether it wants to know what leaves the host: [`Self::leave_host`].
     pub const fn watches_host(&self) -> bool {
         self.queue.is_some()
     }

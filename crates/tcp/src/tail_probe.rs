@@ -18,7 +18,7 @@ pub struct TailProbe {
     rto_min: Span,
     /// Not later than the probe is wanted: it is found out then whether it is.
     deadline: Time,
-    /// When something was last sent or heard.
+    /// When something was last sent or delivered.
     last_event: Time,
     /// It was sent.
     sent_last: bool,
@@ -53,7 +53,7 @@ pub struct Outstanding {
     pub segs: u64,
     /// When a timeout has passed since the first of it was sent. A probe replaces a timeout
     /// that is due before, and Linux finds that so while data is sent: the timer itself
-    /// starts anew with each acknowledgement.
+    /// starts again with each acknowledgement.
     pub first_expires: Time,
 }
 
@@ -99,9 +99,9 @@ impl TailProbe {
         self.due
     }
 
-    /// Something was heard: the probe is wanted after that.
+    /// Something was delivered: the probe is wanted after that.
     #[inline(always)]
-    pub fn on_heard(&mut self, now: Time, srtt_us: u32) {
+    pub fn on_delivery(&mut self, now: Time, srtt_us: u32) {
         (self.last_event, self.sent_last) = (now, false);
         if !matches!(self.rule, ProbeRule::Off) {
             let timeout = self.timeout(srtt_us, u64::MAX).min(self.rto_min);
@@ -113,7 +113,7 @@ impl TailProbe {
     #[inline]
     pub fn on_new_sent(&mut self, now: Time, srtt_us: u32) {
         if self.deadline == Time::NEVER {
-            self.on_heard(now, srtt_us);
+            self.on_delivery(now, srtt_us);
         }
         (self.last_event, self.sent_last) = (now, true);
     }
@@ -213,7 +213,7 @@ mod tests {
 
     fn planned_ms(rule: ProbeRule, segs: u64, srtt_ms: u32) -> u64 {
         let mut probe = probe_of(rule);
-        probe.on_heard(Time::ZERO, srtt_ms * 1_000);
+        probe.on_delivery(Time::ZERO, srtt_ms * 1_000);
         let wanted = probe.wanted_at(srtt_ms * 1_000, outstanding(segs)).expect("a probe");
         assert!(probe.deadline() <= wanted);
         wanted.0 / 1_000_000
@@ -236,7 +236,7 @@ mod tests {
         probe.on_new_sent(at_ms(10), srtt_us);
         assert!(probe.deadline() <= at_ms(300));
         assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(300)));
-        probe.on_heard(at_ms(20), srtt_us);
+        probe.on_delivery(at_ms(20), srtt_us);
         assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(422)));
         probe.on_new_sent(at_ms(310), srtt_us);
         assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(712)));

@@ -85,7 +85,7 @@ impl WindowUsage {
     }
 
     /// The algorithm is asked how the window grows. From then on Linux counts the time without
-    /// use, so that a flow which hears acknowledgements keeps its window however little it sends.
+    /// use, so that a flow which gets acknowledgements keeps its window however little it sends.
     #[inline]
     pub const fn note_growth(&mut self, now: Time) {
         self.room_since = now;

@@ -57,8 +57,8 @@ impl PlainLink {
         }
     }
 
-    /// Sends packets of `bytes` that come at `now`, were spared and have room; `leaves` hears when
-    /// each is at the far end.
+    /// Sends packets of `bytes` that come at `now`, were spared and have room; `leaves` is called
+    /// with the time at which each is at the far end.
     #[inline(always)]
     pub(crate) fn pass_train(
         &mut self,

@@ -1,4 +1,4 @@
-//! A network whose hosts send, and hear, as time goes by.
+//! A network whose hosts send and receive as time goes by.
 
 use super::{Network, Outcome};
 use crate::units::Time;
@@ -24,7 +24,7 @@ impl Network {
                 return None;
             }
             if source < self.groups.len() {
-                let arrival = self.queues[source].pop().expect("what its turn is for");
+                let arrival = self.queues[source].pop().expect("what its event is for");
                 self.plan_group(source);
                 return Some(Outcome::Delivered(arrival));
             }

@@ -10,7 +10,7 @@ use crate::wire::{arrival_of, plain_packet, stamp_of};
 impl AllHosts<'_> {
     /// Takes data that reaches its receiver.
     #[inline]
-    pub fn hear_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
+    pub fn receive_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         self.get_to(receiver_of(packet.flow() as usize), time, network);
         if self.is_watched || !self.take_predicted_data(time, packet, network) {
             self.take_other_data(time, packet, network);

@@ -12,7 +12,7 @@ use crate::wire::ack_of;
 impl AllHosts<'_> {
     /// Takes an acknowledgement that reaches its sender, and sends what it lets go.
     #[inline]
-    pub fn hear_ack(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
+    pub fn receive_ack(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         let index = packet.flow() as usize;
         self.get_to(sender_of(index), time, network);
         if self.is_watched || !self.take_predicted_ack(time, packet) {
@@ -59,7 +59,7 @@ impl AllHosts<'_> {
                 capture.assert_sent_with(packet, &fetched.blocks);
             }
             if let Some(stamp) = fetched.stamp {
-                sender.hear_stamp(stamp, fetched.ack.echo);
+                sender.take_stamp(stamp, fetched.ack.echo);
             }
             (fetched.ack, &fetched.blocks)
         } else {
@@ -142,7 +142,8 @@ impl AllHosts<'_> {
     /// Sends segments that may say more than their numbers, or are followed by their host.
     #[inline(never)]
     fn send_burst(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
-        let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
+        let FlowState { spec, ends: Ends::Tcp(connection), counters, interface, .. } =
+            &mut self.flows[index]
         else {
             return;
         };
@@ -160,44 +161,51 @@ impl AllHosts<'_> {
             if ends_message { app.last_bytes() as u16 + header_bytes } else { full_bytes };
         counters.count_sent(spec, burst.segs);
         counters.sent_bytes -= u64::from(full_bytes - last_bytes);
-        let (cwr, ends) = (burst.cwr, burst.pushed || ends_message);
         let resent = Flags::RESENT.when(burst.is_retransmission);
-        let packet_of = |number, bytes, cwr, ends| {
-            Packet::new(index as u32, Direction::Forward, bytes, number)
-                .with_flags(resent.and(Flags::CWR.when(cwr)).and(Flags::PSH.when(ends)))
+        let has_runs =
+            self.capture.is_none() && interface.is_none_or(|link| network.decides_on_arrival(link));
+        let mut place = 0;
+        while place < burst.segs && !self.is_cancelled() {
+            let (is_first, is_last) = (place == 0, place + 1 == burst.segs);
+            let bytes = if is_last { last_bytes } else { full_bytes };
+            let flags = resent
+                .and(Flags::CWR.when(burst.cwr && is_first))
+                .and(Flags::PSH.when(is_last && (burst.pushed || ends_message)));
+            let number = burst.first + u64::from(place);
+            let packet = Packet::new(index as u32, Direction::Forward, bytes, number)
+                .with_flags(flags)
                 .with_ecn(ecn_of(burst.ect))
-                .with_note(note_of(now))
-        };
-        if burst.segs == 1 {
-            return self.send_data(now, packet_of(last, last_bytes, cwr, ends), 1, network);
+                .with_note(note_of(now));
+            let says_more = is_last || burst.cwr && is_first;
+            let packets = if has_runs && !says_more { burst.segs - 1 - place } else { 1 };
+            if packets == 1 {
+                self.send_data(now, packet, network);
+            } else {
+                self.send_run(now, packet, packets, network);
+            }
+            place += packets;
         }
-        let (head, tail) = (u32::from(cwr), u32::from(ends));
-        let middle = packet_of(burst.first + u64::from(head), full_bytes, false, false);
-        self.send_data(now, packet_of(burst.first, full_bytes, cwr, false), head, network);
-        self.send_data(now, middle, burst.segs - head - tail, network);
-        self.send_data(now, packet_of(last, last_bytes, false, ends), tail, network);
     }
 
-    /// Sends data of either kind: a packet and those with the numbers after it.
-    pub(super) fn send_data(
-        &mut self,
-        now: Time,
-        first: Packet,
-        packets: u32,
-        network: &mut Network,
-    ) {
-        let interface = self.flows[first.flow() as usize].interface;
-        let is_known = interface.is_none_or(|link| network.decides_on_arrival(link));
-        let (mut next, mut left) = (first, packets);
-        while left > 0 && !self.is_cancelled() {
-            let (packet, at_once) = match &mut self.capture {
-                None => (next, if is_known { left } else { 1 }),
-                Some(capture) => (capture.sends_data(now, next), 1),
-            };
-            let (sent, outcome) = network.send_burst(now, packet, at_once);
-            if let Some(link) = interface {
-                self.note_departures(packet, sent, outcome, link, network);
-            }
+    /// Sends data of either kind.
+    #[inline(always)]
+    pub(super) fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.sends_data(now, packet),
+        };
+        let outcome = network.send(now, packet);
+        self.note_departures(packet, 1, outcome, network);
+        self.follow(outcome, network);
+    }
+
+    /// Sends packets with consecutive numbers, of which nothing else is to be known.
+    #[inline(never)]
+    fn send_run(&mut self, now: Time, mut next: Packet, packets: u32, network: &mut Network) {
+        let mut left = packets;
+        while left > 0 {
+            let (sent, outcome) = network.send_burst(now, next, left);
+            self.note_departures(next, sent, outcome, network);
             self.follow(outcome, network);
             (next, left) = (next.following(sent), left - sent);
         }
@@ -205,16 +213,12 @@ impl AllHosts<'_> {
 
     /// Says to a sender when the packets leave that it has just sent, where its host's interface
     /// has decided that, and has not turned the last away.
-    fn note_departures(
-        &mut self,
-        packet: Packet,
-        sent: u32,
-        outcome: Outcome,
-        link: LinkId,
-        network: &Network,
-    ) {
+    #[inline(always)]
+    fn note_departures(&mut self, packet: Packet, sent: u32, outcome: Outcome, network: &Network) {
+        let flow = &mut self.flows[packet.flow() as usize];
+        let Some(link) = flow.interface else { return };
         let is_last_lost = matches!(outcome, Outcome::Lost(_, at, _) if at == link);
-        if let Ends::Tcp(connection) = &mut self.flows[packet.flow() as usize].ends
+        if let Ends::Tcp(connection) = &mut flow.ends
             && let Some(departs) = network.departs_by(link)
         {
             connection.sender.leave_host(sent - u32::from(is_last_lost), departs);

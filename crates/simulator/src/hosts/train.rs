@@ -1,7 +1,7 @@
 //! Trains: acknowledgements of bulk data that come one after the other over direct paths, let
 //! new segments go, and are answered, while nothing else happens in between.
 //!
-//! All that happens is what [`AllHosts::hear`] would do; what is left out is looking at
+//! All that happens is what [`AllHosts::receive`] would do; what is left out is looking at
 //! every step for what else might happen. Whatever was not predicted ends the train.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use crate::flow::{Connection, Ends, FlowState, receiver_of, sender_of};
 use crate::timers::Timers;
 use crate::wire::plain_packet;
 
-/// The direct paths of all connections whose acknowledgements a group hears.
+/// The direct paths of all connections whose acknowledgements reach a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedPaths {
     data: DirectPath,
@@ -58,8 +58,8 @@ impl SharedPaths {
     ) -> Option<Self> {
         let data = network.direct_path(receiver_of(index)).filter(DirectPath::ends_at_host)?;
         let acks = network.direct_path(sender_of(index)).filter(|path| !path.ends_at_host())?;
-        let is_heard = network.hears(&acks) == Some(group);
-        let fits = is_heard && !data.meets(&acks) && !flow.needs_packets();
+        let reaches = network.group_behind(&acks) == Some(group);
+        let fits = reaches && !data.meets(&acks) && !flow.needs_packets();
         let receivers = timers.group_of(receiver_of(index));
         fits.then_some(Self { data, acks, receivers })
     }
@@ -74,7 +74,7 @@ impl AllHosts<'_> {
     /// Works through what comes next as long as it was predicted; gives whether anything was.
     #[inline]
     pub fn take_train(&mut self, network: &mut Network) -> bool {
-        let Some((group, packet)) = network.next_heard() else { return false };
+        let Some((group, packet)) = network.next_arrival() else { return false };
         let Some(paths) = &self.shared_paths[group] else { return false };
         match &self.flows[packet.flow() as usize].ends {
             Ends::Tcp(connection) if connection.expects(packet) => {}

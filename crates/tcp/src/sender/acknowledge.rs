@@ -128,7 +128,7 @@ impl Sender {
         }
         self.timeouts_in_row = 0;
         self.arm_rto(now);
-        self.tail_probe.on_heard(now, self.rtt.srtt_us());
+        self.tail_probe.on_delivery(now, self.rtt.srtt_us());
         if IS_FAST {
             return self.grow(now, segs as u32, None);
         }
@@ -186,7 +186,7 @@ impl Sender {
             self.arm_rto(now);
         }
         if delivery.delivered_segs > 0 {
-            self.tail_probe.on_heard(now, self.rtt.srtt_us());
+            self.tail_probe.on_delivery(now, self.rtt.srtt_us());
         }
         let (delivered_segs, lost_segs) = (delivery.delivered_segs, losses.segs);
         let ack = Acknowledged { delivered_segs, lost_segs, prior_in_flight_segs, rtt_us };

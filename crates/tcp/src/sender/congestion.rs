@@ -60,7 +60,7 @@ impl Sender {
             }
         } else {
             self.board.on_recovery_end();
-            // As in Linux, an algorithm hears of the state before the window is set.
+            // As in Linux, an algorithm knows the state before the window is set.
             self.set_state(CaState::Open);
             self.end_reduction();
         }

@@ -51,7 +51,7 @@ impl Sender {
         if self.tail_probe.is_due() {
             return Some(self.send_probe(now));
         }
-        // Counted anew by ACKs and timers, and along while sending.
+        // Counted again by ACKs and timers, and along while sending.
         let in_flight = self.conn.in_flight_segs;
         debug_assert_eq!(in_flight, self.in_flight());
         if in_flight >= self.conn.cwnd_segs {

@@ -68,7 +68,7 @@ impl End {
         self.acks.extend(acks.map(|ack| (now, ack)));
     }
 
-    fn hear(&mut self, number: u64, now: Time, stamp: u32) {
+    fn take(&mut self, number: u64, now: Time, stamp: u32) {
         self.catch_up(now);
         let arrival = Arrival { number, stamp, ce: false, cwr: false, full: true, pushed: false };
         let ack = self.receiver.on_data(now, arrival);
@@ -110,9 +110,9 @@ proptest! {
             let is_burst = whole.hear_burst(next, now, train, stamp);
             for place in 0..u64::from(train.count) {
                 let at = now + Span(train.spacing.0 * place);
-                parts.hear(next + place, at, stamp);
+                parts.take(next + place, at, stamp);
                 if !is_burst {
-                    whole.hear(next + place, at, stamp);
+                    whole.take(next + place, at, stamp);
                 }
             }
             now += Span(train.spacing.0 * u64::from(train.count - 1));
