@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import drawn
 from dumbbell import _core
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.running.engine import unpacked
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario

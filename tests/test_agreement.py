@@ -14,9 +14,9 @@ import msgspec
 import pytest
 
 from dumbbell import catalogue
+from dumbbell.base.errors import EngineError
 from dumbbell.cli import commands, validating
 from dumbbell.contract.summary import TestbedSummary
-from dumbbell.errors import EngineError
 from dumbbell.figures import drawing
 from dumbbell.running import machine
 from dumbbell.running.cancelling import CancelToken

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from dumbbell import _core, apart, catalogue
+from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.cli import commands
 from dumbbell.compare import compare
-from dumbbell.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.own import behaviour, probe, starting
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import SimulatorEngine

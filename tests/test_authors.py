@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.validation import validate
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.bars import BarsFigure
 from dumbbell.figures.kinds.boxes import BoxesFigure
@@ -19,7 +20,6 @@ from dumbbell.figures.kinds.histories import HistoriesFigure
 from dumbbell.figures.kinds.points import PointsFigure
 from dumbbell.figures.kinds.scatter import ScatterFigure
 from dumbbell.study.model import Study
-from dumbbell.validation import validate
 from figure_tables import COMMON, Tables, datasets, drawn, svg
 
 AXES = {"algorithm": ["reno", "cubic"], "rtt": ["16ms", "42ms"], "second": ["same", "reno"]}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import small_study
-from dumbbell.errors import EngineError
+from dumbbell.base.errors import EngineError
 from dumbbell.plan.expanding import scenarios
 from dumbbell.running import campaigns
 from dumbbell.running.campaigns import Effort, Logbook

@@ -18,8 +18,8 @@ import pytest
 
 from accepted import assert_accepted
 from dumbbell.api import simulate
+from dumbbell.base.errors import InputError
 from dumbbell.contract.summary import FlowSummary, Summary
-from dumbbell.errors import InputError
 from dumbbell.running import captures
 from samples import resolved, scenario
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario import changes
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario

@@ -20,7 +20,7 @@ import pytest
 
 import small_study
 from calling import assert_refused, caller
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.running import cluster, failures
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import PoolLost, Progress, execute

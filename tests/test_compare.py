@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.compare import Comparison, compare, parse_mix
-from dumbbell.errors import DumbbellError, InputError
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
 from dumbbell.report import compare_chart, own_tables

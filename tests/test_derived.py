@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.validation import validate
 from dumbbell.quantities.derived import Derived, added, columns
-from dumbbell.validation import validate
 
 AXES = ("algorithm", "rtt")
 RUNS = pl.DataFrame(

@@ -12,7 +12,7 @@ import pytest
 
 from dumbbell import _core, catalogue
 from dumbbell.api import simulate
-from dumbbell.errors import Cancelled, EngineError, InputError
+from dumbbell.base.errors import Cancelled, EngineError, InputError
 from dumbbell.figures.charts import Kind
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import SimulatorEngine, empty_frame, frame

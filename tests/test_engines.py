@@ -14,11 +14,12 @@ import pytest
 from msgspec.structs import replace
 
 import small_study
-from dumbbell import _core, api, catalogue, errors
+from dumbbell import _core, api, catalogue
+from dumbbell.base import errors
+from dumbbell.base.errors import DumbbellError, GivenUp, InputError
 from dumbbell.cli import commands, progress
 from dumbbell.compare import compare
 from dumbbell.contract.summary import TestbedSummary
-from dumbbell.errors import DumbbellError, GivenUp, InputError
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plans import Plan, remember
 from dumbbell.quantities import taking

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import EngineError, StoreError
+from dumbbell.base.errors import EngineError, StoreError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.executor import Interrupted, Progress, execute

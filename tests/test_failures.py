@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.errors import EngineError
+from dumbbell.base.errors import EngineError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.running.executor import Progress, execute

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.validation import validate
 from dumbbell.figures import axes
 from dumbbell.figures.kinds.bars import BarsFigure
 from dumbbell.figures.kinds.boxes import BoxesFigure
@@ -22,7 +23,6 @@ from dumbbell.figures.kinds.tradeoff import TradeoffFigure
 from dumbbell.figures.spec import BaseFigure, Coordinate
 from dumbbell.quantities.names import What
 from dumbbell.quantities.tables import aggregate
-from dumbbell.validation import validate
 from figure_tables import COMMON, Tables, data_with, datasets, drawn, svg
 
 AXES = {

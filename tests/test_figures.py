@@ -13,18 +13,18 @@ import pytest
 import vl_convert
 
 import small_study
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import number
+from dumbbell.base.validation import validate
 from dumbbell.figures import drawing, style
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.boxes import BoxesFigure
 from dumbbell.figures.kinds.histories import HistoriesFigure
-from dumbbell.labels import number
 from dumbbell.quantities.goodput_samples import samples_mbit_per_s
 from dumbbell.quantities.tables import aggregate
 from dumbbell.results import Results
 from dumbbell.running.store import Store
 from dumbbell.study.model import Study
-from dumbbell.validation import validate
 from figure_tables import data_with, datasets, svg
 
 

@@ -12,8 +12,9 @@ import pytest
 
 import small_study
 from calling import Command, assert_refused, caller
-from dumbbell import catalogue, documents
-from dumbbell.errors import InputError, placed, printable, shown
+from dumbbell import catalogue
+from dumbbell.base import documents
+from dumbbell.base.errors import InputError, placed, printable, shown
 from dumbbell.study import files
 from dumbbell.study.model import Study
 

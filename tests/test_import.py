@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from calling import Command, assert_refused, caller
 from dumbbell import api
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import parse_rate, parse_time
 from dumbbell.measured import beside, fitting, playing, rates, reading
 from dumbbell.running import captures
 from dumbbell.scenario.model import Scenario
-from dumbbell.units import parse_rate, parse_time
 from measured_files import flent, iperf3, mutated, stream, written
 
 PATH = {"rate": "20mbit", "rtt": "40ms", "queue": "50p"}

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from dumbbell import api
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.measured import fitting, opening, playing, reading
 from dumbbell.measured.measurement import MeasuredFlow, Measurement
 from dumbbell.running import captures

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.measured import fitting, playing, reading
 from dumbbell.measured.measurement import Measurement
 from dumbbell.scenario.model import Scenario

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.labels import (
+from dumbbell.base.labels import (
     brief_interval,
     label_of,
     label_with_axis,

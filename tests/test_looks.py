@@ -11,9 +11,9 @@ import altair as alt
 import vl_convert
 
 from dumbbell import catalogue
+from dumbbell.base.labels import algorithm_label
 from dumbbell.figures import style
 from dumbbell.figures.looks import LOOKS
-from dumbbell.labels import algorithm_label
 from dumbbell.report.pages import asset
 
 Colour = tuple[float, float, float]

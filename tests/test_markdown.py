@@ -1,6 +1,6 @@
 """Generated Markdown shows what it was given, and nothing of it becomes markup."""
 
-from dumbbell import markdown
+from dumbbell.base import markdown
 
 
 def test_cells_keep_to_their_columns() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from calling import Command, assert_refused, caller
 from dumbbell import catalogue
 from dumbbell.api import simulate
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import modes, taking
 from dumbbell.quantities.counters import Counters

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.validation import validate
 from dumbbell.quantities import planned, subjects
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
-from dumbbell.validation import validate
 from samples import table as scenario_table
 
 STUDY = """

@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 from dumbbell.api import simulate
+from dumbbell.base.units import parse_time
 from dumbbell.catalogue import NONE_OWN
 from dumbbell.cli import simulated
 from dumbbell.contract.summary import QueueSummary
@@ -25,7 +26,6 @@ from dumbbell.report import run_totals
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from dumbbell.units import parse_time
 from possible import assert_possible
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -11,8 +11,8 @@ import pytest
 from accepted import assert_accepted
 from calling import caller
 from dumbbell import catalogue
+from dumbbell.base.errors import InputError
 from dumbbell.compare import compare
-from dumbbell.errors import InputError
 from dumbbell.own import starting
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store

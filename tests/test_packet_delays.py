@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from dumbbell.api import simulate
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.names import Use, Vocabulary, What

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan.layers import Layer, where_said
 from dumbbell.scenario.model import Reader, Scenario
 from dumbbell.scenario.resolve import ResolvedScenario, canonical_json

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import Cancelled, EngineError
+from dumbbell.base.errors import Cancelled, EngineError
 from dumbbell.own import starting
 from dumbbell.running import failures
 from dumbbell.running.cancelling import crew

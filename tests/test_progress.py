@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from dumbbell.base.labels import amount, duration, hours
+from dumbbell.base.units import NS_PER_S
 from dumbbell.cli import progress
 from dumbbell.cli.progress import Tracker
-from dumbbell.labels import amount, duration, hours
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output
 from dumbbell.running.executor import Fate, Progress, execute
@@ -22,7 +23,6 @@ from dumbbell.running.places import Place
 from dumbbell.running.pools import Running
 from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
 from samples import QuickEngine, resolved, seeds
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import registry, tables, taken, taking
 from dumbbell.quantities.registry import Per

@@ -12,12 +12,12 @@ import pytest
 
 import dumbbell
 from calling import Command, caller
-from dumbbell import kinds
+from dumbbell.base import kinds
+from dumbbell.base.shell import quoted
 from dumbbell.plan.tests import Test
 from dumbbell.report import run_pages
 from dumbbell.running.store import Store
 from dumbbell.serve.site import Site
-from dumbbell.shell import quoted
 from dumbbell.study.model import Study
 
 ROOT = Path(dumbbell.__file__).parent
@@ -65,7 +65,7 @@ def test_nothing_else_quotes() -> None:
         for file in ROOT.rglob(f"*.{kind}")
         if re.search(words, file.read_text())
     }
-    assert found == {"shell.py"}
+    assert found == {"base/shell.py"}
 
 
 @pytest.mark.parametrize("value", NAMES)

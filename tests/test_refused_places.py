@@ -15,7 +15,7 @@ import pytest
 
 import measured_files
 from calling import Command, Said, caller
-from dumbbell.errors import refusal
+from dumbbell.base.errors import refusal
 
 SCENARIO: Final = """
 duration = "1s"

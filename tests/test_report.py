@@ -13,7 +13,7 @@ import pytest
 
 import small_study
 from dumbbell import catalogue
-from dumbbell.errors import StoreError
+from dumbbell.base.errors import StoreError
 from dumbbell.head_comments import Kind
 from dumbbell.quantities import tables
 from dumbbell.report import site

@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import small_study
+from dumbbell.base.errors import EngineError
 from dumbbell.contract.summary import FlowSummary, Summary
-from dumbbell.errors import EngineError
 from dumbbell.report import run_data, run_pages, site
 from dumbbell.results import Results, State
 from dumbbell.running import failures

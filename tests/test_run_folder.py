@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from dumbbell import _core, catalogue
+from dumbbell.base.errors import DamagedResult
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import DamagedResult
 from dumbbell.running import rewriting, run_folder
 from dumbbell.running.engine import Output, frame
 from dumbbell.running.run_folder import content_digest

@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accepted import assert_accepted
-from dumbbell import catalogue, validation
+from dumbbell import catalogue
+from dumbbell.base import validation
+from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Demand
 from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.docs import reference as docs
-from dumbbell.errors import InputError
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from accepted import assert_accepted
+from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Flow
-from dumbbell.errors import InputError
 from dumbbell.scenario import arrivals, draws
 from dumbbell.scenario.arrivals import draw_size, mean_size
 from dumbbell.scenario.model import Scenario

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from accepted import assert_accepted
+from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Fifo, Limit, QueueConfig, RateConfig, TraceConfig
-from dumbbell.errors import InputError
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from samples import links, passed, plain_links, resolved, table

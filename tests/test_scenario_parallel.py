@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from accepted import assert_accepted
+from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Transport
-from dumbbell.errors import InputError
 from dumbbell.quantities import series, taking
 from dumbbell.quantities.latencies import latencies
 from dumbbell.report import run_totals

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import drawn
 from accepted import assert_accepted
 from dumbbell.api import simulate
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

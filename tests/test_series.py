@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell import api
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.quantities import series
 from dumbbell.quantities.series import thin
 from dumbbell.results import Results

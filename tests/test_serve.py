@@ -25,9 +25,9 @@ from starlette.testclient import TestClient
 import browser
 from browser import Browser
 from dumbbell import apart
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import number
 from dumbbell.cli import stored
-from dumbbell.errors import InputError
-from dumbbell.labels import number
 from dumbbell.quantities import taking
 from dumbbell.results import Results
 from dumbbell.running import campaigns, failures

@@ -15,7 +15,7 @@ import pytest
 
 import hostile_folders
 from calling import Command, caller
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan.expanding import scenarios
 from dumbbell.running import staging
 from dumbbell.running.shards import Shard

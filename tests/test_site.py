@@ -18,7 +18,8 @@ import pytest
 import browser
 import small_study
 from browser import Browser
-from dumbbell import labels, statistics
+from dumbbell import statistics
+from dumbbell.base import labels
 from dumbbell.claims.evidence import Verdict
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import comparison, comparison_charts, overview, site

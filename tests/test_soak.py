@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import drawn
 import soak
 from dumbbell import _core, catalogue
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
 from schema_keys import Keys
 

@@ -17,8 +17,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dumbbell import regular
-from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError
+from dumbbell.base import regular
+from dumbbell.base.errors import DamagedResult, InputError, MissingResult, StoreError
 from dumbbell.running import staging
 from dumbbell.running.engine import empty_frame
 from dumbbell.running.store import FORMAT, Store

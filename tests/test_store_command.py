@@ -11,7 +11,7 @@ import pytest
 
 import small_study
 from calling import Command, assert_refused, caller
-from dumbbell.errors import StoreError
+from dumbbell.base.errors import StoreError
 from dumbbell.inventory import Inventory
 from dumbbell.running import campaigns, upkeep
 from dumbbell.running.executor import execute

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import small_study
-from dumbbell.errors import DamagedResult, InputError, StoreError
+from dumbbell.base.errors import DamagedResult, InputError, StoreError
 from dumbbell.running import staging
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output

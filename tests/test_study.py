@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import shipped
+from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Limit, RateConfig
-from dumbbell.errors import InputError
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import scenarios
 from dumbbell.scenario import facts

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.api import simulate
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.reference import Reference, parse

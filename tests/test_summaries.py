@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from dumbbell import hypertext
 from dumbbell.api import simulate
+from dumbbell.base import hypertext
 from dumbbell.report import run_totals
 from dumbbell.results import Results
 from dumbbell.study.model import Study

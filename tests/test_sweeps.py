@@ -12,8 +12,8 @@ import pytest
 
 from calling import Command, caller
 from dumbbell import experiments, sweeps
+from dumbbell.base.errors import InputError
 from dumbbell.campaign import Campaign
-from dumbbell.errors import InputError
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import TestFigure
 from dumbbell.plans import Plan

@@ -5,7 +5,7 @@ import math
 import polars as pl
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.theory import curves, fluid, formulas, printed_2012, responses
 
 

@@ -16,10 +16,11 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell import apart, catalogue, documents, own_algorithms
+from dumbbell import apart, catalogue, own_algorithms
+from dumbbell.base import documents
+from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.cli import commands
 from dumbbell.contract.scenario import Scenario as Contract
-from dumbbell.errors import DamagedResult, InputError
 from dumbbell.own import starting
 from dumbbell.running import merging, thrift, upkeep
 from dumbbell.running.engine import SimulatorEngine

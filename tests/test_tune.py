@@ -10,7 +10,7 @@ import pytest
 
 from calling import Command, caller
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
 from dumbbell.tune import objectives, paths, proposing, space
 from dumbbell.tune.search import Course, Search, Tried

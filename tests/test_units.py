@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell.errors import InputError
-from dumbbell.units import (
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import (
     BYTE_UNITS,
     RATE_UNITS,
     TIME_UNITS,

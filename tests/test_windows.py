@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from dumbbell.api import simulate
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.validation import validate
 from dumbbell.plan.windows import (
     At,
     Event,
@@ -23,7 +24,6 @@ from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Absent
 from dumbbell.quantities.view import RunView
 from dumbbell.scenario.model import Scenario
-from dumbbell.validation import validate
 from played import FlowTrace, constant, measured, planned, played
 
 S = 10**9

@@ -9,12 +9,12 @@ import pytest
 
 import small_study
 from calling import Command, assert_refused, caller
-from dumbbell import extras
+from dumbbell.base import extras
+from dumbbell.base.errors import InputError, listed
+from dumbbell.base.synonyms import near_key
+from dumbbell.base.toml_lines import line_of
 from dumbbell.cli.doctor_command import _wrapped
-from dumbbell.errors import InputError, listed
 from dumbbell.study.model import Study
-from dumbbell.synonyms import near_key
-from dumbbell.toml_lines import line_of
 
 SCENARIO: Final = """duration = "5s"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.results import Results
 from dumbbell.running.store import Store
 from dumbbell.study.files import find

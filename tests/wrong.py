@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
 
 

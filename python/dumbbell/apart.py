@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Protocol
 
 from dumbbell import _core
-from dumbbell.errors import Cancelled, EngineError
+from dumbbell.base.errors import Cancelled, EngineError
 
 _SCRIPT: Final = Path(__file__).with_name("apart_child.py")
 

@@ -12,10 +12,11 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell import bounds, own_algorithms, phases
+from dumbbell.base.errors import DumbbellError, InputError
+from dumbbell.base.validation import validate
 from dumbbell.campaign import Campaign
 from dumbbell.claims.judging import ClaimResult
 from dumbbell.compare import compare
-from dumbbell.errors import DumbbellError, InputError
 from dumbbell.phases import Spread
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import check_count
@@ -38,7 +39,6 @@ from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study
-from dumbbell.validation import validate
 
 __all__ = [
     "claims",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import amount, duration
+from dumbbell.base.units import NS_PER_S, format_rate, format_time
 from dumbbell.contract.scenario import Scenario
-from dumbbell.errors import InputError
-from dumbbell.labels import amount, duration
 from dumbbell.running.engine import Engine
 from dumbbell.running.sizes import expected_bytes, expected_packets
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S, format_rate, format_time
 
 RUN_PACKETS_MAX: Final = 10e9
 """Packets of one run: 3 hours of 10 Gbit/s, 20 minutes of 100 Gbit/s."""

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from dumbbell import bounds, experiments, plans
+from dumbbell.base.errors import InputError
 from dumbbell.claims.evidence import Need, Verdict
 from dumbbell.claims.judging import ClaimResult
-from dumbbell.errors import InputError
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
 from dumbbell.plan.grid import Selection
 from dumbbell.plans import Plan

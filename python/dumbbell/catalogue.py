@@ -13,11 +13,12 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dumbbell import _core, documents, head_comments, kinds, own_algorithms, validation
-from dumbbell.errors import InputError, listed, placed, refused, unknown
+from dumbbell import _core, head_comments, own_algorithms
+from dumbbell.base import documents, kinds, validation
+from dumbbell.base.errors import InputError, listed, placed, refused, unknown
+from dumbbell.base.shell import quoted
+from dumbbell.base.synonyms import near_key
 from dumbbell.head_comments import HeadComment
-from dumbbell.shell import quoted
-from dumbbell.synonyms import near_key
 
 BEHAVIOUR: Final[Mapping[str, Any]] = json.loads(_core.behaviour())
 """The versions of what the core does, raised when that changes (behaviour/versions)."""

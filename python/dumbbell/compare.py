@@ -18,10 +18,18 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell import catalogue, experiments
+from dumbbell.base.errors import DumbbellError, InputError, placed
+from dumbbell.base.labels import label_of, listing, window
+from dumbbell.base.units import (
+    QUEUE_EXAMPLES,
+    parse_integer,
+    parse_probability,
+    parse_queue,
+    parse_rate,
+    parse_time,
+)
 from dumbbell.campaign import Campaign
 from dumbbell.catalogue import Algorithm
-from dumbbell.errors import DumbbellError, InputError, placed
-from dumbbell.labels import label_of, listing, window
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
 from dumbbell.quantities import tables, taking
@@ -38,14 +46,6 @@ from dumbbell.running.pools import Pool
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from dumbbell.units import (
-    QUEUE_EXAMPLES,
-    parse_integer,
-    parse_probability,
-    parse_queue,
-    parse_rate,
-    parse_time,
-)
 
 SETTLING: Final = "20%"
 """The share of each run that averages leave out."""

@@ -18,11 +18,11 @@ from typing import Any, Final
 
 import tomli_w
 
-from dumbbell import documents, regular
-from dumbbell.errors import InputError, refusing
+from dumbbell.base import documents, regular
+from dumbbell.base.errors import InputError, refusing
+from dumbbell.base.shell import joined
 from dumbbell.running import staging
 from dumbbell.scenario.tables import TITLE_MAX
-from dumbbell.shell import joined
 from dumbbell.study import experiment_names, files
 from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study

@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from dumbbell import own_algorithms, plans
+from dumbbell.base.errors import DamagedResult, InputError, listed
+from dumbbell.base.labels import number
+from dumbbell.base.units import NS_PER_S, format_bytes, format_rate
 from dumbbell.contract.scenario import Bernoulli, Scenario
-from dumbbell.errors import DamagedResult, InputError, listed
-from dumbbell.labels import number
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
 from dumbbell.running import validity
@@ -24,7 +25,6 @@ from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.study import files
 from dumbbell.study.model import Study
-from dumbbell.units import NS_PER_S, format_bytes, format_rate
 
 SHORT: Final = 12
 """Digits of a key that tell a run."""

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from dumbbell import _core, user_cache
-from dumbbell.errors import InputError, printable, refused
+from dumbbell import _core
+from dumbbell.base import user_cache
+from dumbbell.base.errors import InputError, printable, refused
 
 PATIENCE_S: Final = 45.0
 """What compiling and loading a file may take."""

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell import bounds
+from dumbbell.base.errors import DumbbellError
+from dumbbell.base.units import NS_PER_S, PACKET_BITS
 from dumbbell.contract.scenario import Flow, Scenario
-from dumbbell.errors import DumbbellError
 from dumbbell.quantities.rates import goodput_mbit_per_s
 from dumbbell.report import run_totals
 from dumbbell.running import engines, validity
@@ -28,7 +29,6 @@ from dumbbell.running.result import Run
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.model_hosts import CLOCK_PPM
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S, PACKET_BITS
 
 SHARE: Final = 100
 """Round trips are longer by up to one part in so many, ..."""

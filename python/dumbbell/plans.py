@@ -12,14 +12,14 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from dumbbell import regular
-from dumbbell.errors import InputError
-from dumbbell.keys import part_of
+from dumbbell.base import regular
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import part_of
+from dumbbell.base.validation import validate
 from dumbbell.plan.expanding import More
 from dumbbell.plan.tests import RUNS_MAX
 from dumbbell.running import staging
 from dumbbell.running.store import Store
-from dumbbell.validation import validate
 
 
 class Plan(BaseModel):

@@ -12,7 +12,9 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import hypertext, own_algorithms
+from dumbbell import own_algorithms
+from dumbbell.base import hypertext
+from dumbbell.base.errors import DamagedResult, InputError, as_toml, unknown
 from dumbbell.catalogue import Algorithm, switch_in_files
 from dumbbell.claims import readings
 from dumbbell.claims.judging import ClaimResult, judge
@@ -20,7 +22,6 @@ from dumbbell.claims.readings import Reading
 from dumbbell.claims.runs import Source, TestRuns
 from dumbbell.contract.scenario import StackChoice
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import DamagedResult, InputError, as_toml, unknown
 from dumbbell.figures.figure import Figure
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun

@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import catalogue, experiments
-from dumbbell.compare import SETTLING, Mix, Setting, scenario_table
-from dumbbell.errors import InputError, placed
-from dumbbell.labels import label_of, listing
-from dumbbell.plan import grid
-from dumbbell.plan.tests import check_count
-from dumbbell.units import (
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.labels import label_of, listing
+from dumbbell.base.units import (
     format_bytes,
     format_rate,
     format_time,
@@ -26,6 +23,9 @@ from dumbbell.units import (
     parse_rate,
     parse_time,
 )
+from dumbbell.compare import SETTLING, Mix, Setting, scenario_table
+from dumbbell.plan import grid
+from dumbbell.plan.tests import check_count
 
 VALUES_MAX: Final = 1000
 """Of an axis."""

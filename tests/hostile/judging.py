@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import printable
+from dumbbell.base.errors import printable
 from hostile.cases import Case
 from hostile.running import MEMORY_MAX_BYTES, Outcome
 

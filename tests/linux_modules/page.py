@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dumbbell.markdown import prose, table
+from dumbbell.base.markdown import prose, table
 from linux_modules import scenarios
 from linux_modules.judge import Verdict, differing
 from linux_modules.package import MODULES, PACKAGE

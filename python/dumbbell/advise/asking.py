@@ -17,9 +17,10 @@ from dumbbell import catalogue, statistics
 from dumbbell.advise.candidates import Candidate, Meeting, Start
 from dumbbell.advise.choosing import Advice, choose
 from dumbbell.advise.conditions import NEEDS_MARKS
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 from dumbbell.catalogue import Own
 from dumbbell.compare import Setting
-from dumbbell.errors import InputError, placed
 from dumbbell.estimates import Estimate
 from dumbbell.plan.tests import check_count
 from dumbbell.running import engines
@@ -31,7 +32,6 @@ from dumbbell.tune import paths
 from dumbbell.tune.objectives import BESIDE, TUNED
 from dumbbell.tune.paths import NetworkPath, Traffic
 from dumbbell.tune.trying import Entrant, Runs, Trial, all_of
-from dumbbell.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 
 CROSS: Final = 5
 """The rate over this is that of the datagrams."""

@@ -11,10 +11,10 @@ from dumbbell import statistics
 from dumbbell.advise import conditions
 from dumbbell.advise.candidates import Candidate, plain
 from dumbbell.advise.conditions import Fault
+from dumbbell.base.units import parse_probability, parse_time
 from dumbbell.compare import Setting
 from dumbbell.estimates import Estimate
 from dumbbell.tune import paths
-from dumbbell.units import parse_probability, parse_time
 
 AS_GOOD: Final = 0.98
 """With this share of the best goodput of what is fit an algorithm is as good."""

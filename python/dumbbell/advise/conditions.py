@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.advise.candidates import Candidate, Meeting, Start
+from dumbbell.base.labels import number
 from dumbbell.estimates import Estimate
-from dumbbell.labels import number
 
 SHARE_MIN: Final = 0.5
 """Of a fair share, which is what a legacy flow has in its place: with less, staying is better."""

@@ -9,10 +9,10 @@ from typing import Final
 from dumbbell.advise import conditions
 from dumbbell.advise.candidates import Candidate
 from dumbbell.advise.choosing import Advice
+from dumbbell.base.labels import brief_interval, label_of, listing, window, with_interval
+from dumbbell.base.units import parse_probability
 from dumbbell.compare import Setting
 from dumbbell.estimates import Estimate
-from dumbbell.labels import brief_interval, label_of, listing, window, with_interval
-from dumbbell.units import parse_probability
 
 SHORT: Final = 50
 """Runs of fewer round trips are said to be short."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dumbbell.base.errors import InputError, listed, near
 from dumbbell.claims.evidence import Verdict
 from dumbbell.claims.judging import ClaimResult
-from dumbbell.errors import InputError, listed, near
 
 
 @dataclass(frozen=True)

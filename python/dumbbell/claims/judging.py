@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
 from dumbbell.claims.claim import Claim
 from dumbbell.claims.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict
 from dumbbell.claims.runs import Source
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
 
 _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
     ("claim that rests on runs", "claims that rest on runs"): ("number", "order"),

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Final, Literal, cast
 
 from pydantic import AfterValidator, Field
 
+from dumbbell.base.errors import InputError
 from dumbbell.claims import words
 from dumbbell.claims.deciding import decide
 from dumbbell.claims.evidence import Asked, CheckResult, Finding, Lack, Place, Quantifier, Statement
 from dumbbell.claims.runs import Points, Source, gather
 from dumbbell.claims.words import Named
-from dumbbell.errors import InputError
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dumbbell.labels import label_of, number
+from dumbbell.base.labels import label_of, number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities import titles

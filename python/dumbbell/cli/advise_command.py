@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dumbbell.base.errors import refusing
+from dumbbell.base.shell import joined
 from dumbbell.cli.output import print_json, print_table, print_words, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import refusing
-from dumbbell.shell import joined
 
 if TYPE_CHECKING:
     from dumbbell.advise import Advice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dumbbell import own_algorithms, plans
-from dumbbell.errors import DamagedResult, InputError, MissingResult
+from dumbbell.base.errors import DamagedResult, InputError, MissingResult
 from dumbbell.running.store import Store
 from dumbbell.study.model import Study
 

@@ -9,13 +9,13 @@ from typing import Final
 from rich.table import Table
 
 from dumbbell import catalogue
+from dumbbell.base.errors import printable
+from dumbbell.base.labels import duration
 from dumbbell.campaign import Campaign
 from dumbbell.cli import consent, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
-from dumbbell.errors import printable
-from dumbbell.labels import duration
 from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import cost_table

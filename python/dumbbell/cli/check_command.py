@@ -26,7 +26,7 @@ def check(
 
     The exit code is 1 if a check failed.
     """
-    from dumbbell import kinds
+    from dumbbell.base import kinds
     from dumbbell.cli import progress
     from dumbbell.own import checking
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from dumbbell import own_algorithms
+from dumbbell.base.errors import refusing
 from dumbbell.claims import readings
 from dumbbell.claims.beside import Beside, beside
 from dumbbell.cli import campaign, progress, reading
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.verdicts import marked
-from dumbbell.errors import refusing
 from dumbbell.report import beside_markdown, readings_markdown
 from dumbbell.running.choices import EngineName
 

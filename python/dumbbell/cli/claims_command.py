@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
+from dumbbell.base.errors import InputError, refusing
 from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
@@ -20,7 +21,6 @@ from dumbbell.cli.parameters import (
     StudyName,
 )
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import InputError, refusing
 from dumbbell.running.choices import EngineName
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from typing import Annotated
 
 import typer
 
-from dumbbell import documents
+from dumbbell.base import documents
+from dumbbell.base.errors import DumbbellError, InputError, refusal
 from dumbbell.cli import usage
 from dumbbell.cli.advise_command import advise
 from dumbbell.cli.algorithms_command import show_algorithm
@@ -38,7 +39,6 @@ from dumbbell.cli.start import SAID, STOPPED, leave
 from dumbbell.cli.store_command import store_app
 from dumbbell.cli.tune_command import tune
 from dumbbell.cli.validate_command import validate
-from dumbbell.errors import DumbbellError, InputError, refusal
 
 app = typer.Typer(
     name="dumbbell",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError, refusing
 from dumbbell.cli.output import Form, form, print_csv, print_json, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
@@ -22,7 +23,6 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
 )
-from dumbbell.errors import InputError, refusing
 from dumbbell.running.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
+from dumbbell.base.errors import printable
 from dumbbell.cli.output import print_json, print_table
 from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import printable
 
 if TYPE_CHECKING:
     from dumbbell.running.machine import Machine

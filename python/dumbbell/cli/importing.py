@@ -9,12 +9,13 @@ from typing import Any
 
 import tomli_w
 
-from dumbbell import kinds
+from dumbbell.base import kinds
+from dumbbell.base.errors import InputError, placed, printable, refusing
+from dumbbell.base.units import parse_probability, parse_queue, parse_rate, parse_time
 from dumbbell.campaign import Campaign
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import InputError, placed, printable, refusing
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
 from dumbbell.measured import beside, fitting, playing, reading
 from dumbbell.measured.fitting import Path as FittedPath
@@ -24,7 +25,6 @@ from dumbbell.results import Results
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
-from dumbbell.units import parse_probability, parse_queue, parse_rate, parse_time
 
 _GIVEN = {
     "rate": parse_rate,

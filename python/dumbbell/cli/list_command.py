@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from dumbbell.base.errors import InputError
 from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsCsv, AsJson, ResultsDir
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import InputError
 from dumbbell.study import experiment_names, files
 
 

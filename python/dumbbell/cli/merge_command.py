@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ResultsDir
-from dumbbell.errors import InputError
 
 
 def merge(
@@ -23,7 +23,8 @@ def merge(
 
     The exit code is 1 if a result is damaged, or if two folders hold different results of a run.
     """
-    from dumbbell import documents, experiments, plans
+    from dumbbell import experiments, plans
+    from dumbbell.base import documents
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
     from dumbbell.running import merging

@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dumbbell.errors import InputError, printable
+from dumbbell.base.errors import InputError, printable
 
 _WIDE: Final = 220
 _ANY_WIDTH: Final = 10_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dumbbell.base.shell import quoted
 from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import say
@@ -11,7 +12,6 @@ from dumbbell.cli.parameters import DEFAULT_RESULTS
 from dumbbell.report import site
 from dumbbell.results import Results
 from dumbbell.running import engines
-from dumbbell.shell import quoted
 
 
 def tell(asked: Campaign, report: Path | None) -> None:

@@ -17,14 +17,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from dumbbell.labels import duration
+from dumbbell.base.labels import duration
+from dumbbell.base.units import NS_PER_S
 from dumbbell.running.estimate import Estimate
 from dumbbell.running.executor import Fate
 from dumbbell.running.executor import Progress as State
 from dumbbell.running.places import Places, words
 from dumbbell.running.pools import Running
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
 
 _LOG_EVERY_S: Final = 10.0
 _SHOW_EVERY_S: Final = 0.5

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.shell import quoted
 from dumbbell.cli.output import say
-from dumbbell.errors import InputError
 from dumbbell.plans import remembered
 from dumbbell.results import Results
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName
 from dumbbell.running.store import Store
-from dumbbell.shell import quoted
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 

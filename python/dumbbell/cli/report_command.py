@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ChosenEngine, ResultsDir
-from dumbbell.errors import InputError
 from dumbbell.running.choices import EngineName
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.shell import quoted
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
@@ -20,9 +22,7 @@ from dumbbell.cli.parameters import (
     Retries,
     StudyName,
 )
-from dumbbell.errors import InputError
 from dumbbell.running.choices import AT_MOST, RETRIES, EngineName
-from dumbbell.shell import quoted
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
@@ -151,9 +151,9 @@ def _sized(asked: Campaign, parts: int, meant: bool) -> bool:
 
 def _say_extent(asked: Campaign) -> None:
     """Say what a campaign takes, as far as it is not there yet."""
-    from dumbbell.labels import amount, duration, hours
+    from dumbbell.base.labels import amount, duration, hours
+    from dumbbell.base.units import NS_PER_S
     from dumbbell.running.sizes import expected_packets
-    from dumbbell.units import NS_PER_S
 
     left = [run for run in asked.ordered if run.key not in asked.stored]
     simulated_s = sum(run.scenario.duration_ns for run in left) / NS_PER_S

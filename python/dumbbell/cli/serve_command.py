@@ -21,9 +21,9 @@ def serve(
     Prints their address. They tell how far campaigns are, find runs, lay up to four over each
     other, and say how two differ. They run nothing and change nothing.
     """
-    from dumbbell import extras
+    from dumbbell.base import extras
+    from dumbbell.base.errors import InputError
     from dumbbell.cli.output import say
-    from dumbbell.errors import InputError
     from dumbbell.running.store import Store
 
     try:

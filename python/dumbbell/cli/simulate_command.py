@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError, refusing
 from dumbbell.cli.output import Form, form, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
@@ -20,7 +21,6 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
 )
-from dumbbell.errors import InputError, refusing
 from dumbbell.running.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:

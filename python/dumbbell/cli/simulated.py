@@ -12,12 +12,13 @@ from msgspec import to_builtins
 from rich.table import Table
 
 from dumbbell import api, catalogue, experiments
+from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
+from dumbbell.base.labels import amount, number
+from dumbbell.base.units import format_time, parse_time
 from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import DamagedResult, InputError, placed, refusing
-from dumbbell.labels import amount, number
 from dumbbell.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
@@ -34,7 +35,6 @@ from dumbbell.scenario import changes as altering
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import format_time, parse_time
 
 _MUCH_BYTES: Final = 50e6
 """From here on it is said how captures get smaller."""

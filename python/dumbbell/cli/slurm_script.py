@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dumbbell.shell import joined, quoted
+from dumbbell.base.shell import joined, quoted
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError, printable
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ResultsDir
-from dumbbell.errors import InputError, printable
 
 if TYPE_CHECKING:
     from dumbbell.running.store import Store
@@ -53,9 +53,9 @@ def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
 
     For file systems that hold few files well. Nothing else may run in the folder meanwhile.
     """
+    from dumbbell.base.labels import amount
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
-    from dumbbell.labels import amount
     from dumbbell.running import upkeep
 
     store = _opened(results)
@@ -73,9 +73,9 @@ def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
 @store_app.command("size")
 def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     """Say what takes how much room."""
+    from dumbbell.base.labels import amount
     from dumbbell.cli.asked import asked
     from dumbbell.cli.tables import plain, table
-    from dumbbell.labels import amount
     from dumbbell.running.campaigns import held
 
     store = _opened(results)
@@ -114,7 +114,7 @@ def prune(
 ) -> None:
     """Remove damaged results and those of earlier versions of the simulator."""
     from dumbbell import catalogue
-    from dumbbell.labels import amount
+    from dumbbell.base.labels import amount
     from dumbbell.running import upkeep
 
     store = _opened(results)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import kinds, plans
+from dumbbell import plans
+from dumbbell.base import kinds
+from dumbbell.base.errors import InputError, listed, near
 from dumbbell.cli.output import say
-from dumbbell.errors import InputError, listed, near
 from dumbbell.inventory import Inventory
 from dumbbell.report import run_pages
 from dumbbell.results import Results

@@ -10,12 +10,12 @@ import polars as pl
 import typer
 
 from dumbbell import sweeps
+from dumbbell.base.labels import number
 from dumbbell.campaign import Campaign
 from dumbbell.cli import campaign, pages
 from dumbbell.cli.output import Form, print_csv, print_table
 from dumbbell.cli.tables import plain, table
 from dumbbell.compare import of_setting
-from dumbbell.labels import number
 from dumbbell.plans import Plan
 from dumbbell.quantities.taking import described
 from dumbbell.results import Results

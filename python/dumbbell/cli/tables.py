@@ -8,7 +8,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from dumbbell.errors import printable
+from dumbbell.base.errors import printable
 
 
 def table(*columns: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -> Table:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dumbbell.base.errors import refusing
+from dumbbell.base.shell import joined
 from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
-from dumbbell.errors import refusing
 from dumbbell.running.choices import EngineName
-from dumbbell.shell import joined
 
 if TYPE_CHECKING:
     from dumbbell.running.executor import Progress
@@ -164,7 +164,7 @@ class _Told:
 
 
 def _list(option: str, text: str) -> tuple[str, ...]:
-    from dumbbell.errors import InputError
+    from dumbbell.base.errors import InputError
     from dumbbell.plan import grid
 
     parts = tuple(part.strip() for part in text.split(",") if part.strip())
@@ -175,7 +175,7 @@ def _list(option: str, text: str) -> tuple[str, ...]:
 
 
 def _cross(text: str) -> str:
-    from dumbbell.errors import InputError
+    from dumbbell.base.errors import InputError
 
     kind, colon, rate = text.partition(":")
     if text and (kind != "udp" or not colon):

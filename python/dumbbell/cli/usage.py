@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import typer
 
-from dumbbell.errors import InputError, listed, near
-from dumbbell.synonyms import near_key
+from dumbbell.base.errors import InputError, listed, near
+from dumbbell.base.synonyms import near_key
 
 _PLACES: Final = {
     "ls": "list",
@@ -123,7 +123,7 @@ def _wrong_value(error: typer.TyperException, parameter: Any, help_command: str)
             near=near(str(value), choices),
             valid=listed(choices, help_command),
         )
-    from dumbbell.validation import in_words  # noqa: PLC0415 - takes long to import
+    from dumbbell.base.validation import in_words  # noqa: PLC0415 - takes long to import
 
     found, example = in_words(reports[0])
     return InputError(found, source=name, value=value, valid=example or help_command)

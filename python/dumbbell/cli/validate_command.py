@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.errors import InputError
 from dumbbell.cli.output import print_json
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson
-from dumbbell.errors import InputError
 
 
 class Part(StrEnum):

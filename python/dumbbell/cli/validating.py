@@ -8,13 +8,13 @@ from typing import Final
 
 from rich.table import Table
 
+from dumbbell.base.errors import InputError, TestbedError, refusing
+from dumbbell.base.labels import duration
 from dumbbell.cli import progress
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.validate_command import Part
-from dumbbell.errors import InputError, TestbedError, refusing
 from dumbbell.figures import drawing
-from dumbbell.labels import duration
 from dumbbell.running import engines, machine
 from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.executor import Progress

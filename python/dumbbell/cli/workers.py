@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.running.pools import Pool
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.base.units import NS_PER_S
 from dumbbell.catalogue import Algorithm
 from dumbbell.figures import drawing, style, timelines
 from dumbbell.quantities import series
@@ -23,7 +24,6 @@ from dumbbell.running.engine import SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
 
 FOLDER: Final = Path("images") / "algorithms"
 BYTES_MAX: Final = 60_000

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from dumbbell import markdown
+from dumbbell.base import markdown
 from dumbbell.plan import settings
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities import registry, series

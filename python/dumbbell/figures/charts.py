@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import altair as alt
 
-from dumbbell.errors import unknown
+from dumbbell.base.errors import unknown
+from dumbbell.base.units import NS_PER_S
 from dumbbell.figures import drawing, timelines
 from dumbbell.quantities import series
-from dumbbell.units import NS_PER_S
 
 if TYPE_CHECKING:
     from dumbbell.running.result import Run

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import vl_convert
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.figures.figure import Chart, Figure
 
 _VEGA_LITE: Final = "application/vnd.vegalite.v6+json"

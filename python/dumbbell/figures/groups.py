@@ -12,6 +12,7 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.labels import label_of, listing
 from dumbbell.figures import marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
@@ -19,7 +20,6 @@ from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import StatedFigure
-from dumbbell.labels import label_of, listing
 from dumbbell.quantities.names import Use, What
 
 _HEIGHT: Final = 300

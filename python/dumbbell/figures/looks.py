@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.labels import algorithm_label
+from dumbbell.base.labels import algorithm_label
 
 INK: Final = "#1a1a1a"
 

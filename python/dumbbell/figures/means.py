@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.base.labels import number, with_interval
 from dumbbell.figures import units
 from dumbbell.figures.axes import Extent
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Coordinate
-from dumbbell.labels import number, with_interval
 from dumbbell.quantities import tables
 
 _STATISTICS: Final = ("mean", "low", "high", "n", "runs")

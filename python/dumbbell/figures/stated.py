@@ -10,13 +10,13 @@ import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
-from dumbbell.errors import InputError, unknown
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.keys import numbered
+from dumbbell.base.labels import label_of, listing, number
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Spec, TestFigure
 from dumbbell.figures.style import FAINT
-from dumbbell.keys import numbered
-from dumbbell.labels import label_of, listing, number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from dumbbell.base.labels import label_of
 from dumbbell.figures.looks import INK, LOOKS, Look
-from dumbbell.labels import label_of
 
 __all__ = [
     "FAINT",

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from msgspec import Meta
 
-from dumbbell.errors import InputError
-from dumbbell.keys import part_of
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import part_of
 
 T = TypeVar("T")
 

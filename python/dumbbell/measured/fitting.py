@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 from dumbbell.measured import limits, rates
 from dumbbell.measured.limits import Limit, Signs
 from dumbbell.measured.measurement import Direction, MeasuredFlow, Measurement
 from dumbbell.measured.rates import Rate
-from dumbbell.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 
 _DIGITS: Final = 3
 """Of a fitted rate."""

@@ -19,7 +19,7 @@ from msgspec import Meta
 from msgspec.json import Decoder
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError, placed
+from dumbbell.base.errors import InputError, placed
 from dumbbell.measured.decoding import MEGABITS_MAX, Seconds, decoded
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
 

@@ -17,8 +17,8 @@ import polars as pl
 from msgspec import Meta
 from msgspec.json import Decoder
 
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
 from dumbbell.measured.decoding import (
     MEGABITS_MAX,
     Bytes,

@@ -9,7 +9,7 @@ from typing import Final, Literal
 import polars as pl
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.measured import rates
 from dumbbell.measured.measurement import MeasuredFlow, algorithm_of
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import polars as pl
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 
 SAMPLES: Final = {
     "time_s": pl.Float64,

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 
 _START_BYTES: Final = 8
 _READ_BYTES: Final = 1 << 20

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.base.units import format_rate, parse_time
 from dumbbell.measured import rates
 from dumbbell.measured.fitting import PACKET_BYTES, Path, directions
 from dumbbell.measured.limits import Limit
 from dumbbell.measured.measurement import MeasuredFlow, Measurement, algorithm_of
-from dumbbell.units import format_rate, parse_time
 
 _SEGMENT_BYTES: Final = 1448
 _UDP_HEADER_BYTES: Final = 28

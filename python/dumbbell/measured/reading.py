@@ -9,7 +9,7 @@ import msgspec
 from msgspec.json import Decoder
 
 from dumbbell import _core
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.measured import captured, flent, iperf3
 from dumbbell.measured.decoding import documents, malformed
 from dumbbell.measured.measurement import Measurement

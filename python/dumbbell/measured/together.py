@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.measured.decoding import SECONDS_MAX
 from dumbbell.measured.measurement import MeasuredFlow, Measurement
 

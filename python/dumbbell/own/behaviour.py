@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from dumbbell.base.errors import BroughtDown
 from dumbbell.catalogue import Algorithm
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import BroughtDown
 from dumbbell.own.probe import outcomes
 from dumbbell.own.verdicts import Row, Verdict, failed, passed
 from dumbbell.quantities import taking

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell import _core, apart, catalogue
+from dumbbell.base.errors import InputError
+from dumbbell.base.errors import refused as refusal
 from dumbbell.catalogue import Algorithm
-from dumbbell.errors import InputError
-from dumbbell.errors import refused as refusal
 from dumbbell.own import behaviour, fuzzing, interface, kernel
 from dumbbell.own.verdicts import Row, Verdict, failed, not_checked, passed, refused
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from dumbbell import _core, apart
+from dumbbell.base.errors import DumbbellError, TestbedError
 from dumbbell.catalogue import Algorithm
-from dumbbell.errors import DumbbellError, TestbedError
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 from dumbbell.running import machine
 from dumbbell.validate.agreement.parity import PATH

@@ -12,9 +12,9 @@ import numpy as np
 
 from dumbbell import _core
 from dumbbell.apart import Child, Died, RawOutput
+from dumbbell.base.errors import BroughtDown, EngineError
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import BroughtDown, EngineError
 from dumbbell.scenario.resolve import ResolvedScenario
 
 PATIENCE_S: Final = 60

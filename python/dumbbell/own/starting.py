@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import InputError, refusing, unknown
+from dumbbell.base.errors import InputError, refusing, unknown
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _NAME: Final = "my_cc"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 
 
 class Verdict(StrEnum):

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dumbbell.documents import fingerprint, folder_of
-from dumbbell.errors import InputError, placed, unknown
-from dumbbell.keys import numbered
+from dumbbell.base.documents import fingerprint, folder_of
+from dumbbell.base.errors import InputError, placed, unknown
+from dumbbell.base.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.layers import Layer, merged, where_said

@@ -16,8 +16,8 @@ import polars as pl
 from pydantic import BeforeValidator
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError, listed, near, unknown
-from dumbbell.units import parse_bytes, parse_fraction, parse_queue, parse_rate, parse_time
+from dumbbell.base.errors import InputError, listed, near, unknown
+from dumbbell.base.units import parse_bytes, parse_fraction, parse_queue, parse_rate, parse_time
 
 Axes = Mapping[str, Sequence[str]]
 """Axis -> its values, in the order of the study file."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dumbbell.errors import InputError
-from dumbbell.keys import index_of
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import index_of
 from dumbbell.plan import grid
 
 

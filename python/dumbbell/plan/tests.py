@@ -11,9 +11,9 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from dumbbell import catalogue
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.keys import numbered
 from dumbbell.catalogue import Algorithm, Own
-from dumbbell.errors import InputError, placed
-from dumbbell.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.windows import NamedWindow, Window, differing

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
-from dumbbell.errors import InputError
-from dumbbell.units import Duration, format_time, parse_share, parse_time
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import Duration, format_time, parse_share, parse_time
 
 BUILT_IN: Final = ("main", "run", "late", "final")
 """Windows that every test has: the main one, the whole run, the main one's last half and fifth."""

@@ -18,13 +18,13 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.units import NS_PER_S, Duration
 from dumbbell.contract.scenario import Scenario
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities.counters import Counters, Times, Values
 from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.view import FlowsView
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S, Duration
 
 
 class Convergence(Settings):

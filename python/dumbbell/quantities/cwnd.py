@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.quantities.counters import Values
 from dumbbell.quantities.oscillation import damping, period
 from dumbbell.quantities.rates import ratio
 from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.view import FlowsView, known
-from dumbbell.units import NS_PER_S
 
 
 def _samples(view: FlowsView) -> list[Values]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Self
 import polars as pl
 from pydantic import BeforeValidator, Field, model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.plan import grid
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Best, quantity

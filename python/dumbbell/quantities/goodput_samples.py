@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.units import NS_PER_S, Duration
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities.counters import Counters, Times, Values
 from dumbbell.quantities.rates import mbit_per_s
 from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.view import FlowsView
-from dumbbell.units import NS_PER_S, Duration
 
 
 class Samples(Settings):

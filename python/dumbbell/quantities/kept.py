@@ -21,8 +21,8 @@ from typing import Final
 
 import msgspec
 
-from dumbbell import regular
-from dumbbell.errors import MissingResult
+from dumbbell.base import regular
+from dumbbell.base.errors import MissingResult
 from dumbbell.running import staging
 from dumbbell.running.result_files import FILES_BYTES_MAX
 from dumbbell.running.store import Store
@@ -38,7 +38,7 @@ _CODE: Final = (
     "running/result.py",
     "running/validity.py",
     "scenario/facts.py",
-    "units.py",
+    "base/units.py",
 )
 
 

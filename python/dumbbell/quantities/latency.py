@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.contract import scenario as contract
 from dumbbell.contract.scenario import Scenario
 from dumbbell.quantities.counters import Values, percentile
@@ -21,7 +22,6 @@ from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 
 _NS_PER_MS = 10**6
 

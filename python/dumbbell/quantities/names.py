@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from dumbbell import catalogue
+from dumbbell.base.errors import InputError, placed, unknown
+from dumbbell.base.keys import numbered
 from dumbbell.contract import scenario as contract
-from dumbbell.errors import InputError, placed, unknown
-from dumbbell.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import Plan
 from dumbbell.plan.grid import Selection

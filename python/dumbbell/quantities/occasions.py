@@ -7,9 +7,9 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 
 KINDS: Final = ("reduced", "lost", "marked", "timeout")
 """A window was reduced, a packet was lost or dropped, a queue marked packets, a timer expired."""

@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.quantities.counters import Values
 from dumbbell.quantities.goodput_samples import Samples, samples_mbit_per_s
 from dumbbell.quantities.rates import ratio
 from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.view import FlowsView
-from dumbbell.units import NS_PER_S
 
 _LEAST: Final = 8
 """Samples without which an oscillation is not spoken of."""

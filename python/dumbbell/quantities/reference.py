@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 
 _FORM: Final = re.compile(
     r"(?P<name>[a-z][a-z0-9_]*)"

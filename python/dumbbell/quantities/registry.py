@@ -16,9 +16,9 @@ from functools import cache
 from typing import Final, TypeVar
 
 import dumbbell.quantities
+from dumbbell.base.errors import InputError, unknown
 from dumbbell.catalogue import Own
 from dumbbell.contract.scenario import RecordConfig
-from dumbbell.errors import InputError, unknown
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities.reference import Reference
 from dumbbell.quantities.view import QueueView

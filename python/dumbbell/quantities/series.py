@@ -10,12 +10,12 @@ from typing import Final
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.base.errors import unknown
+from dumbbell.base.units import NS_PER_S
 from dumbbell.catalogue import NONE_OWN, Own
 from dumbbell.contract.scenario import Flow
-from dumbbell.errors import unknown
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 
 STATE: Final = "state"
 """What stands before the colon of a variable that algorithms export: ``state:alpha``."""

@@ -13,12 +13,12 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from dumbbell.base.units import Duration
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities.counters import Values
 from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.view import FlowsView
 from dumbbell.theory import formulas
-from dumbbell.units import Duration
 
 
 class ShortTerm(Settings):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.units import NS_PER_S
+from dumbbell.base.units import NS_PER_S
 
 LATE_SHARE: Final = 0.5
 """The window `late` is this last part of the main one: free of what slow start does."""

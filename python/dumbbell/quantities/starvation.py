@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from dumbbell.base.units import NS_PER_S, Duration
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities.counters import Times
 from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView
-from dumbbell.units import NS_PER_S, Duration
 
 Flags = npt.NDArray[np.bool_]
 

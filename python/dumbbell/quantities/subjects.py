@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from dumbbell.errors import InputError, unknown
+from dumbbell.base.errors import InputError, unknown
 from dumbbell.quantities.spans import Span
 from dumbbell.scenario import facts
 

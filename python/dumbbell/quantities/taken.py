@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dumbbell.labels import number, window
+from dumbbell.base.labels import number, window
+from dumbbell.base.units import NS_PER_S, format_time
 from dumbbell.quantities import taking
 from dumbbell.quantities.reference import Reference, parse
 from dumbbell.quantities.view import RunView
-from dumbbell.units import NS_PER_S, format_time
 
 
 class Taken(dict[str, float | None]):

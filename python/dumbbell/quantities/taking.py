@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from dumbbell.errors import DamagedResult
+from dumbbell.base.errors import DamagedResult
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.settings import Settings
 from dumbbell.plan.windows import Window

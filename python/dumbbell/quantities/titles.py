@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dumbbell.labels import UNITS
+from dumbbell.base.labels import UNITS
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.reference import parse

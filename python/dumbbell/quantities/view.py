@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import polars as pl
 
+from dumbbell.base.errors import unknown
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import FlowSummary, QueueSummary
-from dumbbell.errors import unknown
 from dumbbell.plan.settings import Settings
 from dumbbell.plan.windows import BUILT_IN, Window
 from dumbbell.quantities import placing, spans

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.quantities.registry import of_flows
 from dumbbell.quantities.view import FlowsView
-from dumbbell.units import NS_PER_S
 
 
 @of_flows("beginning of the window", "s", several=True)

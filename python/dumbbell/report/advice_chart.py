@@ -11,10 +11,10 @@ import polars as pl
 
 from dumbbell.advise import Advice, words
 from dumbbell.advise.words import Column
+from dumbbell.base.units import parse_probability
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import FAINT, GRID
-from dumbbell.units import parse_probability
 
 _WIDTH: Final = 160
 _STEP: Final = 22

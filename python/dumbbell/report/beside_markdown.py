@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dumbbell import markdown
+from dumbbell.base import markdown
 from dumbbell.claims.beside import Beside, Pair
 from dumbbell.claims.evidence import CheckResult
 from dumbbell.report.claims_markdown import counted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dumbbell import markdown
+from dumbbell.base import markdown
+from dumbbell.base.labels import listing
 from dumbbell.claims.judging import ClaimResult, headline
-from dumbbell.labels import listing
 from dumbbell.report import cost_table
 from dumbbell.report.study_page import commands, report_command
 from dumbbell.results import Counts, Results

@@ -8,10 +8,10 @@ from typing import Final
 import altair as alt
 import polars as pl
 
+from dumbbell.base.labels import label_of
 from dumbbell.figures import style
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT
-from dumbbell.labels import label_of
 from dumbbell.quantities.registry import Quantity
 from dumbbell.report import interval_plots
 from dumbbell.report.comparison import Column, Comparison

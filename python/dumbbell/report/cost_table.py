@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dumbbell.labels import amount, duration, hours
+from dumbbell.base.labels import amount, duration, hours
 from dumbbell.running.campaigns import Command, Cost, Effort
 
 COUNTS: Final = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dumbbell import markdown
+from dumbbell.base import markdown
+from dumbbell.base.labels import listing
+from dumbbell.base.shell import quoted
 from dumbbell.claims import readings
 from dumbbell.claims.evidence import Verdict
 from dumbbell.claims.judging import by_verdict
 from dumbbell.claims.readings import Reading
-from dumbbell.labels import listing
 from dumbbell.results import Results
-from dumbbell.shell import quoted
 
 COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
 

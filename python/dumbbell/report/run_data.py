@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.errors import DamagedResult
+from dumbbell.base.errors import DamagedResult
+from dumbbell.base.units import NS_PER_S
 from dumbbell.quantities import kept, series
 from dumbbell.report import run_totals, scripts
 from dumbbell.report.run_totals import Totals
@@ -25,7 +26,6 @@ from dumbbell.running.executor import in_order_of_completion
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 
 FOLDER: Final = "series"
 """Where in a study's folder the files are."""

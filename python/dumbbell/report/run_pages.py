@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from dumbbell.base.labels import label_of
+from dumbbell.base.shell import quoted
 from dumbbell.figures.spec import BaseFigure
-from dumbbell.labels import label_of
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.grid import Selection
@@ -22,7 +23,6 @@ from dumbbell.report.columns import columns
 from dumbbell.report.pages import Pages, Place, fragment
 from dumbbell.results import Listed, Results, State
 from dumbbell.running import engines
-from dumbbell.shell import quoted
 
 FOLDER: Final = "runs"
 RUN_PAGE: Final = "run.html"

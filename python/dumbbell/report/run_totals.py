@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dumbbell import catalogue
+from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import losses
@@ -22,7 +23,6 @@ from dumbbell.report.shown import Shown, number
 from dumbbell.running import doubts as causes
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell import labels
+from dumbbell.base import labels
 
 
 class Shown(str):

@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from dumbbell.errors import refusing
+from dumbbell.base.errors import refusing
 from dumbbell.report import algorithm_pages, overview, stamp, study_page
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place

@@ -9,12 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from dumbbell.documents import fingerprint
+from dumbbell.base.documents import fingerprint
 from dumbbell.quantities import kept
 from dumbbell.report.pages import Place
 from dumbbell.results import Results
 
-_CODE: Final = ("report", "figures", "claims", "labels.py", "results.py", "compare.py")
+_CODE: Final = ("report", "figures", "claims", "base/labels.py", "results.py", "compare.py")
 _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')
 _HEAD_CHARACTERS: Final = 2000
 

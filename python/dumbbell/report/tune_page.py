@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dumbbell.base.shell import quoted
 from dumbbell.figures import drawing
 from dumbbell.report import tune_charts as charts
 from dumbbell.report.pages import Pages, Place
-from dumbbell.shell import quoted
 from dumbbell.tune import words
 from dumbbell.tune.tuning import Tuned, preset_file
 

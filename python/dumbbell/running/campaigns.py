@@ -20,8 +20,8 @@ from typing import Final, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from dumbbell import regular
-from dumbbell.errors import DamagedResult, MissingResult
+from dumbbell.base import regular
+from dumbbell.base.errors import DamagedResult, MissingResult
 from dumbbell.running import notes, staging, validity
 from dumbbell.running.extent import NOTHING, Extent
 from dumbbell.running.store import Store

@@ -8,11 +8,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import NS_PER_S, format_bytes
 from dumbbell.contract.scenario import Scenario
-from dumbbell.errors import InputError
 from dumbbell.running import sizes
 from dumbbell.running.excerpts import Excerpt
-from dumbbell.units import NS_PER_S, format_bytes
 
 BYTES_MAX: Final = 2_000_000_000
 """Both files together; they are made in memory, where they take about as much again."""

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell import extras
-from dumbbell.errors import DumbbellError, InputError
+from dumbbell.base import extras
+from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.running.pools import ExecutorPool
 from dumbbell.running.task import OtherBuild, build
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.base.units import format_time
 from dumbbell.contract.scenario import Classes, Codel, FqCodel, LinkConfig, Pie, Red, Scenario, Step
 from dumbbell.contract.summary import Doubt, Summary
 from dumbbell.scenario import facts
-from dumbbell.units import format_time
 
 TELL_OF: Final[Mapping[str, str]] = {
     "host": "a host",

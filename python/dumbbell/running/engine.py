@@ -10,13 +10,21 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from dumbbell import _core, apart, catalogue, keys
+from dumbbell import _core, apart, catalogue
+from dumbbell.base import keys
+from dumbbell.base.errors import (
+    BroughtDown,
+    Cancelled,
+    EngineError,
+    GivenUp,
+    InputError,
+    TestbedError,
+)
+from dumbbell.base.shell import quoted
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import BroughtDown, Cancelled, EngineError, GivenUp, InputError, TestbedError
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.shell import quoted
 
 NONE_U32: Final = 0xFFFF_FFFF
 """Of 32-bit columns: no value."""

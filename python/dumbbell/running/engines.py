@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dumbbell.errors import unknown
+from dumbbell.base.errors import unknown
 from dumbbell.running.choices import EngineName
 from dumbbell.running.engine import Engine, SimulatorEngine
 from dumbbell.running.pools import Pool

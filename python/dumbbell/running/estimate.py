@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.running.places import Place, Places
 from dumbbell.running.sizes import expected_packets
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import NS_PER_S
 
 _BLOCK: Final = 4_000_000
 """Pairs of grid points that are compared at a time."""

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.units import format_time
 from dumbbell.contract.scenario import Scenario
-from dumbbell.errors import InputError, unknown
 from dumbbell.scenario import facts
-from dumbbell.units import format_time
 
 CLOCK_AT_START_NS: Final = 10**9
 """What the clock of a capture shows when the run begins (crates/capture)."""

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from dumbbell.errors import DamagedResult, DumbbellError, EngineError, MissingResult
+from dumbbell.base.errors import DamagedResult, DumbbellError, EngineError, MissingResult
 from dumbbell.running import doubts, failures, validity
 from dumbbell.running.choices import RETRIES
 from dumbbell.running.doubts import AnyDoubt

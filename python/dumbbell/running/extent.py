@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.summary import Summary
-from dumbbell.units import NS_PER_S
 
 
 @dataclass(frozen=True)

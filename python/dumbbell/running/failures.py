@@ -13,8 +13,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from dumbbell import regular
-from dumbbell.errors import DamagedResult
+from dumbbell.base import regular
+from dumbbell.base.errors import DamagedResult
 from dumbbell.running import notes, staging
 from dumbbell.running.places import Place, words
 from dumbbell.running.result_files import is_key

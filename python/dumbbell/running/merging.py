@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from dumbbell.errors import DamagedResult
+from dumbbell.base.errors import DamagedResult
 from dumbbell.running import campaigns, failures, staging, validity
 from dumbbell.running.store import Store
 

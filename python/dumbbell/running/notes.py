@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from dumbbell import regular
-from dumbbell.errors import DamagedResult
+from dumbbell.base import regular
+from dumbbell.base.errors import DamagedResult
 from dumbbell.running.store import Store
 
 _BYTES_MAX: Final = 1_000_000

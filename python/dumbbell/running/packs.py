@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dumbbell import regular
+from dumbbell.base import regular
 from dumbbell.running import staging
 from dumbbell.running.result_files import (
     TABLE_BYTES_MAX,

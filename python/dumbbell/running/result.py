@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from dumbbell import hypertext
+from dumbbell.base import hypertext
+from dumbbell.base.units import format_time
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.running.engine import Output, empty_frame
 from dumbbell.running.modes import readable
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.units import format_time
 
 if TYPE_CHECKING:
     import altair as alt

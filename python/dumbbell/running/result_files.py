@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from dumbbell import regular
+from dumbbell.base import regular
 
 RUN_FILE: Final = "run.json"
 FILES_FILE: Final = "files.json"

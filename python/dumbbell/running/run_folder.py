@@ -24,10 +24,10 @@ import numpy as np
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.contract.reading import read_scenario, read_summary
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import DamagedResult, InputError
 from dumbbell.running import rewriting, table_checks
 from dumbbell.running.engine import NONE_U32, Output
 from dumbbell.running.result_files import (

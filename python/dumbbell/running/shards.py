@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.running.sizes import expected_packets
 from dumbbell.scenario.resolve import ResolvedScenario
 

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from typing import Final
 
+from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import (
     Bernoulli,
     Demand,
@@ -17,7 +18,6 @@ from dumbbell.contract.scenario import (
     Scenario,
 )
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 
 _OVERHEAD_PACKETS: Final = 100_000
 """What a run costs beside its packets, counted in packets: 10 ms to begin, write and keep it."""

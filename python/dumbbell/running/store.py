@@ -37,8 +37,8 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import regular
-from dumbbell.errors import DamagedResult, InputError, MissingResult, StoreError, refusal
+from dumbbell.base import regular
+from dumbbell.base.errors import DamagedResult, InputError, MissingResult, StoreError, refusal
 from dumbbell.running import run_folder, staging, validity
 from dumbbell.running.engine import Output
 from dumbbell.running.packs import InPack, Packs

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dumbbell import catalogue
-from dumbbell.errors import Cancelled, DamagedResult, DumbbellError, EngineError
+from dumbbell.base.errors import Cancelled, DamagedResult, DumbbellError, EngineError
 from dumbbell.running import run_folder, validity
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Engine

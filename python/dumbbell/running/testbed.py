@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from dumbbell import _core, apart, catalogue
-from dumbbell.errors import InputError, TestbedError
+from dumbbell.base.errors import InputError, TestbedError
 from dumbbell.running import machine
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.engine import Output, brought_down, core_errors, unpacked

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell import regular
-from dumbbell.errors import DamagedResult, MissingResult
+from dumbbell.base import regular
+from dumbbell.base.errors import DamagedResult, MissingResult
 from dumbbell.running import run_folder, staging
 from dumbbell.running.packs import InPack
 from dumbbell.running.result_files import InFolder, InMemory

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dumbbell.base.errors import GivenUp
 from dumbbell.contract.summary import Summary
-from dumbbell.errors import GivenUp
 from dumbbell.running.cancelling import CancelToken
 from dumbbell.running.doubts import TELL_OF, AnyDoubt
 from dumbbell.running.engine import Engine, HastyEngine, Output

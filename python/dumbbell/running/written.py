@@ -11,7 +11,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.running.result import Run
 
 SUFFIXES: Final = (".csv", ".parquet")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import NS_PER_S, format_time
 from dumbbell.scenario import draws
 from dumbbell.scenario.model_flows import ALL_FLOWS_MAX, Arrivals
 from dumbbell.scenario.model_sizes import AnySize, Empirical, Exponential, Fixed, LogNormal
-from dumbbell.units import NS_PER_S, format_time
 
 _SIZE_MAX = 2**62 - 1
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dumbbell.errors import InputError
-from dumbbell.keys import index_of
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import index_of
 
 OPTION: Final = "--set"
 _EXAMPLE: Final = "network.rtt=80ms, flow.1.algorithm=cubic"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from dumbbell import catalogue
+from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import (
     Flow,
     LinkConfig,
@@ -17,7 +18,6 @@ from dumbbell.contract.scenario import (
     TokenBucketConfig,
     TraceConfig,
 )
-from dumbbell.units import NS_PER_S
 
 
 def algorithm(flow: Flow) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dumbbell import catalogue
+from dumbbell.base.units import NS_PER_S, PACKET_BITS, parse_limit, parse_queue
 from dumbbell.scenario import draws
 from dumbbell.scenario.model_flows import Arrivals
 from dumbbell.scenario.model_hosts import CLOCK_PPM, Hosts
@@ -16,7 +17,6 @@ from dumbbell.scenario.resolve_flows import Source
 from dumbbell.scenario.resolve_links import Wire
 from dumbbell.scenario.routes import Path
 from dumbbell.scenario.sizing import nominal_rate_bps
-from dumbbell.units import NS_PER_S, PACKET_BITS, parse_limit, parse_queue
 
 JITTER_NS_MAX: Final = 10**6
 """Hosts hold packets up no longer than this unless they are told to."""

@@ -19,16 +19,16 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell import documents, kinds, validation
+from dumbbell.base import documents, kinds, validation
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import Duration, Integer
 from dumbbell.catalogue import NONE_OWN, Own
-from dumbbell.errors import InputError
 from dumbbell.scenario.model_flows import Arrivals, Flow
 from dumbbell.scenario.model_network import NetworkSpec
 from dumbbell.scenario.model_record import Record
 from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.resolve import Resolution, ResolvedScenario
 from dumbbell.scenario.tables import Table, Title
-from dumbbell.units import Duration, Integer
 
 
 class Scenario(Table):

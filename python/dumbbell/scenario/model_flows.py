@@ -18,15 +18,8 @@ from pydantic import (
 )
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError, placed
-from dumbbell.scenario import facts
-from dumbbell.scenario.model_sizes import SizeSpec
-from dumbbell.scenario.model_stack import Stack, Switches
-from dumbbell.scenario.model_tcp_bpf import TcpBpf
-from dumbbell.scenario.model_workloads import AppLimited, Bulk, OnOff, Start, WorkloadSpec
-from dumbbell.scenario.tables import NAME_MAX, Name, Table
-from dumbbell.scenario.traces import read_arrivals
-from dumbbell.units import (
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import (
     NS_PER_S,
     Bytes,
     Count,
@@ -40,6 +33,13 @@ from dumbbell.units import (
     format_rate,
     format_time,
 )
+from dumbbell.scenario import facts
+from dumbbell.scenario.model_sizes import SizeSpec
+from dumbbell.scenario.model_stack import Stack, Switches
+from dumbbell.scenario.model_tcp_bpf import TcpBpf
+from dumbbell.scenario.model_workloads import AppLimited, Bulk, OnOff, Start, WorkloadSpec
+from dumbbell.scenario.tables import NAME_MAX, Name, Table
+from dumbbell.scenario.traces import read_arrivals
 
 FLOWS_MAX: Final = 10_000
 """Of all `[[flow]]` together, which may last for the whole run."""

@@ -6,8 +6,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import WholeDelay
 from dumbbell.scenario.model_hosts import Hosts, idle_queue
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_queues import UNLIMITED, QueueSpec
@@ -17,7 +18,6 @@ from dumbbell.scenario.model_rates import (
     RateSpec,
 )
 from dumbbell.scenario.tables import Name, Table
-from dumbbell.units import WholeDelay
 
 
 class _GraphReversePath(Table):

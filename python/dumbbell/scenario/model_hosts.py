@@ -7,10 +7,10 @@ from typing import Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import Delay, EdgeRate, Number
 from dumbbell.scenario.model_queues import UNLIMITED, QueueSpec
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Delay, EdgeRate, Number
 
 Overhead = Literal["none", "ip", "ethernet"]
 

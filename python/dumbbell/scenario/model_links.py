@@ -10,19 +10,10 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import Count, Delay, Integer, Probability, Rate, Share, Volume, WholeDelay
 from dumbbell.scenario.model_rates import ProbabilitySpec
 from dumbbell.scenario.tables import Table
-from dumbbell.units import (
-    Count,
-    Delay,
-    Integer,
-    Probability,
-    Rate,
-    Share,
-    Volume,
-    WholeDelay,
-)
 
 
 class GilbertElliott(Table):

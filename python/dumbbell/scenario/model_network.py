@@ -7,8 +7,9 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import Count, WholeDelay, format_time
 from dumbbell.scenario.model_graph import Graph
 from dumbbell.scenario.model_hosts import Hosts
 from dumbbell.scenario.model_links import Impairments, LinkLoss
@@ -20,7 +21,6 @@ from dumbbell.scenario.model_rates import (
     is_schedule,
 )
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Count, WholeDelay, format_time
 
 HOPS_MAX: Final = 100
 """Hops of a parking lot."""

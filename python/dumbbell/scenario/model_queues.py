@@ -16,10 +16,9 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError, near, unknown
-from dumbbell.keys import numbered
-from dumbbell.scenario.tables import Abbreviable, Name, Table
-from dumbbell.units import (
+from dumbbell.base.errors import InputError, near, unknown
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import (
     QUEUE_EXAMPLES,
     Count,
     Duration,
@@ -32,6 +31,7 @@ from dumbbell.units import (
     format_time,
     parse_limit,
 )
+from dumbbell.scenario.tables import Abbreviable, Name, Table
 
 _UPDATE_MIN_NS: Final = 10_000
 

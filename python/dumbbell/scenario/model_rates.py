@@ -16,10 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError, placed
-from dumbbell.scenario.tables import Table
-from dumbbell.scenario.traces import Opportunities, read_trace
-from dumbbell.units import (
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import (
     Delay,
     EdgeRate,
     Probability,
@@ -30,6 +28,8 @@ from dumbbell.units import (
     format_rate,
     format_time,
 )
+from dumbbell.scenario.tables import Table
+from dumbbell.scenario.traces import Opportunities, read_trace
 
 
 class RateStep(Table):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import Field, field_validator
 
 from dumbbell import catalogue
-from dumbbell.errors import unknown
+from dumbbell.base.errors import unknown
+from dumbbell.base.units import Interval
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Interval
 
 
 class Record(Table):

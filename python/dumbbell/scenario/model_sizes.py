@@ -18,10 +18,10 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.errors import InputError, placed
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import Number, Volume, parse_bytes
 from dumbbell.scenario.tables import Abbreviable, Table
 from dumbbell.scenario.traces import Distribution, read_distribution
-from dumbbell.units import Number, Volume, parse_bytes
 
 
 class Fixed(Abbreviable):

@@ -6,9 +6,9 @@ from typing import Any, Final, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import Bytes, Duration, Packets, format_bytes, format_time
 from dumbbell.scenario.tables import Table
-from dumbbell.units import Bytes, Duration, Packets, format_bytes, format_time
 
 BUFFER_LEAST: Final = 2304
 """The kernel makes smaller ones larger."""

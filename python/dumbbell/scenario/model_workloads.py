@@ -7,11 +7,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import (
+    NS_PER_S,
+    Duration,
+    Time,
+    Volume,
+    format_rate,
+    format_time,
+    parse_time,
+)
 from dumbbell.scenario.model_rates import AppRateSpec
 from dumbbell.scenario.tables import Abbreviable, Table
-from dumbbell.units import NS_PER_S, Duration, Time, Volume, format_rate, format_time, parse_time
 
 
 class Start(Abbreviable):

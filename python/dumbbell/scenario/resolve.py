@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell import catalogue
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import format_time
 from dumbbell.contract.reading import read_scenario
 from dumbbell.contract.scenario import Scenario as Contract
-from dumbbell.errors import InputError
 from dumbbell.scenario.hosts import clocked
 from dumbbell.scenario.resolve_flows import own_sources, starts_ns
 from dumbbell.scenario.resolve_network import resolve_network
-from dumbbell.units import format_time
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario

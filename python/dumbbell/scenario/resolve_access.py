@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario.hosts import Host, host_queue, jitter_ns
 from dumbbell.scenario.model_network import AnyNetwork
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import catalogue
-from dumbbell.errors import InputError, placed
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import format_time
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
@@ -27,7 +28,6 @@ from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.model_workloads import AnyWorkload, AppLimited, OnOff, Rpc
 from dumbbell.scenario.routes import Topology
 from dumbbell.scenario.sizing import nominal_rate_bps
-from dumbbell.units import format_time
 
 if TYPE_CHECKING:
     from dumbbell.scenario.model import Scenario

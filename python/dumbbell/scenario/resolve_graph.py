@@ -6,15 +6,15 @@ import heapq
 from collections.abc import Sequence
 from itertools import pairwise
 
-from dumbbell.errors import InputError, unknown
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import parse_queue
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_graph import Graph, GraphLink, GraphReverse
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue, Fifo
 from dumbbell.scenario.model_rates import AnyRate, first_delay_ns
 from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.scenario.routes import Hop, Path, Way
-from dumbbell.units import parse_queue
 
 DEFAULT_QUEUE = Fifo(discipline="fifo", limit=parse_queue("1000p"))
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dumbbell.errors import InputError, placed
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import format_bytes
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
 from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, Trace, delay_steps
 from dumbbell.scenario.resolve_queues import FlowClasses, resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES
-from dumbbell.units import format_bytes
 
 Losses = tuple[tuple[str, LinkLoss], ...]
 """Losses with their keys in the file."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dumbbell.errors import InputError, listed, near, placed, unknown
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError, listed, near, placed, unknown
+from dumbbell.base.keys import numbered
 from dumbbell.scenario import facts
 from dumbbell.scenario.model_flows import AnyTraffic, Traffic
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_network import ParkingLot
 from dumbbell.scenario.model_rates import first_delay_ns

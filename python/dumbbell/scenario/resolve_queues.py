@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from dumbbell.errors import InputError, placed
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import QueueSize
 from dumbbell.scenario.model_queues import (
     OTHER,
     AnyQueue,
@@ -19,7 +20,6 @@ from dumbbell.scenario.model_queues import (
     Step,
 )
 from dumbbell.scenario.sizing import Sizing, exact_packets, queue_limit, whole_packets
-from dumbbell.units import QueueSize
 
 Resolved = TypeVar("Resolved")
 

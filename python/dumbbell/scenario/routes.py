@@ -6,14 +6,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import format_time
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
 from dumbbell.scenario.model_rates import first_delay_ns
 from dumbbell.scenario.resolve_links import Losses, Wire, active
-from dumbbell.units import format_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import NS_PER_S, QueueSize, format_time
 from dumbbell.scenario.model_rates import AnyRate, TokenBucket
-from dumbbell.units import NS_PER_S, QueueSize, format_time
 
 _PACKETS_MAX: Final = 2**32 - 2
 

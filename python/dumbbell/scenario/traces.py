@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from dumbbell import documents
-from dumbbell.errors import InputError, printable
-from dumbbell.units import (
+from dumbbell.base import documents
+from dumbbell.base.errors import InputError, printable
+from dumbbell.base.units import (
     NS_PER_S,
     format_rate,
     format_time,

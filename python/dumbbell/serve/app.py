@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dumbbell.errors import DumbbellError, InputError, printable, refusal
+from dumbbell.base.errors import DumbbellError, InputError, printable, refusal
 from dumbbell.serve.site import Site
 
 _HEADERS: Final = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from dumbbell.labels import number
+from dumbbell.base.labels import number
 from dumbbell.quantities import taking, titles
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity

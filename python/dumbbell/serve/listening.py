@@ -14,7 +14,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dumbbell.errors import InputError, refusal
+from dumbbell.base.errors import InputError, refusal
 from dumbbell.serve.app import application
 from dumbbell.serve.site import Site
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from dumbbell import labels
+from dumbbell.base import labels
 from dumbbell.inventory import Inventory
 from dumbbell.plans import Plan
 from dumbbell.report import run_pages

@@ -9,14 +9,14 @@ from importlib.resources import files
 from typing import Any, Final
 
 from dumbbell import experiments, own_algorithms
-from dumbbell.errors import DamagedResult, InputError
+from dumbbell.base.errors import DamagedResult, InputError
+from dumbbell.base.shell import quoted
 from dumbbell.inventory import SHORT, Inventory
 from dumbbell.report import pages, run_totals
 from dumbbell.report.pages import Place
 from dumbbell.running.store import Store
 from dumbbell.serve import difference, overview, run_list
 from dumbbell.serve.picked import LETTERS, Drawn, Gallery, Pick, Picked
-from dumbbell.shell import quoted
 
 _TEMPLATES: Final = files("dumbbell.serve") / "templates"
 _OWN_ASSETS: Final = ("serve.css", "live.js", "found.js")

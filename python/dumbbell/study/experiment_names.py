@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import regular
-from dumbbell.errors import InputError
+from dumbbell.base import regular
+from dumbbell.base.errors import InputError
 
 FOLDER: Final = "experiments"
 """In the results folder."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import documents, kinds
-from dumbbell.errors import InputError, placed, unknown
-from dumbbell.keys import index_of, numbered
+from dumbbell.base import documents, kinds
+from dumbbell.base.errors import InputError, placed, unknown
+from dumbbell.base.keys import index_of, numbered
 from dumbbell.study import experiment_names
 
 if TYPE_CHECKING:
-    from dumbbell.validation import Model
+    from dumbbell.base.validation import Model
 
 _PACKAGE = Path(__file__).parent.parent
 RESULTS = Path("results")
@@ -31,7 +31,7 @@ class StudyFiles:
 
     def validate(self, model: type[Model]) -> Model:
         """Validate the whole; errors name the file and the key inside it."""
-        from dumbbell import validation  # noqa: PLC0415 - what lists studies needs no models
+        from dumbbell.base import validation  # noqa: PLC0415 - what lists studies needs no models
 
         try:
             return validation.validate(model, self.data, str(self.path))

@@ -20,11 +20,13 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell import hypertext
+from dumbbell.base import hypertext
+from dumbbell.base.errors import InputError, placed, unknown
+from dumbbell.base.keys import numbered
+from dumbbell.base.shell import joined, quoted
+from dumbbell.base.validation import validate
 from dumbbell.claims.claim import Claim
-from dumbbell.errors import InputError, placed, unknown
 from dumbbell.figures.kinds import FigureSpec
-from dumbbell.keys import numbered
 from dumbbell.plan import settings
 from dumbbell.plan.expanding import More, Plan, PlannedRun, Point
 from dumbbell.plan.grid import Selection
@@ -35,9 +37,7 @@ from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
-from dumbbell.shell import joined, quoted
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
-from dumbbell.validation import validate
 
 
 class Header(Table):

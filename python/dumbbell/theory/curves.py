@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.errors import InputError, listed, unknown
+from dumbbell.base.errors import InputError, listed, unknown
+from dumbbell.base.units import PACKET_BITS
 from dumbbell.theory import fluid, responses
 from dumbbell.theory.formulas import (
     bdp_packets,
@@ -21,7 +22,6 @@ from dumbbell.theory.formulas import (
     shorten_leith_ratio,
     synchronised_ratio,
 )
-from dumbbell.units import PACKET_BITS
 
 RESPONSES: Final[Mapping[str, Callable[[float, float], float]]] = {
     "reno": lambda p, rtt_s: responses.reno(p),  # noqa: ARG005

@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from dumbbell.errors import InputError, listed, unknown
+from dumbbell.base.errors import InputError, listed, unknown
+from dumbbell.base.units import PACKET_BITS
 from dumbbell.theory import fluid, printed_2012, responses, testbed_10g
-from dumbbell.units import PACKET_BITS
 
 
 def bdp_packets(rate_mbit: float, rtt_ms: float, packet_bytes: float = 1500) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.errors import InputError, placed, unknown
+from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import LISTED, Best, Quantity, quantity
 from dumbbell.quantities.registry import quantities as registered

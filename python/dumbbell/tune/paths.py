@@ -11,18 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import bounds, documents
-from dumbbell.catalogue import Own
-from dumbbell.compare import Setting
-from dumbbell.errors import InputError, placed
-from dumbbell.plan.expanding import PlannedRun
-from dumbbell.plan.windows import Window
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.pools import Pool
-from dumbbell.scenario.model import Scenario
-from dumbbell.tune.objectives import BESIDE, TUNED
-from dumbbell.units import (
+from dumbbell import bounds
+from dumbbell.base import documents
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import (
     NS_PER_S,
     PACKET_BITS,
     format_rate,
@@ -31,6 +23,15 @@ from dumbbell.units import (
     parse_rate,
     parse_time,
 )
+from dumbbell.catalogue import Own
+from dumbbell.compare import Setting
+from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.windows import Window
+from dumbbell.running import engines
+from dumbbell.running.choices import EngineName
+from dumbbell.running.pools import Pool
+from dumbbell.scenario.model import Scenario
+from dumbbell.tune.objectives import BESIDE, TUNED
 
 AROUND: Final = 1.3
 """Held-out round-trip times lie this factor below the smallest and above the largest."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import catalogue
+from dumbbell.base.errors import InputError
 from dumbbell.catalogue import Algorithm
 from dumbbell.compare import Setting
-from dumbbell.errors import InputError
 from dumbbell.plan.tests import check_count
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName

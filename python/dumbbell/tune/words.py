@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from dumbbell.base.labels import number, with_interval
 from dumbbell.estimates import Estimate
-from dumbbell.labels import number, with_interval
 from dumbbell.quantities.taking import described
 from dumbbell.tune.judging import SHOWN, Line
 from dumbbell.tune.tuning import Tuned

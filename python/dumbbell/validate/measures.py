@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from dumbbell import catalogue
+from dumbbell.base.units import NS_PER_S
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.rates import goodputs, mbit_per_s
@@ -21,7 +22,6 @@ from dumbbell.quantities.series import NO_SSTHRESH
 from dumbbell.quantities.view import FlowsView, QueueView, RunView
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts
-from dumbbell.units import NS_PER_S
 from dumbbell.validate.check import Measure
 
 EVERYTHING: Final = Window()

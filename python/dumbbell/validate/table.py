@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dumbbell import catalogue, markdown
-from dumbbell.labels import number
+from dumbbell import catalogue
+from dumbbell.base import markdown
+from dumbbell.base.labels import number
 from dumbbell.validate.running import Judged, Verdict
 
 COLUMNS = ("check", "oracle", "expected", "measured", "tolerance", "why", "verdict")

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
+from dumbbell.base.labels import listing, number
 from dumbbell.claims.evidence import Finding
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Check
-from dumbbell.errors import InputError
-from dumbbell.keys import numbered
-from dumbbell.labels import listing, number
 from dumbbell.quantities.names import Use, What
 from dumbbell.scenario.tables import Table
 from dumbbell.statistics import CONFIDENCE, Exact

@@ -8,11 +8,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from dumbbell.base.errors import InputError
 from dumbbell.claims.evidence import Finding, Quantifier
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Measured, Statistic
 from dumbbell.claims.words import Named
-from dumbbell.errors import InputError
 
 
 class Band(Measured):

@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from dumbbell import catalogue
+from dumbbell.base.labels import listing
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Check
-from dumbbell.labels import listing
 from dumbbell.quantities.names import Use, What
 from dumbbell.statistics import CONFIDENCE, Exact
 

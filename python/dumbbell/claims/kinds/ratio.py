@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
+from dumbbell.base.errors import InputError
 from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding, Quantifier
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Measured
-from dumbbell.errors import InputError
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
 

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import label_of
 from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Pair, Points, Source
 from dumbbell.claims.spec import Measured
-from dumbbell.errors import InputError
-from dumbbell.labels import label_of
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
 from dumbbell.statistics import quotient

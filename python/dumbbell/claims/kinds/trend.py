@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from dumbbell.base.labels import label_of
 from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding
 from dumbbell.claims.runs import Points, Sample, Source
 from dumbbell.claims.spec import Measured
-from dumbbell.labels import label_of
 from dumbbell.quantities.names import Use, What
 
 

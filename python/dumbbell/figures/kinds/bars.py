@@ -9,7 +9,8 @@ import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet
@@ -17,7 +18,6 @@ from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.style import INK
-from dumbbell.keys import numbered
 from dumbbell.quantities.reference import parse
 
 _PARTS_MAX: Final = 4

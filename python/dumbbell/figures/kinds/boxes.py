@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 from pydantic import model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import label_of, number
 from dumbbell.figures import axes, marks, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
@@ -21,7 +22,6 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import StatedFigure
 from dumbbell.figures.style import INK
-from dumbbell.labels import label_of, number
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.counters import Values
 from dumbbell.quantities.goodput_samples import samples_mbit_per_s

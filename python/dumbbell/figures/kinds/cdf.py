@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from dumbbell.base.labels import number
 from dumbbell.figures import marks
 from dumbbell.figures.colouring import Colouring
 from dumbbell.figures.data import inline
@@ -18,7 +19,6 @@ from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
-from dumbbell.labels import number
 from dumbbell.quantities import histograms
 from dumbbell.quantities.names import Use, What
 from dumbbell.quantities.spans import Span

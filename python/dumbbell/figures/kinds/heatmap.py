@@ -9,13 +9,13 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.labels import label_of, number
 from dumbbell.figures import means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
-from dumbbell.labels import label_of, number
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, What
 from dumbbell.quantities.registry import Best, Quantity

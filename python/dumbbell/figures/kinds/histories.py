@@ -8,7 +8,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dumbbell.errors import InputError, unknown
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.keys import numbered
+from dumbbell.base.labels import number
+from dumbbell.base.units import NS_PER_S
 from dumbbell.figures import timelines
 from dumbbell.figures.figure import Figure, assembled
 from dumbbell.figures.gathering import engine_notes
@@ -16,14 +19,11 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import BaseFigure, Behind, Spec
 from dumbbell.figures.stated import Stated
 from dumbbell.figures.timelines import Level, Row
-from dumbbell.keys import numbered
-from dumbbell.labels import number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities import series
 from dumbbell.quantities.names import Use, What
 from dumbbell.scenario.tables import Abbreviable
-from dumbbell.units import NS_PER_S
 
 
 class Shown(Abbreviable):

@@ -9,7 +9,8 @@ import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import number
 from dumbbell.figures import marks
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
@@ -17,7 +18,6 @@ from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import Spec, TestFigure
 from dumbbell.figures.style import FLOW_COLOURS, INK
-from dumbbell.labels import number
 from dumbbell.quantities import series, taking
 from dumbbell.quantities.view import RunView
 

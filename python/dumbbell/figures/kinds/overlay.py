@@ -10,6 +10,8 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.keys import numbered
+from dumbbell.base.units import NS_PER_S
 from dumbbell.figures import marks
 from dumbbell.figures.colouring import Colouring
 from dumbbell.figures.data import inline
@@ -18,11 +20,9 @@ from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.kinds.histories import Shown
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
-from dumbbell.keys import numbered
 from dumbbell.quantities import occasions, series
 from dumbbell.quantities.names import Use, What
 from dumbbell.running.result import Run
-from dumbbell.units import NS_PER_S
 
 _WIDTH: Final = 860
 _HEIGHTS: Final = {1: 260, 2: 190, 3: 150}

@@ -11,6 +11,8 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.keys import numbered
+from dumbbell.base.labels import label_of, number
 from dumbbell.figures import axes, marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
@@ -20,8 +22,6 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.stated import StatedFigure
 from dumbbell.figures.style import INK, THEORY_DASHES
-from dumbbell.keys import numbered
-from dumbbell.labels import label_of, number
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test

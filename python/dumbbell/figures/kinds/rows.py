@@ -10,6 +10,7 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.labels import label_of
 from dumbbell.figures import axes, marks, means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
@@ -18,7 +19,6 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import Stated, StatedFigure
 from dumbbell.figures.style import FAINT
-from dumbbell.labels import label_of
 from dumbbell.quantities.names import Use, What
 
 _WIDTH: Final = 250

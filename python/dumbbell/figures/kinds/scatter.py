@@ -9,12 +9,12 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.labels import label_of
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet, labelled, values_of
 from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
-from dumbbell.labels import label_of
 from dumbbell.quantities import tables
 from dumbbell.quantities.names import Use, What
 

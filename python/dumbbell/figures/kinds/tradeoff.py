@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from dumbbell.errors import InputError
+from dumbbell.base.errors import InputError
 from dumbbell.figures import axes, marks, style, units
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell import catalogue, markdown
-from dumbbell.labels import number
+from dumbbell import catalogue
+from dumbbell.base import markdown
+from dumbbell.base.labels import number
 from dumbbell.statistics import Estimate
 from dumbbell.validate.agreement import scenarios
 from dumbbell.validate.agreement.hosts import HOLD_NS

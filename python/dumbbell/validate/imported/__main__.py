@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dumbbell.errors import TestbedError
+from dumbbell.base.errors import TestbedError
 from dumbbell.running.engine import Engine, SimulatorEngine
 from dumbbell.running.testbed import TestbedEngine
 from dumbbell.validate.imported import cases, kernel

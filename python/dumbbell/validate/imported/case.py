@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dumbbell.base.units import PACKET_BITS, parse_queue, parse_rate, parse_time
 from dumbbell.measured.limits import Kind
-from dumbbell.units import PACKET_BITS, parse_queue, parse_rate, parse_time
 
 Seen = Literal["capture", "iperf3 at 1 s", "iperf3 at 0.1 s"]
 """A capture at the sender, or an iperf3 client's report with such intervals."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import Final
 
-from dumbbell.units import parse_rate, parse_time
+from dumbbell.base.units import parse_rate, parse_time
 from dumbbell.validate.imported.case import Case, Seen, case
 
 _ALGORITHMS: Final = ("cubic", "reno", "bbr", "htcp", "westwood", "illinois", "cubic")

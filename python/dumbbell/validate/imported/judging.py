@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dumbbell.base.units import parse_queue, parse_rate, parse_time
 from dumbbell.measured import fitting, playing, reading
 from dumbbell.measured.fitting import Fitted
 from dumbbell.measured.fitting import Path as FittedPath
@@ -17,7 +18,6 @@ from dumbbell.measured.measurement import Measurement
 from dumbbell.running.engine import Engine, SimulatorEngine
 from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
-from dumbbell.units import parse_queue, parse_rate, parse_time
 from dumbbell.validate.check import Band, within
 from dumbbell.validate.imported.case import Case, Truth
 from dumbbell.validate.imported.reports import report

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import regular, toml_lines
-from dumbbell.errors import DECIMAL_BITS_MAX, InputError, near, placed
+from dumbbell.base import regular, toml_lines
+from dumbbell.base.errors import DECIMAL_BITS_MAX, InputError, near, placed
 
 TOML_BYTES_MAX: Final = 16_000_000
 _LEVELS_MAX: Final = 64

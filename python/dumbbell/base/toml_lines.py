@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from dumbbell.keys import index_of
+from dumbbell.base.keys import index_of
 
 _BYTES_MAX: Final = 300_000
 _LINES_MAX: Final = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from dumbbell.errors import printable
+from dumbbell.base.errors import printable
 
 
 def summary(title: str, about: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, WithJsonSchema
 
-from dumbbell.errors import InputError, near
+from dumbbell.base.errors import InputError, near
 
 PACKET_BITS: Final = 12_000
 """A full IP packet of 1500 bytes."""

@@ -10,10 +10,10 @@ from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from dumbbell.documents import folder_of
-from dumbbell.errors import InputError, listed, near, shown
-from dumbbell.keys import part_of
-from dumbbell.synonyms import near_key
+from dumbbell.base.documents import folder_of
+from dumbbell.base.errors import InputError, listed, near, shown
+from dumbbell.base.keys import part_of
+from dumbbell.base.synonyms import near_key
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 
-from dumbbell.shell import joined
+from dumbbell.base.shell import joined
 
 
 def install(extra: str) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import documents
-from dumbbell.errors import InputError
-from dumbbell.shell import quoted
+from dumbbell.base import documents
+from dumbbell.base.errors import InputError
+from dumbbell.base.shell import quoted
 
 MEASURED: Final = (".pcap", ".pcapng", ".cap", ".flent", ".flent.gz", ".json", ".json.gz")
 """How the names of files end that `dumbbell import` reads."""

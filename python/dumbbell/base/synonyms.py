@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from dumbbell.errors import near
+from dumbbell.base.errors import near
 
 _SYNONYMS: Final[Mapping[str, str]] = {
     "algorithm": "cc cca ca algo alg congestion congestion_control congestion_algorithm tcp "

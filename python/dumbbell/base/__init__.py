@@ -1,0 +1,1 @@
+"""Text, files and errors as all rooms read and write them."""
