@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from calling import Command, assert_refused, caller
-from dumbbell import catalogue, statistics
+from dumbbell import catalogue
 from dumbbell.advise import Advice, Candidate, advise, conditions, words
 from dumbbell.advise.choosing import choose
 from dumbbell.compare import Setting
+from dumbbell.inference import statistics
 
 WIRED = Setting("10mbit", "40ms", duration="20s")
 SHALLOW = Setting("10mbit", "40ms", "0.1bdp", duration="20s")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell import catalogue
-from dumbbell.estimates import Student
-from dumbbell.statistics import Estimate, t_quantile
+from dumbbell.inference.estimates import Student
+from dumbbell.inference.statistics import Estimate, t_quantile
 from dumbbell.theory.fluid import Path
 from dumbbell.validate import oracles
 from dumbbell.validate.agreement import cycles, distance, statistics

@@ -18,9 +18,9 @@ import pytest
 import browser
 import small_study
 from browser import Browser
-from dumbbell import statistics
 from dumbbell.base import labels
 from dumbbell.claims.evidence import Verdict
+from dumbbell.inference import statistics
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import comparison, comparison_charts, overview, site
 from dumbbell.report.overview import Reported

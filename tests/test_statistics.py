@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell import statistics
-from dumbbell.statistics import Estimate, Exact, Sample
+from dumbbell.inference import statistics
+from dumbbell.inference.statistics import Estimate, Exact, Sample
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8)
 POSITIVE = st.lists(st.floats(1e-3, 1e6), min_size=2, max_size=8)

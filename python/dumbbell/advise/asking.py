@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from dumbbell import catalogue, statistics
+from dumbbell import catalogue
 from dumbbell.advise.candidates import Candidate, Meeting, Start
 from dumbbell.advise.choosing import Advice, choose
 from dumbbell.advise.conditions import NEEDS_MARKS
@@ -21,7 +21,8 @@ from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 from dumbbell.catalogue import Own
 from dumbbell.compare import Setting
-from dumbbell.estimates import Estimate
+from dumbbell.inference import statistics
+from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import check_count
 from dumbbell.running import engines
 from dumbbell.running.choices import EngineName

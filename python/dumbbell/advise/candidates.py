@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dumbbell.estimates import Estimate
+from dumbbell.inference.estimates import Estimate
 
 
 class Start(StrEnum):

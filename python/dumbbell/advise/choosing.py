@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dumbbell import statistics
 from dumbbell.advise import conditions
 from dumbbell.advise.candidates import Candidate, plain
 from dumbbell.advise.conditions import Fault
 from dumbbell.base.units import parse_probability, parse_time
 from dumbbell.compare import Setting
-from dumbbell.estimates import Estimate
+from dumbbell.inference import statistics
+from dumbbell.inference.estimates import Estimate
 from dumbbell.tune import paths
 
 AS_GOOD: Final = 0.98

@@ -13,7 +13,7 @@ from typing import Final
 
 from dumbbell.advise.candidates import Candidate, Meeting, Start
 from dumbbell.base.labels import number
-from dumbbell.estimates import Estimate
+from dumbbell.inference.estimates import Estimate
 
 SHARE_MIN: Final = 0.5
 """Of a fair share, which is what a legacy flow has in its place: with less, staying is better."""

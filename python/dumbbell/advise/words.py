@@ -12,7 +12,7 @@ from dumbbell.advise.choosing import Advice
 from dumbbell.base.labels import brief_interval, label_of, listing, window, with_interval
 from dumbbell.base.units import parse_probability
 from dumbbell.compare import Setting
-from dumbbell.estimates import Estimate
+from dumbbell.inference.estimates import Estimate
 
 SHORT: Final = 50
 """Runs of fewer round trips are said to be short."""

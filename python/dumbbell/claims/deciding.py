@@ -38,7 +38,7 @@ from dumbbell.claims.evidence import (
     State,
     Verdict,
 )
-from dumbbell.statistics import RUNS_MIN, at_least, holm, runs_needed
+from dumbbell.inference.statistics import RUNS_MIN, at_least, holm, runs_needed
 
 RUNS_MOST: Final = 1000
 """No more runs of a grid point are proposed."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from dumbbell import statistics
 from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding, Lack, Need, Place
+from dumbbell.inference import statistics
+from dumbbell.inference.statistics import CONFIDENCE, RUNS_MIN, Estimate, Observed
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.derived import Derived
-from dumbbell.statistics import CONFIDENCE, RUNS_MIN, Estimate, Observed
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dumbbell.base.labels import label_of, number
+from dumbbell.inference.statistics import RUNS_MIN, Estimate, Exact, Observed
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities import titles
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantity
-from dumbbell.statistics import RUNS_MIN, Estimate, Exact, Observed
 
 _STATISTICS: Final = {
     "mean": "",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from dumbbell import statistics
+from dumbbell.inference import statistics
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.tests import Test

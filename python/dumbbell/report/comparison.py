@@ -13,8 +13,9 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue, statistics
-from dumbbell.estimates import Estimate
+from dumbbell import catalogue
+from dumbbell.inference import statistics
+from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.registry import Best, Quantity
 from dumbbell.quantities.taking import described

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell import statistics
-from dumbbell.estimates import Estimate
+from dumbbell.inference import statistics
+from dumbbell.inference.estimates import Estimate
 from dumbbell.tune.paths import NetworkPath
 from dumbbell.tune.search import Search, weighted
 from dumbbell.tune.trying import Entrant, Runs, all_of

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from dumbbell import statistics
-from dumbbell.estimates import RUNS_MIN
+from dumbbell.inference import statistics
+from dumbbell.inference.estimates import RUNS_MIN
 from dumbbell.tune.objectives import Objective
 from dumbbell.tune.paths import NetworkPath
 from dumbbell.tune.proposing import Proposer

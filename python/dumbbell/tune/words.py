@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dumbbell.base.labels import number, with_interval
-from dumbbell.estimates import Estimate
+from dumbbell.inference.estimates import Estimate
 from dumbbell.quantities.taking import described
 from dumbbell.tune.judging import SHOWN, Line
 from dumbbell.tune.tuning import Tuned

@@ -13,9 +13,9 @@ from dumbbell.base.labels import listing, number
 from dumbbell.claims.evidence import Finding
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Check
+from dumbbell.inference.statistics import CONFIDENCE, Exact
 from dumbbell.quantities.names import Use, What
 from dumbbell.scenario.tables import Table
-from dumbbell.statistics import CONFIDENCE, Exact
 from dumbbell.theory import formulas
 
 

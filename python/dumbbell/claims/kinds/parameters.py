@@ -12,8 +12,8 @@ from dumbbell.base.labels import listing
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Check
+from dumbbell.inference.statistics import CONFIDENCE, Exact
 from dumbbell.quantities.names import Use, What
-from dumbbell.statistics import CONFIDENCE, Exact
 
 
 class Parameters(Check):

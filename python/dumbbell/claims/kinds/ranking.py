@@ -9,15 +9,15 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from dumbbell import statistics
 from dumbbell.base.keys import numbered
 from dumbbell.base.labels import label_of
 from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Source
 from dumbbell.claims.spec import Measured
+from dumbbell.inference import statistics
+from dumbbell.inference.statistics import Sample as Array
 from dumbbell.quantities.names import Use, What
-from dumbbell.statistics import Sample as Array
 
 
 class Ranking(Measured):

@@ -13,9 +13,9 @@ from dumbbell.claims import words
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Pair, Points, Source
 from dumbbell.claims.spec import Measured
+from dumbbell.inference.statistics import quotient
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
-from dumbbell.statistics import quotient
 
 
 class RatioTrend(Measured):

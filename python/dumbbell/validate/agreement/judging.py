@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import statistics
+from dumbbell.inference import statistics
+from dumbbell.inference.statistics import Estimate
 from dumbbell.quantities import series
 from dumbbell.running.executor import Progress
 from dumbbell.running.result import Run
 from dumbbell.running.store import Store
-from dumbbell.statistics import Estimate
 from dumbbell.validate.agreement import distance, hosts, scenarios
 from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.collecting import Collected, Side, Unusable, collect

@@ -11,7 +11,7 @@ from typing import Final
 from dumbbell import catalogue
 from dumbbell.base import markdown
 from dumbbell.base.labels import number
-from dumbbell.statistics import Estimate
+from dumbbell.inference.statistics import Estimate
 from dumbbell.validate.agreement import scenarios
 from dumbbell.validate.agreement.hosts import HOLD_NS
 from dumbbell.validate.agreement.judging import (

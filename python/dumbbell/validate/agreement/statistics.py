@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from dumbbell.statistics import Estimate
+from dumbbell.inference.statistics import Estimate
 
 CONFIDENCE: Final = 0.90
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from dumbbell.estimates import (
+from dumbbell.inference.estimates import (
     CONFIDENCE,
     RUNS_MIN,
     Complement,

@@ -1,0 +1,1 @@
+"""Estimates with intervals, and tests of them."""
