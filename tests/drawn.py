@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 
 Table = dict[str, Any]
 Options = Mapping[str, st.SearchStrategy[Any]]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.contract.scenario import Demand, Flow, LinkConfig, Tcp
 from dumbbell.contract.summary import Summary
 from dumbbell.running.cancelling import CancelToken

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from calling import Command, assert_refused, caller
-from dumbbell import catalogue
 from dumbbell.advise import Advice, Candidate, advise, conditions, words
 from dumbbell.advise.choosing import choose
+from dumbbell.algorithms import catalogue
 from dumbbell.compare import Setting
 from dumbbell.inference import statistics
 

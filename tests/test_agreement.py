@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.cli import commands, validating
 from dumbbell.contract.summary import TestbedSummary

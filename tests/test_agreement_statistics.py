@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.inference.estimates import Student
 from dumbbell.inference.statistics import Estimate, t_quantile
 from dumbbell.theory.fluid import Path

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import catalogue
-from dumbbell.catalogue import Algorithm
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.algorithms.head_comments import Kind
 from dumbbell.docs import algorithm_figure, algorithm_page
-from dumbbell.head_comments import Kind
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core, apart, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.cli import commands
 from dumbbell.compare import compare
@@ -255,7 +256,7 @@ def wait_for_child(pid: int) -> int:
     while time.monotonic() < end_s:
         for file in Path(f"/proc/{pid}/task").glob("*/children"):
             for child in file.read_text().split():
-                if "apart_child.py" in Path(f"/proc/{child}/cmdline").read_text():
+                if "algorithms/apart_child.py" in Path(f"/proc/{child}/cmdline").read_text():
                     return int(child)
         time.sleep(0.05)
     raise AssertionError("no child")

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import catalogue
 from dumbbell.cli import commands
 from dumbbell.own import kernel, starting
 from dumbbell.own.verdicts import Verdict

@@ -18,7 +18,7 @@ import pytest
 
 import small_study
 from calling import Command, assert_refused, caller
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.running.engine import Output, SimulatorEngine
 from dumbbell.running.failures import failures

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dumbbell import _core, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import catalogue
 from dumbbell.api import simulate
 from dumbbell.base.errors import Cancelled, EngineError, InputError
 from dumbbell.figures.charts import Kind

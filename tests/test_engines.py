@@ -14,7 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 import small_study
-from dumbbell import _core, api, catalogue
+from dumbbell import _core, api
+from dumbbell.algorithms import catalogue
 from dumbbell.base import errors
 from dumbbell.base.errors import DumbbellError, GivenUp, InputError
 from dumbbell.cli import commands, progress

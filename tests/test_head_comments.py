@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dumbbell.head_comments import Block, Form, HeadComment, Kind, Paragraph, parse
+from dumbbell.algorithms.head_comments import Block, Form, HeadComment, Kind, Paragraph, parse
 
 CODE = """/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*

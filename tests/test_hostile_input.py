@@ -12,7 +12,7 @@ import pytest
 
 import small_study
 from calling import Command, assert_refused, caller
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed, printable, shown
 from dumbbell.study import files

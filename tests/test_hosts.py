@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accepted import assert_accepted
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.api import perturb, simulate
 from dumbbell.phases import longest_ns, perturbed
 from dumbbell.running.result import Run

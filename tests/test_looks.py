@@ -10,7 +10,7 @@ import re
 import altair as alt
 import vl_convert
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.labels import algorithm_label
 from dumbbell.figures import style
 from dumbbell.figures.looks import LOOKS

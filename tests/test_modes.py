@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calling import Command, assert_refused, caller
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.plan.windows import Window

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.base.validation import validate
 from dumbbell.quantities import planned, subjects

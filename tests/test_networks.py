@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from dumbbell.algorithms.catalogue import NONE_OWN
 from dumbbell.api import simulate
 from dumbbell.base.units import parse_time
-from dumbbell.catalogue import NONE_OWN
 from dumbbell.cli import simulated
 from dumbbell.contract.summary import QueueSummary
 from dumbbell.figures import drawing

@@ -10,7 +10,7 @@ import pytest
 
 from accepted import assert_accepted
 from calling import caller
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.compare import compare
 from dumbbell.own import starting

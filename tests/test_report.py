@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.head_comments import Kind
 from dumbbell.base.errors import StoreError
-from dumbbell.head_comments import Kind
 from dumbbell.quantities import tables
 from dumbbell.report import site
 from dumbbell.results import Results

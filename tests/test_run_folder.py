@@ -12,7 +12,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dumbbell import _core, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult
 from dumbbell.contract.summary import Summary
 from dumbbell.running import rewriting, run_folder

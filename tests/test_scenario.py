@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accepted import assert_accepted
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base import validation
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Demand

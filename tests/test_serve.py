@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 
 import browser
 from browser import Browser
-from dumbbell import apart
+from dumbbell.algorithms import apart
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.cli import stored

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import drawn
 import soak
-from dumbbell import _core, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
 from schema_keys import Keys

@@ -68,7 +68,11 @@ def test_what_says_little_imports_little(tmp_path: Path, arguments: list[str]) -
 @pytest.mark.parametrize("arguments", [["--help"], ["list", "studies"], ["run"]])
 def test_help_and_studies_need_no_engine(tmp_path: Path, arguments: list[str]) -> None:
     imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
-    assert not imported & {"dumbbell._core", "dumbbell.catalogue", "dumbbell.base.validation"}
+    assert not imported & {
+        "dumbbell._core",
+        "dumbbell.algorithms.catalogue",
+        "dumbbell.base.validation",
+    }
 
 
 def test_what_is_heavy_is_found_where_it_is_needed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import small_study
-from dumbbell import apart, catalogue, own_algorithms
+from dumbbell.algorithms import apart, catalogue, own_algorithms
 from dumbbell.base import documents
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.cli import commands

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from calling import Command, caller
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
 from dumbbell.tune import objectives, paths, proposing, space

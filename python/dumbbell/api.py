@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import bounds, own_algorithms, phases
+from dumbbell import bounds, phases
+from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.base.validation import validate
 from dumbbell.campaign import Campaign

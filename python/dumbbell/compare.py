@@ -17,7 +17,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import catalogue, experiments
+from dumbbell import experiments
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import DumbbellError, InputError, placed
 from dumbbell.base.labels import label_of, listing, window
 from dumbbell.base.units import (
@@ -29,7 +31,6 @@ from dumbbell.base.units import (
     parse_time,
 )
 from dumbbell.campaign import Campaign
-from dumbbell.catalogue import Algorithm
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
 from dumbbell.quantities import tables, taking

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from dumbbell import own_algorithms, plans
+from dumbbell import plans
+from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError, listed
 from dumbbell.base.labels import number
 from dumbbell.base.units import NS_PER_S, format_bytes, format_rate

@@ -12,10 +12,10 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import own_algorithms
+from dumbbell.algorithms import own_algorithms
+from dumbbell.algorithms.catalogue import Algorithm, switch_in_files
 from dumbbell.base import hypertext
 from dumbbell.base.errors import DamagedResult, InputError, as_toml, unknown
-from dumbbell.catalogue import Algorithm, switch_in_files
 from dumbbell.claims import readings
 from dumbbell.claims.judging import ClaimResult, judge
 from dumbbell.claims.readings import Reading

@@ -11,7 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import catalogue, experiments
+from dumbbell import experiments
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.labels import label_of, listing
 from dumbbell.base.units import (

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell.head_comments import Kind, parse
+from dumbbell.algorithms.head_comments import Kind, parse
 from linux_modules.package import MODULES
 from linux_modules.places import DIFFERENCES
 

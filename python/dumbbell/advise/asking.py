@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from dumbbell import catalogue
 from dumbbell.advise.candidates import Candidate, Meeting, Start
 from dumbbell.advise.choosing import Advice, choose
 from dumbbell.advise.conditions import NEEDS_MARKS
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
-from dumbbell.catalogue import Own
 from dumbbell.compare import Setting
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate

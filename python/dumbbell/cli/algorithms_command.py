@@ -13,8 +13,8 @@ from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import plain, table
 
 if TYPE_CHECKING:
-    from dumbbell.catalogue import Algorithm
-    from dumbbell.head_comments import Paragraph
+    from dumbbell.algorithms.catalogue import Algorithm
+    from dumbbell.algorithms.head_comments import Paragraph
 
 _PROSE_WIDTH: Final = 90
 
@@ -23,7 +23,7 @@ def show_algorithm(
     name: Annotated[str, typer.Argument(metavar="NAME[@PRESET] | FILE.c")], as_json: AsJson = False
 ) -> None:
     """Say what an algorithm is, with its parameters."""
-    from dumbbell import catalogue
+    from dumbbell.algorithms import catalogue
 
     algorithm, preset = catalogue.split_preset(name)
     if not as_json:
@@ -59,7 +59,7 @@ def _show(algorithm: Algorithm, preset: str | None) -> None:
 
 def _paragraph(shown: Paragraph) -> str:
     """Return a paragraph of a head comment as lines, with its label."""
-    from dumbbell.head_comments import Form
+    from dumbbell.algorithms.head_comments import Form
 
     lines = [f"{shown.kind}:"] if shown.kind else []
     for block in shown.blocks:

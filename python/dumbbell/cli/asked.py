@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dumbbell import own_algorithms, plans
+from dumbbell import plans
+from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError, MissingResult
 from dumbbell.running.store import Store
 from dumbbell.study.model import Study

@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.table import Table
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import printable
 from dumbbell.base.labels import duration
 from dumbbell.campaign import Campaign

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dumbbell import own_algorithms
+from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import refusing
 from dumbbell.claims import readings
 from dumbbell.claims.beside import Beside, beside

@@ -95,7 +95,7 @@ def claims(
         )
     if wanted is not Form.TABLE:
         _alone("--json" if as_json else "--csv", brief=brief)
-    from dumbbell import own_algorithms
+    from dumbbell.algorithms import own_algorithms
     from dumbbell.claims import baseline as baselines
     from dumbbell.cli import claims_beside, progress, reading
     from dumbbell.report import claims_markdown

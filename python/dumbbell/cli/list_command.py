@@ -141,7 +141,7 @@ def _named() -> Iterator[None]:
 
 
 def _algorithms() -> list[dict[str, Any]]:
-    from dumbbell import catalogue
+    from dumbbell.algorithms import catalogue
 
     return [
         {
@@ -158,7 +158,7 @@ def _algorithms() -> list[dict[str, Any]]:
 
 
 def _stacks() -> list[dict[str, Any]]:
-    from dumbbell import catalogue
+    from dumbbell.algorithms import catalogue
 
     profiles = catalogue.stacks().profiles
     return [{"name": name, "summary": stack.summary} for name, stack in profiles.items()]

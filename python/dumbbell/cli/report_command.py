@@ -37,7 +37,7 @@ def report(
             value=study,
             valid="dumbbell report STUDY, or dumbbell report --all",
         )
-    from dumbbell import own_algorithms
+    from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import campaign, progress, reading
     from dumbbell.report import site
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 from msgspec import to_builtins
 from rich.table import Table
 
-from dumbbell import api, catalogue, experiments
+from dumbbell import api, experiments
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.base.labels import amount, number
 from dumbbell.base.units import format_time, parse_time

@@ -113,7 +113,7 @@ def prune(
     yes: Annotated[bool, typer.Option("--yes", help="Remove it; else it is only said.")] = False,
 ) -> None:
     """Remove damaged results and those of earlier versions of the simulator."""
-    from dumbbell import catalogue
+    from dumbbell.algorithms import catalogue
     from dumbbell.base.labels import amount
     from dumbbell.running import upkeep
 

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.units import NS_PER_S
-from dumbbell.catalogue import Algorithm
 from dumbbell.figures import drawing, style, timelines
 from dumbbell.quantities import series
 from dumbbell.quantities.series import thin

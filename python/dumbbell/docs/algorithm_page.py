@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm, Parameter, Preset
+from dumbbell.algorithms.head_comments import Block, Form, Kind, Paragraph
 from dumbbell.base import markdown
-from dumbbell.catalogue import Algorithm, Parameter, Preset
 from dumbbell.docs import algorithm_figure
-from dumbbell.head_comments import Block, Form, Kind, Paragraph
 
 FOLDER: Final = "algorithms"
 

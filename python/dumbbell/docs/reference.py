@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
-from dumbbell import bounds, catalogue
+from dumbbell import bounds
+from dumbbell.algorithms import catalogue
 from dumbbell.base import markdown
 from dumbbell.base.errors import as_toml
 from dumbbell.base.labels import amount

@@ -18,7 +18,7 @@ import polars as pl
 from msgspec import Meta
 from msgspec.json import Decoder
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
 from dumbbell.measured.decoding import MEGABITS_MAX, Seconds, decoded
 from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.measured import rates
 from dumbbell.measured.measurement import MeasuredFlow, algorithm_of

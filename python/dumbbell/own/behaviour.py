@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import BroughtDown
-from dumbbell.catalogue import Algorithm
 from dumbbell.contract.summary import Summary
 from dumbbell.own.probe import outcomes
 from dumbbell.own.verdicts import Row, Verdict, failed, passed

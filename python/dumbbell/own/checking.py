@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell import _core, apart, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import apart, catalogue
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError
 from dumbbell.base.errors import refused as refusal
-from dumbbell.catalogue import Algorithm
 from dumbbell.own import behaviour, fuzzing, interface, kernel
 from dumbbell.own.verdicts import Row, Verdict, failed, not_checked, passed, refused
 

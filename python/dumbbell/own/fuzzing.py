@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dumbbell import apart
+from dumbbell.algorithms import apart
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 
 PART: Final = "random calls"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dumbbell import apart
-from dumbbell.catalogue import Algorithm, Parameter
+from dumbbell.algorithms import apart
+from dumbbell.algorithms.catalogue import Algorithm, Parameter
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 
 PART: Final = "interface"

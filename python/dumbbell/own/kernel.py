@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from dumbbell import _core, apart
+from dumbbell import _core
+from dumbbell.algorithms import apart
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import DumbbellError, TestbedError
-from dumbbell.catalogue import Algorithm
 from dumbbell.own.verdicts import Row, failed, not_checked, passed
 from dumbbell.running import machine
 from dumbbell.validate.agreement.parity import PATH

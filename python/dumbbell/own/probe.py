@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from dumbbell import _core
-from dumbbell.apart import Child, Died, RawOutput
+from dumbbell.algorithms.apart import Child, Died, RawOutput
 from dumbbell.base.errors import BroughtDown, EngineError
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary

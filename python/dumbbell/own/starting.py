@@ -23,7 +23,7 @@ def text(name: str, template: str = DEFAULT) -> str:
     """Return a template with another name in it."""
     if template not in templates():
         raise unknown("template", template, templates()).at(source="--from")
-    from dumbbell import catalogue  # noqa: PLC0415 - the help of `dumbbell new` names templates
+    from dumbbell.algorithms import catalogue  # noqa: PLC0415 - the help of `dumbbell new` names templates
 
     catalogue.check_new_name(name)
     return (_TEMPLATES / f"{template}.c").read_text().replace(_NAME, name)

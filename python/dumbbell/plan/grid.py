@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import polars as pl
 from pydantic import BeforeValidator
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, listed, near, unknown
 from dumbbell.base.units import parse_bytes, parse_fraction, parse_queue, parse_rate, parse_time
 

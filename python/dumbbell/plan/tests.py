@@ -10,10 +10,10 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm, Own
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.keys import numbered
-from dumbbell.catalogue import Algorithm, Own
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.windows import NamedWindow, Window, differing

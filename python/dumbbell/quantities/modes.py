@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.catalogue import NONE_OWN, Own, algorithms
+from dumbbell.algorithms.catalogue import NONE_OWN, Own, algorithms
 from dumbbell.quantities.counters import Counters
 from dumbbell.quantities.registry import MODES, of_flows
 from dumbbell.quantities.spans import Span

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.contract import scenario as contract

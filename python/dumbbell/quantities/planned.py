@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 
 _COUNTED_MAX: Final = 10_000
 _ARRIVING: Final = 2

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Final, TypeVar
 
 import dumbbell.quantities
+from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import InputError, unknown
-from dumbbell.catalogue import Own
 from dumbbell.contract.scenario import RecordConfig
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities.reference import Reference

@@ -9,10 +9,10 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import NONE_OWN, Own
 from dumbbell.base.errors import unknown
 from dumbbell.base.units import NS_PER_S
-from dumbbell.catalogue import NONE_OWN, Own
 from dumbbell.contract.scenario import Flow
 from dumbbell.running.result import Run
 from dumbbell.scenario import facts

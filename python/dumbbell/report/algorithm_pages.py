@@ -8,9 +8,9 @@ from typing import Final
 
 import altair as alt
 
-from dumbbell.catalogue import Algorithm
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.algorithms.head_comments import Kind
 from dumbbell.figures import drawing
-from dumbbell.head_comments import Kind
 from dumbbell.report import comparison, comparison_charts, pictures
 from dumbbell.report.comparison import Comparison
 from dumbbell.report.overview import Reported

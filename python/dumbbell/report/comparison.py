@@ -13,7 +13,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import Test

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.plan.windows import Window

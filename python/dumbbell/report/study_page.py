@@ -10,12 +10,12 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.algorithms.head_comments import Kind, Paragraph
 from dumbbell.base.labels import label_of, listing
 from dumbbell.claims.judging import ClaimResult, by_verdict, headline
 from dumbbell.claims.spec import Measured
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
-from dumbbell.head_comments import Kind, Paragraph
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantity

@@ -10,7 +10,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from dumbbell import _core, apart, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import apart, catalogue
 from dumbbell.base import keys
 from dumbbell.base.errors import (
     BroughtDown,

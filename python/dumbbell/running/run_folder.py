@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.contract.reading import read_scenario, read_summary
 from dumbbell.contract.scenario import Scenario

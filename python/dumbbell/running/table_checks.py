@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.contract.scenario import Scenario
 from dumbbell.running.engine import empty_frame
 from dumbbell.running.thrift import struct

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import Cancelled, DamagedResult, DumbbellError, EngineError
 from dumbbell.running import run_folder, validity
 from dumbbell.running.cancelling import CancelToken

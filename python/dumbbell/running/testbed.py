@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from dumbbell import _core, apart, catalogue
+from dumbbell import _core
+from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import InputError, TestbedError
 from dumbbell.running import machine
 from dumbbell.running.cancelling import CancelToken

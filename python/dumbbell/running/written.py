@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.running.result import Run
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import (
     Flow,

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S, PACKET_BITS, parse_limit, parse_queue
 from dumbbell.scenario import draws
 from dumbbell.scenario.model_flows import Arrivals

@@ -19,10 +19,10 @@ from pydantic import (
     model_validator,
 )
 
+from dumbbell.algorithms.catalogue import NONE_OWN, Own
 from dumbbell.base import documents, kinds, validation
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import Duration, Integer
-from dumbbell.catalogue import NONE_OWN, Own
 from dumbbell.scenario.model_flows import Arrivals, Flow
 from dumbbell.scenario.model_network import NetworkSpec
 from dumbbell.scenario.model_record import Record

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import (
     NS_PER_S,

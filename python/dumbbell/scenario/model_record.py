@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import unknown
 from dumbbell.base.units import Interval
 from dumbbell.scenario.tables import Table

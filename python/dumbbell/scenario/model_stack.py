@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.scenario.tables import Abbreviable
 
 Switches = Mapping[str, bool | int | str]

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
-from dumbbell import experiments, own_algorithms
+from dumbbell import experiments
+from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.base.shell import quoted
 from dumbbell.inventory import SHORT, Inventory

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell import bounds
+from dumbbell.algorithms.catalogue import Own
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import (
@@ -23,7 +24,6 @@ from dumbbell.base.units import (
     parse_rate,
     parse_time,
 )
-from dumbbell.catalogue import Own
 from dumbbell.compare import Setting
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window

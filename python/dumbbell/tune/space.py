@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm, Parameter
 from dumbbell.base.errors import InputError, listed
 from dumbbell.base.units import parse_integer
-from dumbbell.catalogue import Algorithm, Parameter
 
 _LINEAR_UP_TO: Final = 10
 """Ranges whose ends lie this factor apart, or more, are searched evenly in logarithms."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import DumbbellError
-from dumbbell.catalogue import Own
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import taking
 from dumbbell.running import engines, executor, validity

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError
-from dumbbell.catalogue import Algorithm
 from dumbbell.compare import Setting
 from dumbbell.plan.tests import check_count
 from dumbbell.running import engines

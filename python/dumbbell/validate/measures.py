@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking

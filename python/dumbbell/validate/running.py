@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.running import executor
 from dumbbell.running.engine import Engine
 from dumbbell.running.executor import Progress

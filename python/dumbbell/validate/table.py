@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base import markdown
 from dumbbell.base.labels import number
 from dumbbell.validate.running import Judged, Verdict

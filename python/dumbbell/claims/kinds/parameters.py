@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base.labels import listing
 from dumbbell.claims.evidence import Finding, Lack
 from dumbbell.claims.runs import Source

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dumbbell.catalogue import Algorithm
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.theory import responses
 from dumbbell.theory.fluid import Path
 from dumbbell.validate.oracles import LAWS

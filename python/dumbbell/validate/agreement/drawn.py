@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from dumbbell import catalogue
-from dumbbell.catalogue import Algorithm
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.theory import formulas
 from dumbbell.validate.agreement.case import Case, between, edge_jitter
 

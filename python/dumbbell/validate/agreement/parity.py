@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell.catalogue import Algorithm
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.validate.agreement.scenarios import SETUP_S, ChosenCase, Path
 
 CALLBACKS_WANTED: Final = 100_000

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell import catalogue
-from dumbbell.catalogue import Algorithm
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.theory import fluid, formulas
 from dumbbell.validate.agreement import cycles, troubles
 from dumbbell.validate.agreement.case import Case, between, edge_jitter

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import _core, apart
+from dumbbell import _core
+from dumbbell.algorithms import apart
 from dumbbell.running.cancelling import CancelToken, crew
 from dumbbell.running.engine import Engine, core_errors
 from dumbbell.running.executor import in_order_of_completion

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from dumbbell import catalogue
+from dumbbell.algorithms import catalogue
 from dumbbell.base import markdown
 from dumbbell.base.labels import number
 from dumbbell.validate.imported.judging import BUFFER, GOODPUT, RATE, RTT, Judged, Value

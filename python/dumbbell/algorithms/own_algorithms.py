@@ -71,7 +71,7 @@ def known(name: str, code: str) -> dict[str, Any]:
 
 
 def _described(name: str, code: str, shown: str) -> dict[str, Any]:
-    from dumbbell import apart  # noqa: PLC0415 - most commands have no algorithm of a user's own
+    from dumbbell.algorithms import apart  # noqa: PLC0415 - most commands have no algorithm of a user's own
 
     try:
         text = apart.ask("load_algorithm", name, code, shown, patience_s=PATIENCE_S)

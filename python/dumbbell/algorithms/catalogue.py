@@ -13,12 +13,13 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dumbbell import _core, head_comments, own_algorithms
+from dumbbell import _core
+from dumbbell.algorithms import head_comments, own_algorithms
+from dumbbell.algorithms.head_comments import HeadComment
 from dumbbell.base import documents, kinds, validation
 from dumbbell.base.errors import InputError, listed, placed, refused, unknown
 from dumbbell.base.shell import quoted
 from dumbbell.base.synonyms import near_key
-from dumbbell.head_comments import HeadComment
 
 BEHAVIOUR: Final[Mapping[str, Any]] = json.loads(_core.behaviour())
 """The versions of what the core does, raised when that changes (behaviour/versions)."""

@@ -1,0 +1,1 @@
+"""The algorithms: built in or a user's own file, each described by its source."""
