@@ -14,12 +14,12 @@ import tempfile
 import time
 from contextlib import ExitStack
 
-from dumbbell.running import cluster
-from dumbbell.running.campaigns import peak_memory_bytes
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution import cluster
+from dumbbell.execution.executor import execute
 from dumbbell.scenario.model import Scenario
+from dumbbell.store.campaigns import peak_memory_bytes
+from dumbbell.store.store import Store
 
 MB = 1e6
 

@@ -10,6 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import BaseFigure
@@ -19,10 +23,6 @@ from dumbbell.plan.tests import Test
 from dumbbell.quantities import tables, taking, titles
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.engine import Engine
-from dumbbell.running.result import Run
 
 
 class Tables:

@@ -18,8 +18,8 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from dumbbell.running import run_folder, thrift
 from dumbbell.scenario.resolve import canonical_json
+from dumbbell.store import run_folder, thrift
 
 OUTSIDE: Final = "outside"
 """A folder next to the hostile ones that nothing may be written to, nor copied from."""

@@ -19,10 +19,10 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from dumbbell.cli import commands
-from dumbbell.running import failures
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
+from dumbbell.store import failures
+from dumbbell.store.store import Store
 from samples import output, resolved
 
 STEPS: Final = frozenset(

@@ -12,14 +12,14 @@ import polars as pl
 
 from dumbbell.contract.scenario import Flow, Scenario
 from dumbbell.contract.summary import FlowSummary, QueueSummary, Summary
+from dumbbell.engines.engine import Output
+from dumbbell.engines.result import Run
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.settings import Settings
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.view import RunView
-from dumbbell.running.engine import Output
-from dumbbell.running.result import Run
 from dumbbell.scenario import model as scenarios
 from samples import blank
 

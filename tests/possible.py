@@ -10,10 +10,10 @@ import polars as pl
 from chance import Chance
 from dumbbell.contract.scenario import Classes, Flow, GilbertElliott, LinkConfig, Route, Scripted
 from dumbbell.contract.summary import FlowSummary, QueueSummary
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import BUILT_IN
 from dumbbell.quantities.rates import utilisation
 from dumbbell.report import run_totals
-from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 
 S = 10**9

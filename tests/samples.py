@@ -13,8 +13,8 @@ import polars as pl
 from dumbbell.algorithms import catalogue
 from dumbbell.contract.scenario import Demand, Flow, LinkConfig, Tcp
 from dumbbell.contract.summary import Summary
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output, frame
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Output, frame
 from dumbbell.scenario.changes import Change, changed
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

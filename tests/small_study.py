@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plan.grid import Selection
 from dumbbell.plans import Plan, remember
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 STUDY = """

@@ -24,8 +24,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 import drawn
 from dumbbell import _core
 from dumbbell.base.errors import InputError
-from dumbbell.running.engine import unpacked
-from dumbbell.running.result import Run
+from dumbbell.engines.engine import unpacked
+from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from possible import assert_possible

@@ -17,14 +17,14 @@ from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.cli import commands, validating
 from dumbbell.contract.summary import TestbedSummary
+from dumbbell.engines import machine
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Engine, Output, SimulatorEngine
+from dumbbell.engines.machine import Fact, Machine
 from dumbbell.figures import drawing
-from dumbbell.running import machine
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Engine, Output, SimulatorEngine
-from dumbbell.running.machine import Fact, Machine
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
 from dumbbell.validate.agreement import (
     figure,
     hosts,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from calling import caller
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.inference.statistics import mean
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.validate.agreement import judging, page
 from dumbbell.validate.agreement.collecting import Side
 from dumbbell.validate.agreement.drawn import DISCIPLINES, DrawnCase, draw

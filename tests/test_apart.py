@@ -19,14 +19,14 @@ from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.cli import commands
 from dumbbell.compare import compare
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
 from dumbbell.own import behaviour, probe, starting
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.failures import failures
-from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.failures import failures
+from dumbbell.store.store import Store
 from samples import plain
 
 GROWS = "conn->cwnd_segs / params->increase"

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from dumbbell import _core, api
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
 
 pytestmark = [

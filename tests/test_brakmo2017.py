@@ -16,8 +16,8 @@ from dumbbell.contract.scenario import Classes, Flow, Scenario, Tcp
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities.view import RunView
 from dumbbell.results import Results
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 from played import constant, played
 from samples import tcp

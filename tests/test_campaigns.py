@@ -10,12 +10,12 @@ import pytest
 
 import small_study
 from dumbbell.base.errors import EngineError
+from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
-from dumbbell.running import campaigns
-from dumbbell.running.campaigns import Effort, Logbook
-from dumbbell.running.executor import execute
-from dumbbell.running.extent import Extent
-from dumbbell.running.store import Store
+from dumbbell.store import campaigns
+from dumbbell.store.campaigns import Effort, Logbook
+from dumbbell.store.extent import Extent
+from dumbbell.store.store import Store
 from samples import QuickEngine, seeds
 
 

@@ -20,7 +20,7 @@ from accepted import assert_accepted
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.contract.summary import FlowSummary, Summary
-from dumbbell.running import captures
+from dumbbell.engines import captures
 from samples import resolved, scenario
 
 SCENARIO: Final = """

@@ -14,9 +14,9 @@ import pytest
 from dumbbell import _core
 from dumbbell.algorithms import catalogue
 from dumbbell.cli import commands
+from dumbbell.engines.machine import Fact, Machine
 from dumbbell.own import kernel, starting
 from dumbbell.own.verdicts import Verdict
-from dumbbell.running.machine import Fact, Machine
 
 HAS_TESTBED = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 

@@ -20,10 +20,10 @@ import small_study
 from calling import Command, assert_refused, caller
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
-from dumbbell.running.engine import Output, SimulatorEngine
-from dumbbell.running.failures import failures
-from dumbbell.running.store import Store
+from dumbbell.engines.engine import Output, SimulatorEngine
 from dumbbell.scenario.facts import algorithms
+from dumbbell.store.failures import failures
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 SCENARIO = """

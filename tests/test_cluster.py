@@ -21,13 +21,14 @@ import pytest
 import small_study
 from calling import assert_refused, caller
 from dumbbell.base.errors import InputError
-from dumbbell.running import cluster, failures
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import PoolLost, Progress, execute
-from dumbbell.running.pools import Running
-from dumbbell.running.store import Store
-from dumbbell.running.task import Brought, OtherBuild, Task, bring
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution import cluster
+from dumbbell.execution.executor import PoolLost, Progress, execute
+from dumbbell.execution.pools import Running
+from dumbbell.execution.task import Brought, OtherBuild, Task, bring
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import failures
+from dumbbell.store.store import Store
 from samples import resolved
 
 SOON_S = 60

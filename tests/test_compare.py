@@ -10,10 +10,10 @@ import pytest
 
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.compare import Comparison, compare, parse_mix
+from dumbbell.execution.executor import Progress
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
 from dumbbell.report import compare_chart, own_tables
-from dumbbell.running.executor import Progress
 from samples import QuickEngine
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import small_study
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plans import Plan
 from dumbbell.results import Results
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
 
 
 def test_plans_count_whose_runs_no_fuller_one_has(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ import pytest
 
 from dumbbell import _core
 from dumbbell.cli import commands
-from dumbbell.running import machine
-from dumbbell.running.machine import Machine
+from dumbbell.engines import machine
+from dumbbell.engines.machine import Machine
 
 PROCESSORS = os.sched_getaffinity(0) if sys.platform == "linux" else set()
 

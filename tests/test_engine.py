@@ -14,10 +14,10 @@ from dumbbell import _core
 from dumbbell.algorithms import catalogue
 from dumbbell.api import simulate
 from dumbbell.base.errors import Cancelled, EngineError, InputError
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import SimulatorEngine, empty_frame, frame
+from dumbbell.engines.result import Run
 from dumbbell.figures.charts import Kind
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import SimulatorEngine, empty_frame, frame
-from dumbbell.running.result import Run
 from samples import resolved, scenario
 
 

@@ -21,19 +21,19 @@ from dumbbell.base.errors import DumbbellError, GivenUp, InputError
 from dumbbell.cli import commands, progress
 from dumbbell.compare import compare
 from dumbbell.contract.summary import TestbedSummary
+from dumbbell.engines import engines, machine, testbed, validity
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import HastyEngine, Output, SimulatorEngine
+from dumbbell.engines.machine import Machine
+from dumbbell.execution.executor import Fate, Interrupted, Progress, execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plans import Plan, remember
 from dumbbell.quantities import taking
 from dumbbell.report import compare_chart, site
 from dumbbell.results import Results
-from dumbbell.running import engines, machine, testbed, validity
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import HastyEngine, Output, SimulatorEngine
-from dumbbell.running.executor import Fate, Interrupted, Progress, execute
-from dumbbell.running.extent import Extent
-from dumbbell.running.machine import Machine
-from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.extent import Extent
+from dumbbell.store.store import Store
 from samples import QuickEngine, output, resolved, scenario, seeds
 
 TOLD = TestbedSummary(

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from dumbbell.running import schedule, sizes
-from dumbbell.running.estimate import Estimate
-from dumbbell.running.places import Place
+from dumbbell.engines import sizes
+from dumbbell.execution import schedule
+from dumbbell.execution.estimate import Estimate
+from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import resolved
 

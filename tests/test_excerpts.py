@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from calling import Command, assert_refused, caller
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
-from dumbbell.running import captures
-from dumbbell.running.excerpts import Excerpt
+from dumbbell.engines import captures
+from dumbbell.engines.excerpts import Excerpt
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import scenario
 

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from dumbbell.base.errors import EngineError, StoreError
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output, SimulatorEngine
-from dumbbell.running.executor import Interrupted, Progress, execute
-from dumbbell.running.result_files import RUN_FILE, InMemory
-from dumbbell.running.store import Store
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Output, SimulatorEngine
+from dumbbell.execution.executor import Interrupted, Progress, execute
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.result_files import RUN_FILE, InMemory
+from dumbbell.store.store import Store
 from samples import QuickEngine, output, resolved, seeds
 
 

@@ -20,8 +20,8 @@ import small_study
 from calling import Command, assert_refused, caller
 from dumbbell import api
 from dumbbell.report import site
-from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
+from dumbbell.store.store import Store
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 

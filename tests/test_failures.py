@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from dumbbell.base.errors import EngineError
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output
-from dumbbell.running.executor import Progress, execute
-from dumbbell.running.failures import failures
-from dumbbell.running.places import Place
-from dumbbell.running.store import FORMAT, Store
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Output
+from dumbbell.execution.executor import Progress, execute
+from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.failures import failures
+from dumbbell.store.store import FORMAT, Store
 from samples import QuickEngine, seeds
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dumbbell.running.engine import SimulatorEngine
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.validate.imported.case import Case, case
 from dumbbell.validate.imported.judging import judge, run
 from dumbbell.validate.imported.page import page

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from dumbbell.engines.engine import Output
+from dumbbell.engines.result import Run
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import kept, taking
 from dumbbell.quantities.goodput_samples import Samples
-from dumbbell.running.engine import Output
-from dumbbell.running.result import Run
-from dumbbell.running.result_files import RUN_FILE
-from dumbbell.running.store import Store
+from dumbbell.store.result_files import RUN_FILE
+from dumbbell.store.store import Store
 from played import constant, planned, played
 from samples import completed
 

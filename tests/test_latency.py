@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from dumbbell.contract.summary import FlowSummary, QueueSummary, Summary
+from dumbbell.engines.engine import Output
+from dumbbell.engines.result import Run
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window
 from dumbbell.quantities.counters import percentile
 from dumbbell.quantities.latencies import kinds, latencies
 from dumbbell.quantities.view import RunView
-from dumbbell.running.engine import Output
-from dumbbell.running.result import Run
 from played import Taken
 from samples import blank, resolved
 

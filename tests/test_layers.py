@@ -62,7 +62,7 @@ LAYERS = [
 ]
 
 # A run draws itself and tells its totals, for notebooks; what does it is imported then.
-EXCEPTIONS = {("running/result.py", "figures"), ("running/result.py", "report")}
+EXCEPTIONS = {("engines/result.py", "figures"), ("engines/result.py", "report")}
 
 
 def _imports(file: Path) -> Iterator[str]:

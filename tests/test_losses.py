@@ -14,7 +14,7 @@ import pytest
 from chance import Chance
 from dumbbell.api import simulate
 from dumbbell.contract.scenario import Bernoulli
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
 from possible import assert_possible
 

@@ -14,8 +14,8 @@ from dumbbell.claims.spec import Measured
 from dumbbell.contract.scenario import Bernoulli, GilbertElliott, LossConfig
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 STUDY = Study.load("lukaseder2016")

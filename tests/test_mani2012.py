@@ -11,8 +11,8 @@ import shipped
 from dumbbell.claims.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 from samples import tcp
 

@@ -15,17 +15,17 @@ from calling import Command, assert_refused, caller
 from dumbbell.algorithms import catalogue
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
+from dumbbell.engines import testbed
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import modes, taking
 from dumbbell.quantities.counters import Counters
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.quantities.spans import Span
 from dumbbell.report import run_totals
-from dumbbell.running import testbed
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 from samples import plain, resolved
 

@@ -11,6 +11,8 @@ import pytest
 
 from dumbbell import experiments
 from dumbbell.compare import Comparison, compare
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.plan.expanding import scenarios
@@ -18,10 +20,8 @@ from dumbbell.plans import Plan
 from dumbbell.quantities import histograms, occasions
 from dumbbell.quantities.view import RunView
 from dumbbell.results import Results
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.store import Store
 
 
 @pytest.fixture(scope="module")

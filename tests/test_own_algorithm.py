@@ -13,12 +13,12 @@ from calling import caller
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.compare import compare
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.own import starting
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 from samples import plain
 

@@ -10,12 +10,12 @@ import pytest
 
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.quantities.registry import quantities
 from dumbbell.quantities.subjects import Absent
-from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import HISTOGRAMS_MAX
 from dumbbell.study.model import Study

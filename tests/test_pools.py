@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from dumbbell.base.errors import Cancelled, EngineError
+from dumbbell.engines.cancelling import crew
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import Interrupted, PoolLost, execute
+from dumbbell.execution.pools import ExecutorPool, ThreadPool
+from dumbbell.execution.task import OtherBuild, Task, bring
 from dumbbell.own import starting
-from dumbbell.running import failures
-from dumbbell.running.cancelling import crew
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import Interrupted, PoolLost, execute
-from dumbbell.running.pools import ExecutorPool, ThreadPool
-from dumbbell.running.store import Store
-from dumbbell.running.task import OtherBuild, Task, bring
+from dumbbell.store import failures
+from dumbbell.store.store import Store
 from samples import QuickEngine, resolved, seeds
 
 

@@ -15,14 +15,14 @@ from dumbbell.base.labels import amount, duration, hours
 from dumbbell.base.units import NS_PER_S
 from dumbbell.cli import progress
 from dumbbell.cli.progress import Tracker
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output
-from dumbbell.running.executor import Fate, Progress, execute
-from dumbbell.running.extent import Extent
-from dumbbell.running.places import Place
-from dumbbell.running.pools import Running
-from dumbbell.running.store import Store
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Output
+from dumbbell.execution.executor import Fate, Progress, execute
+from dumbbell.execution.pools import Running
+from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.extent import Extent
+from dumbbell.store.store import Store
 from samples import QuickEngine, resolved, seeds
 
 

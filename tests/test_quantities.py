@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.base.errors import InputError
+from dumbbell.engines.engine import Output
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import registry, tables, taken, taking
 from dumbbell.quantities.registry import Per
 from dumbbell.quantities.view import RunView
-from dumbbell.running.engine import Output
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 from played import (
     MBIT_PER_SEG,

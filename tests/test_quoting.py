@@ -16,8 +16,8 @@ from dumbbell.base import kinds
 from dumbbell.base.shell import quoted
 from dumbbell.plan.tests import Test
 from dumbbell.report import run_pages
-from dumbbell.running.store import Store
 from dumbbell.serve.site import Site
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 ROOT = Path(dumbbell.__file__).parent

@@ -18,7 +18,7 @@ from dumbbell.base.errors import StoreError
 from dumbbell.quantities import tables
 from dumbbell.report import site
 from dumbbell.results import Results
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 
 
 class Page(HTMLParser):

@@ -16,11 +16,11 @@ import pytest
 import small_study
 from dumbbell.base.errors import EngineError
 from dumbbell.contract.summary import FlowSummary, Summary
+from dumbbell.engines.result import Run
 from dumbbell.report import run_data, run_pages, site
 from dumbbell.results import Results, State
-from dumbbell.running import failures
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
+from dumbbell.store import failures
+from dumbbell.store.store import Store
 from samples import blank, resolved
 
 

@@ -16,11 +16,11 @@ from dumbbell import _core
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult
 from dumbbell.contract.summary import Summary
-from dumbbell.running import rewriting, run_folder
-from dumbbell.running.engine import Output, frame
-from dumbbell.running.run_folder import content_digest
-from dumbbell.running.store import Store
+from dumbbell.engines.engine import Output, frame
 from dumbbell.scenario.resolve import canonical_json
+from dumbbell.store import rewriting, run_folder
+from dumbbell.store.run_folder import content_digest
+from dumbbell.store.store import Store
 from samples import completed, output, resolved
 
 KINDS = ["loss", "mark", "start"]

@@ -8,7 +8,7 @@ import pytest
 
 from accepted import assert_accepted
 from dumbbell.contract.scenario import OnOff, StackChoice, Transport, Udp
-from dumbbell.running.engine import SimulatorEngine
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

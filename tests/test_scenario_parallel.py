@@ -11,11 +11,11 @@ import pytest
 from accepted import assert_accepted
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Transport
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.engines.result import Run
 from dumbbell.quantities import series, taking
 from dumbbell.quantities.latencies import latencies
 from dumbbell.report import run_totals
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from samples import demand, flows, passed, resolved, table, tcp

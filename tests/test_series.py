@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from dumbbell import api
 from dumbbell.base.errors import InputError
+from dumbbell.engines.result import Run
 from dumbbell.quantities import series
 from dumbbell.quantities.series import thin
 from dumbbell.results import Results
-from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 
 WHERE = {"rate": "10mbit", "rtt": "20ms"}

@@ -30,13 +30,13 @@ from dumbbell.base.labels import number
 from dumbbell.cli import stored
 from dumbbell.quantities import taking
 from dumbbell.results import Results
-from dumbbell.running import campaigns, failures
-from dumbbell.running.campaigns import Command
-from dumbbell.running.store import Store
 from dumbbell.serve import app, listening
 from dumbbell.serve.app import application
 from dumbbell.serve.listening import Listener
 from dumbbell.serve.site import Site
+from dumbbell.store import campaigns, failures
+from dumbbell.store.campaigns import Command
+from dumbbell.store.store import Store
 
 HOST = "http://127.0.0.1:8765"
 OWN = "void nobody_runs_this(void) {}\n"

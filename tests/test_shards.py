@@ -16,10 +16,10 @@ import pytest
 import hostile_folders
 from calling import Command, caller
 from dumbbell.base.errors import InputError
+from dumbbell.engines.sizes import expected_packets
+from dumbbell.execution.shards import Shard
 from dumbbell.plan.expanding import scenarios
-from dumbbell.running import staging
-from dumbbell.running.shards import Shard
-from dumbbell.running.sizes import expected_packets
+from dumbbell.store import staging
 from dumbbell.study.model import Study
 from small_study import write
 

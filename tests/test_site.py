@@ -20,17 +20,17 @@ import small_study
 from browser import Browser
 from dumbbell.base import labels
 from dumbbell.claims.evidence import Verdict
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
 from dumbbell.inference import statistics
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import comparison, comparison_charts, overview, site
 from dumbbell.report.overview import Reported
 from dumbbell.report.pages import Pages, Place
 from dumbbell.results import Results
-from dumbbell.running import campaigns
-from dumbbell.running.campaigns import Command
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
+from dumbbell.store import campaigns
+from dumbbell.store.campaigns import Command
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 

@@ -19,10 +19,10 @@ import pytest
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult, InputError, MissingResult, StoreError
-from dumbbell.running import staging
-from dumbbell.running.engine import empty_frame
-from dumbbell.running.store import FORMAT, Store
+from dumbbell.engines.engine import empty_frame
 from dumbbell.scenario.resolve import canonical_json
+from dumbbell.store import staging
+from dumbbell.store.store import FORMAT, Store
 from samples import output, resolved, seeds
 
 LONG_AGO_S = 1_000_000_000

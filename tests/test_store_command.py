@@ -12,10 +12,10 @@ import pytest
 import small_study
 from calling import Command, assert_refused, caller
 from dumbbell.base.errors import StoreError
+from dumbbell.execution.executor import execute
 from dumbbell.inventory import Inventory
-from dumbbell.running import campaigns, upkeep
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
+from dumbbell.store import campaigns, upkeep
+from dumbbell.store.store import Store
 from samples import QuickEngine, seeds
 
 

@@ -17,13 +17,13 @@ import pytest
 
 import small_study
 from dumbbell.base.errors import DamagedResult, InputError, StoreError
-from dumbbell.running import staging
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output
-from dumbbell.running.executor import execute
-from dumbbell.running.run_folder import RunFile
-from dumbbell.running.store import FORMAT, Store
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Output
+from dumbbell.execution.executor import execute
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import staging
+from dumbbell.store.run_folder import RunFile
+from dumbbell.store.store import FORMAT, Store
 from nursery import Nursery
 from samples import QuickEngine, output, resolved, seeds
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.reference import Reference, parse
 from dumbbell.quantities.registry import quantities
 from dumbbell.quantities.subjects import Absent
-from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from played import HALF_SAMPLED, MBIT_PER_SEG, Taken, constant, measured, planned, played
 

@@ -14,12 +14,12 @@ from calling import Command, caller
 from dumbbell import experiments, sweeps
 from dumbbell.base.errors import InputError
 from dumbbell.campaign import Campaign
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import TestFigure
 from dumbbell.plans import Plan
 from dumbbell.results import Results
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.sweeps import Axis, axis
 
 

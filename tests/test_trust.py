@@ -21,14 +21,14 @@ from dumbbell.base import documents
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.cli import commands
 from dumbbell.contract.scenario import Scenario as Contract
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import execute
 from dumbbell.own import starting
-from dumbbell.running import merging, thrift, upkeep
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import execute
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import merging, thrift, upkeep
+from dumbbell.store.store import Store
 from dumbbell.study import experiment_names, files
 from dumbbell.study.model import Study
 from hostile_folders import forged_tables, put, put_table

@@ -15,8 +15,8 @@ import pytest
 
 from dumbbell.cli import commands, validating
 from dumbbell.contract.summary import Summary
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.result import Run
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.engines.result import Run
 from dumbbell.scenario.changes import Change, changed
 from dumbbell.scenario.model import Scenario
 from dumbbell.validate import measures, running, table

@@ -16,7 +16,7 @@ import pytest
 
 from dumbbell.base.errors import InputError
 from dumbbell.results import Results
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.study.files import find
 from dumbbell.study.model import Study
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
         simulate,
         take,
     )
+    from dumbbell.engines.result import Run
     from dumbbell.results import Results
-    from dumbbell.running.result import Run
-    from dumbbell.running.store import Store
     from dumbbell.scenario.model import Scenario
+    from dumbbell.store.store import Store
     from dumbbell.study.model import Study
 
 __all__ = [
@@ -64,9 +64,9 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(__all__, "dumbbell.api"),
     "Results": "dumbbell.results",
-    "Run": "dumbbell.running.result",
+    "Run": "dumbbell.engines.result",
     "Scenario": "dumbbell.scenario.model",
-    "Store": "dumbbell.running.store",
+    "Store": "dumbbell.store.store",
     "Study": "dumbbell.study.model",
 }
 

@@ -11,13 +11,21 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import bounds, phases
+from dumbbell import phases
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.base.validation import validate
 from dumbbell.campaign import Campaign
 from dumbbell.claims.judging import ClaimResult
 from dumbbell.compare import compare
+from dumbbell.engines import engines, validity
+from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
+from dumbbell.engines.engine import Engine, Output
+from dumbbell.engines.result import Run
+from dumbbell.execution import bounds
+from dumbbell.execution.executor import Progress, in_order_of_completion
+from dumbbell.execution.pools import Pool
 from dumbbell.phases import Spread
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import check_count
@@ -29,16 +37,9 @@ from dumbbell.quantities.registry import quantities as registered
 from dumbbell.quantities.taken import Taken
 from dumbbell.quantities.view import RunView
 from dumbbell.results import Results
-from dumbbell.running import engines, validity
-from dumbbell.running.cancelling import CancelToken, crew
-from dumbbell.running.choices import AT_MOST, RETRIES, EngineName
-from dumbbell.running.engine import Engine, Output
-from dumbbell.running.executor import Progress, in_order_of_completion
-from dumbbell.running.pools import Pool
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 __all__ = [

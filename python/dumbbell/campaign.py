@@ -8,24 +8,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from dumbbell import bounds, experiments, plans
+from dumbbell import experiments, plans
 from dumbbell.base.errors import InputError
 from dumbbell.claims.evidence import Need, Verdict
 from dumbbell.claims.judging import ClaimResult
+from dumbbell.engines import engines
+from dumbbell.engines.choices import AT_MOST, RETRIES
+from dumbbell.engines.engine import Engine
+from dumbbell.execution import bounds, schedule
+from dumbbell.execution.executor import Outcome, Progress, execute
+from dumbbell.execution.pools import Pool, Running
+from dumbbell.execution.shards import Shard
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
 from dumbbell.plan.grid import Selection
+from dumbbell.plan.places import Places
 from dumbbell.plans import Plan
 from dumbbell.results import Results
-from dumbbell.running import engines, schedule
-from dumbbell.running.campaigns import Logbook
-from dumbbell.running.choices import AT_MOST, RETRIES
-from dumbbell.running.engine import Engine
-from dumbbell.running.executor import Outcome, Progress, execute
-from dumbbell.running.places import Places
-from dumbbell.running.pools import Pool, Running
-from dumbbell.running.shards import Shard
-from dumbbell.running.store import Store
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.campaigns import Logbook
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 

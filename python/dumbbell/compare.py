@@ -31,22 +31,22 @@ from dumbbell.base.units import (
     parse_time,
 )
 from dumbbell.campaign import Campaign
+from dumbbell.engines import engines
+from dumbbell.engines.choices import RETRIES, EngineName
+from dumbbell.engines.engine import Engine
+from dumbbell.execution.executor import Progress
+from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.places import words
 from dumbbell.plans import Plan
 from dumbbell.quantities import tables, taking
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.taking import described
 from dumbbell.results import Results
-from dumbbell.running import engines
-from dumbbell.running.choices import RETRIES, EngineName
-from dumbbell.running.engine import Engine
-from dumbbell.running.executor import Progress
-from dumbbell.running.places import words
-from dumbbell.running.pools import Pool
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
+from dumbbell.store.store import Store
 
 SETTLING: Final = "20%"
 """The share of each run that averages leave out."""

@@ -21,8 +21,8 @@ import tomli_w
 from dumbbell.base import documents, regular
 from dumbbell.base.errors import InputError, refusing
 from dumbbell.base.shell import joined
-from dumbbell.running import staging
 from dumbbell.scenario.tables import TITLE_MAX
+from dumbbell.store import staging
 from dumbbell.study import experiment_names, files
 from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study

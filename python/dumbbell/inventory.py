@@ -17,13 +17,13 @@ from dumbbell.base.errors import DamagedResult, InputError, listed
 from dumbbell.base.labels import number
 from dumbbell.base.units import NS_PER_S, format_bytes, format_rate
 from dumbbell.contract.scenario import Bernoulli, Scenario
+from dumbbell.engines import validity
+from dumbbell.engines.choices import EngineName
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
-from dumbbell.running import validity
-from dumbbell.running.choices import EngineName
-from dumbbell.running.run_folder import RunFile
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.run_folder import RunFile
+from dumbbell.store.store import Store
 from dumbbell.study import files
 from dumbbell.study.model import Study
 

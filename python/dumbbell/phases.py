@@ -14,18 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dumbbell import bounds
 from dumbbell.base.errors import DumbbellError
 from dumbbell.base.units import NS_PER_S, PACKET_BITS
 from dumbbell.contract.scenario import Flow, Scenario
+from dumbbell.engines import engines, validity
+from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.engines.choices import RETRIES, EngineName
+from dumbbell.engines.engine import Engine, Output
+from dumbbell.engines.result import Run
+from dumbbell.execution import bounds
+from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.quantities.rates import goodput_mbit_per_s
 from dumbbell.report import run_totals
-from dumbbell.running import engines, validity
-from dumbbell.running.cancelling import CancelToken, crew
-from dumbbell.running.choices import RETRIES, EngineName
-from dumbbell.running.engine import Engine, Output
-from dumbbell.running.executor import in_order_of_completion
-from dumbbell.running.result import Run
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.model_hosts import CLOCK_PPM
 from dumbbell.scenario.resolve import ResolvedScenario

@@ -18,8 +18,8 @@ from dumbbell.base.keys import part_of
 from dumbbell.base.validation import validate
 from dumbbell.plan.expanding import More
 from dumbbell.plan.tests import RUNS_MAX
-from dumbbell.running import staging
-from dumbbell.running.store import Store
+from dumbbell.store import staging
+from dumbbell.store.store import Store
 
 
 class Plan(BaseModel):

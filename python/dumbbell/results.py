@@ -22,6 +22,10 @@ from dumbbell.claims.readings import Reading
 from dumbbell.claims.runs import Source, TestRuns
 from dumbbell.contract.scenario import StackChoice
 from dumbbell.contract.summary import Summary
+from dumbbell.engines import doubts, engines, validity
+from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
 from dumbbell.figures.figure import Figure
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
@@ -32,14 +36,11 @@ from dumbbell.quantities import derived, tables, taking, titles
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
-from dumbbell.running import campaigns, doubts, engines, failures, validity
-from dumbbell.running.campaigns import Cost
-from dumbbell.running.choices import EngineName
-from dumbbell.running.engine import Engine
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import campaigns, failures
+from dumbbell.store.campaigns import Cost
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 _UNKNOWN: Final = (Plan(), Plan(quick=True))

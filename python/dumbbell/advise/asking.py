@@ -21,14 +21,14 @@ from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 from dumbbell.compare import Setting
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.execution.executor import Progress
+from dumbbell.execution.pools import Pool
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import check_count
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.executor import Progress
-from dumbbell.running.pools import Pool
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.tune import paths
 from dumbbell.tune.objectives import BESIDE, TUNED
 from dumbbell.tune.paths import NetworkPath, Traffic

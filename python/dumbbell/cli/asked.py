@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dumbbell import plans
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError, MissingResult
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 

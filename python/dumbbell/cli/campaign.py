@@ -16,18 +16,19 @@ from dumbbell.cli import consent, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
+from dumbbell.engines import engines
+from dumbbell.engines.doubts import OF_THE_ENGINE, TELL_OF
+from dumbbell.engines.validity import described, doubtful
+from dumbbell.execution.executor import Interrupted, Outcome
+from dumbbell.execution.pools import Pool
 from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
+from dumbbell.plan.places import Places, words
 from dumbbell.report import cost_table
 from dumbbell.results import Results
-from dumbbell.running import campaigns, engines, failures
-from dumbbell.running.campaigns import Command, Cost, Effort
-from dumbbell.running.doubts import OF_THE_ENGINE, TELL_OF
-from dumbbell.running.executor import Interrupted, Outcome
-from dumbbell.running.places import Places, words
-from dumbbell.running.pools import Pool
-from dumbbell.running.store import Store
-from dumbbell.running.validity import described, doubtful
+from dumbbell.store import campaigns, failures
+from dumbbell.store.campaigns import Command, Cost, Effort
+from dumbbell.store.store import Store
 
 _SHOWN: Final = 10
 

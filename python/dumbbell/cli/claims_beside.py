@@ -12,8 +12,8 @@ from dumbbell.cli import campaign, progress, reading
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.verdicts import marked
+from dumbbell.engines.choices import EngineName
 from dumbbell.report import beside_markdown, readings_markdown
-from dumbbell.running.choices import EngineName
 
 
 def at_each_value(

@@ -21,7 +21,7 @@ from dumbbell.cli.parameters import (
     StudyName,
 )
 from dumbbell.cli.tables import plain, table
-from dumbbell.running.choices import EngineName
+from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
     from dumbbell.claims.judging import ClaimResult

@@ -23,12 +23,12 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
 )
-from dumbbell.running.choices import RETRIES, EngineName
+from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
     from dumbbell.compare import Setting
-    from dumbbell.running.pools import Pool
+    from dumbbell.execution.pools import Pool
 
 
 def compare(
@@ -148,8 +148,8 @@ def _asked(
     algorithms: Sequence[str], setting: Setting, how: How, *, flows: str, runs: int, seed: int
 ) -> Campaign:
     from dumbbell.compare import campaign
-    from dumbbell.running import engines
-    from dumbbell.running.store import Store
+    from dumbbell.engines import engines
+    from dumbbell.store.store import Store
 
     store, engine = Store(how.results), engines.named(how.engine)
     return campaign(algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engine)

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import typer
 
-from dumbbell.bounds import TooLarge
 from dumbbell.cli.output import say
+from dumbbell.execution.bounds import TooLarge
 
 T = TypeVar("T")
 

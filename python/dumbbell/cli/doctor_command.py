@@ -15,7 +15,7 @@ from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import plain, table
 
 if TYPE_CHECKING:
-    from dumbbell.running.machine import Machine
+    from dumbbell.engines.machine import Machine
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -25,7 +25,7 @@ def doctor(as_json: AsJson = False) -> None:
 
     The exit code is 0 if the testbed is ready, else 1.
     """
-    from dumbbell.running import machine
+    from dumbbell.engines import machine
 
     found = machine.with_lateness(machine.look())
     if as_json:

@@ -16,15 +16,15 @@ from dumbbell.campaign import Campaign
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
 from dumbbell.measured import beside, fitting, playing, reading
 from dumbbell.measured.fitting import Path as FittedPath
 from dumbbell.measured.measurement import Measurement
 from dumbbell.plans import Plan
 from dumbbell.results import Results
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.store import Store
 from dumbbell.scenario.model import Scenario
+from dumbbell.store.store import Store
 
 _GIVEN = {
     "rate": parse_rate,

@@ -27,8 +27,8 @@ def merge(
     from dumbbell.base import documents
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
-    from dumbbell.running import merging
-    from dumbbell.running.store import FORMAT_FILE, Store
+    from dumbbell.store import merging
+    from dumbbell.store.store import FORMAT_FILE, Store
 
     for folder in folders:
         if not (folder / FORMAT_FILE).is_file():

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ChosenEngine, ResultsDir
-from dumbbell.running.choices import EngineName
+from dumbbell.engines.choices import EngineName
 
 
 def open_page(

@@ -9,9 +9,9 @@ from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import DEFAULT_RESULTS
+from dumbbell.engines import engines
 from dumbbell.report import site
 from dumbbell.results import Results
-from dumbbell.running import engines
 
 
 def tell(asked: Campaign, report: Path | None) -> None:

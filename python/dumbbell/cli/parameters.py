@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from dumbbell.running.choices import EngineName
+from dumbbell.engines.choices import EngineName
 
 DEFAULT_RESULTS: Final = Path("results")
 

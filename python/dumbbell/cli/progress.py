@@ -19,11 +19,11 @@ from rich.text import Text
 
 from dumbbell.base.labels import duration
 from dumbbell.base.units import NS_PER_S
-from dumbbell.running.estimate import Estimate
-from dumbbell.running.executor import Fate
-from dumbbell.running.executor import Progress as State
-from dumbbell.running.places import Places, words
-from dumbbell.running.pools import Running
+from dumbbell.execution.estimate import Estimate
+from dumbbell.execution.executor import Fate
+from dumbbell.execution.executor import Progress as State
+from dumbbell.execution.pools import Running
+from dumbbell.plan.places import Places, words
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _LOG_EVERY_S: Final = 10.0

@@ -8,11 +8,11 @@ from pathlib import Path
 from dumbbell.base.errors import InputError
 from dumbbell.base.shell import quoted
 from dumbbell.cli.output import say
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
 from dumbbell.plans import remembered
 from dumbbell.results import Results
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 

@@ -10,7 +10,7 @@ import typer
 from dumbbell.base.errors import InputError
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ChosenEngine, ResultsDir
-from dumbbell.running.choices import EngineName
+from dumbbell.engines.choices import EngineName
 
 
 def report(

@@ -22,7 +22,7 @@ from dumbbell.cli.parameters import (
     Retries,
     StudyName,
 )
-from dumbbell.running.choices import AT_MOST, RETRIES, EngineName
+from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
@@ -89,10 +89,10 @@ def run(
     from dumbbell.cli import campaign as shown
     from dumbbell.cli import consent, slurm_script
     from dumbbell.cli.workers import workers
+    from dumbbell.engines import engines
+    from dumbbell.execution.shards import Shard
     from dumbbell.plans import Plan
-    from dumbbell.running import engines
-    from dumbbell.running.shards import Shard
-    from dumbbell.running.store import Store
+    from dumbbell.store.store import Store
     from dumbbell.study.model import Study
 
     if at_most is not None and not until_decided:
@@ -153,7 +153,7 @@ def _say_extent(asked: Campaign) -> None:
     """Say what a campaign takes, as far as it is not there yet."""
     from dumbbell.base.labels import amount, duration, hours
     from dumbbell.base.units import NS_PER_S
-    from dumbbell.running.sizes import expected_packets
+    from dumbbell.engines.sizes import expected_packets
 
     left = [run for run in asked.ordered if run.key not in asked.stored]
     simulated_s = sum(run.scenario.duration_ns for run in left) / NS_PER_S

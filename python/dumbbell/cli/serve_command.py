@@ -24,7 +24,7 @@ def serve(
     from dumbbell.base import extras
     from dumbbell.base.errors import InputError
     from dumbbell.cli.output import say
-    from dumbbell.running.store import Store
+    from dumbbell.store.store import Store
 
     try:
         from dumbbell.serve import listening

@@ -21,7 +21,7 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
 )
-from dumbbell.running.choices import RETRIES, EngineName
+from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.phases import Spread
@@ -121,9 +121,9 @@ def simulate(
         _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
     from dumbbell import phases
     from dumbbell.cli import campaign, consent, pages, progress, simulated
+    from dumbbell.engines import written
     from dumbbell.plan.tests import check_count
     from dumbbell.plans import Plan
-    from dumbbell.running import written
 
     if tables is not None:
         written.check(tables)

@@ -20,22 +20,22 @@ from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
 from dumbbell.cli.tables import plain, table
+from dumbbell.engines import captures, doubts, engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Output
+from dumbbell.engines.excerpts import Excerpt
+from dumbbell.engines.result import Run
 from dumbbell.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
 from dumbbell.quantities.latencies import latencies
 from dumbbell.report import own_tables, run_totals
 from dumbbell.report.run_totals import Totals
-from dumbbell.running import captures, doubts, engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.engine import Output
-from dumbbell.running.excerpts import Excerpt
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
 from dumbbell.scenario import changes as altering
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
 
 _MUCH_BYTES: Final = 50e6
 """From here on it is said how captures get smaller."""

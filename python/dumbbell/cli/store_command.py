@@ -11,7 +11,7 @@ from dumbbell.cli.output import print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, ResultsDir
 
 if TYPE_CHECKING:
-    from dumbbell.running.store import Store
+    from dumbbell.store.store import Store
 
 store_app = typer.Typer(help="Results folders: check, pack, size, prune.", no_args_is_help=True)
 
@@ -28,7 +28,7 @@ def check(
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
     from dumbbell.quantities import kept
-    from dumbbell.running import upkeep
+    from dumbbell.store import upkeep
 
     store = _opened(results)
     with progress.steps("verifying", say) as step:
@@ -56,7 +56,7 @@ def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     from dumbbell.base.labels import amount
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
-    from dumbbell.running import upkeep
+    from dumbbell.store import upkeep
 
     store = _opened(results)
     with progress.steps("packing", say) as step:
@@ -76,7 +76,7 @@ def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     from dumbbell.base.labels import amount
     from dumbbell.cli.asked import asked
     from dumbbell.cli.tables import plain, table
-    from dumbbell.running.campaigns import held
+    from dumbbell.store.campaigns import held
 
     store = _opened(results)
     shown = table("", "runs", "packets", "size", right=("runs", "packets", "size"))
@@ -115,7 +115,7 @@ def prune(
     """Remove damaged results and those of earlier versions of the simulator."""
     from dumbbell.algorithms import catalogue
     from dumbbell.base.labels import amount
-    from dumbbell.running import upkeep
+    from dumbbell.store import upkeep
 
     store = _opened(results)
     keys = _kept(store) if unasked else None
@@ -150,7 +150,7 @@ def _kept(store: Store) -> set[str] | None:
 
 
 def _opened(results: ResultsDir) -> Store:
-    from dumbbell.running.store import FORMAT_FILE, Store
+    from dumbbell.store.store import FORMAT_FILE, Store
 
     if not (results / FORMAT_FILE).is_file():
         raise InputError("not a results folder", source="--results", value=str(results))

@@ -12,12 +12,12 @@ from dumbbell import plans
 from dumbbell.base import kinds
 from dumbbell.base.errors import InputError, listed, near
 from dumbbell.cli.output import say
+from dumbbell.engines.choices import EngineName
 from dumbbell.inventory import Inventory
 from dumbbell.report import run_pages
 from dumbbell.results import Results
-from dumbbell.running import campaigns
-from dumbbell.running.choices import EngineName
-from dumbbell.running.store import Store
+from dumbbell.store import campaigns
+from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 

@@ -16,11 +16,11 @@ from dumbbell.cli import campaign, pages
 from dumbbell.cli.output import Form, print_csv, print_table
 from dumbbell.cli.tables import plain, table
 from dumbbell.compare import of_setting
+from dumbbell.engines import engines
 from dumbbell.plans import Plan
 from dumbbell.quantities.taking import described
 from dumbbell.results import Results
-from dumbbell.running import engines
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.sweeps import Axis
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from dumbbell.base.shell import joined
 from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
-from dumbbell.running.choices import EngineName
+from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.running.executor import Progress
+    from dumbbell.execution.executor import Progress
     from dumbbell.tune.search import Search
     from dumbbell.tune.tuning import Tuned
 

@@ -14,11 +14,11 @@ from dumbbell.cli import progress
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.validate_command import Part
+from dumbbell.engines import engines, machine
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution.executor import Progress
 from dumbbell.figures import drawing
-from dumbbell.running import engines, machine
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.executor import Progress
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.validate import running as theory
 from dumbbell.validate import table as theory_table
 from dumbbell.validate.agreement import figure as agreement_figure

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dumbbell.base.errors import InputError
-from dumbbell.running.pools import Pool
+from dumbbell.execution.pools import Pool
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def workers(jobs: int | None, dask: str | None) -> Iterator[int | Pool | None]:
         raise InputError(
             "says how many runs go on here", source="--jobs", value=jobs, valid="without --dask"
         )
-    from dumbbell.running import cluster  # noqa: PLC0415 - an extra
+    from dumbbell.execution import cluster  # noqa: PLC0415 - an extra
 
     with cluster.connected(dask) as pool:
         yield pool

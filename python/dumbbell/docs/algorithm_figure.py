@@ -17,11 +17,11 @@ import polars as pl
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.units import NS_PER_S
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.engines.result import Run
 from dumbbell.figures import drawing, style, timelines
 from dumbbell.quantities import series
 from dumbbell.quantities.series import thin
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.result import Run
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 

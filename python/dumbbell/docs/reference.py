@@ -16,13 +16,13 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
-from dumbbell import bounds
 from dumbbell.algorithms import catalogue
 from dumbbell.base import markdown
 from dumbbell.base.errors import as_toml
 from dumbbell.base.labels import amount
 from dumbbell.base.units import BYTE_UNITS, PACKET_UNITS, RATE_UNITS, TIME_UNITS, format_time
 from dumbbell.docs import quantities_page
+from dumbbell.execution import bounds
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
 from dumbbell.theory import curves, formulas

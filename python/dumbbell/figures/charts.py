@@ -13,7 +13,7 @@ from dumbbell.figures import drawing, timelines
 from dumbbell.quantities import series
 
 if TYPE_CHECKING:
-    from dumbbell.running.result import Run
+    from dumbbell.engines.result import Run
 
 Kind = Literal["cwnd", "goodput", "rtt", "queue"]
 

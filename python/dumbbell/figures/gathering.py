@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from dumbbell.base.labels import label_of, label_with_axis, listing
+from dumbbell.engines.engine import Engine
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
 from dumbbell.plan import grid
 from dumbbell.plan.tests import Test
 from dumbbell.quantities import tables
-from dumbbell.running.engine import Engine
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import Protocol
 
 import polars as pl
 
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
-from dumbbell.running.engine import Engine
-from dumbbell.running.result import Run
 
 
 class Views(Protocol):

@@ -13,11 +13,11 @@ from msgspec.json import Decoder
 from dumbbell import _core
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import NS_PER_S
+from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.measured.decoding import SECONDS_MAX
 from dumbbell.measured.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
 from dumbbell.measured.opening import Source
-from dumbbell.running.cancelling import CancelToken, crew
-from dumbbell.running.executor import in_order_of_completion
 
 STEP_S: Final = 0.1
 

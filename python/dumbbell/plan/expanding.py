@@ -19,10 +19,10 @@ from dumbbell.base.keys import numbered
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.layers import Layer, merged, where_said
+from dumbbell.plan.places import Place
 from dumbbell.plan.settings import Settings
 from dumbbell.plan.tests import RUNS_MAX, Test, Vary, check_count
 from dumbbell.plan.windows import NamedWindow, Window
-from dumbbell.running.places import Place
 from dumbbell.scenario.model import Reader
 from dumbbell.scenario.resolve import ResolvedScenario
 

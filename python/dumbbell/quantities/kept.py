@@ -23,9 +23,9 @@ import msgspec
 
 from dumbbell.base import regular
 from dumbbell.base.errors import MissingResult
-from dumbbell.running import staging
-from dumbbell.running.result_files import FILES_BYTES_MAX
-from dumbbell.running.store import Store
+from dumbbell.store import staging
+from dumbbell.store.result_files import FILES_BYTES_MAX
+from dumbbell.store.store import Store
 
 Values = dict[str, float | None]
 
@@ -35,8 +35,8 @@ _CODE: Final = (
     "contract",
     "theory",
     "plan/windows.py",
-    "running/result.py",
-    "running/validity.py",
+    "engines/result.py",
+    "engines/validity.py",
     "scenario/facts.py",
     "base/units.py",
 )

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import latency
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView, RunView
-from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 
 _TAKEN: Final = (

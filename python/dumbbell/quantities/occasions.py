@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from dumbbell.base.units import NS_PER_S
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.scenario import facts
 
 KINDS: Final = ("reduced", "lost", "marked", "timeout")

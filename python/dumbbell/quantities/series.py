@@ -14,7 +14,7 @@ from dumbbell.algorithms.catalogue import NONE_OWN, Own
 from dumbbell.base.errors import unknown
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import Flow
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.scenario import facts
 
 STATE: Final = "state"

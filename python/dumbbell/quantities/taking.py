@@ -11,6 +11,9 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from dumbbell.base.errors import DamagedResult
+from dumbbell.engines import validity
+from dumbbell.engines.cancelling import crew
+from dumbbell.engines.result import Run
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.settings import Settings
 from dumbbell.plan.windows import Window
@@ -20,11 +23,8 @@ from dumbbell.quantities.reference import Reference, parse
 from dumbbell.quantities.registry import Quantity, quantity
 from dumbbell.quantities.subjects import Absent
 from dumbbell.quantities.view import FlowsView, QueueView, RunView
-from dumbbell.running import validity
-from dumbbell.running.cancelling import crew
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.store import Store
 
 _MAIN: Final = Window()
 

@@ -13,13 +13,13 @@ import polars as pl
 from dumbbell.base.errors import unknown
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import FlowSummary, QueueSummary
+from dumbbell.engines.result import Run
 from dumbbell.plan.settings import Settings
 from dumbbell.plan.windows import BUILT_IN, Window
 from dumbbell.quantities import placing, spans
 from dumbbell.quantities.counters import Counters, Times, Values, together
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow, absent, flows_of, named, names
-from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 
 _OF_FLOWS: Final = ("sent_segs", "sent_bytes", "retransmitted_segs", "received_bytes", "cwnd_segs")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dumbbell.base.labels import amount, duration, hours
-from dumbbell.running.campaigns import Command, Cost, Effort
+from dumbbell.store.campaigns import Command, Cost, Effort
 
 COUNTS: Final = (
     "runs",

@@ -14,7 +14,7 @@ from dumbbell.report import cross_links
 from dumbbell.report.pages import Pages, Place, fragment
 from dumbbell.report.study_page import tally
 from dumbbell.results import Results
-from dumbbell.running.campaigns import Cost
+from dumbbell.store.campaigns import Cost
 
 CLAIMS_PAGE: Final = "claims.html"
 _MARK: Final = '<meta name="dumbbell-site">'

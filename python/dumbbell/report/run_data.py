@@ -18,14 +18,14 @@ import polars as pl
 
 from dumbbell.base.errors import DamagedResult
 from dumbbell.base.units import NS_PER_S
+from dumbbell.engines.cancelling import crew
+from dumbbell.engines.result import Run
+from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.quantities import kept, series
 from dumbbell.report import run_totals, scripts
 from dumbbell.report.run_totals import Totals
-from dumbbell.running.cancelling import crew
-from dumbbell.running.executor import in_order_of_completion
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
 from dumbbell.scenario import facts
+from dumbbell.store.store import Store
 
 FOLDER: Final = "series"
 """Where in a study's folder the files are."""

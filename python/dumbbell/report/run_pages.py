@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dumbbell.base.labels import label_of
 from dumbbell.base.shell import quoted
+from dumbbell.engines import engines
 from dumbbell.figures.spec import BaseFigure
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
@@ -22,7 +23,6 @@ from dumbbell.report import run_data, scripts
 from dumbbell.report.columns import columns
 from dumbbell.report.pages import Pages, Place, fragment
 from dumbbell.results import Listed, Results, State
-from dumbbell.running import engines
 
 FOLDER: Final = "runs"
 RUN_PAGE: Final = "run.html"

@@ -9,6 +9,8 @@ from typing import Any, Final
 from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.summary import TestbedSummary
+from dumbbell.engines import doubts as causes
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import losses
 from dumbbell.quantities.counters import BEYOND
@@ -20,8 +22,6 @@ from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView, QueueView, RunView, known
 from dumbbell.report.shown import Shown, number
-from dumbbell.running import doubts as causes
-from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 
 

@@ -14,6 +14,7 @@ from dumbbell.algorithms.head_comments import Kind, Paragraph
 from dumbbell.base.labels import label_of, listing
 from dumbbell.claims.judging import ClaimResult, by_verdict, headline
 from dumbbell.claims.spec import Measured
+from dumbbell.engines import engines
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.plan.tests import Test
@@ -25,7 +26,6 @@ from dumbbell.report.pages import Pages, Place
 from dumbbell.report.pictures import Picture
 from dumbbell.report.report_tables import claims_frame, means_frame
 from dumbbell.results import Counts, Results
-from dumbbell.running import engines
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from dumbbell.base import labels
+from dumbbell.engines import engines
 from dumbbell.inventory import Inventory
 from dumbbell.plans import Plan
 from dumbbell.report import run_pages
 from dumbbell.results import Results
-from dumbbell.running import campaigns, engines, failures
-from dumbbell.running.campaigns import Command
+from dumbbell.store import campaigns, failures
+from dumbbell.store.campaigns import Command
 
 _REASONS: Final = 5
 """Failures of a study that are told with their reasons."""

@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.cdf import CdfFigure
@@ -21,10 +25,6 @@ from dumbbell.plan.tests import Test
 from dumbbell.quantities.view import RunView
 from dumbbell.report import pictures, run_totals
 from dumbbell.report.pictures import Picture
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.engine import Engine
-from dumbbell.running.result import Run
 
 LETTERS: Final = "ABCD"
 """What picked runs are called, in their order; there are no more than these."""

@@ -15,9 +15,9 @@ from dumbbell.base.shell import quoted
 from dumbbell.inventory import SHORT, Inventory
 from dumbbell.report import pages, run_totals
 from dumbbell.report.pages import Place
-from dumbbell.running.store import Store
 from dumbbell.serve import difference, overview, run_list
 from dumbbell.serve.picked import LETTERS, Drawn, Gallery, Pick, Picked
+from dumbbell.store.store import Store
 
 _TEMPLATES: Final = files("dumbbell.serve") / "templates"
 _OWN_ASSETS: Final = ("serve.css", "live.js", "found.js")

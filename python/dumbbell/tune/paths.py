@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import bounds
 from dumbbell.algorithms.catalogue import Own
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed
@@ -25,11 +24,12 @@ from dumbbell.base.units import (
     parse_time,
 )
 from dumbbell.compare import Setting
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.execution import bounds
+from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.pools import Pool
 from dumbbell.scenario.model import Scenario
 from dumbbell.tune.objectives import BESIDE, TUNED
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 
 from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import DumbbellError
+from dumbbell.engines import engines, validity
+from dumbbell.engines.choices import RETRIES
+from dumbbell.engines.engine import Engine
+from dumbbell.execution import executor
+from dumbbell.execution.executor import Progress
+from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import taking
-from dumbbell.running import engines, executor, validity
-from dumbbell.running.choices import RETRIES
-from dumbbell.running.engine import Engine
-from dumbbell.running.executor import Progress
-from dumbbell.running.pools import Pool
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.tune.objectives import Objective
 from dumbbell.tune.paths import NetworkPath
 

@@ -13,12 +13,12 @@ from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError
 from dumbbell.compare import Setting
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.execution.executor import Interrupted, Progress
+from dumbbell.execution.pools import Pool
 from dumbbell.plan.tests import check_count
-from dumbbell.running import engines
-from dumbbell.running.choices import EngineName
-from dumbbell.running.executor import Interrupted, Progress
-from dumbbell.running.pools import Pool
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.tune import judging, objectives, paths, proposing, space
 from dumbbell.tune.judging import Effect, Line
 from dumbbell.tune.paths import NetworkPath, Traffic

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 
 Table = Mapping[str, Any]
 """A scenario as its file would say it."""

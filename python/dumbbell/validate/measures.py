@@ -15,12 +15,12 @@ import polars as pl
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S
+from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.quantities.rates import goodputs, mbit_per_s
 from dumbbell.quantities.series import NO_SSTHRESH
 from dumbbell.quantities.view import FlowsView, QueueView, RunView
-from dumbbell.running.result import Run
 from dumbbell.scenario import facts
 from dumbbell.validate.check import Measure
 

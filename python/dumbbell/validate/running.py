@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.algorithms import catalogue
-from dumbbell.running import executor
-from dumbbell.running.engine import Engine
-from dumbbell.running.executor import Progress
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
+from dumbbell.execution import executor
+from dumbbell.execution.executor import Progress
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
 from dumbbell.validate.check import Check
 
 SOURCE = Path(__file__).parent / "checks"

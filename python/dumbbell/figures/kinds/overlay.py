@@ -12,6 +12,7 @@ from pydantic import Field
 
 from dumbbell.base.keys import numbered
 from dumbbell.base.units import NS_PER_S
+from dumbbell.engines.result import Run
 from dumbbell.figures import marks
 from dumbbell.figures.colouring import Colouring
 from dumbbell.figures.data import inline
@@ -22,7 +23,6 @@ from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.quantities import occasions, series
 from dumbbell.quantities.names import Use, What
-from dumbbell.running.result import Run
 
 _WIDTH: Final = 860
 _HEIGHTS: Final = {1: 260, 2: 190, 3: 150}

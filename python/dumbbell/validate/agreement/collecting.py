@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.contract.summary import TestbedSummary
-from dumbbell.running import executor, validity
-from dumbbell.running.engine import Engine
-from dumbbell.running.executor import Progress
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
+from dumbbell.engines import validity
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
+from dumbbell.execution import executor
+from dumbbell.execution.executor import Progress
+from dumbbell.store.store import Store
 from dumbbell.validate.agreement.case import Case, HostSwitches
 
 

@@ -23,8 +23,8 @@ import numpy.typing as npt
 import polars as pl
 from scipy import stats  # type: ignore[import-untyped]
 
+from dumbbell.engines.result import Run
 from dumbbell.inference.statistics import Estimate, jackknifed
-from dumbbell.running.result import Run
 from dumbbell.validate.agreement.statistics import CONFIDENCE
 
 Trace = npt.NDArray[np.float64]

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.measures import QUEUE, RTT, taken
 

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.engines.result import Run
+from dumbbell.execution.executor import Progress
 from dumbbell.inference import statistics
 from dumbbell.inference.statistics import Estimate
 from dumbbell.quantities import series
-from dumbbell.running.executor import Progress
-from dumbbell.running.result import Run
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 from dumbbell.validate.agreement import distance, hosts, scenarios
 from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.collecting import Collected, Side, Unusable, collect

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.engines.result import Run
 from dumbbell.quantities import taking
-from dumbbell.running.result import Run
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell.running.engine import SimulatorEngine
-from dumbbell.running.store import Store
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.store.store import Store
 from dumbbell.validate.agreement import hosts, judging, parity, scenarios
 from dumbbell.validate.agreement.case import Case
 from dumbbell.validate.agreement.collecting import Side

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from dumbbell import _core
 from dumbbell.algorithms import apart
-from dumbbell.running.cancelling import CancelToken, crew
-from dumbbell.running.engine import Engine, core_errors
-from dumbbell.running.executor import in_order_of_completion
-from dumbbell.running.testbed import TestbedEngine
+from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.engines.engine import Engine, core_errors
+from dumbbell.engines.testbed import TestbedEngine
+from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.validate.agreement.case import HostSwitches
 from dumbbell.validate.agreement.parity import Replay
 

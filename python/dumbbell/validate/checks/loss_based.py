@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.theory import responses
 from dumbbell.validate import measures, oracles
 from dumbbell.validate.check import Check, Table, about, within

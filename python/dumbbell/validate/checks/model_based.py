@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.validate import measures
 from dumbbell.validate.check import Check, Table, about
 from dumbbell.validate.checks.tables import flow, scenario, seeds, stack

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dumbbell.base.errors import TestbedError
-from dumbbell.running.engine import Engine, SimulatorEngine
-from dumbbell.running.testbed import TestbedEngine
+from dumbbell.engines.engine import Engine, SimulatorEngine
+from dumbbell.engines.testbed import TestbedEngine
 from dumbbell.validate.imported import cases, kernel
 from dumbbell.validate.imported.case import Case
 from dumbbell.validate.imported.judging import Judged, judge, run

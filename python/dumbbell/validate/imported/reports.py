@@ -7,7 +7,7 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.base.units import NS_PER_S, parse_bytes, parse_rate
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 from dumbbell.validate.imported.case import Case
 
 _BLOCK_BYTES: Final = 131_072

@@ -28,9 +28,11 @@ from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.contract.reading import read_scenario, read_summary
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
-from dumbbell.running import rewriting, table_checks
-from dumbbell.running.engine import NONE_U32, Output
-from dumbbell.running.result_files import (
+from dumbbell.engines.engine import NONE_U32, Output
+from dumbbell.scenario import facts
+from dumbbell.scenario.resolve import ResolvedScenario, identities, key_of
+from dumbbell.store import rewriting, table_checks
+from dumbbell.store.result_files import (
     FILES_FILE,
     RESULT_BYTES_MAX,
     RUN_FILE,
@@ -39,8 +41,6 @@ from dumbbell.running.result_files import (
     ResultFiles,
     checked_max,
 )
-from dumbbell.scenario import facts
-from dumbbell.scenario.resolve import ResolvedScenario, identities, key_of
 
 _OF_US: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """What keeps this process from reading any file says nothing of one result."""

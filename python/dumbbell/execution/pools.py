@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from dumbbell.running.cancelling import CancelToken, crew
-from dumbbell.running.task import Brought, Task, bring
+from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.execution.task import Brought, Task, bring
 from dumbbell.scenario.resolve import ResolvedScenario
 
 

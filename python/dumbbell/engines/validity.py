@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from dumbbell.base.errors import GivenUp
 from dumbbell.contract.summary import Summary
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.doubts import TELL_OF, AnyDoubt
-from dumbbell.running.engine import Engine, HastyEngine, Output
-from dumbbell.running.places import words
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.doubts import TELL_OF, AnyDoubt
+from dumbbell.engines.engine import Engine, HastyEngine, Output
+from dumbbell.plan.places import words
 from dumbbell.scenario.resolve import ResolvedScenario
 
 

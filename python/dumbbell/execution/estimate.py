@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.base.units import NS_PER_S
-from dumbbell.running.places import Place, Places
-from dumbbell.running.sizes import expected_packets
+from dumbbell.engines.sizes import expected_packets
+from dumbbell.plan.places import Place, Places
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _BLOCK: Final = 4_000_000

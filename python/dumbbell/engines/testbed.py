@@ -8,9 +8,9 @@ from typing import Final
 from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import InputError, TestbedError
-from dumbbell.running import machine
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Output, brought_down, core_errors, unpacked
+from dumbbell.engines import machine
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Output, brought_down, core_errors, unpacked
 from dumbbell.scenario.resolve import ResolvedScenario
 
 

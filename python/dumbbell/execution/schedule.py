@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dumbbell.running.places import Places
-from dumbbell.running.sizes import expected_packets
+from dumbbell.engines.sizes import expected_packets
+from dumbbell.plan.places import Places
 from dumbbell.scenario.resolve import ResolvedScenario
 
 

@@ -24,7 +24,7 @@ from dumbbell.base.errors import (
 from dumbbell.base.shell import quoted
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
-from dumbbell.running.cancelling import CancelToken
+from dumbbell.engines.cancelling import CancelToken
 from dumbbell.scenario.resolve import ResolvedScenario
 
 NONE_U32: Final = 0xFFFF_FFFF

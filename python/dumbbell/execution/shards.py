@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.base.errors import InputError
-from dumbbell.running.sizes import expected_packets
+from dumbbell.engines.sizes import expected_packets
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _SHARD: Final = re.compile(r"(?P<number>\d{1,6})/(?P<count>\d{1,6})", re.ASCII)

@@ -39,13 +39,14 @@ import polars as pl
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult, InputError, MissingResult, StoreError, refusal
-from dumbbell.running import run_folder, staging, validity
-from dumbbell.running.engine import Output
-from dumbbell.running.packs import InPack, Packs
-from dumbbell.running.result import Run
-from dumbbell.running.result_files import InFolder, InMemory, is_key
-from dumbbell.running.run_folder import RunFile
+from dumbbell.engines import validity
+from dumbbell.engines.engine import Output
+from dumbbell.engines.result import Run
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import run_folder, staging
+from dumbbell.store.packs import InPack, Packs
+from dumbbell.store.result_files import InFolder, InMemory, is_key
+from dumbbell.store.run_folder import RunFile
 
 FORMAT: Final = 2
 FORMAT_FILE: Final = "format.json"

@@ -22,9 +22,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult, MissingResult
-from dumbbell.running import notes, staging, validity
-from dumbbell.running.extent import NOTHING, Extent
-from dumbbell.running.store import Store
+from dumbbell.engines import validity
+from dumbbell.store import notes, staging
+from dumbbell.store.extent import NOTHING, Extent
+from dumbbell.store.store import Store
 
 try:
     import resource

@@ -12,8 +12,8 @@ from dumbbell.base import hypertext
 from dumbbell.base.units import format_time
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
-from dumbbell.running.engine import Output, empty_frame
-from dumbbell.running.modes import readable
+from dumbbell.engines.engine import Output, empty_frame
+from dumbbell.engines.modes import readable
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 

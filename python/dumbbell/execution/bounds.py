@@ -9,8 +9,8 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.labels import amount, duration
 from dumbbell.base.units import NS_PER_S, format_rate, format_time
 from dumbbell.contract.scenario import Scenario
-from dumbbell.running.engine import Engine
-from dumbbell.running.sizes import expected_bytes, expected_packets
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.sizes import expected_bytes, expected_packets
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 

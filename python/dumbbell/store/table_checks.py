@@ -17,8 +17,8 @@ import polars as pl
 
 from dumbbell.algorithms import catalogue
 from dumbbell.contract.scenario import Scenario
-from dumbbell.running.engine import empty_frame
-from dumbbell.running.thrift import struct
+from dumbbell.engines.engine import empty_frame
+from dumbbell.store.thrift import struct
 
 ROWS_MAX: Final = 20_000_000
 """Of a table. An engine keeps no more (crates/record/src/rows.rs)."""

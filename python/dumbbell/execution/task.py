@@ -17,13 +17,14 @@ from dataclasses import dataclass
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import Cancelled, DamagedResult, DumbbellError, EngineError
-from dumbbell.running import run_folder, validity
-from dumbbell.running.cancelling import CancelToken
-from dumbbell.running.engine import Engine
-from dumbbell.running.extent import NOTHING, Extent
-from dumbbell.running.result_files import InMemory
-from dumbbell.running.run_folder import RunFile
+from dumbbell.engines import validity
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Engine
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import run_folder
+from dumbbell.store.extent import NOTHING, Extent
+from dumbbell.store.result_files import InMemory
+from dumbbell.store.run_folder import RunFile
 
 
 class OtherBuild(DumbbellError):  # noqa: N818 - what was found, not what to do

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult, MissingResult
-from dumbbell.running import run_folder, staging
-from dumbbell.running.packs import InPack
-from dumbbell.running.result_files import InFolder, InMemory
-from dumbbell.running.store import Store
+from dumbbell.store import run_folder, staging
+from dumbbell.store.packs import InPack
+from dumbbell.store.result_files import InFolder, InMemory
+from dumbbell.store.store import Store
 
 Told = Callable[[int], None]
 """Hears how many results have been looked at."""

@@ -11,16 +11,17 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from dumbbell.base.errors import DamagedResult, DumbbellError, EngineError, MissingResult
-from dumbbell.running import doubts, failures, validity
-from dumbbell.running.choices import RETRIES
-from dumbbell.running.doubts import AnyDoubt
-from dumbbell.running.engine import Engine
-from dumbbell.running.extent import NOTHING, Extent
-from dumbbell.running.places import Places
-from dumbbell.running.pools import Pool, Running, opened
-from dumbbell.running.store import Store
-from dumbbell.running.task import Brought, Task, received
+from dumbbell.engines import doubts, validity
+from dumbbell.engines.choices import RETRIES
+from dumbbell.engines.doubts import AnyDoubt
+from dumbbell.engines.engine import Engine
+from dumbbell.execution.pools import Pool, Running, opened
+from dumbbell.execution.task import Brought, Task, received
+from dumbbell.plan.places import Places
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import failures
+from dumbbell.store.extent import NOTHING, Extent
+from dumbbell.store.store import Store
 
 _SIGNAL_LATENCY_S: Final = 0.1
 _PATIENCE_S: Final = 0.1

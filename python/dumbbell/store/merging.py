@@ -9,8 +9,9 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from dumbbell.base.errors import DamagedResult
-from dumbbell.running import campaigns, failures, staging, validity
-from dumbbell.running.store import Store
+from dumbbell.engines import validity
+from dumbbell.store import campaigns, failures, staging
+from dumbbell.store.store import Store
 
 
 @dataclass

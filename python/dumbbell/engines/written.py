@@ -12,7 +12,7 @@ import polars as pl
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
-from dumbbell.running.result import Run
+from dumbbell.engines.result import Run
 
 SUFFIXES: Final = (".csv", ".parquet")
 

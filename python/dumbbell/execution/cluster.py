@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.base import extras
 from dumbbell.base.errors import DumbbellError, InputError
-from dumbbell.running.pools import ExecutorPool
-from dumbbell.running.task import OtherBuild, build
+from dumbbell.execution.pools import ExecutorPool
+from dumbbell.execution.task import OtherBuild, build
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster

@@ -20,14 +20,8 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.base import regular
-from dumbbell.running import staging
-from dumbbell.running.result_files import (
-    TABLE_BYTES_MAX,
-    InMemory,
-    bytes_max,
-    checked_max,
-    is_key,
-)
+from dumbbell.store import staging
+from dumbbell.store.result_files import TABLE_BYTES_MAX, InMemory, bytes_max, checked_max, is_key
 
 FOLDER: Final = "packs"
 _SUFFIX: Final = ".sqlite"

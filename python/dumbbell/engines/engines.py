@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from dumbbell.base.errors import unknown
-from dumbbell.running.choices import EngineName
-from dumbbell.running.engine import Engine, SimulatorEngine
-from dumbbell.running.pools import Pool
-from dumbbell.running.testbed import TestbedEngine
+from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Engine, SimulatorEngine
+from dumbbell.engines.testbed import TestbedEngine
+from dumbbell.execution.pools import Pool
 
 _ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
     EngineName.SIMULATOR: SimulatorEngine,

@@ -7,7 +7,7 @@ import platform
 from pydantic import BaseModel, ConfigDict
 
 from dumbbell import _core
-from dumbbell.running import lateness
+from dumbbell.engines import lateness
 
 
 class Fact(BaseModel):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult
-from dumbbell.running.store import Store
+from dumbbell.store.store import Store
 
 _BYTES_MAX: Final = 1_000_000
 

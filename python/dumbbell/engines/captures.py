@@ -11,8 +11,8 @@ from typing import Final
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import NS_PER_S, format_bytes
 from dumbbell.contract.scenario import Scenario
-from dumbbell.running import sizes
-from dumbbell.running.excerpts import Excerpt
+from dumbbell.engines import sizes
+from dumbbell.engines.excerpts import Excerpt
 
 BYTES_MAX: Final = 2_000_000_000
 """Both files together; they are made in memory, where they take about as much again."""

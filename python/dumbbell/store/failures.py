@@ -15,11 +15,11 @@ from pydantic import BaseModel, ConfigDict
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult
-from dumbbell.running import notes, staging
-from dumbbell.running.places import Place, words
-from dumbbell.running.result_files import is_key
-from dumbbell.running.store import Store
+from dumbbell.plan.places import Place, words
 from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store import notes, staging
+from dumbbell.store.result_files import is_key
+from dumbbell.store.store import Store
 
 FOLDER: Final = "failures"
 

@@ -1,0 +1,1 @@
+"""The two engines, and a run as either returns it."""

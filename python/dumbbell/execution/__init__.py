@@ -1,0 +1,1 @@
+"""Campaigns of runs: which are missing, who runs them, how long they take."""

@@ -1,0 +1,1 @@
+"""Results on disk: written whole, verified when read."""
