@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 from pydantic import TypeAdapter
 
-from dumbbell.claims.evidence import CheckResult, Verdict
-from dumbbell.claims.kinds import AnyCheck
-from dumbbell.claims.runs import Source, TestRuns
+from dumbbell.judging.evidence import CheckResult, Verdict
+from dumbbell.judging.kinds import AnyCheck
+from dumbbell.judging.runs import Source, TestRuns
 
 AXES = {"algorithm": ("reno", "htcp", "fast"), "rtt": ("16ms", "42ms", "162ms")}
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 import shipped
-from dumbbell.claims.evidence import Verdict
 from dumbbell.contract.scenario import Classes, Flow, Scenario, Tcp
+from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities.view import RunView
 from dumbbell.results import Results

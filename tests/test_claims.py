@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from dumbbell.claims.evidence import Need, State, Verdict
-from dumbbell.claims.runs import TestRuns
+from dumbbell.judging.evidence import Need, State, Verdict
+from dumbbell.judging.runs import TestRuns
 from judged import AXES, GOOD, NO, NOISY, OPEN, RATIOS, THREE, YES, check, measured, runs, steady
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import shipped
-from dumbbell.claims import readings
-from dumbbell.claims.evidence import Verdict
 from dumbbell.contract.scenario import Scenario
+from dumbbell.judging import readings
+from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
 from dumbbell.scenario import facts

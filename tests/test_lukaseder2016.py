@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import shipped
-from dumbbell.claims.evidence import Verdict
-from dumbbell.claims.spec import Measured
 from dumbbell.contract.scenario import Bernoulli, GilbertElliott, LossConfig
+from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.spec import Measured
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
 from dumbbell.scenario import facts

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import shipped
-from dumbbell.claims.evidence import Verdict
+from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results import Results
 from dumbbell.scenario import facts

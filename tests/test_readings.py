@@ -9,7 +9,7 @@ import pytest
 import dumbbell as library
 from calling import Command, assert_refused, caller
 from dumbbell.base.errors import InputError
-from dumbbell.claims import readings
+from dumbbell.judging import readings
 from dumbbell.report import readings_markdown
 from dumbbell.results import Results
 

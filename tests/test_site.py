@@ -19,10 +19,10 @@ import browser
 import small_study
 from browser import Browser
 from dumbbell.base import labels
-from dumbbell.claims.evidence import Verdict
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
 from dumbbell.inference import statistics
+from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import scenarios
 from dumbbell.report import comparison, comparison_charts, overview, site
 from dumbbell.report.overview import Reported

@@ -10,11 +10,11 @@ import pytest
 from pydantic import ValidationError
 
 from dumbbell.base.errors import InputError
-from dumbbell.claims import baseline
-from dumbbell.claims.claim import Claim
-from dumbbell.claims.evidence import Finding, Verdict
-from dumbbell.claims.judging import ClaimResult, judge, tally
-from dumbbell.claims.runs import Source, TestRuns
+from dumbbell.judging import baseline
+from dumbbell.judging.claim import Claim
+from dumbbell.judging.evidence import Finding, Verdict
+from dumbbell.judging.judging import ClaimResult, judge, tally
+from dumbbell.judging.runs import Source, TestRuns
 from dumbbell.quantities.derived import Derived
 from judged import GOOD, NO, OPEN, RATIOS, THREE, YES, measured, runs
 

@@ -16,7 +16,6 @@ from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.base.validation import validate
 from dumbbell.campaign import Campaign
-from dumbbell.claims.judging import ClaimResult
 from dumbbell.compare import compare
 from dumbbell.engines import engines, validity
 from dumbbell.engines.cancelling import CancelToken, crew
@@ -26,6 +25,7 @@ from dumbbell.engines.result import Run
 from dumbbell.execution import bounds
 from dumbbell.execution.executor import Progress, in_order_of_completion
 from dumbbell.execution.pools import Pool
+from dumbbell.judging.judging import ClaimResult
 from dumbbell.phases import Spread
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import check_count

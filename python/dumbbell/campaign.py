@@ -10,8 +10,6 @@ from typing import Any
 
 from dumbbell import experiments, plans
 from dumbbell.base.errors import InputError
-from dumbbell.claims.evidence import Need, Verdict
-from dumbbell.claims.judging import ClaimResult
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES
 from dumbbell.engines.engine import Engine
@@ -19,6 +17,8 @@ from dumbbell.execution import bounds, schedule
 from dumbbell.execution.executor import Outcome, Progress, execute
 from dumbbell.execution.pools import Pool, Running
 from dumbbell.execution.shards import Shard
+from dumbbell.judging.evidence import Need, Verdict
+from dumbbell.judging.judging import ClaimResult
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.places import Places

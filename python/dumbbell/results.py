@@ -16,10 +16,6 @@ from dumbbell.algorithms import own_algorithms
 from dumbbell.algorithms.catalogue import Algorithm, switch_in_files
 from dumbbell.base import hypertext
 from dumbbell.base.errors import DamagedResult, InputError, as_toml, unknown
-from dumbbell.claims import readings
-from dumbbell.claims.judging import ClaimResult, judge
-from dumbbell.claims.readings import Reading
-from dumbbell.claims.runs import Source, TestRuns
 from dumbbell.contract.scenario import StackChoice
 from dumbbell.contract.summary import Summary
 from dumbbell.engines import doubts, engines, validity
@@ -27,6 +23,10 @@ from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.engines.result import Run
 from dumbbell.figures.figure import Figure
+from dumbbell.judging import readings
+from dumbbell.judging.judging import ClaimResult, judge
+from dumbbell.judging.readings import Reading
+from dumbbell.judging.runs import Source, TestRuns
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.grid import Selection

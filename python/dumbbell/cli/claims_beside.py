@@ -6,13 +6,13 @@ from pathlib import Path
 
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import refusing
-from dumbbell.claims import readings
-from dumbbell.claims.beside import Beside, beside
 from dumbbell.cli import campaign, progress, reading
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.verdicts import marked
 from dumbbell.engines.choices import EngineName
+from dumbbell.judging import readings
+from dumbbell.judging.beside import Beside, beside
 from dumbbell.report import beside_markdown, readings_markdown
 
 

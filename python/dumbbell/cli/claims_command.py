@@ -24,7 +24,7 @@ from dumbbell.cli.tables import plain, table
 from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.claims.judging import ClaimResult
+    from dumbbell.judging.judging import ClaimResult
     from dumbbell.results import Results
 
 _COLUMNS: Final = ("claim", "where", "verdict", "measured", "what the authors state")
@@ -96,8 +96,8 @@ def claims(
     if wanted is not Form.TABLE:
         _alone("--json" if as_json else "--csv", brief=brief)
     from dumbbell.algorithms import own_algorithms
-    from dumbbell.claims import baseline as baselines
     from dumbbell.cli import claims_beside, progress, reading
+    from dumbbell.judging import baseline as baselines
     from dumbbell.report import claims_markdown
 
     if over is not None:
@@ -126,8 +126,8 @@ def claims(
 
 def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool) -> None:
     """Print the verdicts and, next to a table, what they rest on."""
-    from dumbbell.claims.judging import by_verdict, headline, tally
     from dumbbell.cli import campaign
+    from dumbbell.judging.judging import by_verdict, headline, tally
 
     if wanted is Form.JSON:
         print_json(

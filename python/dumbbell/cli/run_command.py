@@ -26,7 +26,7 @@ from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.campaign import Campaign
-    from dumbbell.claims.judging import ClaimResult
+    from dumbbell.judging.judging import ClaimResult
 
 
 def run(
@@ -167,7 +167,7 @@ def _say_extent(asked: Campaign) -> None:
 
 def _say_undecided(claims: Sequence[ClaimResult], at_most: int) -> None:
     """Name the claims that get no repetitions, with what they would take."""
-    from dumbbell.claims.deciding import RUNS_MOST
+    from dumbbell.judging.deciding import RUNS_MOST
 
     if claims:
         each = (

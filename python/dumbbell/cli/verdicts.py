@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.claims.evidence import Verdict
+from dumbbell.judging.evidence import Verdict
 
 
 def marked(verdict: Verdict, outcome: str = "") -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dumbbell.base import markdown
-from dumbbell.claims.beside import Beside, Pair
-from dumbbell.claims.evidence import CheckResult
+from dumbbell.judging.beside import Beside, Pair
+from dumbbell.judging.evidence import CheckResult
 from dumbbell.report.claims_markdown import counted
 from dumbbell.results import Results
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell.base import markdown
 from dumbbell.base.labels import listing
-from dumbbell.claims.judging import ClaimResult, headline
+from dumbbell.judging.judging import ClaimResult, headline
 from dumbbell.report import cost_table
 from dumbbell.report.study_page import commands, report_command
 from dumbbell.results import Counts, Results

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dumbbell.claims.evidence import STATEMENTS, Verdict
-from dumbbell.claims.judging import ClaimResult, by_verdict
+from dumbbell.judging.evidence import STATEMENTS, Verdict
+from dumbbell.judging.judging import ClaimResult, by_verdict
 from dumbbell.plan.grid import Selection
 from dumbbell.report import cross_links
 from dumbbell.report.pages import Pages, Place, fragment

@@ -20,8 +20,8 @@ import vl_convert
 
 from dumbbell.base import labels, user_cache
 from dumbbell.base.labels import label_of, listing, number
-from dumbbell.claims.evidence import STATEMENTS, Verdict
 from dumbbell.figures import drawing, style
+from dumbbell.judging.evidence import STATEMENTS, Verdict
 from dumbbell.plan.grid import Selection, wanted_values
 from dumbbell.report import cross_links
 from dumbbell.report.scripts import assignment

@@ -8,10 +8,10 @@ from typing import Final
 from dumbbell.base import markdown
 from dumbbell.base.labels import listing
 from dumbbell.base.shell import quoted
-from dumbbell.claims import readings
-from dumbbell.claims.evidence import Verdict
-from dumbbell.claims.judging import by_verdict
-from dumbbell.claims.readings import Reading
+from dumbbell.judging import readings
+from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.judging import by_verdict
+from dumbbell.judging.readings import Reading
 from dumbbell.results import Results
 
 COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")

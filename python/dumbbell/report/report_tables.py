@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dumbbell.claims.judging import ClaimResult
+from dumbbell.judging.judging import ClaimResult
 from dumbbell.plan.tests import Test
 from dumbbell.quantities import tables
 

@@ -12,11 +12,11 @@ import polars as pl
 
 from dumbbell.algorithms.head_comments import Kind, Paragraph
 from dumbbell.base.labels import label_of, listing
-from dumbbell.claims.judging import ClaimResult, by_verdict, headline
-from dumbbell.claims.spec import Measured
 from dumbbell.engines import engines
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
+from dumbbell.judging.judging import ClaimResult, by_verdict, headline
+from dumbbell.judging.spec import Measured
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantity

@@ -25,8 +25,8 @@ from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.shell import joined, quoted
 from dumbbell.base.validation import validate
-from dumbbell.claims.claim import Claim
 from dumbbell.figures.kinds import FigureSpec
+from dumbbell.judging.claim import Claim
 from dumbbell.plan import settings
 from dumbbell.plan.expanding import More, Plan, PlannedRun, Point
 from dumbbell.plan.grid import Selection

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from dumbbell.claims import words
-from dumbbell.claims.evidence import Finding
-from dumbbell.claims.runs import Pair, Points, Source
-from dumbbell.claims.spec import Measured
+from dumbbell.judging import words
+from dumbbell.judging.evidence import Finding
+from dumbbell.judging.runs import Pair, Points, Source
+from dumbbell.judging.spec import Measured
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dumbbell.claims.claim import Claim
-from dumbbell.claims.judging import ClaimResult
-from dumbbell.claims.spec import Measured
+from dumbbell.judging.claim import Claim
+from dumbbell.judging.judging import ClaimResult
+from dumbbell.judging.spec import Measured
 from dumbbell.plan import grid
 
 

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from dumbbell.base.keys import numbered
 from dumbbell.base.labels import label_of
-from dumbbell.claims import words
-from dumbbell.claims.evidence import Finding, Lack
-from dumbbell.claims.runs import Source
-from dumbbell.claims.spec import Measured
 from dumbbell.inference import statistics
 from dumbbell.inference.statistics import Sample as Array
+from dumbbell.judging import words
+from dumbbell.judging.evidence import Finding, Lack
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Measured
 from dumbbell.quantities.names import Use, What
 
 

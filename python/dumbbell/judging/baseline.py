@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.base.errors import InputError, listed, near
-from dumbbell.claims.evidence import Verdict
-from dumbbell.claims.judging import ClaimResult
+from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.judging import ClaimResult
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from dumbbell.claims import words
-from dumbbell.claims.evidence import Finding, Lack, Need, Place
 from dumbbell.inference import statistics
 from dumbbell.inference.statistics import CONFIDENCE, RUNS_MIN, Estimate, Observed
+from dumbbell.judging import words
+from dumbbell.judging.evidence import Finding, Lack, Need, Place
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.derived import Derived

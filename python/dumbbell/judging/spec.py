@@ -10,11 +10,19 @@ from typing import Annotated, ClassVar, Final, Literal, cast
 from pydantic import AfterValidator, Field
 
 from dumbbell.base.errors import InputError
-from dumbbell.claims import words
-from dumbbell.claims.deciding import decide
-from dumbbell.claims.evidence import Asked, CheckResult, Finding, Lack, Place, Quantifier, Statement
-from dumbbell.claims.runs import Points, Source, gather
-from dumbbell.claims.words import Named
+from dumbbell.judging import words
+from dumbbell.judging.deciding import decide
+from dumbbell.judging.evidence import (
+    Asked,
+    CheckResult,
+    Finding,
+    Lack,
+    Place,
+    Quantifier,
+    Statement,
+)
+from dumbbell.judging.runs import Points, Source, gather
+from dumbbell.judging.words import Named
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What

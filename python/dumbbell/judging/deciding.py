@@ -27,8 +27,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from dumbbell.claims import words
-from dumbbell.claims.evidence import (
+from dumbbell.inference.statistics import RUNS_MIN, at_least, holm, runs_needed
+from dumbbell.judging import words
+from dumbbell.judging.evidence import (
     TAIL,
     Asked,
     CheckResult,
@@ -38,7 +39,6 @@ from dumbbell.claims.evidence import (
     State,
     Verdict,
 )
-from dumbbell.inference.statistics import RUNS_MIN, at_least, holm, runs_needed
 
 RUNS_MOST: Final = 1000
 """No more runs of a grid point are proposed."""

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.labels import listing
-from dumbbell.claims.evidence import Finding, Lack
-from dumbbell.claims.runs import Source
-from dumbbell.claims.spec import Check
 from dumbbell.inference.statistics import CONFIDENCE, Exact
+from dumbbell.judging.evidence import Finding, Lack
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Check
 from dumbbell.quantities.names import Use, What
 
 

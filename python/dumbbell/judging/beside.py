@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dumbbell.claims.claim import Claim
-from dumbbell.claims.evidence import CheckResult, Verdict
-from dumbbell.claims.judging import ClaimResult, worst
+from dumbbell.judging.claim import Claim
+from dumbbell.judging.evidence import CheckResult, Verdict
+from dumbbell.judging.judging import ClaimResult, worst
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import numbered
-from dumbbell.claims.claim import Claim
-from dumbbell.claims.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict
-from dumbbell.claims.runs import Source
+from dumbbell.judging.claim import Claim
+from dumbbell.judging.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict
+from dumbbell.judging.runs import Source
 
 _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
     ("claim that rests on runs", "claims that rest on runs"): ("number", "order"),

@@ -9,10 +9,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from dumbbell.base.errors import InputError
-from dumbbell.claims.evidence import Finding, Quantifier
-from dumbbell.claims.runs import Source
-from dumbbell.claims.spec import Measured, Statistic
-from dumbbell.claims.words import Named
+from dumbbell.judging.evidence import Finding, Quantifier
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Measured, Statistic
+from dumbbell.judging.words import Named
 
 
 class Band(Measured):

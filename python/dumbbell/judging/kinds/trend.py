@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from dumbbell.base.labels import label_of
-from dumbbell.claims import words
-from dumbbell.claims.evidence import Finding
-from dumbbell.claims.runs import Points, Sample, Source
-from dumbbell.claims.spec import Measured
+from dumbbell.judging import words
+from dumbbell.judging.evidence import Finding
+from dumbbell.judging.runs import Points, Sample, Source
+from dumbbell.judging.spec import Measured
 from dumbbell.quantities.names import Use, What
 
 

@@ -9,11 +9,11 @@ from pydantic import model_validator
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import label_of
-from dumbbell.claims import words
-from dumbbell.claims.evidence import Finding, Lack
-from dumbbell.claims.runs import Pair, Points, Source
-from dumbbell.claims.spec import Measured
 from dumbbell.inference.statistics import quotient
+from dumbbell.judging import words
+from dumbbell.judging.evidence import Finding, Lack
+from dumbbell.judging.runs import Pair, Points, Source
+from dumbbell.judging.spec import Measured
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
 

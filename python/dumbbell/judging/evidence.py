@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from dumbbell.claims import words
 from dumbbell.inference.statistics import CONFIDENCE, Estimate, at_least
+from dumbbell.judging import words
 
 TAIL: Final = (1 - CONFIDENCE) / 2
 """Largest p-value, on one side, that decides: what the ends of the shown intervals stand for."""

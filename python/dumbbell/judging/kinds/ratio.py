@@ -9,10 +9,10 @@ from typing import ClassVar, Literal, Self
 from pydantic import model_validator
 
 from dumbbell.base.errors import InputError
-from dumbbell.claims import words
-from dumbbell.claims.evidence import Finding, Quantifier
-from dumbbell.claims.runs import Source
-from dumbbell.claims.spec import Measured
+from dumbbell.judging import words
+from dumbbell.judging.evidence import Finding, Quantifier
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Measured
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import Use, What
 

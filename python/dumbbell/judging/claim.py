@@ -10,8 +10,8 @@ from typing import Final
 
 from pydantic import Field
 
-from dumbbell.claims.evidence import Statement
-from dumbbell.claims.kinds import AnyCheck
+from dumbbell.judging.evidence import Statement
+from dumbbell.judging.kinds import AnyCheck
 from dumbbell.scenario.tables import Table
 
 _WEIGHTIEST_FIRST: Final[tuple[Statement, ...]] = ("number", "order", "arithmetic", "expectation")

@@ -10,10 +10,10 @@ from pydantic import Field, model_validator
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import numbered
 from dumbbell.base.labels import listing, number
-from dumbbell.claims.evidence import Finding
-from dumbbell.claims.runs import Source
-from dumbbell.claims.spec import Check
 from dumbbell.inference.statistics import CONFIDENCE, Exact
+from dumbbell.judging.evidence import Finding
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Check
 from dumbbell.quantities.names import Use, What
 from dumbbell.scenario.tables import Table
 from dumbbell.theory import formulas

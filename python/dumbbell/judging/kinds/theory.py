@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from dumbbell.claims.evidence import Finding, Lack, Quantifier
-from dumbbell.claims.runs import Source
-from dumbbell.claims.spec import Measured, Statistic
-from dumbbell.claims.words import Named
+from dumbbell.judging.evidence import Finding, Lack, Quantifier
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Measured, Statistic
+from dumbbell.judging.words import Named
 from dumbbell.quantities.names import Use, What
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantities
