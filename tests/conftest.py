@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 import small_study
-from dumbbell.report import site
+from dumbbell.reports import site
 from dumbbell.results import Results
 
 settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)

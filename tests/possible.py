@@ -12,8 +12,8 @@ from dumbbell.contract.scenario import Classes, Flow, GilbertElliott, LinkConfig
 from dumbbell.contract.summary import FlowSummary, QueueSummary
 from dumbbell.engines.result import Run
 from dumbbell.plan.windows import BUILT_IN
+from dumbbell.quantities import run_totals
 from dumbbell.quantities.rates import utilisation
-from dumbbell.report import run_totals
 from dumbbell.scenario import facts
 
 S = 10**9

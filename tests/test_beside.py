@@ -9,7 +9,7 @@ import pytest
 import dumbbell as library
 from calling import Command, assert_refused, caller
 from dumbbell.judging.beside import Beside, beside
-from dumbbell.report import beside_markdown
+from dumbbell.reports import beside_markdown
 from dumbbell.results import Results
 
 STUDY = """

@@ -13,7 +13,7 @@ from dumbbell.compare import Comparison, compare, parse_mix
 from dumbbell.execution.executor import Progress
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
-from dumbbell.report import compare_chart, own_tables
+from dumbbell.reports import compare_chart, own_tables
 from samples import QuickEngine
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import small_study
 from calling import Command, assert_refused, caller
-from dumbbell.report.run_totals import Totals
-from dumbbell.report.shown import brief_interval, number
+from dumbbell.quantities.run_totals import Totals
+from dumbbell.quantities.shown import brief_interval, number
 
 SCENARIO = """
 title = "Two flows"

@@ -29,7 +29,7 @@ from dumbbell.execution.executor import Fate, Interrupted, Progress, execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plans import Plan, remember
 from dumbbell.quantities import taking
-from dumbbell.report import compare_chart, site
+from dumbbell.reports import compare_chart, site
 from dumbbell.results import Results
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.extent import Extent

@@ -19,7 +19,7 @@ import browser
 import small_study
 from calling import Command, assert_refused, caller
 from dumbbell import api
-from dumbbell.report import site
+from dumbbell.reports import site
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 from dumbbell.study import experiment_names

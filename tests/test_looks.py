@@ -14,7 +14,7 @@ from dumbbell.algorithms import catalogue
 from dumbbell.base.labels import algorithm_label
 from dumbbell.figures import style
 from dumbbell.figures.looks import LOOKS
-from dumbbell.report.pages import asset
+from dumbbell.reports.pages import asset
 
 Colour = tuple[float, float, float]
 

@@ -19,11 +19,10 @@ from dumbbell.engines import testbed
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
-from dumbbell.quantities import modes, taking
+from dumbbell.quantities import modes, run_totals, taking
 from dumbbell.quantities.counters import Counters
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.quantities.spans import Span
-from dumbbell.report import run_totals
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study

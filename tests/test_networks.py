@@ -21,9 +21,8 @@ from dumbbell.contract.summary import QueueSummary
 from dumbbell.engines.result import Run
 from dumbbell.figures import drawing
 from dumbbell.figures.charts import Kind
-from dumbbell.quantities import series, taking
+from dumbbell.quantities import run_totals, series, taking
 from dumbbell.quantities.registry import quantities
-from dumbbell.report import run_totals
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from possible import assert_possible

@@ -11,7 +11,7 @@ import pytest
 import browser
 import small_study
 from browser import Browser
-from dumbbell.report import cross_links, site
+from dumbbell.reports import cross_links, site
 from dumbbell.results import Results
 
 FIGURES = ["fig1", "fig3", "fig4a", "fig4b", "fig4-rtt", "fig8", "fig9", "fig10", "causes"]

@@ -15,7 +15,7 @@ from calling import Command, caller
 from dumbbell.base import kinds
 from dumbbell.base.shell import quoted
 from dumbbell.plan.tests import Test
-from dumbbell.report import run_pages
+from dumbbell.reports import run_pages
 from dumbbell.serve.site import Site
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study

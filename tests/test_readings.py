@@ -10,7 +10,7 @@ import dumbbell as library
 from calling import Command, assert_refused, caller
 from dumbbell.base.errors import InputError
 from dumbbell.judging import readings
-from dumbbell.report import readings_markdown
+from dumbbell.reports import readings_markdown
 from dumbbell.results import Results
 
 STUDY = """

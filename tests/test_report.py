@@ -16,7 +16,7 @@ from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.head_comments import Kind
 from dumbbell.base.errors import StoreError
 from dumbbell.quantities import tables
-from dumbbell.report import site
+from dumbbell.reports import site
 from dumbbell.results import Results
 from dumbbell.store.store import Store
 

@@ -13,9 +13,8 @@ from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Transport
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
-from dumbbell.quantities import series, taking
+from dumbbell.quantities import run_totals, series, taking
 from dumbbell.quantities.latencies import latencies
-from dumbbell.report import run_totals
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from samples import demand, flows, passed, resolved, table, tcp

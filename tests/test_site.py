@@ -24,9 +24,9 @@ from dumbbell.execution.executor import execute
 from dumbbell.inference import statistics
 from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import scenarios
-from dumbbell.report import comparison, comparison_charts, overview, site
-from dumbbell.report.overview import Reported
-from dumbbell.report.pages import Pages, Place
+from dumbbell.reports import comparison, comparison_charts, overview, site
+from dumbbell.reports.overview import Reported
+from dumbbell.reports.pages import Pages, Place
 from dumbbell.results import Results
 from dumbbell.store import campaigns
 from dumbbell.store.campaigns import Command

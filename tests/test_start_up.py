@@ -16,7 +16,7 @@ from dumbbell.study import files
 
 HEAVY = {
     *("altair", "jinja2", "msgspec", "numpy", "polars", "scipy", "vl_convert"),
-    *("dumbbell.figures", "dumbbell.report", "dumbbell.results", "dumbbell.scenario.model"),
+    *("dumbbell.figures", "dumbbell.reports", "dumbbell.results", "dumbbell.scenario.model"),
     *("dumbbell.study.model", "dumbbell.validate.checks"),
 }
 """What takes more than a tenth of a second to import, alone or with what it imports."""

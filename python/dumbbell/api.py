@@ -244,7 +244,7 @@ def report(
     engine: Engine | str = EngineName.SIMULATOR,
 ) -> Path:
     """Write the report of one study, or a site about several, and return its first page."""
-    from dumbbell.report import site  # noqa: PLC0415 - what draws takes long to import
+    from dumbbell.reports import site  # noqa: PLC0415 - what draws takes long to import
 
     if not studies:
         raise InputError("no study", key="studies", valid='for example "li2007"')

@@ -24,8 +24,8 @@ from dumbbell.engines.engine import Engine, Output
 from dumbbell.engines.result import Run
 from dumbbell.execution import bounds
 from dumbbell.execution.executor import in_order_of_completion
+from dumbbell.quantities import run_totals
 from dumbbell.quantities.rates import goodput_mbit_per_s
-from dumbbell.report import run_totals
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.model_hosts import CLOCK_PPM
 from dumbbell.scenario.resolve import ResolvedScenario

@@ -55,7 +55,7 @@ def advise(
     from dumbbell.cli.workers import workers
     from dumbbell.compare import Setting
     from dumbbell.figures import drawing
-    from dumbbell.report import advice_page
+    from dumbbell.reports import advice_page
 
     drawing.check_suffix(figure)
     names = [name.strip() for name in among.split(",") if name.strip()]

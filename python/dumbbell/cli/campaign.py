@@ -24,7 +24,7 @@ from dumbbell.execution.pools import Pool
 from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plan.places import Places, words
-from dumbbell.report import cost_table
+from dumbbell.reports import cost_table
 from dumbbell.results import Results
 from dumbbell.store import campaigns, failures
 from dumbbell.store.campaigns import Command, Cost, Effort

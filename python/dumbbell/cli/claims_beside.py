@@ -13,7 +13,7 @@ from dumbbell.cli.verdicts import marked
 from dumbbell.engines.choices import EngineName
 from dumbbell.judging import readings
 from dumbbell.judging.beside import Beside, beside
-from dumbbell.report import beside_markdown, readings_markdown
+from dumbbell.reports import beside_markdown, readings_markdown
 
 
 def at_each_value(

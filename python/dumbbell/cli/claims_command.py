@@ -98,7 +98,7 @@ def claims(
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import claims_beside, progress, reading
     from dumbbell.judging import baseline as baselines
-    from dumbbell.report import claims_markdown
+    from dumbbell.reports import claims_markdown
 
     if over is not None:
         claims_beside.at_each_value(study, results, engine, over, markdown=markdown, wanted=wanted)

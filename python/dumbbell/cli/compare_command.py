@@ -161,7 +161,7 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     from dumbbell.cli.simulated import print_totals
     from dumbbell.compare import compared as measured
     from dumbbell.figures import drawing
-    from dumbbell.report import compare_chart, own_tables
+    from dumbbell.reports import compare_chart, own_tables
 
     if figure is not None:
         drawing.check_suffix(figure)

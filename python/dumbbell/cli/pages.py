@@ -10,7 +10,7 @@ from dumbbell.cli import progress
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import DEFAULT_RESULTS
 from dumbbell.engines import engines
-from dumbbell.report import site
+from dumbbell.reports import site
 from dumbbell.results import Results
 
 

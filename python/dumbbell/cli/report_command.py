@@ -39,7 +39,7 @@ def report(
         )
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import campaign, progress, reading
-    from dumbbell.report import site
+    from dumbbell.reports import site
 
     with progress.steps("reading results", say) as step, own_algorithms.nothing_runs():
         if study is not None:

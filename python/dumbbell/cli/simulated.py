@@ -28,9 +28,10 @@ from dumbbell.engines.result import Run
 from dumbbell.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plans import Plan
+from dumbbell.quantities import run_totals
 from dumbbell.quantities.latencies import latencies
-from dumbbell.report import own_tables, run_totals
-from dumbbell.report.run_totals import Totals
+from dumbbell.quantities.run_totals import Totals
+from dumbbell.reports import own_tables
 from dumbbell.scenario import changes as altering
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario

@@ -14,7 +14,7 @@ from dumbbell.base.errors import InputError, listed, near
 from dumbbell.cli.output import say
 from dumbbell.engines.choices import EngineName
 from dumbbell.inventory import Inventory
-from dumbbell.report import run_pages
+from dumbbell.reports import run_pages
 from dumbbell.results import Results
 from dumbbell.store import campaigns
 from dumbbell.store.store import Store

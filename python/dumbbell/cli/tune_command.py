@@ -87,7 +87,7 @@ def tune(
     """
     from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
-    from dumbbell.report import tune_page as page
+    from dumbbell.reports import tune_page as page
     from dumbbell.tune import words
     from dumbbell.tune.paths import Traffic
     from dumbbell.tune.tuning import Request

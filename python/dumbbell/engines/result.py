@@ -123,7 +123,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Return what each flow achieved, for notebooks."""
-        from dumbbell.report import run_totals  # noqa: PLC0415 - totals are taken of runs
+        from dumbbell.quantities import run_totals  # noqa: PLC0415 - totals are taken of runs
 
         flows, length = run_totals.flows(self), format_time(self.summary.duration_ns)
         about = f"{self.summary.packets:,} packets in {length}, seed {self.scenario.seed}"

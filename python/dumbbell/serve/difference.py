@@ -9,12 +9,12 @@ from typing import Final
 
 from dumbbell.base.labels import number
 from dumbbell.engines.result import Run
-from dumbbell.quantities import taking, titles
+from dumbbell.quantities import run_totals, taking, titles
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.subjects import Absent, Flow
 from dumbbell.quantities.taken import placed_in
-from dumbbell.report import columns, run_totals
+from dumbbell.reports import columns
 from dumbbell.serve.picked import Pick
 
 _OF_FLOWS: Final = ("goodput_mbit_per_s", "rtt_mean_ms", "retransmitted_share", "timeouts")

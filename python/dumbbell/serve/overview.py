@@ -11,7 +11,7 @@ from dumbbell.base import labels
 from dumbbell.engines import engines
 from dumbbell.inventory import Inventory
 from dumbbell.plans import Plan
-from dumbbell.report import run_pages
+from dumbbell.reports import run_pages
 from dumbbell.results import Results
 from dumbbell.store import campaigns, failures
 from dumbbell.store.campaigns import Command

@@ -22,9 +22,10 @@ from dumbbell.inventory import SHORT, StoredRun
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
+from dumbbell.quantities import run_totals
 from dumbbell.quantities.view import RunView
-from dumbbell.report import pictures, run_totals
-from dumbbell.report.pictures import Picture
+from dumbbell.reports import pictures
+from dumbbell.reports.pictures import Picture
 
 LETTERS: Final = "ABCD"
 """What picked runs are called, in their order; there are no more than these."""

@@ -23,10 +23,10 @@ from dumbbell.base.labels import label_of, listing, number
 from dumbbell.figures import drawing, style
 from dumbbell.judging.evidence import STATEMENTS, Verdict
 from dumbbell.plan.grid import Selection, wanted_values
-from dumbbell.report import cross_links
-from dumbbell.report.scripts import assignment
+from dumbbell.reports import cross_links
+from dumbbell.reports.scripts import assignment
 
-_TEMPLATES: Final = files("dumbbell.report") / "templates"
+_TEMPLATES: Final = files("dumbbell.reports") / "templates"
 ASSETS: Final = (
     "report.css",
     "tables.js",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from dumbbell.base.shell import quoted
 from dumbbell.figures import drawing
-from dumbbell.report import tune_charts as charts
-from dumbbell.report.pages import Pages, Place
+from dumbbell.reports import tune_charts as charts
+from dumbbell.reports.pages import Pages, Place
 from dumbbell.tune import words
 from dumbbell.tune.tuning import Tuned, preset_file
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from dumbbell.figures.figure import Figure, TextTable
-from dumbbell.report.scripts import assignment
+from dumbbell.reports.scripts import assignment
 
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
 _NUMBER: Final = re.compile(r"Fig\. \d+(?:[A-Za-z]\b)?")

@@ -13,9 +13,9 @@ from dumbbell.figures import style
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT
 from dumbbell.quantities.registry import Quantity
-from dumbbell.report import interval_plots
-from dumbbell.report.comparison import Column, Comparison
-from dumbbell.report.interval_plots import DOTS, MEANS, Plot
+from dumbbell.reports import interval_plots
+from dumbbell.reports.comparison import Column, Comparison
+from dumbbell.reports.interval_plots import DOTS, MEANS, Plot
 
 _OF_ONE_RATE: Final = ("goodput_mbit_per_s",)
 """What says nothing over tests whose links differ."""

@@ -11,10 +11,10 @@ import altair as alt
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.algorithms.head_comments import Kind
 from dumbbell.figures import drawing
-from dumbbell.report import comparison, comparison_charts, pictures
-from dumbbell.report.comparison import Comparison
-from dumbbell.report.overview import Reported
-from dumbbell.report.pages import Pages, Place
+from dumbbell.reports import comparison, comparison_charts, pictures
+from dumbbell.reports.comparison import Comparison
+from dumbbell.reports.overview import Reported
+from dumbbell.reports.pages import Pages, Place
 
 PAGE: Final = "algorithms.html"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dumbbell.base import markdown
 from dumbbell.base.labels import listing
 from dumbbell.judging.judging import ClaimResult, headline
-from dumbbell.report import cost_table
-from dumbbell.report.study_page import commands, report_command
+from dumbbell.reports import cost_table
+from dumbbell.reports.study_page import commands, report_command
 from dumbbell.results import Counts, Results
 
 _COLUMNS = ("claim", "where", "what the authors state", "what can be met", "measured", "verdict")

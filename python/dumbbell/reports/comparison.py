@@ -19,7 +19,7 @@ from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.registry import Best, Quantity
 from dumbbell.quantities.taking import described
-from dumbbell.report.columns import KEY
+from dumbbell.reports.columns import KEY
 from dumbbell.results import Results
 from dumbbell.scenario import facts
 

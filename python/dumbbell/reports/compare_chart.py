@@ -10,8 +10,8 @@ from dumbbell.figures import style
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT
-from dumbbell.report import interval_plots
-from dumbbell.report.interval_plots import DOTS, MEANS, Plot
+from dumbbell.reports import interval_plots
+from dumbbell.reports.interval_plots import DOTS, MEANS, Plot
 
 
 def draw(comparison: Comparison) -> alt.ConcatChart:

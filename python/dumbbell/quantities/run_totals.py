@@ -18,10 +18,10 @@ from dumbbell.quantities.delays import rtt_mean_ms
 from dumbbell.quantities.latencies import latencies
 from dumbbell.quantities.modes import mode_entries, mode_share
 from dumbbell.quantities.rates import goodput_mbit_per_s, utilisation
+from dumbbell.quantities.shown import Shown, number
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView, QueueView, RunView, known
-from dumbbell.report.shown import Shown, number
 from dumbbell.scenario import facts
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from dumbbell.base.documents import fingerprint
 from dumbbell.quantities import kept
-from dumbbell.report.pages import Place
+from dumbbell.reports.pages import Place
 from dumbbell.results import Results
 
 _CODE: Final = ("report", "figures", "claims", "base/labels.py", "results.py", "compare.py")

@@ -19,9 +19,9 @@ from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
 from dumbbell.plans import Plan
 from dumbbell.quantities.taking import described
-from dumbbell.report import run_data, scripts
-from dumbbell.report.columns import columns
-from dumbbell.report.pages import Pages, Place, fragment
+from dumbbell.reports import run_data, scripts
+from dumbbell.reports.columns import columns
+from dumbbell.reports.pages import Pages, Place, fragment
 from dumbbell.results import Listed, Results, State
 
 FOLDER: Final = "runs"

@@ -20,11 +20,11 @@ from dumbbell.judging.spec import Measured
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantity
-from dumbbell.report import cross_links, own_tables, pictures, run_pages, stamp
-from dumbbell.report.columns import columns
-from dumbbell.report.pages import Pages, Place
-from dumbbell.report.pictures import Picture
-from dumbbell.report.report_tables import claims_frame, means_frame
+from dumbbell.reports import cross_links, own_tables, pictures, run_pages, stamp
+from dumbbell.reports.columns import columns
+from dumbbell.reports.pages import Pages, Place
+from dumbbell.reports.pictures import Picture
+from dumbbell.reports.report_tables import claims_frame, means_frame
 from dumbbell.results import Counts, Results
 
 _QUIRKS: Final[Mapping[str, str]] = {

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from dumbbell.advise import Advice, words
 from dumbbell.figures import drawing
-from dumbbell.report import advice_chart, pages
-from dumbbell.report.pages import Place
+from dumbbell.reports import advice_chart, pages
+from dumbbell.reports.pages import Place
 
 _PROLOGUE: Final = re.compile(r"^<\?xml[^>]*>|<!DOCTYPE[^>]*>")
 

@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.base.errors import refusing
-from dumbbell.report import algorithm_pages, overview, stamp, study_page
-from dumbbell.report.overview import Reported
-from dumbbell.report.pages import Pages, Place
-from dumbbell.report.study_page import Step
+from dumbbell.reports import algorithm_pages, overview, stamp, study_page
+from dumbbell.reports.overview import Reported
+from dumbbell.reports.pages import Pages, Place
+from dumbbell.reports.study_page import Step
 from dumbbell.results import Results
 
 _ALL: Final = "All studies"

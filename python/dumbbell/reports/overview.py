@@ -10,9 +10,9 @@ from typing import Final
 from dumbbell.judging.evidence import STATEMENTS, Verdict
 from dumbbell.judging.judging import ClaimResult, by_verdict
 from dumbbell.plan.grid import Selection
-from dumbbell.report import cross_links
-from dumbbell.report.pages import Pages, Place, fragment
-from dumbbell.report.study_page import tally
+from dumbbell.reports import cross_links
+from dumbbell.reports.pages import Pages, Place, fragment
+from dumbbell.reports.study_page import tally
 from dumbbell.results import Results
 from dumbbell.store.campaigns import Cost
 

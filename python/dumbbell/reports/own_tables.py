@@ -13,12 +13,11 @@ from dumbbell.base.labels import window
 from dumbbell.base.units import NS_PER_S
 from dumbbell.compare import Comparison
 from dumbbell.engines.result import Run
-from dumbbell.quantities import taking
+from dumbbell.quantities import run_totals, taking
 from dumbbell.quantities.registry import Quantity
+from dumbbell.quantities.run_totals import Totals
+from dumbbell.quantities.shown import brief_interval
 from dumbbell.quantities.tables import aggregate
-from dumbbell.report import run_totals
-from dumbbell.report.run_totals import Totals
-from dumbbell.report.shown import brief_interval
 from dumbbell.results import Results
 
 _OF_FLOWS: Final = ("goodput_mbit_per_s", "rtt_mean_ms", "retransmitted_share", "timeouts")
