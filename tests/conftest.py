@@ -12,7 +12,7 @@ from hypothesis import settings
 
 import small_study
 from dumbbell.reports import site
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)
 """The same examples every time, on however slow a machine."""

@@ -8,7 +8,7 @@ from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plan.grid import Selection
-from dumbbell.plans import Plan, remember
+from dumbbell.results.plans import Plan, remember
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 

@@ -10,7 +10,7 @@ import dumbbell as library
 from calling import Command, assert_refused, caller
 from dumbbell.judging.beside import Beside, beside
 from dumbbell.reports import beside_markdown
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 STUDY = """
 [study]

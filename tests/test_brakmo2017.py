@@ -15,7 +15,7 @@ from dumbbell.contract.scenario import Classes, Flow, Scenario, Tcp
 from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities.view import RunView
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study

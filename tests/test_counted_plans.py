@@ -8,8 +8,8 @@ import small_study
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
-from dumbbell.plans import Plan
-from dumbbell.results import Results
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 
 
 def test_plans_count_whose_runs_no_fuller_one_has(tmp_path: Path) -> None:

@@ -27,10 +27,10 @@ from dumbbell.engines.engine import HastyEngine, Output, SimulatorEngine
 from dumbbell.engines.machine import Machine
 from dumbbell.execution.executor import Fate, Interrupted, Progress, execute
 from dumbbell.plan.expanding import scenarios
-from dumbbell.plans import Plan, remember
 from dumbbell.quantities import taking
 from dumbbell.reports import compare_chart, site
-from dumbbell.results import Results
+from dumbbell.results.plans import Plan, remember
+from dumbbell.results.results import Results
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.extent import Extent
 from dumbbell.store.store import Store

@@ -22,7 +22,7 @@ from dumbbell.figures.kinds.boxes import BoxesFigure
 from dumbbell.figures.kinds.histories import HistoriesFigure
 from dumbbell.quantities.goodput_samples import samples_mbit_per_s
 from dumbbell.quantities.tables import aggregate
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 from figure_tables import data_with, datasets, svg

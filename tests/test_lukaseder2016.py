@@ -13,7 +13,7 @@ from dumbbell.contract.scenario import Bernoulli, GilbertElliott, LossConfig
 from dumbbell.judging.evidence import Verdict
 from dumbbell.judging.spec import Measured
 from dumbbell.plan.expanding import PlannedRun
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study

@@ -10,7 +10,7 @@ import pytest
 import shipped
 from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study

@@ -16,10 +16,10 @@ from dumbbell.execution.executor import execute
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.plan.expanding import scenarios
-from dumbbell.plans import Plan
 from dumbbell.quantities import histograms, occasions
 from dumbbell.quantities.view import RunView
-from dumbbell.results import Results
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 

@@ -12,7 +12,7 @@ import browser
 import small_study
 from browser import Browser
 from dumbbell.reports import cross_links, site
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 FIGURES = ["fig1", "fig3", "fig4a", "fig4b", "fig4-rtt", "fig8", "fig9", "fig10", "causes"]
 

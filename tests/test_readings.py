@@ -11,7 +11,7 @@ from calling import Command, assert_refused, caller
 from dumbbell.base.errors import InputError
 from dumbbell.judging import readings
 from dumbbell.reports import readings_markdown
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 STUDY = """
 [study]

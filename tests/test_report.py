@@ -17,7 +17,7 @@ from dumbbell.algorithms.head_comments import Kind
 from dumbbell.base.errors import StoreError
 from dumbbell.quantities import tables
 from dumbbell.reports import site
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 
 

@@ -18,7 +18,7 @@ from dumbbell.base.errors import EngineError
 from dumbbell.contract.summary import FlowSummary, Summary
 from dumbbell.engines.result import Run
 from dumbbell.reports import run_data, run_pages, site
-from dumbbell.results import Results, State
+from dumbbell.results.results import Results, State
 from dumbbell.store import failures
 from dumbbell.store.store import Store
 from samples import blank, resolved

@@ -14,7 +14,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.engines.result import Run
 from dumbbell.quantities import series
 from dumbbell.quantities.series import thin
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.scenario.model import Scenario
 
 WHERE = {"rate": "10mbit", "rtt": "20ms"}

@@ -29,7 +29,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.cli import stored
 from dumbbell.quantities import taking
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.serve import app, listening
 from dumbbell.serve.app import application
 from dumbbell.serve.listening import Listener

@@ -27,7 +27,7 @@ from dumbbell.plan.expanding import scenarios
 from dumbbell.reports import comparison, comparison_charts, overview, site
 from dumbbell.reports.overview import Reported
 from dumbbell.reports.pages import Pages, Place
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.store import campaigns
 from dumbbell.store.campaigns import Command
 from dumbbell.store.store import Store

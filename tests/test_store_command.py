@@ -13,7 +13,7 @@ import small_study
 from calling import Command, assert_refused, caller
 from dumbbell.base.errors import StoreError
 from dumbbell.execution.executor import execute
-from dumbbell.inventory import Inventory
+from dumbbell.results.inventory import Inventory
 from dumbbell.store import campaigns, upkeep
 from dumbbell.store.store import Store
 from samples import QuickEngine, seeds

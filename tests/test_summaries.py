@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from dumbbell.api import simulate
 from dumbbell.base import hypertext
 from dumbbell.quantities import run_totals
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.study.model import Study
 from samples import scenario
 

@@ -13,12 +13,12 @@ import pytest
 from calling import Command, caller
 from dumbbell import experiments, sweeps
 from dumbbell.base.errors import InputError
-from dumbbell.campaign import Campaign
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import TestFigure
-from dumbbell.plans import Plan
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.sweeps import Axis, axis
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.base.errors import InputError
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.study.files import find
 from dumbbell.study.model import Study

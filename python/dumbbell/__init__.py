@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         take,
     )
     from dumbbell.engines.result import Run
-    from dumbbell.results import Results
+    from dumbbell.results.results import Results
     from dumbbell.scenario.model import Scenario
     from dumbbell.store.store import Store
     from dumbbell.study.model import Study

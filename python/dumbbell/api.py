@@ -15,7 +15,6 @@ from dumbbell import phases
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.base.validation import validate
-from dumbbell.campaign import Campaign
 from dumbbell.compare import compare
 from dumbbell.engines import engines, validity
 from dumbbell.engines.cancelling import CancelToken, crew
@@ -30,13 +29,14 @@ from dumbbell.phases import Spread
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import check_count
 from dumbbell.plan.windows import NamedWindow, Window
-from dumbbell.plans import Plan
 from dumbbell.quantities import series as histories
 from dumbbell.quantities.latencies import latencies
 from dumbbell.quantities.registry import quantities as registered
 from dumbbell.quantities.taken import Taken
 from dumbbell.quantities.view import RunView
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store

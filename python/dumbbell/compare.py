@@ -30,7 +30,6 @@ from dumbbell.base.units import (
     parse_rate,
     parse_time,
 )
-from dumbbell.campaign import Campaign
 from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
@@ -38,12 +37,13 @@ from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.places import words
-from dumbbell.plans import Plan
 from dumbbell.quantities import tables, taking
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.taking import described
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store

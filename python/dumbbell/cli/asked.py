@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dumbbell import plans
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError, MissingResult
+from dumbbell.results import plans
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 

@@ -11,7 +11,6 @@ from rich.table import Table
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import printable
 from dumbbell.base.labels import duration
-from dumbbell.campaign import Campaign
 from dumbbell.cli import consent, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
@@ -25,7 +24,8 @@ from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plan.places import Places, words
 from dumbbell.reports import cost_table
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.results import Results
 from dumbbell.store import campaigns, failures
 from dumbbell.store.campaigns import Command, Cost, Effort
 from dumbbell.store.store import Store

@@ -25,7 +25,7 @@ from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
     from dumbbell.judging.judging import ClaimResult
-    from dumbbell.results import Results
+    from dumbbell.results.results import Results
 
 _COLUMNS: Final = ("claim", "where", "verdict", "measured", "what the authors state")
 

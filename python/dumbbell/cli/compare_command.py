@@ -26,9 +26,9 @@ from dumbbell.cli.parameters import (
 from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.campaign import Campaign
     from dumbbell.compare import Setting
     from dumbbell.execution.pools import Pool
+    from dumbbell.results.campaign import Campaign
 
 
 def compare(

@@ -68,7 +68,7 @@ def import_measurement(
     what each value rests on, simulates the same flows on it, and shows both next to each other.
     """
     from dumbbell.cli import campaign, importing, pages
-    from dumbbell.plans import Plan
+    from dumbbell.results.plans import Plan
 
     given = {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss}
     found = importing.read(

@@ -12,7 +12,6 @@ import tomli_w
 from dumbbell.base import kinds
 from dumbbell.base.errors import InputError, placed, printable, refusing
 from dumbbell.base.units import parse_probability, parse_queue, parse_rate, parse_time
-from dumbbell.campaign import Campaign
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
@@ -21,8 +20,9 @@ from dumbbell.figures.kinds.measured import TOLD, flow_means, told
 from dumbbell.measured import beside, fitting, playing, reading
 from dumbbell.measured.fitting import Path as FittedPath
 from dumbbell.measured.measurement import Measurement
-from dumbbell.plans import Plan
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 

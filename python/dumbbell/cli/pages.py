@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from dumbbell.base.shell import quoted
-from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import say
 from dumbbell.cli.parameters import DEFAULT_RESULTS
 from dumbbell.engines import engines
 from dumbbell.reports import site
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.results import Results
 
 
 def tell(asked: Campaign, report: Path | None) -> None:

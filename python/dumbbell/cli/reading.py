@@ -10,8 +10,8 @@ from dumbbell.base.shell import quoted
 from dumbbell.cli.output import say
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
-from dumbbell.plans import remembered
-from dumbbell.results import Results
+from dumbbell.results.plans import remembered
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study

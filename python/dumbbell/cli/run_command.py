@@ -25,8 +25,8 @@ from dumbbell.cli.parameters import (
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.campaign import Campaign
     from dumbbell.judging.judging import ClaimResult
+    from dumbbell.results.campaign import Campaign
 
 
 def run(
@@ -85,13 +85,13 @@ def run(
 
     Finished runs are kept and never run again: the same command resumes.
     """
-    from dumbbell.campaign import Campaign, beyond
     from dumbbell.cli import campaign as shown
     from dumbbell.cli import consent, slurm_script
     from dumbbell.cli.workers import workers
     from dumbbell.engines import engines
     from dumbbell.execution.shards import Shard
-    from dumbbell.plans import Plan
+    from dumbbell.results.campaign import Campaign, beyond
+    from dumbbell.results.plans import Plan
     from dumbbell.store.store import Store
     from dumbbell.study.model import Study
 

@@ -123,7 +123,7 @@ def simulate(
     from dumbbell.cli import campaign, consent, pages, progress, simulated
     from dumbbell.engines import written
     from dumbbell.plan.tests import check_count
-    from dumbbell.plans import Plan
+    from dumbbell.results.plans import Plan
 
     if tables is not None:
         written.check(tables)

@@ -16,7 +16,6 @@ from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.base.labels import amount, number
 from dumbbell.base.units import format_time, parse_time
-from dumbbell.campaign import Campaign
 from dumbbell.cli import progress
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
 from dumbbell.cli.tables import plain, table
@@ -27,11 +26,12 @@ from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
 from dumbbell.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
-from dumbbell.plans import Plan
 from dumbbell.quantities import run_totals
 from dumbbell.quantities.latencies import latencies
 from dumbbell.quantities.run_totals import Totals
 from dumbbell.reports import own_tables
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
 from dumbbell.scenario import changes as altering
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dumbbell.base.shell import joined, quoted
 
 if TYPE_CHECKING:
-    from dumbbell.campaign import Campaign
+    from dumbbell.results.campaign import Campaign
 
 _SCRIPT: Final = """\
 #!/bin/bash

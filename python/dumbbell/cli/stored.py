@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import plans
 from dumbbell.base import kinds
 from dumbbell.base.errors import InputError, listed, near
 from dumbbell.cli.output import say
 from dumbbell.engines.choices import EngineName
-from dumbbell.inventory import Inventory
 from dumbbell.reports import run_pages
-from dumbbell.results import Results
+from dumbbell.results import plans
+from dumbbell.results.inventory import Inventory
+from dumbbell.results.results import Results
 from dumbbell.store import campaigns
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study

@@ -11,15 +11,15 @@ import typer
 
 from dumbbell import sweeps
 from dumbbell.base.labels import number
-from dumbbell.campaign import Campaign
 from dumbbell.cli import campaign, pages
 from dumbbell.cli.output import Form, print_csv, print_table
 from dumbbell.cli.tables import plain, table
 from dumbbell.compare import of_setting
 from dumbbell.engines import engines
-from dumbbell.plans import Plan
 from dumbbell.quantities.taking import described
-from dumbbell.results import Results
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.sweeps import Axis
 

@@ -9,7 +9,7 @@ from dumbbell.base import markdown
 from dumbbell.judging.beside import Beside, Pair
 from dumbbell.judging.evidence import CheckResult
 from dumbbell.reports.claims_markdown import counted
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 COLUMNS: Final = ("claim", "simulator", "simulator, the same checks", "kernel, the same checks")
 _CHECKED: Final = ("claim", "what was looked at", "expected", "simulator", "kernel")

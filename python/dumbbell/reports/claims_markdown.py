@@ -9,7 +9,7 @@ from dumbbell.base.labels import listing
 from dumbbell.judging.judging import ClaimResult, headline
 from dumbbell.reports import cost_table
 from dumbbell.reports.study_page import commands, report_command
-from dumbbell.results import Counts, Results
+from dumbbell.results.results import Counts, Results
 
 _COLUMNS = ("claim", "where", "what the authors state", "what can be met", "measured", "verdict")
 

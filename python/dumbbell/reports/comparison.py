@@ -20,7 +20,7 @@ from dumbbell.plan.tests import Test
 from dumbbell.quantities.registry import Best, Quantity
 from dumbbell.quantities.taking import described
 from dumbbell.reports.columns import KEY
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 
 QUANTITIES: Final = ("goodput_mbit_per_s", *KEY)

@@ -13,7 +13,7 @@ from dumbbell.plan.grid import Selection
 from dumbbell.reports import cross_links
 from dumbbell.reports.pages import Pages, Place, fragment
 from dumbbell.reports.study_page import tally
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 from dumbbell.store.campaigns import Cost
 
 CLAIMS_PAGE: Final = "claims.html"

@@ -18,7 +18,7 @@ from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.run_totals import Totals
 from dumbbell.quantities.shown import brief_interval
 from dumbbell.quantities.tables import aggregate
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 _OF_FLOWS: Final = ("goodput_mbit_per_s", "rtt_mean_ms", "retransmitted_share", "timeouts")
 _ENDS: Final = ("mean", "low", "high")

@@ -12,7 +12,7 @@ from dumbbell.judging import readings
 from dumbbell.judging.evidence import Verdict
 from dumbbell.judging.judging import by_verdict
 from dumbbell.judging.readings import Reading
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
 

@@ -17,12 +17,12 @@ from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
-from dumbbell.plans import Plan
 from dumbbell.quantities.taking import described
 from dumbbell.reports import run_data, scripts
 from dumbbell.reports.columns import columns
 from dumbbell.reports.pages import Pages, Place, fragment
-from dumbbell.results import Listed, Results, State
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Listed, Results, State
 
 FOLDER: Final = "runs"
 RUN_PAGE: Final = "run.html"

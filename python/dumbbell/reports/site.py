@@ -31,7 +31,7 @@ from dumbbell.reports import algorithm_pages, overview, stamp, study_page
 from dumbbell.reports.overview import Reported
 from dumbbell.reports.pages import Pages, Place
 from dumbbell.reports.study_page import Step
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 _ALL: Final = "All studies"
 _ABOVE: Final = ("../index.html", "../../index.html")

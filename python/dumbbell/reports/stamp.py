@@ -12,7 +12,7 @@ from typing import Final
 from dumbbell.base.documents import fingerprint
 from dumbbell.quantities import kept
 from dumbbell.reports.pages import Place
-from dumbbell.results import Results
+from dumbbell.results.results import Results
 
 _CODE: Final = ("report", "figures", "claims", "base/labels.py", "results.py", "compare.py")
 _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')

@@ -25,7 +25,7 @@ from dumbbell.reports.columns import columns
 from dumbbell.reports.pages import Pages, Place
 from dumbbell.reports.pictures import Picture
 from dumbbell.reports.report_tables import claims_frame, means_frame
-from dumbbell.results import Counts, Results
+from dumbbell.results.results import Counts, Results
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",

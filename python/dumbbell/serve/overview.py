@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from dumbbell.base import labels
 from dumbbell.engines import engines
-from dumbbell.inventory import Inventory
-from dumbbell.plans import Plan
 from dumbbell.reports import run_pages
-from dumbbell.results import Results
+from dumbbell.results.inventory import Inventory
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.store import campaigns, failures
 from dumbbell.store.campaigns import Command
 

@@ -18,7 +18,6 @@ from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.cdf import CdfFigure
 from dumbbell.figures.kinds.overlay import OverlayFigure
-from dumbbell.inventory import SHORT, StoredRun
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
@@ -26,6 +25,7 @@ from dumbbell.quantities import run_totals
 from dumbbell.quantities.view import RunView
 from dumbbell.reports import pictures
 from dumbbell.reports.pictures import Picture
+from dumbbell.results.inventory import SHORT, StoredRun
 
 LETTERS: Final = "ABCD"
 """What picked runs are called, in their order; there are no more than these."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from dumbbell.inventory import Inventory, StoredRun
+from dumbbell.results.inventory import Inventory, StoredRun
 
 _ALSO: Final = {"queue": "buffer"}
 """What options call a key of files."""

@@ -12,10 +12,10 @@ from dumbbell import experiments
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.base.shell import quoted
-from dumbbell.inventory import SHORT, Inventory
 from dumbbell.quantities import run_totals
 from dumbbell.reports import pages
 from dumbbell.reports.pages import Place
+from dumbbell.results.inventory import SHORT, Inventory
 from dumbbell.serve import difference, overview, run_list
 from dumbbell.serve.picked import LETTERS, Drawn, Gallery, Pick, Picked
 from dumbbell.store.store import Store

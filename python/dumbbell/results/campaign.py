@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from dumbbell import experiments, plans
+from dumbbell import experiments
 from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES
@@ -22,8 +22,9 @@ from dumbbell.judging.judging import ClaimResult
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.places import Places
-from dumbbell.plans import Plan
-from dumbbell.results import Results
+from dumbbell.results import plans
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.campaigns import Logbook
 from dumbbell.store.store import Store

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from dumbbell import plans
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError, listed
 from dumbbell.base.labels import number
@@ -20,7 +19,8 @@ from dumbbell.contract.scenario import Bernoulli, Scenario
 from dumbbell.engines import validity
 from dumbbell.engines.choices import EngineName
 from dumbbell.plan.expanding import PlannedRun
-from dumbbell.results import Results
+from dumbbell.results import plans
+from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.run_folder import RunFile
 from dumbbell.store.store import Store

@@ -31,11 +31,11 @@ from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
-from dumbbell.plans import Plan, recall
 from dumbbell.quantities import derived, tables, taking, titles
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.view import RunView
+from dumbbell.results.plans import Plan, recall
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store import campaigns, failures

@@ -1,0 +1,1 @@
+"""Results of a study: runs, values and verdicts."""
