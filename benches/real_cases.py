@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from dumbbell.compare import Mix, Setting, scenario_table
+from dumbbell.experiments.compare import Mix, Setting, scenario_table
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
 

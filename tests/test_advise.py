@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from calling import Command, assert_refused, caller
-from dumbbell.advise import Advice, Candidate, advise, conditions, words
-from dumbbell.advise.choosing import choose
 from dumbbell.algorithms import catalogue
-from dumbbell.compare import Setting
+from dumbbell.experiments.advise import Advice, Candidate, advise, conditions, words
+from dumbbell.experiments.advise.choosing import choose
+from dumbbell.experiments.compare import Setting
 from dumbbell.inference import statistics
 
 WIRED = Setting("10mbit", "40ms", duration="20s")

@@ -18,10 +18,10 @@ from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.cli import commands
-from dumbbell.compare import compare
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
+from dumbbell.experiments.compare import compare
 from dumbbell.own import behaviour, probe, starting
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from dumbbell.base.errors import DumbbellError, InputError
-from dumbbell.compare import Comparison, compare, parse_mix
 from dumbbell.execution.executor import Progress
+from dumbbell.experiments.compare import Comparison, compare, parse_mix
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
 from dumbbell.reports import compare_chart, own_tables

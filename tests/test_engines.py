@@ -19,13 +19,13 @@ from dumbbell.algorithms import catalogue
 from dumbbell.base import errors
 from dumbbell.base.errors import DumbbellError, GivenUp, InputError
 from dumbbell.cli import commands, progress
-from dumbbell.compare import compare
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.engines import engines, machine, testbed, validity
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import HastyEngine, Output, SimulatorEngine
 from dumbbell.engines.machine import Machine
 from dumbbell.execution.executor import Fate, Interrupted, Progress, execute
+from dumbbell.experiments.compare import compare
 from dumbbell.plan.expanding import scenarios
 from dumbbell.quantities import taking
 from dumbbell.reports import compare_chart, site

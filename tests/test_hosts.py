@@ -10,7 +10,7 @@ from accepted import assert_accepted
 from dumbbell.algorithms import catalogue
 from dumbbell.api import perturb, simulate
 from dumbbell.engines.result import Run
-from dumbbell.phases import longest_ns, perturbed
+from dumbbell.experiments.phases import longest_ns, perturbed
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from samples import flows, links, plain_links, resolved, scenario, table

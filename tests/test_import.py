@@ -19,7 +19,7 @@ from dumbbell import api
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_rate, parse_time
 from dumbbell.engines import captures
-from dumbbell.measured import beside, fitting, playing, rates, reading
+from dumbbell.experiments.imports import beside, fitting, playing, rates, reading
 from dumbbell.scenario.model import Scenario
 from measured_files import flent, iperf3, mutated, stream, written
 

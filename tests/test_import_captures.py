@@ -22,8 +22,8 @@ import pytest
 from dumbbell import api
 from dumbbell.base.errors import InputError
 from dumbbell.engines import captures
-from dumbbell.measured import fitting, opening, playing, reading
-from dumbbell.measured.measurement import MeasuredFlow, Measurement
+from dumbbell.experiments.imports import fitting, opening, playing, reading
+from dumbbell.experiments.imports.measurement import MeasuredFlow, Measurement
 from dumbbell.scenario.model import Scenario
 from made_captures import LINKS, MSS, Transfer, mutated, pcap, pcapng, samples, together
 

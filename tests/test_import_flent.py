@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from dumbbell.base.errors import InputError
-from dumbbell.measured import fitting, playing, reading
-from dumbbell.measured.measurement import MeasuredFlow
+from dumbbell.experiments.imports import fitting, playing, reading
+from dumbbell.experiments.imports.measurement import MeasuredFlow
 from dumbbell.scenario.model import Scenario
 from measured_files import flent, written
 

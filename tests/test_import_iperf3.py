@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from dumbbell.base.errors import InputError
-from dumbbell.measured import fitting, playing, reading
-from dumbbell.measured.measurement import Measurement
+from dumbbell.experiments.imports import fitting, playing, reading
+from dumbbell.experiments.imports.measurement import Measurement
 from dumbbell.scenario.model import Scenario
 from measured_files import iperf3, received, stream, written
 

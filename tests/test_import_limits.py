@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dumbbell.base.units import parse_rate, parse_time
-from dumbbell.measured import fitting, playing, reading
-from dumbbell.measured.fitting import Path as Fitted
+from dumbbell.experiments.imports import fitting, playing, reading
+from dumbbell.experiments.imports.fitting import Path as Fitted
 from measured_files import iperf3, stream, written
 
 BYTES = 1_375_000

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dumbbell import experiments
-from dumbbell.compare import Comparison, compare
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
+from dumbbell.experiments import experiments
+from dumbbell.experiments.compare import Comparison, compare
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.plan.expanding import scenarios

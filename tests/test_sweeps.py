@@ -11,16 +11,16 @@ import polars as pl
 import pytest
 
 from calling import Command, caller
-from dumbbell import experiments, sweeps
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.experiments import experiments, sweeps
+from dumbbell.experiments.sweeps import Axis, axis
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import TestFigure
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
-from dumbbell.sweeps import Axis, axis
 
 
 @pytest.mark.parametrize(

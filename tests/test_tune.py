@@ -11,11 +11,11 @@ import pytest
 from calling import Command, caller
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
+from dumbbell.experiments.tune import objectives, paths, proposing, space
+from dumbbell.experiments.tune.search import Course, Search, Tried
+from dumbbell.experiments.tune.trying import Trial
+from dumbbell.experiments.tune.tuning import Request, Tuned, preset_file, tune
 from dumbbell.scenario.model import Scenario
-from dumbbell.tune import objectives, paths, proposing, space
-from dumbbell.tune.search import Course, Search, Tried
-from dumbbell.tune.trying import Trial
-from dumbbell.tune.tuning import Request, Tuned, preset_file, tune
 
 QUICK = Request(
     "cubic",

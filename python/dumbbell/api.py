@@ -11,11 +11,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import phases
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.base.validation import validate
-from dumbbell.compare import compare
 from dumbbell.engines import engines, validity
 from dumbbell.engines.cancelling import CancelToken, crew
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
@@ -24,8 +22,10 @@ from dumbbell.engines.result import Run
 from dumbbell.execution import bounds
 from dumbbell.execution.executor import Progress, in_order_of_completion
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments import phases
+from dumbbell.experiments.compare import compare
+from dumbbell.experiments.phases import Spread
 from dumbbell.judging.judging import ClaimResult
-from dumbbell.phases import Spread
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import check_count
 from dumbbell.plan.windows import NamedWindow, Window

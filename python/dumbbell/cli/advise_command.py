@@ -15,7 +15,7 @@ from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, 
 from dumbbell.cli.tables import plain, table
 
 if TYPE_CHECKING:
-    from dumbbell.advise import Advice
+    from dumbbell.experiments.advise import Advice
 
 
 def advise(
@@ -50,10 +50,10 @@ def advise(
     Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
     or last, on the path and on a shorter and a longer one.
     """
-    from dumbbell.advise import advise as ask
     from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
-    from dumbbell.compare import Setting
+    from dumbbell.experiments.advise import advise as ask
+    from dumbbell.experiments.compare import Setting
     from dumbbell.figures import drawing
     from dumbbell.reports import advice_page
 
@@ -88,7 +88,7 @@ def advise(
 
 
 def _show(advice: Advice) -> None:
-    from dumbbell.advise import words
+    from dumbbell.experiments.advise import words
 
     headings = [f"{each.title}\n({each.unit})" for each in words.COLUMNS]
     result = table("", *headings, right=headings)

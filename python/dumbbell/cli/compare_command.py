@@ -26,8 +26,8 @@ from dumbbell.cli.parameters import (
 from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.compare import Setting
     from dumbbell.execution.pools import Pool
+    from dumbbell.experiments.compare import Setting
     from dumbbell.results.campaign import Campaign
 
 
@@ -85,7 +85,7 @@ def compare(
     """
     wanted = form(as_json=as_json, as_csv=as_csv)
     from dumbbell.cli.workers import workers
-    from dumbbell.sweeps import is_sweep
+    from dumbbell.experiments.sweeps import is_sweep
 
     options = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
     swept = any(
@@ -99,13 +99,13 @@ def compare(
         how = How(engine, results, working, retries, report, wanted, large)
         if swept:
             from dumbbell.cli import sweeping
-            from dumbbell.sweeps import axis
+            from dumbbell.experiments.sweeps import axis
 
             _check_no_mix(names, flows)
             axes = [axis(name, text) for name, text in options.items()]
             sweeping.sweep(names, axes, how, duration=duration, stack=stack, runs=runs, seed=seed)
             return
-        from dumbbell.compare import Setting
+        from dumbbell.experiments.compare import Setting
 
         setting = Setting(rate, rtt, buffer, loss, duration, stack)
         asked = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
@@ -147,8 +147,8 @@ class How:
 def _asked(
     algorithms: Sequence[str], setting: Setting, how: How, *, flows: str, runs: int, seed: int
 ) -> Campaign:
-    from dumbbell.compare import campaign
     from dumbbell.engines import engines
+    from dumbbell.experiments.compare import campaign
     from dumbbell.store.store import Store
 
     store, engine = Store(how.results), engines.named(how.engine)
@@ -159,7 +159,7 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
     from dumbbell.cli import campaign, pages
     from dumbbell.cli.simulated import print_totals
-    from dumbbell.compare import compared as measured
+    from dumbbell.experiments.compare import compared as measured
     from dumbbell.figures import drawing
     from dumbbell.reports import compare_chart, own_tables
 

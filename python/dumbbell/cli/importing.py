@@ -16,10 +16,10 @@ from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.experiments.imports import beside, fitting, playing, reading
+from dumbbell.experiments.imports.fitting import Path as FittedPath
+from dumbbell.experiments.imports.measurement import Measurement
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
-from dumbbell.measured import beside, fitting, playing, reading
-from dumbbell.measured.fitting import Path as FittedPath
-from dumbbell.measured.measurement import Measurement
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results

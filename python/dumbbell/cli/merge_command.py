@@ -23,10 +23,10 @@ def merge(
 
     The exit code is 1 if a result is damaged, or if two folders hold different results of a run.
     """
-    from dumbbell import experiments
     from dumbbell.base import documents
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
+    from dumbbell.experiments import experiments
     from dumbbell.results import plans
     from dumbbell.store import merging
     from dumbbell.store.store import FORMAT_FILE, Store

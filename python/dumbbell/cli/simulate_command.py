@@ -24,7 +24,7 @@ from dumbbell.cli.parameters import (
 from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.phases import Spread
+    from dumbbell.experiments.phases import Spread
 
 
 def simulate(
@@ -119,9 +119,9 @@ def simulate(
     _check_options(tables, pcap, engine, runs)
     if pcap is None:
         _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
-    from dumbbell import phases
     from dumbbell.cli import campaign, consent, pages, progress, simulated
     from dumbbell.engines import written
+    from dumbbell.experiments import phases
     from dumbbell.plan.tests import check_count
     from dumbbell.results.plans import Plan
 

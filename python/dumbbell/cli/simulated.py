@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 from rich.table import Table
 
-from dumbbell import api, experiments
+from dumbbell import api
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.base.labels import amount, number
@@ -24,7 +24,8 @@ from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Output
 from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
-from dumbbell.phases import Spread
+from dumbbell.experiments import experiments
+from dumbbell.experiments.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import run_totals
 from dumbbell.quantities.latencies import latencies

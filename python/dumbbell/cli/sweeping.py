@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 import typer
 
-from dumbbell import sweeps
 from dumbbell.base.labels import number
 from dumbbell.cli import campaign, pages
 from dumbbell.cli.output import Form, print_csv, print_table
 from dumbbell.cli.tables import plain, table
-from dumbbell.compare import of_setting
 from dumbbell.engines import engines
+from dumbbell.experiments import sweeps
+from dumbbell.experiments.compare import of_setting
+from dumbbell.experiments.sweeps import Axis
 from dumbbell.quantities.taking import described
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
-from dumbbell.sweeps import Axis
 
 if TYPE_CHECKING:
     from dumbbell.cli.compare_command import How

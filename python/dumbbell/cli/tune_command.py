@@ -18,8 +18,8 @@ from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
     from dumbbell.execution.executor import Progress
-    from dumbbell.tune.search import Search
-    from dumbbell.tune.tuning import Tuned
+    from dumbbell.experiments.tune.search import Search
+    from dumbbell.experiments.tune.tuning import Tuned
 
 _Paths = Annotated[str, typer.Option(help="Rates of the bottleneck: 100mbit,1gbit.")]
 
@@ -87,11 +87,11 @@ def tune(
     """
     from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
+    from dumbbell.experiments.tune import words
+    from dumbbell.experiments.tune.paths import Traffic
+    from dumbbell.experiments.tune.tuning import Request
+    from dumbbell.experiments.tune.tuning import tune as search
     from dumbbell.reports import tune_page as page
-    from dumbbell.tune import words
-    from dumbbell.tune.paths import Traffic
-    from dumbbell.tune.tuning import Request
-    from dumbbell.tune.tuning import tune as search
 
     request = Request(
         algorithm,

@@ -9,9 +9,9 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from dumbbell.advise import Advice, words
-from dumbbell.advise.words import Column
 from dumbbell.base.units import parse_probability
+from dumbbell.experiments.advise import Advice, words
+from dumbbell.experiments.advise.words import Column
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import FAINT, GRID

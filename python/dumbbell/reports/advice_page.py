@@ -8,7 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from dumbbell.advise import Advice, words
+from dumbbell.experiments.advise import Advice, words
 from dumbbell.figures import drawing
 from dumbbell.reports import advice_chart, pages
 from dumbbell.reports.pages import Place

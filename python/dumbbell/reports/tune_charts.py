@@ -8,11 +8,11 @@ from typing import Final
 import altair as alt
 import polars as pl
 
+from dumbbell.experiments.tune.search import weighted
+from dumbbell.experiments.tune.tuning import Tuned
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import FAINT, FLOW_COLOURS
-from dumbbell.tune.search import weighted
-from dumbbell.tune.tuning import Tuned
 
 _WIDTH: Final = 620
 _SMALL: Final = 280

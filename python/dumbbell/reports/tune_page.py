@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from dumbbell.base.shell import quoted
+from dumbbell.experiments.tune import words
+from dumbbell.experiments.tune.tuning import Tuned, preset_file
 from dumbbell.figures import drawing
 from dumbbell.reports import tune_charts as charts
 from dumbbell.reports.pages import Pages, Place
-from dumbbell.tune import words
-from dumbbell.tune.tuning import Tuned, preset_file
 
 
 def write(tuned: Tuned, folder: Path, command: str) -> Path:

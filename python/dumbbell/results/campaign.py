@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from dumbbell import experiments
 from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES
@@ -17,6 +16,7 @@ from dumbbell.execution import bounds, schedule
 from dumbbell.execution.executor import Outcome, Progress, execute
 from dumbbell.execution.pools import Pool, Running
 from dumbbell.execution.shards import Shard
+from dumbbell.experiments import experiments
 from dumbbell.judging.evidence import Need, Verdict
 from dumbbell.judging.judging import ClaimResult
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios

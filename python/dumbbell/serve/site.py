@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
-from dumbbell import experiments
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.base.shell import quoted
+from dumbbell.experiments import experiments
 from dumbbell.quantities import run_totals
 from dumbbell.reports import pages
 from dumbbell.reports.pages import Place

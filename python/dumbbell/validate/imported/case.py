@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dumbbell.base.units import PACKET_BITS, parse_queue, parse_rate, parse_time
-from dumbbell.measured.limits import Kind
+from dumbbell.experiments.imports.limits import Kind
 
 Seen = Literal["capture", "iperf3 at 1 s", "iperf3 at 0.1 s"]
 """A capture at the sender, or an iperf3 client's report with such intervals."""

@@ -12,11 +12,11 @@ from typing import Final
 from dumbbell.base.units import parse_queue, parse_rate, parse_time
 from dumbbell.engines.engine import Engine, SimulatorEngine
 from dumbbell.engines.result import Run
-from dumbbell.measured import fitting, playing, reading
-from dumbbell.measured.fitting import Fitted
-from dumbbell.measured.fitting import Path as FittedPath
-from dumbbell.measured.limits import Limit
-from dumbbell.measured.measurement import Measurement
+from dumbbell.experiments.imports import fitting, playing, reading
+from dumbbell.experiments.imports.fitting import Fitted
+from dumbbell.experiments.imports.fitting import Path as FittedPath
+from dumbbell.experiments.imports.limits import Limit
+from dumbbell.experiments.imports.measurement import Measurement
 from dumbbell.scenario.model import Scenario
 from dumbbell.validate.check import Band, within
 from dumbbell.validate.imported.case import Case, Truth

@@ -13,10 +13,10 @@ from typing import Final
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
-from dumbbell.measured import limits, rates
-from dumbbell.measured.limits import Limit, Signs
-from dumbbell.measured.measurement import Direction, MeasuredFlow, Measurement
-from dumbbell.measured.rates import Rate
+from dumbbell.experiments.imports import limits, rates
+from dumbbell.experiments.imports.limits import Limit, Signs
+from dumbbell.experiments.imports.measurement import Direction, MeasuredFlow, Measurement
+from dumbbell.experiments.imports.rates import Rate
 
 _DIGITS: Final = 3
 """Of a fitted rate."""

@@ -23,15 +23,15 @@ from dumbbell.base.units import (
     parse_rate,
     parse_time,
 )
-from dumbbell.compare import Setting
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.execution import bounds
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.tune.objectives import BESIDE, TUNED
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window
 from dumbbell.scenario.model import Scenario
-from dumbbell.tune.objectives import BESIDE, TUNED
 
 AROUND: Final = 1.3
 """Held-out round-trip times lie this factor below the smallest and above the largest."""

@@ -6,8 +6,8 @@
 >>> advice.advised, advice.refused
 """
 
-from dumbbell.advise.asking import advise
-from dumbbell.advise.candidates import Candidate, Meeting
-from dumbbell.advise.choosing import Advice
+from dumbbell.experiments.advise.asking import advise
+from dumbbell.experiments.advise.candidates import Candidate, Meeting
+from dumbbell.experiments.advise.choosing import Advice
 
 __all__ = ["Advice", "Candidate", "Meeting", "advise"]

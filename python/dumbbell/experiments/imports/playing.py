@@ -8,10 +8,10 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.base.units import format_rate, parse_time
-from dumbbell.measured import rates
-from dumbbell.measured.fitting import PACKET_BYTES, Path, directions
-from dumbbell.measured.limits import Limit
-from dumbbell.measured.measurement import MeasuredFlow, Measurement, algorithm_of
+from dumbbell.experiments.imports import rates
+from dumbbell.experiments.imports.fitting import PACKET_BYTES, Path, directions
+from dumbbell.experiments.imports.limits import Limit
+from dumbbell.experiments.imports.measurement import MeasuredFlow, Measurement, algorithm_of
 
 _SEGMENT_BYTES: Final = 1448
 _UDP_HEADER_BYTES: Final = 28

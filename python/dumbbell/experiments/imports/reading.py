@@ -10,10 +10,10 @@ from msgspec.json import Decoder
 
 from dumbbell import _core
 from dumbbell.base.errors import InputError
-from dumbbell.measured import captured, flent, iperf3
-from dumbbell.measured.decoding import documents, malformed
-from dumbbell.measured.measurement import Measurement
-from dumbbell.measured.opening import opened
+from dumbbell.experiments.imports import captured, flent, iperf3
+from dumbbell.experiments.imports.decoding import documents, malformed
+from dumbbell.experiments.imports.measurement import Measurement
+from dumbbell.experiments.imports.opening import opened
 
 VALID: Final = (
     "what `iperf3 --json` or --json-stream writes, a data file of Flent (*.flent.gz), or a pcap or"

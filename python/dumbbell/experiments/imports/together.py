@@ -9,8 +9,8 @@ from typing import Final
 import polars as pl
 
 from dumbbell.base.errors import InputError
-from dumbbell.measured.decoding import SECONDS_MAX
-from dumbbell.measured.measurement import MeasuredFlow, Measurement
+from dumbbell.experiments.imports.decoding import SECONDS_MAX
+from dumbbell.experiments.imports.measurement import MeasuredFlow, Measurement
 
 _SILENCE_S: Final = 1.0
 """What is left of a silence between reports that is longer."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from dumbbell.measured.measurement import MeasuredFlow
+from dumbbell.experiments.imports.measurement import MeasuredFlow
 
 _STEPS_MAX: Final = 100_000
 _WINDOW_S: Final = 1.0

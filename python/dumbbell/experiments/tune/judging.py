@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dumbbell.experiments.tune.paths import NetworkPath
+from dumbbell.experiments.tune.search import Search, weighted
+from dumbbell.experiments.tune.trying import Entrant, Runs, all_of
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
-from dumbbell.tune.paths import NetworkPath
-from dumbbell.tune.search import Search, weighted
-from dumbbell.tune.trying import Entrant, Runs, all_of
 
 HELD_OUT_FROM: Final = 1000
 """Repetitions from here on are of random numbers that no search has seen."""

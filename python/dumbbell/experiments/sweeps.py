@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import experiments
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.labels import label_of, listing
@@ -24,7 +23,8 @@ from dumbbell.base.units import (
     parse_rate,
     parse_time,
 )
-from dumbbell.compare import SETTLING, Mix, Setting, scenario_table
+from dumbbell.experiments import experiments
+from dumbbell.experiments.compare import SETTLING, Mix, Setting, scenario_table
 from dumbbell.plan import grid
 from dumbbell.plan.tests import check_count
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.advise import conditions
-from dumbbell.advise.candidates import Candidate
-from dumbbell.advise.choosing import Advice
 from dumbbell.base.labels import brief_interval, label_of, listing, window, with_interval
 from dumbbell.base.units import parse_probability
-from dumbbell.compare import Setting
+from dumbbell.experiments.advise import conditions
+from dumbbell.experiments.advise.candidates import Candidate
+from dumbbell.experiments.advise.choosing import Advice
+from dumbbell.experiments.compare import Setting
 from dumbbell.inference.estimates import Estimate
 
 SHORT: Final = 50

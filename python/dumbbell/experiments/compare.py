@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell import experiments
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import DumbbellError, InputError, placed
@@ -35,6 +34,7 @@ from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments import experiments
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.places import words
 from dumbbell.quantities import tables, taking

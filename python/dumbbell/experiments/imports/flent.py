@@ -20,8 +20,8 @@ from msgspec.json import Decoder
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
-from dumbbell.measured.decoding import MEGABITS_MAX, Seconds, decoded
-from dumbbell.measured.measurement import SAMPLES, MeasuredFlow, Measurement
+from dumbbell.experiments.imports.decoding import MEGABITS_MAX, Seconds, decoded
+from dumbbell.experiments.imports.measurement import SAMPLES, MeasuredFlow, Measurement
 
 _FLOW: Final = re.compile(r"^(TCP|UDP)\b")
 _PING: Final = re.compile(r"^Ping \(ms\)")

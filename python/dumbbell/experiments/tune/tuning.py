@@ -12,18 +12,18 @@ from typing import Any, Final
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError
-from dumbbell.compare import Setting
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.execution.executor import Interrupted, Progress
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.tune import judging, objectives, paths, proposing, space
+from dumbbell.experiments.tune.judging import Effect, Line
+from dumbbell.experiments.tune.paths import NetworkPath, Traffic
+from dumbbell.experiments.tune.search import Course, Search
+from dumbbell.experiments.tune.trying import Runs
 from dumbbell.plan.tests import check_count
 from dumbbell.store.store import Store
-from dumbbell.tune import judging, objectives, paths, proposing, space
-from dumbbell.tune.judging import Effect, Line
-from dumbbell.tune.paths import NetworkPath, Traffic
-from dumbbell.tune.search import Course, Search
-from dumbbell.tune.trying import Runs
 
 CANDIDATES_PER_DIMENSION: Final = 24
 

@@ -13,11 +13,11 @@ from dumbbell.engines.engine import Engine
 from dumbbell.execution import executor
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments.tune.objectives import Objective
+from dumbbell.experiments.tune.paths import NetworkPath
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import taking
 from dumbbell.store.store import Store
-from dumbbell.tune.objectives import Objective
-from dumbbell.tune.paths import NetworkPath
 
 
 @dataclass(frozen=True)

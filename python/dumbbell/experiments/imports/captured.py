@@ -15,9 +15,9 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.cancelling import CancelToken, crew
 from dumbbell.execution.executor import in_order_of_completion
-from dumbbell.measured.decoding import SECONDS_MAX
-from dumbbell.measured.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
-from dumbbell.measured.opening import Source
+from dumbbell.experiments.imports.decoding import SECONDS_MAX
+from dumbbell.experiments.imports.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
+from dumbbell.experiments.imports.opening import Source
 
 STEP_S: Final = 0.1
 

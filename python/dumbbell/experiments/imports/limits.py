@@ -10,8 +10,8 @@ import polars as pl
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
-from dumbbell.measured import rates
-from dumbbell.measured.measurement import MeasuredFlow, algorithm_of
+from dumbbell.experiments.imports import rates
+from dumbbell.experiments.imports.measurement import MeasuredFlow, algorithm_of
 
 Kind = Literal["path", "losses", "window", "application", "start", "unknown"]
 """The bottleneck, losses without a queue, a window of the hosts, the application, or its own start,

@@ -15,13 +15,13 @@ from typing import Final
 
 import numpy as np
 
+from dumbbell.experiments.tune.objectives import Objective
+from dumbbell.experiments.tune.paths import NetworkPath
+from dumbbell.experiments.tune.proposing import Proposer
+from dumbbell.experiments.tune.space import Candidate, Space
+from dumbbell.experiments.tune.trying import Entrant, Runs, Trial, all_of
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import RUNS_MIN
-from dumbbell.tune.objectives import Objective
-from dumbbell.tune.paths import NetworkPath
-from dumbbell.tune.proposing import Proposer
-from dumbbell.tune.space import Candidate, Space
-from dumbbell.tune.trying import Entrant, Runs, Trial, all_of
 
 BATCH: Final = 8
 """Proposals at a time: more of them learn less from each other."""

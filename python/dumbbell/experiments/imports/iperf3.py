@@ -19,7 +19,7 @@ from msgspec.json import Decoder
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import numbered
-from dumbbell.measured.decoding import (
+from dumbbell.experiments.imports.decoding import (
     MEGABITS_MAX,
     Bytes,
     Count,
@@ -27,8 +27,8 @@ from dumbbell.measured.decoding import (
     decoded,
     malformed,
 )
-from dumbbell.measured.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
-from dumbbell.measured.together import in_order
+from dumbbell.experiments.imports.measurement import SAMPLES, Direction, MeasuredFlow, Measurement
+from dumbbell.experiments.imports.together import in_order
 
 _BITS: Final = 8
 _MEGA: Final = 1e6

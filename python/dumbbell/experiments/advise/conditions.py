@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.advise.candidates import Candidate, Meeting, Start
 from dumbbell.base.labels import number
+from dumbbell.experiments.advise.candidates import Candidate, Meeting, Start
 from dumbbell.inference.estimates import Estimate
 
 SHARE_MIN: Final = 0.5

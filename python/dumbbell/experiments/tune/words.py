@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from dumbbell.base.labels import number, with_interval
+from dumbbell.experiments.tune.judging import SHOWN, Line
+from dumbbell.experiments.tune.tuning import Tuned
 from dumbbell.inference.estimates import Estimate
 from dumbbell.quantities.taking import described
-from dumbbell.tune.judging import SHOWN, Line
-from dumbbell.tune.tuning import Tuned
 
 SETTLED: Final = 1.02
 """A gain below this is no reason to change anything."""

@@ -13,26 +13,26 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from dumbbell.advise.candidates import Candidate, Meeting, Start
-from dumbbell.advise.choosing import Advice, choose
-from dumbbell.advise.conditions import NEEDS_MARKS
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
-from dumbbell.compare import Setting
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments.advise.candidates import Candidate, Meeting, Start
+from dumbbell.experiments.advise.choosing import Advice, choose
+from dumbbell.experiments.advise.conditions import NEEDS_MARKS
+from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.tune import paths
+from dumbbell.experiments.tune.objectives import BESIDE, TUNED
+from dumbbell.experiments.tune.paths import NetworkPath, Traffic
+from dumbbell.experiments.tune.trying import Entrant, Runs, Trial, all_of
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import check_count
 from dumbbell.store.store import Store
-from dumbbell.tune import paths
-from dumbbell.tune.objectives import BESIDE, TUNED
-from dumbbell.tune.paths import NetworkPath, Traffic
-from dumbbell.tune.trying import Entrant, Runs, Trial, all_of
 
 CROSS: Final = 5
 """The rate over this is that of the datagrams."""

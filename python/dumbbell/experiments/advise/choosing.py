@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from dumbbell.advise import conditions
-from dumbbell.advise.candidates import Candidate, plain
-from dumbbell.advise.conditions import Fault
 from dumbbell.base.units import parse_probability, parse_time
-from dumbbell.compare import Setting
+from dumbbell.experiments.advise import conditions
+from dumbbell.experiments.advise.candidates import Candidate, plain
+from dumbbell.experiments.advise.conditions import Fault
+from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.tune import paths
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
-from dumbbell.tune import paths
 
 AS_GOOD: Final = 0.98
 """With this share of the best goodput of what is fit an algorithm is as good."""

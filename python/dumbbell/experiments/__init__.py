@@ -1,0 +1,1 @@
+"""Questions that become studies: compare, sweep, tune, advise, imported transfers."""
