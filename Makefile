@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # From where pip would take packages, so that a mirror need be named once.
 UV = UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}" $(BIN)/uv
 ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock behaviour/versions
-C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/own/templates/*.c \
+C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/conformance/templates/*.c \
   tests/linux_modules/c/*.[ch])
 
 # In recipes: whether the testbed can be built here, and what that makes of cargo's arguments.

@@ -18,11 +18,11 @@ from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.cli import commands
+from dumbbell.conformance import behaviour, probe, starting
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
 from dumbbell.experiments.compare import compare
-from dumbbell.own import behaviour, probe, starting
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.failures import failures

@@ -12,13 +12,13 @@ import typer
 import dumbbell as package
 import small_study
 from calling import Command, assert_refused, caller
+from dumbbell.conformance import interface
 from dumbbell.engines import engines
 from dumbbell.engines.sizes import expected_bytes, expected_packets
 from dumbbell.execution import bounds
 from dumbbell.execution.bounds import TooLarge
 from dumbbell.experiments.advise import advise
 from dumbbell.experiments.compare import Setting, compare
-from dumbbell.own import interface
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
 

@@ -14,9 +14,9 @@ import pytest
 from dumbbell import _core
 from dumbbell.algorithms import catalogue
 from dumbbell.cli import commands
+from dumbbell.conformance import kernel, starting
+from dumbbell.conformance.verdicts import Verdict
 from dumbbell.engines.machine import Fact, Machine
-from dumbbell.own import kernel, starting
-from dumbbell.own.verdicts import Verdict
 
 HAS_TESTBED = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 
@@ -36,7 +36,7 @@ def check(
         (tmp_path / "my_cc.c").write_text(text.replace(old, new) if old else text)
         if not whole:
             for part in ("behaviour", "kernel"):
-                monkeypatch.setattr(f"dumbbell.own.{part}.rows", lambda _: iter(()))
+                monkeypatch.setattr(f"dumbbell.conformance.{part}.rows", lambda _: iter(()))
         monkeypatch.setattr(sys, "argv", ["dumbbell", "check", "./my_cc.c", "--json"])
         with pytest.raises(SystemExit) as stopped:
             commands.main()
@@ -112,7 +112,7 @@ def test_built_in_names_work_and_unknown_ones_do_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for part in ("behaviour", "kernel"):
-        monkeypatch.setattr(f"dumbbell.own.{part}.rows", lambda _: iter(()))
+        monkeypatch.setattr(f"dumbbell.conformance.{part}.rows", lambda _: iter(()))
     for name, wanted in (("cubic", 0), ("cubicc", 2)):
         monkeypatch.setattr(sys, "argv", ["dumbbell", "check", name])
         with pytest.raises(SystemExit) as stopped:

@@ -12,9 +12,9 @@ from accepted import assert_accepted
 from calling import caller
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
+from dumbbell.conformance import starting
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.experiments.compare import compare
-from dumbbell.own import starting
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

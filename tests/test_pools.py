@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from dumbbell.base.errors import Cancelled, EngineError
+from dumbbell.conformance import starting
 from dumbbell.engines.cancelling import crew
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import Interrupted, PoolLost, execute
 from dumbbell.execution.pools import ExecutorPool, ThreadPool
 from dumbbell.execution.task import OtherBuild, Task, bring
-from dumbbell.own import starting
 from dumbbell.store import failures
 from dumbbell.store.store import Store
 from samples import QuickEngine, resolved, seeds

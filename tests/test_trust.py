@@ -20,10 +20,10 @@ from dumbbell.algorithms import apart, catalogue, own_algorithms
 from dumbbell.base import documents
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.cli import commands
+from dumbbell.conformance import starting
 from dumbbell.contract.scenario import Scenario as Contract
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
-from dumbbell.own import starting
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from dumbbell.own import starting
+from dumbbell.conformance import starting
 from hostile.cases import Case
 from hostile.toml_texts import TEXT_CHANGES
 

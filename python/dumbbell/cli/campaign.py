@@ -15,12 +15,12 @@ from dumbbell.cli import consent, progress
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
+from dumbbell.conformance import interface
 from dumbbell.engines import engines
 from dumbbell.engines.doubts import OF_THE_ENGINE, TELL_OF
 from dumbbell.engines.validity import described, doubtful
 from dumbbell.execution.executor import Interrupted, Outcome
 from dumbbell.execution.pools import Pool
-from dumbbell.own import interface
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plan.places import Places, words
 from dumbbell.reports import cost_table

@@ -13,7 +13,7 @@ from rich.table import Table
 from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import table
-from dumbbell.own.verdicts import Row, Verdict, is_sound
+from dumbbell.conformance.verdicts import Row, Verdict, is_sound
 
 
 def check(
@@ -28,7 +28,7 @@ def check(
     """
     from dumbbell.base import kinds
     from dumbbell.cli import progress
-    from dumbbell.own import checking
+    from dumbbell.conformance import checking
 
     kinds.check(Path(algorithm), "an algorithm")
     with progress.steps("checking", say) as step:

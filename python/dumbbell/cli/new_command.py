@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dumbbell.cli.output import say
-from dumbbell.own import starting
+from dumbbell.conformance import starting
 
 
 def new(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms import apart
 from dumbbell.algorithms.catalogue import Algorithm, Parameter
-from dumbbell.own.verdicts import Row, failed, not_checked, passed
+from dumbbell.conformance.verdicts import Row, failed, not_checked, passed
 
 PART: Final = "interface"
 

@@ -11,8 +11,8 @@ from dumbbell.algorithms import apart, catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError
 from dumbbell.base.errors import refused as refusal
-from dumbbell.own import behaviour, fuzzing, interface, kernel
-from dumbbell.own.verdicts import Row, Verdict, failed, not_checked, passed, refused
+from dumbbell.conformance import behaviour, fuzzing, interface, kernel
+from dumbbell.conformance.verdicts import Row, Verdict, failed, not_checked, passed, refused
 
 _LOADS: Final = "can be checked"
 _PARTS: Final = (interface.PART, fuzzing.PART, behaviour.PART, kernel.PART)

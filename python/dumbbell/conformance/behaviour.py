@@ -7,10 +7,10 @@ from typing import Final
 
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import BroughtDown
+from dumbbell.conformance.probe import outcomes
+from dumbbell.conformance.verdicts import Row, Verdict, failed, passed
 from dumbbell.contract.summary import Summary
 from dumbbell.engines.result import Run
-from dumbbell.own.probe import outcomes
-from dumbbell.own.verdicts import Row, Verdict, failed, passed
 from dumbbell.quantities import taking
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.validate.agreement.scenarios import ChosenCase, Path

@@ -9,8 +9,8 @@ from dumbbell import _core
 from dumbbell.algorithms import apart
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import DumbbellError, TestbedError
+from dumbbell.conformance.verdicts import Row, failed, not_checked, passed
 from dumbbell.engines import machine
-from dumbbell.own.verdicts import Row, failed, not_checked, passed
 from dumbbell.validate.agreement.parity import PATH
 from dumbbell.validate.agreement.scenarios import ChosenCase
 from dumbbell.validate.agreement.testbed import real

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from dumbbell.algorithms import apart
-from dumbbell.own.verdicts import Row, failed, not_checked, passed
+from dumbbell.conformance.verdicts import Row, failed, not_checked, passed
 
 PART: Final = "random calls"
 
