@@ -1,1 +1,0 @@
-"""Running scenarios, each at most once: engines, the executor, the store, results."""
