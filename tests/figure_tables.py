@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from dumbbell.base import amounts
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Engine
@@ -17,7 +18,6 @@ from dumbbell.engines.result import Run
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import BaseFigure
-from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
 from dumbbell.quantities import tables, taking, titles
@@ -77,7 +77,7 @@ class Tables:
 
 
 def _numbers(values: Sequence[str]) -> dict[str, float]:
-    return {value: float(found[1]) for value in values if (found := grid.number_of(value))}
+    return {value: float(found[1]) for value in values if (found := amounts.number_of(value))}
 
 
 COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "t", "test": "t"}

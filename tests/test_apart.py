@@ -256,7 +256,7 @@ def wait_for_child(pid: int) -> int:
     while time.monotonic() < end_s:
         for file in Path(f"/proc/{pid}/task").glob("*/children"):
             for child in file.read_text().split():
-                if "algorithms/apart_child.py" in Path(f"/proc/{child}/cmdline").read_text():
+                if "apart_child.py" in Path(f"/proc/{child}/cmdline").read_text():
                     return int(child)
         time.sleep(0.05)
     raise AssertionError("no child")

@@ -24,6 +24,7 @@ from dumbbell.engines import engines, machine, testbed, validity
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import HastyEngine, Output, SimulatorEngine
 from dumbbell.engines.machine import Machine
+from dumbbell.execution import parallelism
 from dumbbell.execution.executor import Fate, Interrupted, Progress, execute
 from dumbbell.experiments.compare import compare
 from dumbbell.plan.expanding import scenarios
@@ -220,9 +221,9 @@ def test_an_unknown_engine_is_an_input_error() -> None:
 
 
 def test_real_time_runs_are_alone_by_default() -> None:
-    assert engines.jobs(FakeTestbed()) == 1
-    assert engines.jobs(FakeTestbed(), 2) == 2
-    assert engines.jobs(SimulatorEngine()) >= 1
+    assert parallelism.jobs(FakeTestbed()) == 1
+    assert parallelism.jobs(FakeTestbed(), 2) == 2
+    assert parallelism.jobs(SimulatorEngine()) >= 1
 
 
 # --- A study on both engines ---------------------------------------------------------

@@ -184,8 +184,8 @@ def run(
     results
         The results folder; what is there is not run again.
     jobs
-        How many runs go on at the same time (see `engines.jobs`), or a pool that takes them, such
-        as `ExecutorPool(executor, 64)` of `dumbbell.running.pools` for any executor of
+        How many runs go on at the same time (see `parallelism.jobs`), or a pool that takes them,
+        such as `ExecutorPool(executor, 64)` of `dumbbell.execution.pools` for any executor of
         `concurrent.futures`.
     retries
         As for `simulate`.

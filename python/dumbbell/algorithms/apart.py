@@ -25,7 +25,7 @@ from typing import IO, Any, Final, NamedTuple, Protocol
 from dumbbell import _core
 from dumbbell.base.errors import Cancelled, EngineError
 
-_SCRIPT: Final = Path(__file__).with_name("algorithms/apart_child.py")
+_SCRIPT: Final = Path(__file__).with_name("apart_child.py")
 
 _SAID_MAX: Final = 4_000
 """Characters of what a child's code prints that are shown; an algorithm may print for ever."""
@@ -67,7 +67,7 @@ class TooLong(Exception):  # noqa: N818 - what happened, not what to do
 
 
 class Cancelling(Protocol):
-    """What cancels a call; see `running.cancelling`."""
+    """What cancels a call; see `engines.cancelling`."""
 
     @property
     def cancelled(self) -> bool:

@@ -141,7 +141,7 @@ class Algorithm(_Entry):
     def engines(self) -> tuple[str, ...]:
         """Where it runs: in the simulator, and in the kernel if that has adapters for its hooks.
 
-        Whether the kernel of this machine can load it is what `running.machine` finds out.
+        Whether the kernel of this machine can load it is what `engines.machine` finds out.
         """
         return ("simulator", "kernel") if self.hooks <= KERNEL_HOOKS else ("simulator",)
 

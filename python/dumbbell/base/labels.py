@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from dumbbell.plan import grid
+from dumbbell.base import amounts
 
 _ABSENT: Final = "–"
 _SMALL: Final = 0.001
@@ -26,7 +26,7 @@ UNITS: Final[Mapping[str, str]] = {
     "mb": "MB",
     "value": "",
 }
-"""What units of axis values are called: see `grid.number_of`."""
+"""What units of axis values are called: see `amounts.number_of`."""
 
 _SMALLER: Final[Mapping[str, str]] = {"ms": "µs", "mb": "kB"}
 """What a thousandth of a unit is called."""
@@ -75,7 +75,7 @@ def algorithm_label(reference: str) -> str:
 
 def label_of(value: str) -> str:
     """Name an axis value: ``250mbit`` is 250 Mbit/s, ``htcp@li2007`` is H-TCP."""
-    found = grid.number_of(value)
+    found = amounts.number_of(value)
     if found is None:
         return algorithm_label(value)
     unit, size = found
@@ -90,7 +90,7 @@ def label_of(value: str) -> str:
 
 def label_with_axis(axis: str, value: str) -> str:
     """Name an axis value where its axis is not in sight: a number without a unit with the axis."""
-    found = grid.number_of(value)
+    found = amounts.number_of(value)
     is_bare = found is not None and found[0] == "value"
     return f"{axis} {value}" if is_bare else label_of(value)
 

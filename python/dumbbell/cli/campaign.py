@@ -19,6 +19,7 @@ from dumbbell.conformance import interface
 from dumbbell.engines import engines
 from dumbbell.engines.doubts import OF_THE_ENGINE, TELL_OF
 from dumbbell.engines.validity import described, doubtful
+from dumbbell.execution import parallelism
 from dumbbell.execution.executor import Interrupted, Outcome
 from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import scenarios
@@ -53,7 +54,7 @@ def run(
     store, engine = campaign.store, campaign.engine
     engines.runnable(engine)
     consent.asking(lambda meant: None if meant else campaign.check_size(jobs), large=large)
-    at_once = engines.at_once(engine, jobs)
+    at_once = parallelism.at_once(engine, jobs)
     if engine.real_time:
         missing = [run for run in scenarios(campaign.planned) if run.key not in campaign.stored]
         say.print(progress.announcement(missing, at_once))

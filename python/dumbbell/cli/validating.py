@@ -14,8 +14,9 @@ from dumbbell.cli import progress
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.validate_command import Part
-from dumbbell.engines import engines, machine
+from dumbbell.engines import machine
 from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution import parallelism
 from dumbbell.execution.executor import Progress
 from dumbbell.figures import drawing
 from dumbbell.store.store import Store
@@ -93,7 +94,7 @@ def against_theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Jud
         return theory.validate(
             checks,
             SimulatorEngine(),
-            engines.jobs(SimulatorEngine(), jobs),
+            parallelism.jobs(SimulatorEngine(), jobs),
             lambda state: step(f"simulator: {state.finished} of {state.total} runs"),
         )
 
@@ -125,7 +126,7 @@ def agreement(
             cases,
             bed,
             Store(results),
-            engines.jobs(SimulatorEngine(), jobs),
+            parallelism.jobs(SimulatorEngine(), jobs),
             follow,
             modules=modules,
             drawn=drawn,

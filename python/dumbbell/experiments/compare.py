@@ -343,7 +343,7 @@ def compare(
     engine
         "simulator", or "testbed": in real time, between hosts of this machine's kernel.
     jobs
-        How many runs go on at the same time (see `engines.jobs`), or a pool that takes them.
+        How many runs go on at the same time (see `parallelism.jobs`), or a pool that takes them.
     retries
         How often a run is repeated that the testbed marks invalid.
     large

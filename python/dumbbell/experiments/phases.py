@@ -22,7 +22,7 @@ from dumbbell.engines.cancelling import CancelToken, crew
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine, Output
 from dumbbell.engines.result import Run
-from dumbbell.execution import bounds
+from dumbbell.execution import bounds, parallelism
 from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.quantities import run_totals
 from dumbbell.quantities.rates import goodput_mbit_per_s
@@ -105,7 +105,7 @@ def perturb(
     """
     chosen = engines.named(engine)
     if not large:
-        bounds.check([scenario], chosen, engines.at_once(chosen, jobs), times)
+        bounds.check([scenario], chosen, parallelism.at_once(chosen, jobs), times)
     again = [perturbed(scenario, number) for number in range(1, times + 1)]
     goodputs = [_goodputs(other) for other in _runs(again, chosen, retries, jobs)]
     if not goodputs:
@@ -125,7 +125,7 @@ def _runs(
         *_, output = validity.attempts(engine, scenario, cancel, retries)
         return output
 
-    with crew("phases", engines.jobs(engine, jobs)) as pool, cancel.on_error():
+    with crew("phases", parallelism.jobs(engine, jobs)) as pool, cancel.on_error():
         running = [pool.submit(last, each) for each in scenarios]
         for _ in in_order_of_completion(running):
             pass

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from dumbbell.base import amounts
 from dumbbell.base.labels import label_of, number
 from dumbbell.inference.statistics import RUNS_MIN, Estimate, Exact, Observed
 from dumbbell.plan import grid
@@ -144,7 +145,7 @@ def selection(chosen: Selection) -> str:
 def _named_value(axis: str, values: Sequence[str]) -> str:
     *others, last = [label_of(value) for value in values] or [""]
     labels = f"{', '.join(others)} or {last}" if others else last
-    has_numbers = any(grid.number_of(value) is not None for value in values)
+    has_numbers = any(amounts.number_of(value) is not None for value in values)
     return f"{axis} {labels}" if has_numbers else labels
 
 

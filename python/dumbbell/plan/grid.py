@@ -1,23 +1,21 @@
 """The grid of a test: named axes whose values are texts, as the user spelled them.
 
-A value such as ``162ms`` stays text wherever it names a grid point; `number_of` reads it as a
+A value such as ``162ms`` names a grid point as a text. `amounts.number_of` reads it as a
 quantity where it is plotted or compared.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import polars as pl
 from pydantic import BeforeValidator
 
 from dumbbell.algorithms import catalogue
+from dumbbell.base import amounts
 from dumbbell.base.errors import InputError, listed, near, unknown
-from dumbbell.base.units import parse_bytes, parse_fraction, parse_queue, parse_rate, parse_time
 
 Axes = Mapping[str, Sequence[str]]
 """Axis -> its values, in the order of the study file."""
@@ -38,48 +36,9 @@ Selection = Mapping[str, Annotated[str | list[str], BeforeValidator(_texts)]]
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 
 
-def _bdp(text: str) -> Fraction:
-    size = parse_queue(text)
-    if size.unit != "bdp":
-        raise InputError("no share of the BDP", value=text)
-    return size.amount
-
-
-def _packets(text: str) -> Fraction:
-    size = parse_queue(text)
-    if size.unit != "packets":
-        raise InputError("no number of packets", value=text)
-    return size.amount
-
-
-_READERS: Final[Mapping[str, Callable[[str], Fraction]]] = {
-    "value": parse_fraction,
-    "mbit": lambda text: Fraction(parse_rate(text), 10**6),
-    "ms": lambda text: Fraction(parse_time(text), 10**6),
-    "bdp": _bdp,
-    "packets": _packets,
-    "mb": lambda text: Fraction(parse_bytes(text), 10**6),
-}
-
-
-@functools.lru_cache(maxsize=4096)
-def number_of(text: str) -> tuple[str, Fraction] | None:
-    """Read an axis value as a quantity: its unit and its amount; None if it is a name.
-
-    Rates are in Mbit/s (``mbit``), times in ``ms``, queues in ``bdp``, ``packets`` or ``mb``; a
-    number without a unit is a ``value``.
-    """
-    for unit, read in _READERS.items():
-        try:
-            return unit, read(text)
-        except InputError:
-            continue
-    return None
-
-
 def numeric_column(axis: str, values: Iterable[str]) -> str | None:
     """Return the name of an axis's numeric column, such as ``rtt_ms``; None if it has none."""
-    numbers = [number_of(value) for value in values]
+    numbers = [amounts.number_of(value) for value in values]
     units = {number[0] if number else None for number in numbers}
     unit = units.pop() if len(units) == 1 else None
     return f"{axis}_{unit}" if unit else None
@@ -94,15 +53,15 @@ def same_value(value: str, wanted: str) -> bool:
     wanted = catalogue.called(wanted)
     if value in (wanted, f"{wanted}@{value.partition('@')[2]}"):
         return True
-    number = number_of(value)
-    return number is not None and number == number_of(wanted)
+    number = amounts.number_of(value)
+    return number is not None and number == amounts.number_of(wanted)
 
 
 def twice(values: Iterable[str]) -> str | None:
     """Return a value that another one equals, such as ``0.25gbit`` after ``250mbit``; or None."""
     seen = set()
     for value in values:
-        meaning = number_of(value) or catalogue.called(value)
+        meaning = amounts.number_of(value) or catalogue.called(value)
         if meaning in seen:
             return value
         seen.add(meaning)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from dumbbell.base import amounts
 from dumbbell.inference import statistics
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
@@ -45,7 +46,7 @@ def _numbers(test: Test) -> Iterator[pl.Expr]:
         read = {
             value: float(number[1])
             for value in test.axes[axis]
-            if (number := grid.number_of(value))
+            if (number := amounts.number_of(value))
         }
         yield pl.col(axis).replace_strict(read, return_dtype=pl.Float64).alias(column)
 

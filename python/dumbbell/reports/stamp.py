@@ -14,7 +14,10 @@ from dumbbell.quantities import kept
 from dumbbell.reports.pages import Place
 from dumbbell.results.results import Results
 
-_CODE: Final = ("report", "figures", "claims", "base/labels.py", "results.py", "compare.py")
+_CODE: Final = (
+    *("reports", "figures", "judging", "base/labels.py", "results/results.py"),
+    "experiments/compare.py",
+)
 _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')
 _HEAD_CHARACTERS: Final = 2000
 

@@ -12,7 +12,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES
 from dumbbell.engines.engine import Engine
-from dumbbell.execution import bounds, schedule
+from dumbbell.execution import bounds, parallelism, schedule
 from dumbbell.execution.executor import Outcome, Progress, execute
 from dumbbell.execution.pools import Pool, Running
 from dumbbell.execution.shards import Shard
@@ -107,7 +107,7 @@ class Campaign:
     def check_size(self, jobs: int | Pool | None = None) -> None:
         """Raise TooLarge if what is not there yet is larger than anybody is likely to mean."""
         missing = [run for run in self.ordered if run.key not in self.stored]
-        bounds.check(missing, self.engine, engines.at_once(self.engine, jobs))
+        bounds.check(missing, self.engine, parallelism.at_once(self.engine, jobs))
 
     def run(
         self,
@@ -126,13 +126,13 @@ class Campaign:
         engines.runnable(self.engine)
         if not large:
             self.check_size(jobs)
-        at_once = engines.workers(self.engine, jobs)
+        at_once = parallelism.workers(self.engine, jobs)
         book = Logbook(
             self.store,
             self.study.name,
             self.engine.identity,
             quick=self.plan.quick,
-            jobs=engines.at_once(self.engine, jobs),
+            jobs=parallelism.at_once(self.engine, jobs),
         )
 
         def follow(state: Progress) -> None:

@@ -42,7 +42,7 @@ class ResolvedScenario:
     identities
         The identities of its algorithms by their names, as canonical JSON.
     engine
-        The identity of the engine that is to run it; see `running.engine.Engine`.
+        The identity of the engine that is to run it; see `engines.engine.Engine`.
     key
         SHA-256 of everything that determines the result: the scenario, and the identities of the
         engine, the schema and the algorithms.

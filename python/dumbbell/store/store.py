@@ -6,12 +6,12 @@
     runs/ab/ab12.../         one finished run, named by its scenario's key
         run.json             scenario, summary, and the digest of what each table holds
         flows.parquet ...    one file per table that has rows
-        files.json           size and SHA-256 of these files (`running.run_folder`)
+        files.json           size and SHA-256 of these files (`store.run_folder`)
     studies/                 which runs were asked for (`dumbbell.plans`)
     experiments/             studies of one's own (`dumbbell.experiments`)
-    packs/                   many finished runs in a file each (`running.packs`)
-    failures/                why runs failed (`running.failures`)
-    campaigns/               what commands took (`running.campaigns`)
+    packs/                   many finished runs in a file each (`store.packs`)
+    failures/                why runs failed (`store.failures`)
+    campaigns/               what commands took (`store.campaigns`)
     quantities/              what was measured of runs (`quantities.kept`)
 
 A run is written to a temporary folder beside its final place and then renamed, so it is

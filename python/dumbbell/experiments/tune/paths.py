@@ -25,7 +25,7 @@ from dumbbell.base.units import (
 )
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
-from dumbbell.execution import bounds
+from dumbbell.execution import bounds, parallelism
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.compare import Setting
 from dumbbell.experiments.tune.objectives import BESIDE, TUNED
@@ -141,7 +141,7 @@ def check_size(
     """Raise TooLarge if so many runs of each path are larger than anybody is likely to mean."""
     engine = engines.named(EngineName.SIMULATOR)
     some = [path.planned(choice, {}, 0, own, engine.identity).resolved for path in paths]
-    bounds.check(some, engine, engines.at_once(engine, jobs), times)
+    bounds.check(some, engine, parallelism.at_once(engine, jobs), times)
 
 
 def _said(values: Mapping[str, int]) -> str:

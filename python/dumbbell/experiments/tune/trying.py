@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import DumbbellError
-from dumbbell.engines import engines, validity
+from dumbbell.engines import validity
 from dumbbell.engines.choices import RETRIES
 from dumbbell.engines.engine import Engine
-from dumbbell.execution import executor
+from dumbbell.execution import executor, parallelism
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.tune.objectives import Objective
@@ -89,7 +89,7 @@ class Runs:
             [run.resolved for run in planned.values()],
             self.store,
             self.engine,
-            engines.workers(self.engine, self.jobs),
+            parallelism.workers(self.engine, self.jobs),
             self.on_progress,
             retries=RETRIES,
         )

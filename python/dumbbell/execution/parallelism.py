@@ -1,0 +1,34 @@
+"""How many runs go on at the same time."""
+
+from __future__ import annotations
+
+import os
+
+from dumbbell.engines.engine import Engine
+from dumbbell.execution.pools import Pool
+
+
+def workers(engine: Engine, wanted: int | Pool | None = None) -> int | Pool:
+    """Return how many runs go on at the same time on this machine, or the pool that is wanted."""
+    return jobs(engine, wanted) if wanted is None or isinstance(wanted, int) else wanted
+
+
+def at_once(engine: Engine, wanted: int | Pool | None = None) -> int:
+    """Return how many runs go on at the same time, on this machine or in the pool."""
+    found = workers(engine, wanted)
+    return found if isinstance(found, int) else found.jobs
+
+
+def jobs(engine: Engine, wanted: int | None = None) -> int:
+    """Return how many runs go on at the same time on this machine.
+
+    By default it is one for each processor that this process may use; in real time, where runs
+    would disturb each other, it is one.
+    """
+    if wanted is not None:
+        return wanted
+    if engine.real_time:
+        return 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
