@@ -18,8 +18,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(__all__, "dumbbell.api"),
-    "Results": "dumbbell.results",
+    "Results": "dumbbell.results.results",
     "Run": "dumbbell.engines.result",
     "Scenario": "dumbbell.scenario.model",
     "Store": "dumbbell.store.store",
@@ -71,23 +69,10 @@ _HOMES = {
 }
 
 
-class _Package(ModuleType):
-    """The package: `claims`, `compare` and `report` are functions of it.
-
-    Python binds a package that it imports to its parent; the packages of these names are found by
-    their whole names all the same.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
-
-
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: all of them take a second."""
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("dumbbell")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOMES[name]), name)
@@ -96,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__
