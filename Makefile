@@ -239,7 +239,7 @@ peers:
 	    apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ ns2 libns3-dev >/dev/null; fi; }
 
 docs: build
-	$(BIN)/python -m dumbbell.docs
+	PYTHONPATH=tools $(BIN)/python -m reference
 
 # A link that leads nowhere, to a page or to a heading, is an error.
 docs-site: setup
@@ -265,20 +265,20 @@ container:
 
 # The page is written even if something is outside its band; then the exit code is 1.
 validate: build
-	$(BIN)/dumbbell validate --engine simulator --markdown docs/validation.md
+	PYTHONPATH=tools $(BIN)/python -m fidelity --engine simulator --markdown docs/validation.md
 
 # In real time, in part. What is outside its band is in the page, and the exit code says so.
 validate-import: build iperf
-	$(BIN)/python -m dumbbell.validate.imported --markdown docs/import-fidelity.md
+	PYTHONPATH=tools $(BIN)/python -m fidelity.imported --markdown docs/import-fidelity.md
 
 # In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is printed at the
 # start, draws the same scenarios again, so that a command that was interrupted goes on.
 agreement: build
-	$(BIN)/dumbbell validate --engine testbed --results results-agreement \
+	PYTHONPATH=tools $(BIN)/python -m fidelity --engine testbed --results results-agreement \
 	  --markdown docs/agreement.md --figure docs/images/agreement.svg
 
 agreement-drawn: build
-	$(BIN)/dumbbell validate --engine testbed --results results-agreement --drawn 60 \
+	PYTHONPATH=tools $(BIN)/python -m fidelity --engine testbed --results results-agreement --drawn 60 \
 	  --draw-seed $(or $(SEED),$(shell date +%s)) --markdown docs/agreement-drawn.md
 
 # Installs the package by apt, or says why it cannot; nothing of Linux leaves target/linux-modules.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from dumbbell.cli import commands
 
@@ -30,13 +31,17 @@ class Said:
 Command = Callable[..., Said]
 
 
-def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Return what runs the command in this process."""
+def caller(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    app: typer.Typer = commands.app,
+) -> Command:
+    """Return what runs a command, by default `dumbbell`, in this process."""
 
     def run(*arguments: str | Path) -> Said:
         monkeypatch.setattr(sys, "argv", ["dumbbell", *map(str, arguments)])
         with pytest.raises(SystemExit) as stopped:
-            commands.main()
+            commands.main(app)
         said = capsys.readouterr()
         return Said(int(stopped.value.code or 0), said.out, said.err)
 

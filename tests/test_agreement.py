@@ -12,20 +12,9 @@ from typing import Any
 
 import msgspec
 import pytest
-
-from dumbbell.algorithms import catalogue
-from dumbbell.base.errors import EngineError
-from dumbbell.cli import commands, validating
-from dumbbell.contract.summary import TestbedSummary
-from dumbbell.engines import machine
-from dumbbell.engines.cancelling import CancelToken
-from dumbbell.engines.engine import Engine, Output, SimulatorEngine
-from dumbbell.engines.machine import Fact, Machine
-from dumbbell.figures import drawing
-from dumbbell.scenario import facts
-from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.store.store import Store
-from dumbbell.validate.agreement import (
+from fidelity import steps
+from fidelity.__main__ import app
+from fidelity.agreement import (
     figure,
     hosts,
     judging,
@@ -36,15 +25,29 @@ from dumbbell.validate.agreement import (
     testbed,
     troubles,
 )
-from dumbbell.validate.agreement.case import Case
-from dumbbell.validate.agreement.collecting import Collected, Side, collect
-from dumbbell.validate.agreement.explanations import Explanation
-from dumbbell.validate.agreement.measures import DISTANCE, MEASURES
-from dumbbell.validate.agreement.running import Found
-from dumbbell.validate.agreement.scenarios import ChosenCase
-from dumbbell.validate.agreement.scenarios import Path as Bottleneck
-from dumbbell.validate.agreement.statistics import Verdict, reach
-from dumbbell.validate.agreement.testbed import Bed
+from fidelity.agreement.case import Case
+from fidelity.agreement.collecting import Collected, Side, collect
+from fidelity.agreement.explanations import Explanation
+from fidelity.agreement.measures import DISTANCE, MEASURES
+from fidelity.agreement.running import Found
+from fidelity.agreement.scenarios import ChosenCase
+from fidelity.agreement.scenarios import Path as Bottleneck
+from fidelity.agreement.statistics import Verdict, reach
+from fidelity.agreement.testbed import Bed
+
+from dumbbell.algorithms import catalogue
+from dumbbell.base.errors import EngineError
+from dumbbell.cli import commands
+from dumbbell.conformance.kernel import Replay
+from dumbbell.contract.summary import TestbedSummary
+from dumbbell.engines import machine
+from dumbbell.engines.cancelling import CancelToken
+from dumbbell.engines.engine import Engine, Output, SimulatorEngine
+from dumbbell.engines.machine import Fact, Machine
+from dumbbell.figures import drawing
+from dumbbell.scenario import facts
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
 from samples import blank, plain, tcp
 
 ALGORITHMS = catalogue.algorithms()
@@ -114,13 +117,13 @@ def agreement(
     return judging.compare(cases, ("kernel", theirs), ("simulator", ours), explanations)
 
 
-def bed(kernel: Kernel | None = None, replay: parity.Replay | None = None) -> Bed:
+def bed(kernel: Kernel | None = None, replay: Replay | None = None) -> Bed:
     return Bed(
         lambda _: kernel or Kernel(), lambda _: SWITCHES, replay or replayed(), ["reno", "bbr"]
     )
 
 
-def replayed(**changes: Any) -> parity.Replay:
+def replayed(**changes: Any) -> Replay:
     told = {"callbacks": {"cong_avoid": 59_000, "ssthresh": 1000}, "lost_records": 0}
     return lambda _: [{**told, "differing": 0, "mismatches": [], **changes}]
 
@@ -445,9 +448,9 @@ def test_the_figure_of_nothing_can_be_drawn() -> None:
 
 def _command(monkeypatch: pytest.MonkeyPatch, root: Path, *arguments: str) -> int | str | None:
     options = ("--engine", "testbed", "--results", str(root / "results"), "--jobs", "1")
-    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", *options, *arguments])
+    monkeypatch.setattr(sys, "argv", ["fidelity", *options, *arguments])
     with pytest.raises(SystemExit) as stopped:
-        commands.main()
+        commands.main(app)
     return stopped.value.code
 
 
@@ -508,10 +511,10 @@ def test_the_command_says_why_the_testbed_is_not_ready(
     assert _command(monkeypatch, tmp_path, "--only", "no such thing") == 2
     assert "--only" in capsys.readouterr().err
     # The checks against theory do not need it.
-    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", "--only", "reno, 10"])
-    monkeypatch.setattr(validating, "all_checks", tuple)
+    monkeypatch.setattr(sys, "argv", ["fidelity", "--only", "reno, 10"])
+    monkeypatch.setattr(steps, "all_checks", tuple)
     monkeypatch.setattr(scenarios, "all_cases", lambda: CASES)
     with pytest.raises(SystemExit) as stopped:
-        commands.main()
+        commands.main(app)
     assert not stopped.value.code
     assert "simulator and kernel are not compared" in capsys.readouterr().err

@@ -6,18 +6,19 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from fidelity.__main__ import app
+from fidelity.agreement import judging, page
+from fidelity.agreement.collecting import Side
+from fidelity.agreement.drawn import DISCIPLINES, DrawnCase, draw
+from fidelity.agreement.judging import Agreement, Compared
+from fidelity.agreement.measures import DRAWN_MEASURES
+from fidelity.agreement.running import Found
+from fidelity.agreement.statistics import CONFIDENCE
 
 from calling import caller
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.inference.statistics import mean
 from dumbbell.store.store import Store
-from dumbbell.validate.agreement import judging, page
-from dumbbell.validate.agreement.collecting import Side
-from dumbbell.validate.agreement.drawn import DISCIPLINES, DrawnCase, draw
-from dumbbell.validate.agreement.judging import Agreement, Compared
-from dumbbell.validate.agreement.measures import DRAWN_MEASURES
-from dumbbell.validate.agreement.running import Found
-from dumbbell.validate.agreement.statistics import CONFIDENCE
 
 MANY = draw(200, 1)
 
@@ -101,6 +102,6 @@ def test_wrong_options_are_refused(
     arguments: tuple[str, ...],
     problem: str,
 ) -> None:
-    said = caller(monkeypatch, capsys)("validate", *arguments)
+    said = caller(monkeypatch, capsys, app)(*arguments)
     assert said.code == 2
     assert problem in said.err

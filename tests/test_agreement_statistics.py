@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from fidelity import oracles
+from fidelity.agreement import cycles, distance, statistics
+from fidelity.agreement.statistics import CONFIDENCE, Verdict
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +16,6 @@ from dumbbell.algorithms import catalogue
 from dumbbell.inference.estimates import Student
 from dumbbell.inference.statistics import Estimate, t_quantile
 from dumbbell.theory.fluid import Path
-from dumbbell.validate import oracles
-from dumbbell.validate.agreement import cycles, distance, statistics
-from dumbbell.validate.agreement.statistics import CONFIDENCE, Verdict
 
 
 def estimate(value: float, reach: float | None) -> Estimate:

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from reference import algorithm_figure, algorithm_page
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.algorithms.head_comments import Kind
-from dumbbell.docs import algorithm_figure, algorithm_page
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

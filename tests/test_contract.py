@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from reference import contract
 
 import dumbbell.contract
 from dumbbell.api import simulate
 from dumbbell.contract.scenario import Demand, Limit, Requests, Scenario, Step
 from dumbbell.contract.summary import Summary
-from dumbbell.docs import contract
 from dumbbell.scenario import model
 from dumbbell.scenario.resolve import ResolvedScenario
 from samples import plain, resolved, table

@@ -16,10 +16,10 @@ from typing import Final
 from urllib.parse import unquote
 
 import pytest
+from reference import site_hooks
 
 import browser
 import dumbbell
-from dumbbell.docs import site_hooks
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 OUTSIDE: Final = ("http:", "https:", "data:", "mailto:", "javascript:")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from fidelity.imported.case import Case, case
+from fidelity.imported.judging import judge, run
+from fidelity.imported.page import page
 
 from dumbbell.engines.engine import SimulatorEngine
-from dumbbell.validate.imported.case import Case, case
-from dumbbell.validate.imported.judging import judge, run
-from dumbbell.validate.imported.page import page
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ FLOORS = [
     ["study"],
     ["results"],
     ["experiments"],
-    ["reports", "validate"],
-    ["conformance", "serve"],
-    ["api", "docs"],
+    ["conformance", "reports"],
+    ["serve"],
+    ["api"],
     ["cli"],
 ]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dumbbell.docs import quantities_page
+from reference import quantities_page
+
 from dumbbell.plan import settings
 from dumbbell.plan.windows import BUILT_IN
 from dumbbell.quantities import derived, registry, series
@@ -22,7 +23,7 @@ def part(heading: str) -> str:
 
 
 def test_the_page_is_current() -> None:
-    assert (DOCS / "quantities.md").read_text() == PAGE, "run `python -m dumbbell.docs`"
+    assert (DOCS / "quantities.md").read_text() == PAGE, "run `make docs`"
 
 
 def test_every_quantity_has_a_row_with_all_that_is_known_of_it() -> None:

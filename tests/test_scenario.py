@@ -13,6 +13,7 @@ import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import reference as docs
 
 from accepted import assert_accepted
 from dumbbell.algorithms import catalogue
@@ -20,7 +21,6 @@ from dumbbell.base import validation
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Demand
 from dumbbell.contract.scenario import Scenario as Contract
-from dumbbell.docs import reference as docs
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -458,7 +458,7 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("document", docs.DOCUMENTS, ids=lambda document: document.name)
 def test_the_reference_is_up_to_date(document: docs.Document) -> None:
-    again = "run `python -m dumbbell.docs`"
+    again = "run `make docs`"
     schema = DOCS / f"{document.name}.schema.json"
     assert schema.read_text() == docs.json_schema(document), again
     assert (DOCS / f"{document.name}.md").read_text() == docs.page(document, DOCS), again

@@ -12,18 +12,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from fidelity import measures, running, steps, table
+from fidelity.__main__ import app
+from fidelity.check import EXACT, Band, Check, about, within
+from fidelity.checks import all_checks
+from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario
+from fidelity.running import Verdict
 
-from dumbbell.cli import commands, validating
+from dumbbell.cli import commands
 from dumbbell.contract.summary import Summary
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
 from dumbbell.scenario.changes import Change, changed
 from dumbbell.scenario.model import Scenario
-from dumbbell.validate import measures, running, table
-from dumbbell.validate.check import EXACT, Band, Check, about, within
-from dumbbell.validate.checks import all_checks
-from dumbbell.validate.checks.tables import EVERY_SEGMENT, flow, scenario
-from dumbbell.validate.running import Verdict
 from samples import QuickEngine, blank, output, resolved
 
 CHECKS = {check.name: check for check in all_checks()}
@@ -236,11 +237,11 @@ def test_the_page_has_a_row_for_each_check() -> None:
 def _command(
     monkeypatch: pytest.MonkeyPatch, checks: Sequence[Check], *arguments: str
 ) -> int | str | None:
-    monkeypatch.setattr(validating, "all_checks", lambda: tuple(checks))
+    monkeypatch.setattr(steps, "all_checks", lambda: tuple(checks))
     options = ("--engine", "simulator", "--jobs", "1")
-    monkeypatch.setattr(sys, "argv", ["dumbbell", "validate", *options, *arguments])
+    monkeypatch.setattr(sys, "argv", ["fidelity", *options, *arguments])
     with pytest.raises(SystemExit) as stopped:
-        commands.main()
+        commands.main(app)
     return stopped.value.code
 
 

@@ -3,9 +3,9 @@
 import math
 
 import pytest
+from fidelity import oracles
 
 from dumbbell.theory import responses
-from dumbbell.validate import oracles
 
 
 def test_standard_tcp_needs_833_s_for_an_epoch_at_1_gbit_100_ms() -> None:

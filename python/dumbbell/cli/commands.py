@@ -38,7 +38,6 @@ from dumbbell.cli.simulate_command import simulate
 from dumbbell.cli.start import SAID, STOPPED, leave
 from dumbbell.cli.store_command import store_app
 from dumbbell.cli.tune_command import tune
-from dumbbell.cli.validate_command import validate
 
 app = typer.Typer(
     name="dumbbell",
@@ -70,7 +69,7 @@ def options(
 app.command("list")(list_things)
 app.command("open")(open_page)
 app.command("import")(import_measurement)
-for command in (
+for each in (
     run,
     merge,
     report,
@@ -79,13 +78,12 @@ for command in (
     compare,
     advise,
     tune,
-    validate,
     new,
     check,
     doctor,
     serve,
 ):
-    app.command()(command)
+    app.command()(each)
 
 algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_help=True)
 algorithms_app.command("show")(show_algorithm)
@@ -93,11 +91,11 @@ app.add_typer(algorithms_app, name="algorithms")
 app.add_typer(store_app, name="store")
 
 
-def main() -> None:
-    """Run the command and exit with its code."""
+def main(command: typer.Typer = app) -> None:
+    """Run a command and exit with its code."""
     try:
         _check_arguments()
-        code = app(prog_name="dumbbell", standalone_mode=False)
+        code = command(prog_name=command.info.name, standalone_mode=False)
     except typer.TyperException as error:
         _leave_help(error)
         _complain(usage.refused(error))
@@ -106,7 +104,7 @@ def main() -> None:
         leave(STOPPED)
     except DumbbellError as error:
         if isinstance(error, InputError):
-            error = documents.located(usage.placed(error, typer.main.get_command(app)))
+            error = documents.located(usage.placed(error, typer.main.get_command(command)))
         _complain(error)
         leave(error.exit_code)
     except BrokenPipeError:  # nobody reads the rest, as with `| head`

@@ -23,7 +23,6 @@ _PLACES: Final = {
     "plot": "report",
     "view": "open",
     "compete": "compare",
-    "verify": "validate",
     "test": "check",
     "init": "new",
     "create": "new",

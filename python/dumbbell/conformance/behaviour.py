@@ -7,13 +7,13 @@ from typing import Final
 
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import BroughtDown
+from dumbbell.conformance.lone_flow import Path, resolved
 from dumbbell.conformance.probe import outcomes
 from dumbbell.conformance.verdicts import Row, Verdict, failed, passed
 from dumbbell.contract.summary import Summary
 from dumbbell.engines.result import Run
 from dumbbell.quantities import taking
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.validate.agreement.scenarios import ChosenCase, Path
 
 PART: Final = "simulator"
 
@@ -36,8 +36,8 @@ DELIVERED_MIN_BYTES: Final = 10 * 1448
 
 def rows(algorithm: Algorithm) -> Iterator[Row]:
     """Yield a row for a link of its own, for random loss, and for running twice."""
-    alone = ChosenCase((algorithm,), PATH, False, SECONDS).resolve(1)
-    lossy = ChosenCase((algorithm,), PATH, True, SECONDS).resolve(1)
+    alone = resolved(algorithm, PATH, SECONDS, loss=False)
+    lossy = resolved(algorithm, PATH, SECONDS, loss=True)
     try:
         empty, again, lost = outcomes([alone, alone, lossy])
     except BroughtDown as error:

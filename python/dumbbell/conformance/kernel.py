@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -9,13 +10,17 @@ from dumbbell import _core
 from dumbbell.algorithms import apart
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import DumbbellError, TestbedError
+from dumbbell.conformance.lone_flow import Path, resolved
 from dumbbell.conformance.verdicts import Row, failed, not_checked, passed
 from dumbbell.engines import machine
-from dumbbell.validate.agreement.parity import PATH
-from dumbbell.validate.agreement.scenarios import ChosenCase
-from dumbbell.validate.agreement.testbed import real
+from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.engines.engine import core_errors
+from dumbbell.execution.executor import in_order_of_completion
 
 PART: Final = "kernel"
+
+PATH: Final = Path(200, 10, 0.5, 2e-4)
+"""Many acknowledgements a second, and losses often enough for every hook."""
 
 SECONDS: Final = 3
 
@@ -27,6 +32,18 @@ _VERIFIER: Final = "passes the verifier"
 _PARITY: Final = "does the same (parity)"
 
 Replay = Callable[[str], Sequence[dict[str, Any]]]
+"""Runs a scenario on the testbed and returns what became of each algorithm's callbacks."""
+
+
+def on_testbed(scenario_json: str) -> list[dict[str, Any]]:
+    """Run a scenario on this machine's testbed and replay its callbacks natively."""
+    cancel = CancelToken()
+    with core_errors("testbed"), crew("parity", 1) as pool, cancel.on_error():
+        # What is replayed may be of a user's own.
+        asked = pool.submit(apart.ask, "testbed_parity", scenario_json, cancel=cancel)
+        (answer,) = in_order_of_completion([asked])
+    replayed: list[dict[str, Any]] = json.loads(answer)
+    return replayed
 
 
 def rows(
@@ -49,7 +66,7 @@ def rows(
             yield not_checked(PART, check, str(error))
         return
     yield passed(PART, _COMPILES, "without a warning")
-    yield from _run(algorithm, look(), replay or real().replay)
+    yield from _run(algorithm, look(), replay or on_testbed)
 
 
 def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterator[Row]:
@@ -57,9 +74,8 @@ def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterat
         for check in (_VERIFIER, _PARITY):
             yield not_checked(PART, check, machine.verdict(found))
         return
-    case = ChosenCase((algorithm,), PATH, True, SECONDS)
     try:
-        told = replay(case.resolve(1).json)
+        told = replay(resolved(algorithm, PATH, SECONDS, loss=True).json)
     except TestbedError as error:
         for check in (_VERIFIER, _PARITY):
             yield not_checked(PART, check, str(error))

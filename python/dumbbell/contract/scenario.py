@@ -1,6 +1,6 @@
 """A resolved scenario: what an engine runs.
 
-Generated from the types of Rust by `python -m dumbbell.docs`.
+Generated from the types of Rust by `make docs`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The summary of a run: what it comes to.
 
-Generated from the types of Rust by `python -m dumbbell.docs`.
+Generated from the types of Rust by `make docs`.
 """
 
 from __future__ import annotations

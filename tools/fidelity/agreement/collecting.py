@@ -1,0 +1,110 @@
+"""Running the scenarios on an engine, and keeping apart what says nothing about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dumbbell.contract.summary import TestbedSummary
+from dumbbell.engines import validity
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
+from dumbbell.execution import executor
+from dumbbell.execution.executor import Progress
+from dumbbell.store.store import Store
+from fidelity.agreement.case import Case, HostSwitches
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two engines that are compared.
+
+    Attributes
+    ----------
+    name
+        What tables call it.
+    engine, jobs
+        What runs the scenarios, and how many at the same time.
+    repetitions
+        Runs of each scenario, with the seeds 1, 2 and so on.
+    repetitions_undecided
+        Those of a scenario that fewer do not decide; 0: no more of it.
+    hold_ns
+        How long packets are held in senders at most, for the time that they spend in hosts where
+        the engine has none.
+    switches
+        Tells the switches of the other engine's hosts; None: those of the stack.
+    """
+
+    name: str
+    engine: Engine
+    repetitions: int
+    jobs: int = 1
+    repetitions_undecided: int = 0
+    hold_ns: int = 0
+    switches: HostSwitches | None = None
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A run that says nothing about its scenario, and why."""
+
+    scenario: str
+    side: str
+    repetition: int
+    reason: str
+    failed: bool
+    """Whether it did not come to its end, rather than missed its limits."""
+
+
+@dataclass
+class Collected:
+    """The runs of one engine, by scenario and repetition."""
+
+    runs: dict[str, dict[int, Run]] = field(default_factory=dict)
+    unusable: list[Unusable] = field(default_factory=list)
+
+    def replaced(self, later: Collected) -> Collected:
+        """Return these runs with later ones in place of those of the same scenarios."""
+        kept = [each for each in self.unusable if each.scenario not in later.runs]
+        return Collected({**self.runs, **later.runs}, kept + later.unusable)
+
+    @property
+    def told(self) -> list[TestbedSummary]:
+        """What the testbed told of each run, such as its kernel."""
+        runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
+        return [run.summary.testbed for run in runs if run.summary.testbed is not None]
+
+
+def collect(
+    cases: Sequence[Case],
+    side: Side,
+    store: Store,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Collected:
+    """Run what the store does not hold."""
+    collected = Collected({case.name: {} for case in cases})
+    planned = [
+        (
+            case.name,
+            repetition,
+            case.resolve(repetition, side.hold_ns, side.switches).on(side.engine.identity),
+        )
+        for case in cases
+        for repetition in range(1, side.repetitions + 1)
+    ]
+    resolved = [scenario for _, _, scenario in planned]
+    outcome = executor.execute(resolved, store, side.engine, side.jobs, on_progress)
+    failed = dict(outcome.failed)
+    for name, repetition, scenario in planned:
+        if scenario in failed:
+            reason = str(failed[scenario]) or type(failed[scenario]).__name__
+            collected.unusable.append(Unusable(name, side.name, repetition, reason, True))
+            continue
+        run = store.get(scenario.key)
+        invalid = "; ".join(validity.reasons(run.summary))
+        if invalid:
+            collected.unusable.append(Unusable(name, side.name, repetition, invalid, False))
+        else:
+            collected.runs[name][repetition] = run
+    return collected

@@ -1,0 +1,157 @@
+"""Scenarios drawn at random, for what nobody thought of.
+
+The chosen scenarios have been looked at so often that the simulator may fit them. So others are
+drawn, by a seed that is another one each time: paths, queues, losses and flows of the kind that a
+researcher compares algorithms on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.theory import formulas
+from fidelity.agreement.case import Case, between, edge_jitter
+
+SECONDS: Final = 12
+
+RATES_MBIT: Final = (2.0, 250.0)
+RTTS_MS: Final = (2.0, 200.0)
+BUFFERS_BDP: Final = (0.15, 3.0)
+LOSSES: Final = (1e-5, 5e-3)
+"""Drawn evenly in logarithms."""
+
+QUEUE_MIN_PACKETS: Final = 8
+FLOWS_MAX: Final = 3
+LOSSY: Final = 0.4
+REQUESTS: Final = 0.15
+"""Shares of scenarios with random loss, and of later flows that send requests."""
+
+DISCIPLINES: Final = {
+    "fifo": "FIFO",
+    "codel": "CoDel",
+    "fq-codel": "FQ-CoDel",
+    "pie": "PIE",
+    "red": "RED",
+}
+"""With what people call them."""
+
+DISCIPLINES_BY_CHANCE: Final = ("pie", "red")
+"""Those that drop packets at random."""
+
+START_S: Final = 2.0
+"""Later flows start within this time."""
+
+REQUEST_BYTES: Final = (10_000, 100_000, 1_000_000)
+
+
+@dataclass(frozen=True)
+class DrawnCase(Case):
+    """A scenario drawn at random.
+
+    Attributes
+    ----------
+    rate_mbit, rtt_ms
+        The bottleneck's rate and the two-way propagation time.
+    discipline, packets
+        The bottleneck's queue, and what it holds at most.
+    loss
+        Probability of a random loss; 0: none.
+    requests
+        Bytes of the requests of each flow; 0: it sends without end.
+    """
+
+    algorithms: tuple[Algorithm, ...]
+    rate_mbit: float
+    rtt_ms: float
+    discipline: str
+    packets: int
+    loss: float
+    requests: tuple[int, ...]
+    seconds: int = SECONDS
+
+    @property
+    def name(self) -> str:
+        """What runs where; as good as unique."""
+        flows = " + ".join(
+            f"{each.name} ({size // 1000} kB requests)" if size else each.name
+            for each, size in zip(self.algorithms, self.requests, strict=True)
+        )
+        path = f"{self.rate_mbit:g} Mbit/s, {self.rtt_ms:g} ms"
+        queue = f"{DISCIPLINES[self.discipline]} of {self.packets} packets"
+        loss = f", loss {self.loss:g}" if self.loss else ""
+        return f"{flows}, {path}, {queue}{loss}"
+
+    @property
+    def loses_alike(self) -> bool:
+        """Whether both engines lose the same packets at random where their seeds are equal."""
+        return self.loss > 0 or self.discipline in DISCIPLINES_BY_CHANCE
+
+    def network(self, hold_ns: int) -> dict[str, Any]:
+        """Return the table of the network."""
+        return {
+            "rate": f"{self.rate_mbit:g}mbit",
+            "rtt": f"{self.rtt_ms:g}ms",
+            "queue": self._queue(),
+            "edge_jitter": edge_jitter(self.rate_mbit, hold_ns),
+            "loss": [{"place": "receiver", "probability": self.loss}] if self.loss else [],
+        }
+
+    def _queue(self) -> dict[str, Any]:
+        queue = {"discipline": self.discipline, "limit": f"{self.packets}p"}
+        if not any(algorithm.needs_ecn for algorithm in self.algorithms):
+            return queue
+        if self.discipline == "fifo":
+            threshold = f"{max(2, self.packets // 3)}p"
+            return {**queue, "discipline": "step", "threshold": threshold}
+        return {**queue, "ecn": True}
+
+    def flow(self, number: int) -> dict[str, Any]:
+        """Return when a flow starts and what it sends."""
+        found: dict[str, Any] = {"start": between((0.0, START_S))} if number else {}
+        if self.requests[number]:
+            found["workload"] = {"kind": "rpc", "bytes": self.requests[number]}
+        return found
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Scenarios with the seed that drew them."""
+
+    seed: int
+    cases: tuple[Case, ...] = ()
+
+
+def draw(count: int, seed: int, algorithms: Iterable[Algorithm] | None = None) -> list[DrawnCase]:
+    """Draw scenarios, by default of all algorithms of the catalogue."""
+    known = tuple(catalogue.algorithms().values() if algorithms is None else algorithms)
+    random = Random(seed)
+    return [_draw(random, known) for _ in range(count)]
+
+
+def _draw(random: Random, known: tuple[Algorithm, ...]) -> DrawnCase:
+    rate_mbit, rtt_ms = (round(_log_uniform(random, ends), 1) for ends in (RATES_MBIT, RTTS_MS))
+    bdp = formulas.bdp_packets(rate_mbit, rtt_ms)
+    flows = random.randint(1, FLOWS_MAX)
+    return DrawnCase(
+        tuple(random.choice(known) for _ in range(flows)),
+        rate_mbit,
+        rtt_ms,
+        random.choice(tuple(DISCIPLINES)),
+        max(QUEUE_MIN_PACKETS, round(_log_uniform(random, BUFFERS_BDP) * bdp)),
+        float(f"{_log_uniform(random, LOSSES):.1g}") if random.random() < LOSSY else 0.0,
+        tuple(
+            random.choice(REQUEST_BYTES) if each and random.random() < REQUESTS else 0
+            for each in range(flows)
+        ),
+    )
+
+
+def _log_uniform(random: Random, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return low * math.exp(random.random() * math.log(high / low))

@@ -1,0 +1,409 @@
+"""Comparing the runs of two engines, scenario by scenario."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.engines.result import Run
+from dumbbell.execution.executor import Progress
+from dumbbell.inference import statistics
+from dumbbell.inference.statistics import Estimate
+from dumbbell.quantities import series
+from dumbbell.store.store import Store
+from fidelity.agreement import distance, hosts, scenarios
+from fidelity.agreement.case import Case
+from fidelity.agreement.collecting import Collected, Side, Unusable, collect
+from fidelity.agreement.explanations import EXPLANATIONS, Explanation, reason_for, stale
+from fidelity.agreement.hosts import Hosts
+from fidelity.agreement.measures import DISTANCE, MEASURES, Measure
+from fidelity.agreement.statistics import CONFIDENCE, Verdict, verdict
+
+OnProgress = Callable[[Side, Progress], None]
+"""Hears of each run that has come to its end, and on which engine."""
+
+WANTED_SHARE: Final = 0.9
+"""Of the scenarios, goodput and mean RTT are to be within their bands."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measure in a scenario on both engines.
+
+    Of the window distance, `reference` is the yardstick and `other` the distance across engines.
+    """
+
+    measure: Measure
+    reference: Estimate
+    other: Estimate
+    difference: Estimate
+    low: float
+    high: float
+    """Limits of the difference."""
+    reason: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the runs say."""
+        return verdict(self.difference, self.low, self.high)
+
+    @property
+    def within(self) -> bool:
+        """Whether the measured difference is within the band, whatever its interval."""
+        return self.low <= self.difference.value <= self.high
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "kernel": self.reference.as_dict(),
+            "simulator": self.other.as_dict(),
+            "difference": self.difference.as_dict(),
+            "low": self.low if math.isfinite(self.low) else None,
+            "high": self.high,
+            "verdict": self.verdict.value,
+            "within": self.within,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A scenario on both engines.
+
+    Attributes
+    ----------
+    case
+        The scenario.
+    compared
+        Its measures; none if an engine has no valid run of it.
+    runs
+        How many runs there are of the reference and of the other engine.
+    windows
+        Windows of the first flow in the first run of both: ``engine``, ``time_s``, ``value``.
+    """
+
+    case: Case
+    compared: tuple[Compared, ...]
+    runs: tuple[int, int]
+    windows: pl.DataFrame = field(repr=False)
+
+    def of(self, name: str) -> Compared | None:
+        """Return a measure, if it has a value."""
+        return next((each for each in self.compared if each.measure.name == name), None)
+
+    @property
+    def goals(self) -> list[Compared]:
+        """What the headline counts."""
+        return [each for each in self.compared if each.measure.goal]
+
+    @property
+    def within(self) -> bool:
+        """Whether all of that is within its band."""
+        return bool(self.goals) and all(each.within for each in self.goals)
+
+    @property
+    def differing(self) -> list[Compared]:
+        """What differs, goals first."""
+        return [each for each in self.compared if each.verdict is Verdict.DIFFERS]
+
+    @property
+    def outside(self) -> list[Compared]:
+        """What the headline misses though the runs do not decide it."""
+        undecided = [each for each in self.goals if each.verdict is not Verdict.DIFFERS]
+        return [each for each in undecided if not each.within]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the runs say of goodput and mean RTT."""
+        found = {each.verdict for each in self.goals}
+        for worst in (Verdict.DIFFERS, Verdict.UNDECIDABLE, Verdict.AGREES):
+            if worst in found:
+                return worst
+        return Verdict.NOT_MEASURED
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "scenario": self.case.name,
+            "verdict": self.verdict.value,
+            "within": self.within,
+            "runs": list(self.runs),
+            "measures": {each.measure.name: each.as_dict() for each in self.compared},
+        }
+
+
+@dataclass(frozen=True)
+class Score:
+    """In how many scenarios a measure agrees, and in how many it is to.
+
+    Attributes
+    ----------
+    measure
+        The measure.
+    verdicts
+        How many scenarios there are of each verdict.
+    within
+        In how many the measured difference is within the band, whatever its interval.
+    """
+
+    measure: Measure
+    verdicts: Mapping[Verdict, int]
+    within: int
+
+    @property
+    def scenarios(self) -> int:
+        """How many have the measure."""
+        return sum(self.verdicts.values())
+
+    @property
+    def outcome(self) -> str:
+        """Whether the engines agree as often as is wanted, by the intervals."""
+        agree = self.verdicts.get(Verdict.AGREES, 0)
+        wanted = self.measure.wanted * self.scenarios
+        if agree >= wanted:
+            return "met"
+        undecidable = self.verdicts.get(Verdict.UNDECIDABLE, 0)
+        return "undecided" if agree + undecidable >= wanted else "missed"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "wanted": self.measure.wanted,
+            "scenarios": self.scenarios,
+            "within": self.within,
+            "verdicts": {each.value: count for each, count in self.verdicts.items()},
+            "outcome": self.outcome,
+        }
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """All scenarios on both engines."""
+
+    names: tuple[str, str]
+    """Of the reference and the other engine."""
+    judged: tuple[Judged, ...]
+    measures: tuple[Measure, ...] = MEASURES
+    unusable: tuple[Unusable, ...] = ()
+    kernels: tuple[str, ...] = ()
+    not_offered: tuple[str, ...] = ()
+    """What scenarios ask of the stack and the kernel does not have."""
+    stale: tuple[Explanation, ...] = ()
+    hosts: Hosts | None = None
+    """What the hosts of the reference take, if it is the kernel and the other is not."""
+
+    @property
+    def within(self) -> int:
+        """In how many scenarios goodput and mean RTT are within their bands."""
+        return sum(each.within for each in self.judged)
+
+    @property
+    def unexplained(self) -> list[tuple[Judged, Compared]]:
+        """What differs for no known reason."""
+        return [
+            (judged, compared)
+            for judged in self.judged
+            for compared in judged.differing
+            if compared.reason is None
+        ]
+
+    @property
+    def scores(self) -> list[Score]:
+        """The measures of which it is said in how many scenarios they are to agree."""
+        return [self._score(measure) for measure in self.measures if measure.wanted]
+
+    def _score(self, measure: Measure) -> Score:
+        found = [each for judged in self.judged if (each := judged.of(measure.name)) is not None]
+        verdicts = Counter(each.verdict for each in found)
+        return Score(measure, verdicts, sum(each.within for each in found))
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was measured and what differs is explained.
+
+        Of measures with scores, whether none of these is missed.
+        """
+        failed = any(each.failed for each in self.unusable)
+        unmeasured = any(each.verdict is Verdict.NOT_MEASURED for each in self.judged)
+        scores = self.scores
+        wrong = any(each.outcome == "missed" for each in scores) if scores else self.unexplained
+        return not (failed or unmeasured or wrong)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "kernels": list(self.kernels),
+            "not_offered": list(self.not_offered),
+            "scenarios": len(self.judged),
+            "within": self.within,
+            "wanted_share": WANTED_SHARE,
+            "scores": {each.measure.name: each.as_dict() for each in self.scores},
+            "judged": [each.as_dict() for each in self.judged],
+            "unusable": [vars(each) for each in self.unusable],
+            "stale": [vars(each) for each in self.stale],
+            "hosts": self.hosts.as_dict() if self.hosts else None,
+        }
+
+
+def measure(
+    cases: Sequence[Case],
+    reference: Side,
+    other: Side,
+    store: Store,
+    on_progress: OnProgress | None = None,
+    *,
+    measures: tuple[Measure, ...] = MEASURES,
+) -> Agreement:
+    """Run the scenarios on both engines, the reference last, and compare.
+
+    What its runs do not decide the reference runs more often, if it is to.
+    """
+
+    def collected(cases: Sequence[Case], side: Side) -> Collected:
+        follow = None if on_progress is None else partial(on_progress, side)
+        return collect(cases, side, store, follow)
+
+    theirs = (other.name, collected(cases, other))
+    ours = collected(cases, reference)
+    found = compare(cases, (reference.name, ours), theirs, measures=measures)
+    again = _to_be_repeated(found, reference)
+    if not again:
+        return found
+    more = collected(again, replace(reference, repetitions=reference.repetitions_undecided))
+    return compare(cases, (reference.name, ours.replaced(more)), theirs, measures=measures)
+
+
+def _to_be_repeated(found: Agreement, side: Side) -> list[Case]:
+    """Return what more runs may decide, as far as the time for it goes."""
+    undecided = [each.case for each in found.judged if each.verdict is Verdict.UNDECIDABLE]
+    extra = max(0, side.repetitions_undecided - side.repetitions)
+    return scenarios.affordable(undecided, extra, scenarios.REAL_TIME_UNDECIDED_S) if extra else []
+
+
+def compare(
+    cases: Sequence[Case],
+    reference: tuple[str, Collected],
+    other: tuple[str, Collected],
+    explanations: Sequence[Explanation] = EXPLANATIONS,
+    measures: tuple[Measure, ...] = MEASURES,
+) -> Agreement:
+    """Compare what was collected; of each engine its name and its runs."""
+    names = (reference[0], other[0])
+    judged = tuple(
+        _judge(
+            case,
+            (reference[1].runs[case.name], other[1].runs[case.name]),
+            names,
+            explanations,
+            measures,
+        )
+        for case in cases
+    )
+    differing = [
+        (each.case.name, part.measure.name)
+        for each in judged
+        for part in (*each.differing, *each.outside)
+    ]
+    return Agreement(
+        names,
+        judged,
+        measures,
+        (*reference[1].unusable, *other[1].unusable),
+        tuple(sorted({told.kernel for told in reference[1].told})),
+        tuple(sorted({each for told in reference[1].told for each in told.not_offered})),
+        tuple(stale(explanations, [case.name for case in cases], differing)),
+        _hosts(cases, reference[1], other[1]),
+    )
+
+
+def _hosts(cases: Sequence[Case], reference: Collected, other: Collected) -> Hosts | None:
+    is_kernel, is_simulated = reference.told, not other.told
+    return hosts.look(cases, reference.runs, other.runs) if is_kernel and is_simulated else None
+
+
+Runs = Mapping[int, Run]
+"""Runs of a scenario by repetition."""
+
+
+def _judge(
+    case: Case,
+    runs: tuple[Runs, Runs],
+    names: tuple[str, str],
+    explanations: Sequence[Explanation],
+    measures: Sequence[Measure],
+) -> Judged:
+    reference, other = runs
+    compared = [
+        found
+        for measure in measures
+        if (found := _compared(measure, case, reference, other)) is not None
+    ]
+    compared += _distances(reference, other)
+    return Judged(
+        case,
+        tuple(_explained(each, case, explanations) for each in compared),
+        (len(reference), len(other)),
+        pl.concat(_windows(names, reference, other)),
+    )
+
+
+def _explained(found: Compared, case: Case, explanations: Sequence[Explanation]) -> Compared:
+    if found.verdict is not Verdict.DIFFERS and (found.within or not found.measure.goal):
+        return found
+    reason = reason_for(case.name, found.measure.name, explanations)
+    return Compared(**{**vars(found), "reason": reason})
+
+
+def _values(measure: Measure, runs: Runs) -> dict[int, float]:
+    found = {repetition: measure.of(run) for repetition, run in runs.items()}
+    return {repetition: value for repetition, value in found.items() if value is not None}
+
+
+def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Compared | None:
+    """Compare a measure; where chance loses packets run by run, as equal seeds lose equal ones."""
+    ours, theirs = _values(measure, other), _values(measure, reference)
+    both = sorted(set(ours) & set(theirs))
+    if not ours or not theirs:
+        return None
+    if case.loses_alike and both:
+        difference = statistics.paired(
+            [ours[each] for each in both], [theirs[each] for each in both], CONFIDENCE
+        )
+    else:
+        difference = statistics.difference(list(ours.values()), list(theirs.values()), CONFIDENCE)
+    on_reference = statistics.mean(list(theirs.values()), CONFIDENCE)
+    reach = measure.tolerance(on_reference.value)
+    on_other = statistics.mean(list(ours.values()), CONFIDENCE)
+    return Compared(measure, on_reference, on_other, difference, -reach, reach)
+
+
+def _distances(reference: Runs, other: Runs) -> Iterator[Compared]:
+    one, two = ([distance.traces(run) for run in runs.values()] for runs in (reference, other))
+    found = distance.compare(one, two)
+    if found is not None:
+        yardstick = statistics.mean([sum(found.within) / 2], CONFIDENCE)
+        across = statistics.mean([found.across], CONFIDENCE)
+        # Runs of different engines may well be closer than runs with different seeds.
+        yield Compared(DISTANCE, yardstick, across, found.excess, -math.inf, DISTANCE.least)
+
+
+_NO_WINDOWS: Final = {"engine": pl.String, "time_s": pl.Float64, "value": pl.Float64}
+
+
+def _windows(names: tuple[str, str], *engines: Runs) -> Iterator[pl.DataFrame]:
+    yield pl.DataFrame(schema=_NO_WINDOWS)
+    common = sorted(set(engines[0]) & set(engines[1]))
+    for name, runs in zip(names, engines, strict=True):
+        if common:
+            run = runs[common[0]]
+            label = run.scenario.flows[0].label
+            lines = series.take(run, "cwnd_segs").filter(pl.col("label") == label)
+            yield lines.select(
+                pl.lit(name).alias("engine"), "time_s", pl.col("value").cast(pl.Float64)
+            )

@@ -1,0 +1,328 @@
+"""Agreement in words: the cells of its tables, and its page."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.algorithms import catalogue
+from dumbbell.base import markdown
+from dumbbell.base.labels import number
+from dumbbell.inference.statistics import Estimate
+from fidelity.agreement import scenarios
+from fidelity.agreement.hosts import HOLD_NS
+from fidelity.agreement.judging import (
+    WANTED_SHARE,
+    Agreement,
+    Compared,
+    Judged,
+    Score,
+)
+from fidelity.agreement.measures import DISTANCE, MEASURES, Measure
+from fidelity.agreement.parity import CALLBACKS_WANTED, Parity
+from fidelity.agreement.running import Found
+from fidelity.agreement.statistics import Verdict, reach
+
+_SHOWN: Final = ("goodput", "rtt", "retransmitted", "share", "queue", "windows")
+"""Columns of the table; the goodput of each flow of a pair is only in the JSON."""
+
+_BY_NAME: Final = {measure.name: measure for measure in (*MEASURES, DISTANCE)}
+
+
+def _heading(measure: Measure) -> str:
+    return f"{measure.title} ({measure.unit})" if measure.unit else measure.title
+
+
+COLUMNS: Final = ("scenario", *(_heading(_BY_NAME[name]) for name in _SHOWN), "verdict")
+
+PARITY_COLUMNS: Final = ("algorithm", "callbacks", "lost records", "mismatches", "verdict")
+
+
+def cells(judged: Judged) -> tuple[str, ...]:
+    """Return the cells of a scenario."""
+    compared = (judged.of(name) for name in _SHOWN)
+    return (judged.case.name, *map(_cell, compared), _verdict(judged))
+
+
+def _cell(compared: Compared | None) -> str:
+    """Say what a measure is on the reference engine, and by how much the other one exceeds it."""
+    if compared is None:
+        return "–"
+    measure, difference = compared.measure, compared.difference
+    mark = {Verdict.DIFFERS: " ✗", Verdict.UNDECIDABLE: " ?"}.get(compared.verdict, "")
+    value = number(compared.reference.value * measure.scale)
+    if measure is DISTANCE:
+        return f"{compared.reference.value:.3f} {_change(difference, 1, '')}{mark}"
+    if measure.share and compared.reference.value:
+        return f"{value} {_change(difference, 100 / compared.reference.value, ' %')}{mark}"
+    return f"{value} {_change(difference, measure.scale, '')}{mark}"
+
+
+def _change(difference: Estimate, scale: float, unit: str) -> str:
+    """Render a difference with half its interval; both to the same place."""
+    value, half = difference.value * scale, reach(difference)
+    places = _places(half * scale if half else value)
+    spread = "" if half is None else f"±{half * scale:.{places}f}"
+    return f"({value + 0.0:+.{places}f}{spread}{unit})"
+
+
+def _places(value: float) -> int:
+    if not value:
+        return 1
+    return min(3, max(0, 1 - math.floor(math.log10(abs(value)))))
+
+
+def _verdict(judged: Judged) -> str:
+    word = judged.verdict.value
+    if judged.verdict is Verdict.UNDECIDABLE:
+        word += ", within" if judged.within else ", outside"
+    others = [each.measure.title for each in judged.differing if not each.measure.goal]
+    return word + (f"; differs in {', '.join(others)}" if others else "")
+
+
+_PLURAL: Final = {
+    Verdict.AGREES: "agree",
+    Verdict.DIFFERS: "differ",
+    Verdict.UNDECIDABLE: "undecidable",
+    Verdict.NOT_MEASURED: "not measured",
+}
+
+
+def headline(agreement: Agreement) -> str:
+    """Say in how many scenarios goodput and mean RTT agree."""
+    count = len(agreement.judged)
+    if not count:
+        return "no scenario"
+    if agreement.scores:
+        return "Engines agree in " + "; ".join(map(_scored, agreement.scores))
+    verdicts = Counter(each.verdict for each in agreement.judged)
+    shown = ", ".join(f"{verdicts[each]} {_PLURAL[each]}" for each in Verdict if verdicts[each])
+    return (
+        f"Goodput within {_BY_NAME['goodput'].band} and mean RTT within {_BY_NAME['rtt'].band} in "
+        f"{agreement.within} of {count} scenarios ({100 * agreement.within / count:.0f} %; "
+        f"wanted {100 * WANTED_SHARE:.0f} %); by their intervals: {shown}"
+    )
+
+
+def _scored(score: Score) -> str:
+    agree, count = score.verdicts.get(Verdict.AGREES, 0), score.scenarios
+    return (
+        f"{score.measure.title} (within {score.measure.band}) in {agree} of {count} scenarios, "
+        f"wanted {100 * score.measure.wanted:.0f} %: {score.outcome}"
+    )
+
+
+SCORE_COLUMNS: Final = (
+    "measure",
+    "band",
+    "wanted",
+    "agree",
+    "undecidable",
+    "differ",
+    "within by value",
+    "goal",
+)
+
+
+def score_cells(score: Score) -> tuple[str, ...]:
+    """Return the cells of a goal."""
+    kinds = (Verdict.AGREES, Verdict.UNDECIDABLE, Verdict.DIFFERS)
+    return (
+        score.measure.title,
+        score.measure.band,
+        f"{100 * score.measure.wanted:.0f} %",
+        *(str(score.verdicts.get(each, 0)) for each in kinds),
+        f"{score.within} of {score.scenarios}",
+        score.outcome,
+    )
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a reader must know besides.
+
+    Attributes
+    ----------
+    text
+        What there is to say.
+    places
+        The scenarios of which it is said, with their measures; none: it says so itself.
+    """
+
+    text: str
+    places: tuple[str, ...] = ()
+
+
+_UNEXPLAINED: Final = "differs, and no reason is known"
+_CHANCE: Final = "outside but undecided: no reason is known, and it may be chance"
+
+
+def remarks(agreement: Agreement) -> Iterator[Remark]:
+    """Yield reasons, what has none, and runs that do not count."""
+    yield from _reasons(agreement)
+    for absent in agreement.not_offered:
+        yield Remark(f"not offered by the {agreement.names[0]}: {absent}")
+    for run in agreement.unusable:
+        what = "failed" if run.failed else "invalid, left out"
+        where = f"{run.scenario}: run {run.repetition} on the {run.side}"
+        yield Remark(f"{where}: {what}: {run.reason}")
+    for entry in agreement.stale:
+        yield Remark(f"explains nothing any more: {'; '.join(entry.scenarios)}: {entry.reason}")
+
+
+def _reasons(agreement: Agreement) -> Iterator[Remark]:
+    """Yield each reason once, with all that it explains."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for judged in agreement.judged:
+        for each in judged.differing:
+            places = found.setdefault(each.reason or _UNEXPLAINED, {})
+            places.setdefault(judged.case.name, []).append(f"{each.measure.title} differs")
+        for each in judged.outside:
+            places = found.setdefault(each.reason or _CHANCE, {})
+            places.setdefault(judged.case.name, []).append(f"{each.measure.title} is outside")
+    for reason, places in found.items():
+        yield Remark(reason, tuple(f"{name}: {', '.join(of)}" for name, of in places.items()))
+
+
+def parity_cells(parity: Parity) -> tuple[str, ...]:
+    """Return the cells of an algorithm's parity."""
+    passed = "equal" if parity.passed else f"not shown: {parity.remark}"
+    return (
+        parity.algorithm,
+        f"{parity.callbacks:,}",
+        f"{parity.lost_records:,}",
+        f"{parity.mismatches:,}",
+        passed,
+    )
+
+
+_HEADING = """\
+# Agreement with the kernel
+
+The same scenarios in Dumbbell's simulator and on the real Linux kernel, with the same algorithm
+source in both; `make agreement` runs them and writes this page.
+
+**How to read the tables.** Each cell says what was measured on the {reference} and, in brackets,
+by how much the {other} is above or below it, with the 90 % interval of that difference. Where
+chance loses packets, or PIE or RED drop them, runs are compared seed by seed, as equal seeds lose
+equal packets in both engines. Two engines
+*agree* if the whole interval lies within the band, *differ* (✗) if all of it lies outside, and
+else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean RTT.
+*Window distance* is the area between the distributions of the sampled windows as a share of their
+mean: what two runs of one engine have between them, and in brackets by how much two runs of
+different engines have more.
+
+**What differs on purpose.** Between the two TCPs lie the kernel's hosts, and packets wait there for
+the processor; the simulator's hosts take no time. So in the simulated scenarios each packet is
+held in its sender for up to {hold_ms:g} ms more, at random and in order: one setting for all
+scenarios, twice the mean that the hosts of the machine where it was measured add to a round trip
+while there is no queue. The emulator has no such hold. All else is the same in both.
+"""
+
+
+def page(found: Found) -> str:
+    """Return the page."""
+    agreement = found.first
+    parts = [
+        _HEADING.format(
+            reference=agreement.names[0], other=agreement.names[1], hold_ms=HOLD_NS / 1e6
+        ),
+        _hosts(agreement),
+        _identity(agreement),
+        *((_bands(), *_results(agreement)) if found.agreement.judged else ()),
+        *(_drawn(found.drawn, found.draw_seed) if found.drawn else ()),
+        *(_modules(found.modules) if found.modules else ()),
+        *(_parity(found.parity) if found.parity else ()),
+    ]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def _results(agreement: Agreement) -> Iterator[str]:
+    yield f"**{headline(agreement)}.**"
+    yield markdown.table(COLUMNS, [cells(each) for each in agreement.judged])
+    yield _list(remarks(agreement))
+
+
+def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
+    yield "## Scenarios drawn at random"
+    yield (
+        f"{len(drawn.judged)} scenarios drawn by the seed {seed}, another one each time: rates of "
+        "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product "
+        "(of 8 packets at least), FIFO, CoDel, FQ-CoDel, PIE and RED, losses of up to 0.5 %, one "
+        "to three flows of any algorithms, some of which send requests. Bands are narrower here, "
+        "and what is wanted is how often the engines agree, by the intervals."
+    )
+    yield markdown.table(SCORE_COLUMNS, [score_cells(each) for each in drawn.scores])
+    yield markdown.table(COLUMNS, [cells(each) for each in drawn.judged])
+    yield _list(remarks(drawn))
+
+
+def _modules(modules: Agreement) -> Iterator[str]:
+    yield "## Our builds and the kernel's own modules"
+    yield (
+        f"What the kernel has itself, beside our file compiled for it: the {modules.names[0]} and, "
+        f"in brackets, by how much {modules.names[1]} is above or below it."
+    )
+    yield from _results(modules)
+
+
+def _parity(parity: Sequence[Parity]) -> Iterator[str]:
+    yield "## Parity"
+    yield (
+        "Every callback of a run with losses, recorded in the kernel and replayed natively from "
+        "the same file: results and state must be equal byte for byte, in at least "
+        f"{CALLBACKS_WANTED:,} callbacks of each algorithm."
+    )
+    yield markdown.table(PARITY_COLUMNS, [parity_cells(each) for each in parity])
+
+
+def _identity(agreement: Agreement) -> str:
+    one, two = (_span([judged.runs[side] for judged in agreement.judged]) for side in (0, 1))
+    kernels = ", ".join(agreement.kernels) or "unknown"
+    return (
+        f"Kernel {kernels}, {catalogue.ENGINE_VERSION}; "
+        f"of each scenario {one} runs on the {agreement.names[0]} and {two} on the "
+        f"{agreement.names[1]}. "
+        f"What {scenarios.REPETITIONS} runs on the {agreement.names[0]} do not decide is run "
+        f"{scenarios.REPETITIONS_UNDECIDED} times, as far as "
+        f"{scenarios.REAL_TIME_UNDECIDED_S // 60} minutes go: after such a second look a verdict "
+        "is wrong a little more often than the once in twenty times of the others."
+    )
+
+
+def _span(counts: Sequence[int]) -> str:
+    fewest, most = min(counts, default=0), max(counts, default=0)
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
+
+
+def _hosts(agreement: Agreement) -> str:
+    """Say what is left of the hosts' time."""
+    hosts = agreement.hosts
+    if hosts is None:
+        return ""
+    longer = "longer" if hosts.left_us >= 0 else "shorter"
+    return (
+        f"Where the queue is nearly always empty, the {agreement.names[0]}'s mean round trip is "
+        f"then {abs(hosts.left_us) / 1000:.3f} ms {longer} (the median of {hosts.scenarios} "
+        f"scenarios), apart from what no setting covers: for {100 * hosts.held:.1f} % of the time "
+        "the machine held the emulator up, and the network stood still with it. By that share "
+        "round trips are longer and goodputs smaller than simulated."
+    )
+
+
+def _bands() -> str:
+    def row(measure: Measure) -> tuple[str, ...]:
+        return measure.title, measure.band, measure.why
+
+    return markdown.table(("measure", "band", "why"), [row(each) for each in (*MEASURES, DISTANCE)])
+
+
+def _list(found: Iterator[Remark]) -> str:
+    lines = []
+    for remark in found:
+        lines.append(f"- {markdown.one_line(remark.text)}")
+        lines += [f"  - {markdown.one_line(place)}" for place in remark.places]
+    return "\n".join(lines)

@@ -1,0 +1,149 @@
+"""Everything that is compared on the testbed: with the simulator, with the kernel's own modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.store.store import Store
+from fidelity.agreement import hosts, judging, parity, scenarios
+from fidelity.agreement.case import Case
+from fidelity.agreement.collecting import Side
+from fidelity.agreement.drawn import Draw
+from fidelity.agreement.judging import Agreement, OnProgress
+from fidelity.agreement.measures import DRAWN_MEASURES
+from fidelity.agreement.parity import Parity
+from fidelity.agreement.scenarios import (
+    REPETITIONS,
+    REPETITIONS_SIMULATED,
+    REPETITIONS_UNDECIDED,
+)
+from fidelity.agreement.testbed import Bed
+
+KERNEL = "kernel"
+SIMULATOR = "simulator"
+OWN_BUILD = "our build"
+MODULE = "kernel's module"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What validation on the testbed found.
+
+    Attributes
+    ----------
+    agreement
+        Simulator and kernel.
+    modules
+        Our builds and the kernel's own modules, where there are both; none: not compared.
+    parity
+        Callbacks replayed.
+    drawn, draw_seed
+        Simulator and kernel in scenarios drawn at random, if any were, and the seed that drew them.
+    """
+
+    agreement: Agreement
+    modules: Agreement | None
+    parity: tuple[Parity, ...]
+    drawn: Agreement | None = None
+    draw_seed: int = 0
+
+    @property
+    def first(self) -> Agreement:
+        """Simulator and kernel in whichever scenarios there are."""
+        return self.drawn if self.drawn and not self.agreement.judged else self.agreement
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is outside without an explanation."""
+        return (
+            self.agreement.passed
+            and (self.modules is None or self.modules.passed)
+            and (self.drawn is None or self.drawn.passed)
+            and all(each.passed for each in self.parity)
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "agreement": self.agreement.as_dict(),
+            "modules": self.modules.as_dict() if self.modules else None,
+            "parity": [each.as_dict() for each in self.parity],
+            "drawn": {"seed": self.draw_seed, **self.drawn.as_dict()} if self.drawn else None,
+        }
+
+
+def validate(
+    cases: Sequence[Case],
+    bed: Bed,
+    store: Store,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
+    *,
+    modules: bool = True,
+    drawn: Draw | None = None,
+    on_algorithm: Callable[[str], None] | None = None,
+) -> Found:
+    """Compare on the testbed whatever the scenarios concern; finished runs are used again.
+
+    Without `modules` the kernel's own are left out. Scenarios drawn at random are held to bands
+    of their own.
+    """
+    simulator = Side(
+        SIMULATOR,
+        SimulatorEngine(),
+        REPETITIONS_SIMULATED,
+        jobs,
+        hold_ns=hosts.HOLD_NS,
+        switches=bed.switches,
+    )
+    kernel = Side(
+        KERNEL, bed.engine(False), REPETITIONS, repetitions_undecided=REPETITIONS_UNDECIDED
+    )
+    algorithms = {each.name: each for case in cases for each in case.algorithms}
+    return Found(
+        judging.measure(cases, kernel, simulator, store, on_progress),
+        _modules(cases, bed, store, on_progress) if modules else None,
+        tuple(parity.check(algorithms.values(), bed.replay, on_algorithm)),
+        judging.measure(drawn.cases, kernel, simulator, store, on_progress, measures=DRAWN_MEASURES)
+        if drawn
+        else None,
+        drawn.seed if drawn else 0,
+    )
+
+
+def _modules(
+    cases: Sequence[Case], bed: Bed, store: Store, on_progress: OnProgress | None
+) -> Agreement:
+    """Compare the two builds of what the kernel has itself."""
+    both = _built_twice(cases, bed)
+    own = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
+    module = Side(MODULE, bed.engine(True), REPETITIONS)
+    return judging.measure(both, module, own, store, on_progress)
+
+
+def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
+    """Return the scenarios of what the kernel has itself; flows alone will do."""
+    alone = (case for case in cases if len(case.algorithms) == 1)
+    return [case for case in alone if case.algorithms[0].name in bed.built_in]
+
+
+def real_time_s(
+    cases: Sequence[Case], bed: Bed, *, modules: bool = True, drawn: Sequence[Case] = ()
+) -> float:
+    """Return how long all of it takes at most, about, if nothing is there yet."""
+    twice = _built_twice(cases, bed) if modules else []
+    algorithms = {each.name for case in cases for each in case.algorithms}
+    return (
+        scenarios.real_time_s([*cases, *twice, *drawn])
+        + _undecided_s(cases)
+        + _undecided_s(drawn)
+        + len(algorithms) * parity.RUN_S
+    )
+
+
+def _undecided_s(cases: Sequence[Case]) -> float:
+    further_s = scenarios.real_time_s(cases, REPETITIONS_UNDECIDED - REPETITIONS)
+    return min(further_s, scenarios.REAL_TIME_UNDECIDED_S)

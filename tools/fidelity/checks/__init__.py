@@ -1,0 +1,40 @@
+"""The list of checks, by subject."""
+
+from __future__ import annotations
+
+import functools
+
+from fidelity.check import Check
+from fidelity.checks import (
+    delay_based,
+    laws,
+    links,
+    loss_based,
+    messages,
+    model_based,
+    networks,
+    parallel,
+    queues,
+    sharing,
+    windows,
+)
+
+SUBJECTS = (
+    windows,
+    laws,
+    loss_based,
+    delay_based,
+    model_based,
+    sharing,
+    parallel,
+    queues,
+    links,
+    messages,
+    networks,
+)
+
+
+@functools.cache
+def all_checks() -> tuple[Check, ...]:
+    """Return every check in the order of the table."""
+    return tuple(check for subject in SUBJECTS for check in subject.checks())

@@ -1,0 +1,187 @@
+"""What links do to packets: rates, buckets, traces, losses, waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from fidelity import measures, oracles
+from fidelity.check import EXACT, Check, Table, about, within
+from fidelity.checks.tables import flow, scenario, seeds, udp
+
+PACKETS: Final = "datagrams that overload the link"
+
+
+def checks() -> Iterator[Check]:
+    """Yield them."""
+    yield from _serialisation()
+    yield from _shaping()
+    yield from _losses()
+    yield from _waiting()
+
+
+def _serialisation() -> Iterator[Check]:
+    network = {"rate": "100mbit", "rtt": "10ms", "queue": "100p"}
+    yield Check(
+        name="departures of an overloaded link",
+        oracle="D/D/1: exactly its rate",
+        scenarios=(scenario("20s", network, udp("1gbit"), events=[]),),
+        expected=100.0,
+        measure=measures.mean(measures.departed_mbit(1, 19)),
+        band=about(0.002),
+        why="a packet more or less at either end: 12 kbit in 18 s",
+        unit="Mbit/s",
+    )
+    yield Check(
+        name="largest queue of a link at 99 % load by one stream",
+        oracle="D/D/1: each packet is gone when the next one comes",
+        scenarios=(scenario("20s", network, udp("99mbit"), interval="1ms", events=[]),),
+        expected=1,
+        measure=measures.mean(measures.taken("queue_max_packets@run")),
+        band=EXACT,
+        why="a count",
+        unit="packets",
+    )
+    ethernet = {**network, "overhead": "ethernet", "queue": "1bdp"}
+    yield Check(
+        name="goodput of a full Ethernet link",
+        oracle="1448 bytes of payload for each 1538 on the wire (fact sheet 6.2)",
+        scenarios=(scenario("60s", ethernet, flow("cubic")),),
+        expected=100 * 1448 / 1538,
+        measure=measures.mean(measures.taken("goodput_mbit_per_s")),
+        band=within(0.002),
+        why="what a loss costs: one segment in thousands",
+        unit="Mbit/s",
+    )
+
+
+def _shaping() -> Iterator[Check]:
+    bucket: dict[str, Any] = {"rate": "50mbit", "burst": "64kb"}
+    base = {"rtt": "10ms", "queue": "1000p"}
+    for name, network in (
+        ("token bucket", {**base, "rate": bucket}),
+        ("policer", {**base, "rate": "1gbit", "policer": bucket}),
+    ):
+        run = scenario("20s", network, udp("100mbit"), interval="1ms", events=[])
+        yield Check(
+            name=f"rate behind a {name} of 50 Mbit/s",
+            oracle=f"the rate at which it fills; {PACKETS}",
+            scenarios=(run,),
+            expected=50.0,
+            measure=measures.mean(measures.departed_mbit(1, 19)),
+            band=about(0.002),
+            why="a packet more or less at either end",
+            unit="Mbit/s",
+        )
+        yield Check(
+            name=f"burst of a {name} of 64 kB",
+            oracle=f"never ahead of its rate by more than its size; {PACKETS}",
+            scenarios=(run,),
+            expected=64_000,
+            measure=measures.mean(measures.burst_bytes(50e6)),
+            band=about(1500, 0),
+            why="only whole packets pass",
+            unit="bytes",
+        )
+    yield Check(
+        name="rate of a link driven by a trace",
+        oracle="12 chances of 1504 bytes in 10 ms, partly used ones kept (mahimahi)",
+        scenarios=(
+            scenario("20s", {**base, "rate": {"trace": "uneven.trace"}}, udp("50mbit"), events=[]),
+        ),
+        expected=oracles.trace_mbit(12, 10),
+        measure=measures.mean(measures.departed_mbit(1, 19)),
+        band=about(0.002),
+        why="a packet more or less at either end",
+        unit="Mbit/s",
+    )
+    steps = [("0s", 100), ("10s", 40), ("20s", 160)]
+    rate = [{"at": at, "rate": f"{mbit}mbit"} for at, mbit in steps]
+    loaded = scenario("30s", {**base, "rate": rate}, udp("200mbit"), events=[])
+    filled = scenario("30s", {**base, "rate": rate, "queue": "100p"}, flow("cubic"), events=[])
+    for number, (at, mbit) in enumerate(steps):
+        yield Check(
+            name=f"departures after the rate step to {mbit} Mbit/s",
+            oracle=f"the new rate; {PACKETS}",
+            scenarios=(loaded,),
+            expected=float(mbit),
+            measure=measures.mean(measures.departed_mbit(10 * number + 1, 10 * number + 9)),
+            band=about(0.004),
+            why="a packet more or less at either end",
+            unit="Mbit/s",
+        )
+        yield Check(
+            name=f"CUBIC's use of the link after the rate step to {mbit} Mbit/s",
+            oracle=f"the new rate, once found after {at}",
+            scenarios=(filled,),
+            expected=float(mbit),
+            measure=measures.mean(measures.departed_mbit(10 * number + 5, 10 * number + 9)),
+            band=within(0.02, 0.0002),
+            why="five seconds to find it, with 0.7 of the window kept",
+            unit="Mbit/s",
+        )
+
+
+def _losses() -> Iterator[Check]:
+    def stream(loss: dict[str, Any] | None = None, **network: Any) -> tuple[Table, ...]:
+        path = {"rate": "100mbit", "rtt": "10ms", "queue": "100p", **network}
+        if loss:
+            path["loss"] = [{"place": "bottleneck", **loss}]
+        return seeds(4, scenario("300s", path, udp("96mbit"), interval="10s", events=["loss"]))
+
+    yield Check(
+        name="share lost, independent losses at 1e-3",
+        oracle="the probability",
+        scenarios=stream({"probability": 1e-3}),
+        expected=1e-3,
+        measure=measures.mean(measures.taken("lost_share[1]@run")),
+        band=within(0.03),
+        why="9,600 losses: three standard errors of 1 %",
+    )
+    bursts = stream({"gilbert_elliott": {"to_bad": 0.001, "to_good": 0.1}})
+    yield Check(
+        name="share lost, Gilbert-Elliott",
+        oracle="p/(p+r) (Gilbert 1960), p = 0.001, r = 0.1",
+        scenarios=bursts,
+        expected=oracles.gilbert_loss(0.001, 0.1),
+        measure=measures.mean(measures.taken("lost_share[1]@run")),
+        band=within(0.045),
+        why="9,600 bursts of geometric length: three standard errors of 1.5 %",
+    )
+    yield Check(
+        name="length of bursts, Gilbert-Elliott",
+        oracle="1/r, r = 0.1",
+        scenarios=bursts,
+        expected=oracles.gilbert_burst(0.1),
+        measure=measures.mean(measures.loss_burst),
+        band=within(0.03),
+        why="9,600 bursts of geometric length: three standard errors of 1 %",
+        unit="packets",
+    )
+    yield Check(
+        name="share doubled at 1e-3",
+        oracle="the probability",
+        scenarios=stream(duplicate=1e-3),
+        expected=1e-3,
+        measure=measures.mean(measures.doubled_share),
+        band=within(0.03),
+        why="9,600 duplicates: three standard errors of 1 %",
+    )
+
+
+def _waiting() -> Iterator[Check]:
+    for load, seconds, tolerance in ((0.5, 18, 0.06), (0.8, 11, 0.12)):
+        arrivals = [{"algorithm": "reno", "rate": 1000 * load, "size": "1448b"}]
+        network = {"rate": "12mbit", "rtt": "10ms", "queue": "unlimited"}
+        table = scenario(f"{seconds}s", network, events=[], arrivals=arrivals)
+        yield Check(
+            name=f"packets waiting at {load:.0%} load, random arrivals",
+            oracle="M/D/1: ρ²/(2(1-ρ)) (Pollaczek and Khinchine)",
+            scenarios=seeds(4, table),
+            expected=oracles.md1_waiting(load),
+            measure=measures.mean(measures.taken("queue_mean_packets@run")),
+            band=within(tolerance),
+            why=f"{4 * 1000 * load * seconds:,.0f} arrivals whose waiting times are correlated: "
+            "three standard errors",
+            unit="packets",
+        )

@@ -1,0 +1,149 @@
+"""What queue disciplines hold: delay, average queue, marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from fidelity import measures, oracles
+from fidelity.check import EXACT, Check, Table, about
+from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, seeds, stack
+
+ECN: Final[Mapping[str, Any]] = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
+THRESHOLD: Final = 50
+
+
+def checks() -> Iterator[Check]:
+    """Yield them."""
+    yield from _delays()
+    yield from _averages()
+    yield from _marks()
+
+
+def _many(queue: Mapping[str, Any], flows: int, seconds: int = 60) -> Table:
+    path = {"rate": "50mbit", "rtt": "40ms", "queue": queue, "edge_jitter": "240us"}
+    load = flow("reno", count=flows, start={"from": "0s", "to": "1s"})
+    return scenario(f"{seconds}s", path, load, interval="10ms", events=[])
+
+
+def _delays() -> Iterator[Check]:
+    for name, target, queue, source, why in (
+        (
+            "CoDel",
+            5.0,
+            {"discipline": "codel"},
+            "RFC 8289",
+            "it holds the smallest wait of 100 ms at the target; the sawtooth is on top of it",
+        ),
+        (
+            "FQ-CoDel",
+            5.0,
+            {"discipline": "fq-codel", "ecn": False},
+            "RFC 8290",
+            "each flow's queue is held by itself, and is empty after its backoff: 2.8 ms in a "
+            "run where flows kept step, 4 ms elsewhere",
+        ),
+        (
+            "PIE",
+            15.0,
+            {"discipline": "pie"},
+            "RFC 8033",
+            "drops at random, adjusted every 15 ms",
+        ),
+    ):
+        yield Check(
+            name=f"mean delay of 8 Reno flows, {name}",
+            oracle=f"its target ({source})",
+            scenarios=seeds(5, _many(queue, 8)),
+            expected=target,
+            measure=measures.mean(measures.taken("queueing_delay_mean_ms")),
+            band=about(2),
+            why=why,
+            unit="ms",
+        )
+
+
+def _averages() -> Iterator[Check]:
+    thresholds = {"limit": "500p", "min_threshold": "40p", "max_threshold": "120p"}
+    yield Check(
+        name="mean queue of 48 Reno flows, RED",
+        oracle="between its thresholds of 40 and 120 packets (Floyd and Jacobson 1993)",
+        scenarios=(_many({"discipline": "red", **thresholds}, 48),),
+        expected=80,
+        measure=measures.mean(measures.taken("queue_mean_packets")),
+        band=about(40),
+        why="where between them depends on the load; fewer flows empty the queue now and then",
+        unit="packets",
+    )
+    yield Check(
+        name="mean queue of 32 Reno flows, adaptive RED",
+        oracle="midway between its thresholds of 40 and 120 packets (Floyd et al. 2001: the "
+        "middle fifth)",
+        scenarios=(_many({"discipline": "ared", **thresholds}, 32, 120),),
+        expected=80,
+        measure=measures.mean(measures.taken("queue_mean_packets")),
+        band=about(8),
+        why="in the middle fifth of the range the probability is left as it is",
+        unit="packets",
+    )
+
+
+def _marks() -> Iterator[Check]:
+    step = {"discipline": "step", "limit": "1000p", "threshold": f"{THRESHOLD}p"}
+    for algorithm in ("reno", "cubic"):
+        path = {"rate": "100mbit", "rtt": "20ms", "queue": step}
+        one = scenario("60s", path, flow(algorithm), interval="1ms", **ECN)
+        yield Check(
+            name=f"largest queue, step marking at {THRESHOLD}, {algorithm} with ECN",
+            oracle="K and what the window grows in the round trip until the sender reduces",
+            scenarios=(one,),
+            expected=oracles.ecn_peak(THRESHOLD),
+            measure=measures.mean(
+                measures.marked(measures.taken("queue_max_packets", measures.since(10.0)))
+            ),
+            band=about(1, 2),
+            why="whole packets; the growth of one round trip may be spread over two",
+            unit="packets",
+            needs=("ecn",),
+        )
+        yield Check(
+            name=f"drops, step marking at {THRESHOLD}, {algorithm} with ECN",
+            oracle="none: marks come before the queue is full (RFC 3168)",
+            scenarios=(one,),
+            expected=0,
+            measure=measures.total(measures.marked(measures.taken("dropped_packets@run"))),
+            band=EXACT,
+            why="nothing else may lose packets",
+            unit="packets",
+            needs=("ecn",),
+        )
+        yield Check(
+            name=f"reductions per round trip, step marking, {algorithm} with ECN",
+            oracle="one for each window (RFC 3168, 6.1.2)",
+            scenarios=(one,),
+            expected=1,
+            measure=measures.mean(measures.marked(measures.reductions_per_window)),
+            band=EXACT,
+            why="a count",
+            needs=("ecn",),
+        )
+    # Deep enough that a class whose flow backs off still has packets for each of its turns.
+    classes = {"discipline": "classes", "limit": "200p", "threshold": "100p"}
+    marked = flow("cubic", stack=ECN["stack"])
+    yield Check(
+        name="share of one ECN flow beside four others, two classes",
+        oracle="half: the classes take turns (Brakmo 2017)",
+        scenarios=(
+            scenario(
+                "60s",
+                {"rate": "100mbit", "rtt": "20ms", "queue": classes},
+                marked,
+                flow("cubic", count=4),
+            ),
+        ),
+        expected=0.5,
+        measure=measures.mean(measures.taken("goodput_share[1]")),
+        band=about(0.01),
+        why="slow start; the threshold keeps the class busy through a reduction",
+        needs=("ecn",),
+    )

@@ -1,0 +1,76 @@
+"""The table of fitted and true paths as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from dumbbell.algorithms import catalogue
+from dumbbell.base import markdown
+from dumbbell.base.labels import number
+from fidelity.imported.judging import BUFFER, GOODPUT, RATE, RTT, Judged, Value
+
+_COLUMNS: Final = (
+    "transfer",
+    "limited by",
+    "rate (Mbit/s)",
+    "RTT (ms)",
+    "buffer (packets)",
+    "remark",
+)
+_NAMES: Final = ("rate", "RTT", "buffer")
+
+HEADING: Final = f"""\
+# How well `dumbbell import` finds a path
+
+Transfers over paths that are known, and the paths that `dumbbell import` fits to them;
+`make validate-import` runs them and writes this page.
+
+**How to read the table.** Each cell has the true value and the fitted one. A value in brackets is
+not shown by the transfer: the fit says so, and gives a bound or a guess. The others must be near
+the true ones: the rate {RATE}, the RTT {RTT}, the buffer {BUFFER} (or two packets). Where a window
+or the application limits a flow, it shows no rate and no buffer. Then the fitted path is simulated,
+and the goodput must be that of the transfer, {GOODPUT}. What is **outside** is in bold type.
+
+Transfers are named by algorithm, rate, RTT and buffer. A capture is one of the sender. A report is
+one of an iperf3 client: it counts what is written into the socket in blocks of 128 kB, and has
+smoothed RTTs and congestion windows at the end of each interval.
+"""
+
+WHY: Final = """\
+**What is not found, and why.** A report at intervals of a second seldom has the RTT of the empty
+path: under CUBIC, a buffer of more than 0.4 BDP keeps packets waiting all the time. The fit sees
+that from congestion windows and says so; `--interval 0.1` shows the start of the transfer, too. A
+buffer of 0.1 BDP that overflows between two samples looks like losses by chance. A sender of few
+blocks of 128 kB in the whole test has rates that are off by a part of a block.
+"""
+
+
+def page(parts: Sequence[tuple[str, str, Sequence[Judged]]]) -> str:
+    """Return the page: parts with a title, what it says, and judged transfers."""
+    sections = [HEADING, f"Engine `{catalogue.ENGINE_VERSION}`.", "", WHY]
+    for title, told, judged in parts:
+        outside = sum(bool(each.outside) for each in judged)
+        counted = f"{len(judged)} transfers, {outside} with something outside."
+        table = markdown.table(_COLUMNS, map(_row, judged))
+        sections += [f"## {title}", "", f"{told} {counted}", "", table, ""]
+    return "\n".join(sections)
+
+
+def _row(judged: Judged) -> tuple[str, ...]:
+    known = {value.name: value for value in judged.values}
+    limit = judged.limit.kind if judged.is_right else f"**{judged.limit.kind}**"
+    goodput = known.get("goodput")
+    remark = "" if goodput is None else f"goodput {_cell(goodput)} Mbit/s"
+    return (judged.name, limit, *(_cell(known.get(name)) for name in _NAMES), remark)
+
+
+def _cell(value: Value | None) -> str:
+    if value is None:
+        return "–"
+    fitted = number(value.fitted, 4) if math.isfinite(value.fitted) else "not seen"
+    pair = f"{number(value.true, 4)} → {fitted}"
+    if not value.is_shown:
+        return f"({pair})"
+    return pair if value.is_within else f"**{pair}**"

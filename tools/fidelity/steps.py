@@ -1,0 +1,208 @@
+"""The steps of the command: select, run, write and show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from rich.table import Table
+
+from dumbbell.base.errors import InputError, TestbedError, refusing
+from dumbbell.base.labels import duration
+from dumbbell.cli import progress
+from dumbbell.cli.output import print_table, say
+from dumbbell.cli.tables import plain, table
+from dumbbell.engines import machine
+from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.execution import parallelism
+from dumbbell.execution.executor import Progress
+from dumbbell.figures import drawing
+from dumbbell.store.store import Store
+from fidelity import running as theory
+from fidelity import table as theory_table
+from fidelity.agreement import figure as agreement_figure
+from fidelity.agreement import page, running, scenarios, testbed
+from fidelity.agreement.case import Case
+from fidelity.agreement.collecting import Side
+from fidelity.agreement.drawn import Draw, draw
+from fidelity.agreement.judging import Agreement
+from fidelity.agreement.parity import Parity
+from fidelity.agreement.running import Found
+from fidelity.agreement.statistics import Verdict
+from fidelity.check import Check
+from fidelity.checks import all_checks
+
+
+class Part(StrEnum):
+    """What can be validated."""
+
+    SIMULATOR = "simulator"
+    TESTBED = "testbed"
+
+
+_CLOSENESS: Final = {
+    theory.Verdict.WITHIN: "[green]✓ within[/]",
+    theory.Verdict.OUTSIDE: "[red]✗ outside[/]",
+    theory.Verdict.NOT_OFFERED: "[yellow]– not offered[/]",
+}
+_AGREEMENT: Final = {
+    Verdict.AGREES: "green",
+    Verdict.DIFFERS: "red",
+    Verdict.UNDECIDABLE: "yellow",
+    Verdict.NOT_MEASURED: "red",
+}
+
+
+def selected(
+    engine: Part | None, only: str | None, quick: bool, drawn: Draw | None = None
+) -> tuple[list[Check], list[Case]]:
+    """Return the checks against theory and the chosen scenarios on both engines.
+
+    Those that are `drawn` take the place of the latter. InputError if there is nothing at all.
+    """
+    checks = [] if engine is Part.TESTBED else theory.selected(all_checks(), only)
+    known = () if engine is Part.SIMULATOR or drawn else scenarios.all_cases()
+    cases = scenarios.named(scenarios.quick(known) if quick else known, only)
+    if not checks and not cases and not (drawn and drawn.cases):
+        raise InputError(
+            "selects no check and no scenario",
+            source="--only",
+            value=only,
+            valid="a part of a name, such as sawtooth, cubic or queue",
+        )
+    return checks, cases
+
+
+def drawn(count: int, seed: int, only: str | None) -> Draw | None:
+    """Return scenarios drawn at random, if any, and say how to draw the same again."""
+    if not count:
+        return None
+    say.print(f"drawn by --drawn {count} --draw-seed {seed}")
+    return Draw(seed, tuple(scenarios.named(draw(count, seed), only)))
+
+
+def ready(cases: Sequence[Case], engine: Part | None) -> bool:
+    """Tell whether scenarios can run on the testbed, or say what is missing."""
+    if not cases:
+        return False
+    found = machine.look()
+    if not found.ready and engine is Part.TESTBED:
+        raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` says more")
+    if not found.ready:
+        lines = f"simulator and kernel are not compared: {machine.verdict(found)}"
+        say.print(lines, soft_wrap=True)
+    return found.ready
+
+
+def against_theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
+    """Compare the simulator with theory."""
+    with progress.steps("simulating", say) as step:
+        return theory.validate(
+            checks,
+            SimulatorEngine(),
+            parallelism.jobs(SimulatorEngine(), jobs),
+            lambda state: step(f"simulator: {state.finished} of {state.total} runs"),
+        )
+
+
+def agreement(
+    cases: Sequence[Case],
+    results: Path,
+    jobs: int | None,
+    quick: bool,
+    drawn: Draw | None = None,
+) -> Found:
+    """Compare simulator and kernel."""
+    bed = testbed.real()
+    at_random = drawn.cases if drawn else ()
+    modules = not quick and not drawn
+    whole_s = running.real_time_s(cases, bed, modules=modules, drawn=at_random)
+    say.print(
+        f"{len(cases) + len(at_random)} scenarios on the kernel, "
+        f"in real time: up to {duration(whole_s)}"
+    )
+    with progress.steps("running", say) as step:
+
+        def follow(side: Side, state: Progress) -> None:
+            step(f"{side.name}: {state.finished} of {state.total} runs")
+            if state.warning is not None:
+                say.print(f"warning: {state.warning}", soft_wrap=True)
+
+        return running.validate(
+            cases,
+            bed,
+            Store(results),
+            parallelism.jobs(SimulatorEngine(), jobs),
+            follow,
+            modules=modules,
+            drawn=drawn,
+            on_algorithm=lambda name: step(f"parity: {name}"),
+        )
+
+
+def write(
+    judged: Sequence[theory.Judged], found: Found | None, markdown: Path | None, figure: Path | None
+) -> None:
+    """Write what was found to the files that were asked for."""
+    if markdown is not None:
+        parts = [theory_table.page(judged)] if judged else []
+        parts += [page.page(found)] if found else []
+        with refusing("write it", markdown):
+            markdown.write_text("\n".join(parts))
+    if figure is not None and found is not None:
+        with refusing("write it", figure):
+            drawing.save(agreement_figure.draw(found.first), figure)
+
+
+def show(judged: Sequence[theory.Judged], found: Found | None) -> None:
+    """Print what was found."""
+    if judged:
+        print_table(_theory_table(judged))
+        print(theory_table.counted(judged))
+    if found is None:
+        return
+    for each in filter(None, (found.agreement, found.drawn, found.modules)):
+        if each.judged:
+            print()
+            _show_agreement(each)
+    if found.parity:
+        print()
+        print_table(_parity_table(found.parity))
+
+
+def _show_agreement(found: Agreement) -> None:
+    print_table(_agreement_table(found))
+    for remark in page.remarks(found):
+        print(remark.text, *remark.places, sep="\n  ")
+    print(page.headline(found))
+
+
+def _theory_table(judged: Sequence[theory.Judged]) -> Table:
+    """Return what fidelity checks expect and measure."""
+    result = table(*theory_table.COLUMNS, right=("expected", "measured", "tolerance"))
+    for each in judged:
+        *others, _ = map(plain, theory_table.cells(each))
+        result.add_row(*others, _CLOSENESS[each.verdict])
+    return result
+
+
+def _agreement_table(found: Agreement) -> Table:
+    """Return what was measured on one engine, and by how much the other one is off."""
+    one, other = found.names
+    result = table(*page.COLUMNS, right=page.COLUMNS[1:-1])
+    result.title = f"{one} (difference of {other})"
+    for judged in found.judged:
+        *others, verdict = map(plain, page.cells(judged))
+        result.add_row(*others, f"[{_AGREEMENT[judged.verdict]}]{verdict}[/]")
+    return result
+
+
+def _parity_table(found: Sequence[Parity]) -> Table:
+    """Return what became of the callbacks that were replayed."""
+    result = table(*page.PARITY_COLUMNS, right=page.PARITY_COLUMNS[1:-1])
+    for each in found:
+        *others, verdict = map(plain, page.parity_cells(each))
+        result.add_row(*others, f"[{'green' if each.passed else 'red'}]{verdict}[/]")
+    return result

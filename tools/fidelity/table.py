@@ -1,0 +1,64 @@
+"""The table of judged checks as Markdown, and what both tables say of a check."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dumbbell.algorithms import catalogue
+from dumbbell.base import markdown
+from dumbbell.base.labels import number
+from fidelity.running import Judged, Verdict
+
+COLUMNS = ("check", "oracle", "expected", "measured", "tolerance", "why", "verdict")
+
+HEADING = """\
+# Validation
+
+What Dumbbell's engine does on small networks, next to what theory expects; `make validate` runs the
+checks and writes this page.
+
+**How to read the table.** *Oracle* is the formula or rule that expects something, with its source;
+it never comes from the engine. *Expected* is its value, *measured* that of the simulation.
+*Tolerance* is how far they may differ, and *why* says what keeps it from being smaller.
+A check that is **outside** is a fault of the engine or of the oracle's assumptions, and is shown
+until it is understood; one that is *not offered* needs what this engine does not have yet.
+"""
+
+
+def cells(judged: Judged) -> tuple[str, ...]:
+    """Return the cells of one check, in the order of the columns."""
+    check = judged.check
+    unit = f" {check.unit}" if check.unit else ""
+    return (
+        check.name,
+        check.oracle,
+        _quantity(judged.expected, unit),
+        judged.remark or _quantity(judged.measured, unit),
+        str(check.band),
+        check.why,
+        judged.verdict.value,
+    )
+
+
+def _quantity(value: float | None, unit: str) -> str:
+    return number(value, 4) + unit if value is not None else "–"
+
+
+def counted(judged: Sequence[Judged]) -> str:
+    """Say how many checks ended how."""
+    counts = Counter(each.verdict for each in judged)
+    parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
+    return f"{len(judged)} checks: {', '.join(parts)}"
+
+
+def page(judged: Sequence[Judged]) -> str:
+    """Return a page with the table."""
+    table = markdown.table(COLUMNS, map(_marked, judged))
+    engine = f"Engine `{catalogue.ENGINE_VERSION}`. {counted(judged)}."
+    return "\n".join([HEADING, engine, "", table])
+
+
+def _marked(judged: Judged) -> tuple[str, ...]:
+    *others, verdict = cells(judged)
+    return (*others, f"**{verdict}**" if judged.verdict is Verdict.OUTSIDE else verdict)
