@@ -26,6 +26,7 @@ from dumbbell import _core
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import unpacked
 from dumbbell.engines.result import Run
+from dumbbell.execution.bounds import RUN_BYTES_MAX
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from possible import assert_possible
@@ -39,8 +40,8 @@ BATCH: Final = 40
 SECONDS_MAX: Final = 60
 """Of processor time, for a run and the one beside it."""
 
-MEMORY_MAX_BYTES: Final = 1 << 30
-"""That one scenario may take, run twice at once."""
+MEMORY_MAX_BYTES: Final = round(RUN_BYTES_MAX)
+"""That one scenario may take, run twice at once: 20 million events are 1.6 GB each time."""
 
 GROWTH_MAX: Final = 1.25
 """Of memory, from the second quarter of the batches to the last."""
