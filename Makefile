@@ -191,6 +191,7 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	$(BIN)/mypy
 	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
 	$(BIN)/pip check
+	$(BIN)/python tools/prose.py
 
 # What others wrote and the engine is linked with, after a change of Cargo.lock.
 notices: setup

@@ -1,0 +1,97 @@
+"""`tools/prose.py`: which sentences count, and what may not grow."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import prose
+
+PLAIN = ["Dumbbell stores each run.", "Where no run finished, the cell is empty.", "What is TCP?"]
+PLAIN += ["How does a verdict follow from runs?", "However, flows differ.", "That is why it fails."]
+CLAUSES = ["What is stored is a run.", "Whoever reads it runs nothing.", "How it ends is recorded."]
+CLAUSES += ["Whether it fits depends on the path.", "Where files are depends on you."]
+CLAUSES += ["That there is none takes all of them.", "Which of them is first is drawn."]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_noun_a_question_and_a_condition_are_plain(text: str) -> None:
+    [sentence] = prose.sentences(text, "a.md", 1)
+    assert not sentence.faults("clauses")
+
+
+@pytest.mark.parametrize("text", CLAUSES)
+def test_a_clause_as_subject_is_found(text: str) -> None:
+    [sentence] = prose.sentences(text, "a.md", 1)
+    assert sentence.faults("clauses")
+
+
+def test_words_of_the_dialect_come_with_the_standard_word() -> None:
+    [sentence] = prose.sentences("It is held to a bound, not to `beside` or beside.", "a.md", 1)
+    assert [fault.split('"')[1] for fault in sentence.faults("dialect")] == ["held to", "beside"]
+    assert "next to" in sentence.faults("dialect")[1]
+
+
+def test_markdown_yields_prose_with_its_lines_and_no_code() -> None:
+    text = "# What a title is\n\nOne `what is` two. Three\nfour. Five six.\n\n"
+    text += "```\nWhat is code.\n```\n\n- An item, with [a link](x.md).\n"
+    text += "\n| What a head | is |\n|---|---|\n| A cell. | short |\n"
+    found = [(sentence.text, sentence.line) for sentence in prose.of_markdown(text, "a.md")]
+    assert found == [
+        ("One `x` two.", 3),
+        ("Three four.", 3),
+        ("Five six.", 4),
+        ("An item, with a link.", 10),
+        ("A cell.", 14),
+    ]
+
+
+def test_values_in_a_row_are_no_sentence() -> None:
+    assert not list(prose.sentences("Reno 1.5, 2.5 and 3.5 Mbit/s.", "a.md", 1))
+
+
+def test_python_yields_docstrings_of_fields_too_and_messages_of_errors(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text(
+        'def a(name):\n    """Do it.\n\n    Parameters\n    ----------\n    name : str\n'
+        '        Its name here.\n    """\n'
+        '    raise InputError(f"{name} is not " + "valid", valid="a name")\n'
+        '\nRATE: int = 1\n"""Rate of it."""\n'
+    )
+    found = {(kind, each.text) for kind, each in prose.of_python(file, "a.py")}
+    assert found == {
+        ("docstrings", "Do it."),
+        ("docstrings", "Its name here."),
+        ("docstrings", "Rate of it."),
+        ("errors", "`x` is not valid"),
+        ("errors", "a name"),
+    }
+
+
+def test_a_head_comment_yields_prose_without_equations(tmp_path: Path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text(
+        "/* SPDX */\n/*\n * A law.\n *\n *     w = 1. Then 2.\n *\n * More of\n * it.\n */\n"
+    )
+    found = [(each.text, each.line) for each in prose.of_head_comment(file, "a.c")]
+    assert found == [("A law.", 3), ("More of it.", 7)]
+
+
+def test_a_document_fails_only_above_its_goal_and_its_baseline() -> None:
+    read = list(prose.sentences("What is stored is a run. It ends.", "a.md", 7))
+    assert prose.measures(read)["clauses"] == 50
+    assert not list(prose.failures(read, {"clauses": 50.0}))
+    head, blamed = prose.failures(read, {"clauses": 40.0})
+    assert head == "clauses 50, at most 40"
+    assert "a.md:7: What: What is stored is a run." in blamed
+
+
+def test_accepting_lowers_the_baseline_and_never_raises_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = {"a.md": list(prose.sentences("What is stored is a run.", "a.md", 1))}
+    monkeypatch.setattr(prose, "documents", lambda: read)
+    monkeypatch.setattr(prose, "BASELINE", tmp_path / "prose.json")
+    prose.BASELINE.write_text('{"a.md": {"clauses": 40.0, "words": 9.0}}')
+    assert prose.main(["--accept"]) == 1
+    assert json.loads(prose.BASELINE.read_text()) == {"a.md": {"clauses": 40.0, "words": 6.0}}

@@ -1,0 +1,216 @@
+"""Measure the project's English and compare it with a baseline (docs/contributing/style.md).
+
+`make lint` runs it. A measure above both its goal and its baseline fails, with the sentences to
+change. `--accept` lowers the baseline; `--table` prints all measures. A document that moves takes
+its entry in `tools/prose.json` with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import itertools
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from markdown_it import MarkdownIt
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+BASELINE: Final = Path(__file__).with_suffix(".json")
+GOALS: Final = {"clauses": 0.5, "words": 15.0, "dialect": 1.0}
+"""Percent of sentences with a clause as subject; words a sentence; dialect a thousand words."""
+
+CLAUSE: Final = re.compile(
+    r"^(What(?:ever)?|Who(?:ever|m|se)?|Which(?:ever)?|Whether|How|Why|Of what|Of which"
+    r"|Where(?=[^,]*$)|That (?:an?|the|it|they|there))\b(?!.*\?$)"
+)
+"""A clause as subject. Questions and conditions ("Where X, Y") are neither."""
+
+_STYLE: Final = (ROOT / "docs/contributing/style.md").read_text()
+DIALECT: Final = {
+    word: standard
+    for words, standard in re.findall(r"(?m)^\| (`.+`) \| (.+) \|$", _STYLE)
+    for word in re.findall(r"`(.+?)`", words)
+}
+"""Words of the style page's table, and what to write instead."""
+_DIALECT: Final = re.compile(rf"\b(?:{'|'.join(DIALECT)})\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"[A-Za-z][\w'’-]*|`[^`]*`|(?P<number>\d[\w.,%]*)")
+_END: Final = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[A-Z`\"“(\d])")
+_SHORT: Final = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|al|Fig|Eq|No|Sec)|\b[A-Z])\.$")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, and the file and line where it begins."""
+
+    text: str
+    file: str
+    line: int
+
+    def faults(self, measure: str) -> list[str]:
+        """Return what in this sentence counts towards a measure."""
+        if measure == "clauses":
+            return CLAUSE.findall(self.text)
+        if measure == "dialect":
+            found = _DIALECT.findall(re.sub(r"`[^`]*`", "`x`", self.text))
+            return [f'"{word}": {DIALECT[word.lower()]}' for word in found]
+        return [f"{self.words} words"] if self.words > 2 * GOALS["words"] else []
+
+    @property
+    def words(self) -> int:
+        """Number of words; code counts as one."""
+        return sum(1 for _ in _WORD.finditer(self.text))
+
+
+def sentences(text: str, file: str, line: int, *, whole: bool = True) -> Iterator[Sentence]:
+    """Yield the sentences of a paragraph; with `whole` unset only those with a full stop.
+
+    A list of measured values, a fifth of it numbers, is no sentence.
+    """
+    begin = 0
+    for end in [*(found.end() for found in _END.finditer(text)), len(text)]:
+        piece = text[begin:end].strip()
+        if _SHORT.search(piece) and end < len(text):
+            continue
+        numbers = [found["number"] is not None for found in _WORD.finditer(piece)]
+        is_prose = len(numbers) > 1 and sum(numbers) * 5 < len(numbers)
+        if is_prose and (whole or piece.endswith((".", "?", "!"))):
+            yield Sentence(" ".join(piece.split()), file, line + text.count("\n", 0, begin))
+        begin = end
+
+
+def of_markdown(text: str, file: str, line: int = 1) -> Iterator[Sentence]:
+    """Yield the sentences of a Markdown text: not its code, headings or pictures."""
+    tokens = MarkdownIt().enable("table").parse(text)
+    row = 0
+    for before, token in itertools.pairwise(tokens):
+        row = (before.map or token.map or [row])[0]
+        if token.type == "inline" and before.type != "heading_open":
+            prose = "".join(
+                {"softbreak": "\n", "hardbreak": "\n", "code_inline": "`x`"}.get(
+                    child.type, "" if child.type == "image" else child.content
+                )
+                for child in token.children or ()
+                if child.type != "html_inline"
+            )
+            yield from sentences(prose, file, line + row, whole=before.type == "paragraph_open")
+
+
+def of_docstring(text: str, file: str, line: int) -> Iterator[Sentence]:
+    """Yield the sentences of a docstring, without examples and names of parameters."""
+    text = re.sub(r"(?m)^[A-Z]\w+\n-{3,}$", "\n", inspect.cleandoc(text))
+    text = re.sub(r"(?m)^[`*\w., ]+(?: : .*)?\n(?=    \S)", "\n", text)
+    text = re.sub(r"``(.+?)``", r"`\1`", re.sub(r"(?m)^(?:\s*(?:>>>|\.\.\.)).*$", "", text))
+    for part in re.finditer(r"(?:.+\n?)+", re.sub(r"(?m)^ +|^[-*] ", "", text)):
+        yield from sentences(part[0], file, line + text.count("\n", 0, part.start()))
+
+
+def of_python(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
+    """Yield the docstrings and the messages of errors in a Python file, each with its kind."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield from (("docstrings", each) for each in of_docstring(text, name, node.lineno))
+            case ast.Call(func=ast.Name(id=called)) if called.endswith("Error"):
+                valid = [key.value for key in node.keywords if key.arg == "valid"]
+                for part in [*node.args[:1], *valid]:
+                    text = _literal(part)
+                    yield from (("errors", each) for each in sentences(text, name, node.lineno))
+
+
+def _literal(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_literal(part) for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return _literal(node.left) + _literal(node.right)
+    return str(node.value) if isinstance(node, ast.Constant) else "`x`"
+
+
+def of_head_comment(file: Path, name: str) -> Iterator[Sentence]:
+    """Yield the sentences of the comment at the head of a C file, without equations."""
+    found = re.search(r"(?s)/\*\n(.*?)\*/", file.read_text())
+    text = re.sub(r"(?m)^ \*(?: {4,}.*| )?", "", found[1]) if found else ""
+    for part in re.finditer(r"(?:.+\n?)+", text):
+        yield from sentences(part[0], name, 3 + text.count("\n", 0, part.start()))
+
+
+def documents() -> dict[str, list[Sentence]]:
+    """Return the sentences of each document, or of each group of files."""
+    read: dict[str, list[Sentence]] = {}
+    for file in [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]:
+        name = str(file.relative_to(ROOT))
+        if name != "LICENSE.md":
+            read[name] = list(of_markdown(file.read_text(), name))
+    for file in sorted(ROOT.glob("algorithms/*.c")):
+        read.setdefault("algorithms", []).extend(of_head_comment(file, f"algorithms/{file.name}"))
+    for folder in ("python/dumbbell", "tests", "tools"):
+        for file in sorted(ROOT.glob(f"{folder}/**/*.py")):
+            for kind, sentence in of_python(file, str(file.relative_to(ROOT))):
+                if kind == "docstrings" or folder != "tests":
+                    read.setdefault(f"{folder} ({kind})", []).append(sentence)
+    return read
+
+
+def measures(read: list[Sentence]) -> dict[str, float]:
+    """Return the three measures of a document's sentences, to a tenth."""
+    words = sum(sentence.words for sentence in read)
+    clauses, dialect = (
+        sum(len(sentence.faults(measure)) for sentence in read)
+        for measure in ("clauses", "dialect")
+    )
+    return {
+        "clauses": round(100 * clauses / max(len(read), 1), 1),
+        "words": round(words / max(len(read), 1), 1),
+        "dialect": round(1000 * dialect / max(words, 1), 1),
+    }
+
+
+def failures(read: list[Sentence], allowed: dict[str, float]) -> Iterator[str]:
+    """Yield each measure above its goal and its baseline, and the sentences to blame."""
+    for measure, value in measures(read).items():
+        limit = max(GOALS[measure], allowed.get(measure, 0))
+        if value <= limit:
+            continue
+        yield f"{measure} {value:g}, at most {limit:g}"
+        blamed = [sentence for sentence in read if sentence.faults(measure)]
+        for sentence in sorted(blamed, key=lambda each: -each.words)[:10]:
+            fault = "; ".join(sentence.faults(measure))
+            yield f"  {sentence.file}:{sentence.line}: {fault}: {sentence.text[:90]}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the check; return 1 if a document is worse than its baseline."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--accept", action="store_true", help="lower the baseline")
+    parser.add_argument("--table", action="store_true", help="print the measures of all documents")
+    options = parser.parse_args(arguments)
+    baseline = json.loads(BASELINE.read_text())
+    read = documents()
+    found = {name: measures(each) for name, each in read.items()}
+    if options.table:
+        print("| document | sentences | clauses % | words | dialect ‰ |\n|---|---|---|---|---|")
+        for name, each in found.items():
+            print(f"| {name} | {len(read[name])} |", " | ".join(map(str, each.values())), "|")
+    if options.accept:
+        lowered = {
+            name: {key: min(value, found[name][key]) for key, value in known.items()}
+            for name, known in baseline.items()
+            if name in found
+        }
+        BASELINE.write_text(json.dumps(lowered, indent=1) + "\n")
+    failed = False
+    for name, document in read.items():
+        for line in failures(document, baseline.get(name, {})):
+            failed = True
+            print(f"{name}: {line}" if line[0] != " " else line)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
