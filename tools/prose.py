@@ -153,7 +153,8 @@ def documents() -> dict[str, list[Sentence]]:
         for file in sorted(ROOT.glob(f"{folder}/**/*.py")):
             for kind, sentence in of_python(file, str(file.relative_to(ROOT))):
                 if kind == "docstrings" or folder != "tests":
-                    read.setdefault(f"{folder} ({kind})", []).append(sentence)
+                    group = "tests" if folder == "tests" else "python"
+                    read.setdefault(f"{group} ({kind})", []).append(sentence)
     return read
 
 
