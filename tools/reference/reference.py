@@ -149,7 +149,7 @@ def _table(heading: str, table: Mapping[str, Any], defs: Mapping[str, Any]) -> s
         examples = ", ".join(_code(example) for example in described.get("examples", ()))
         what = described.get("description", "").replace("``", "`")
         if _tells_kinds_apart(key, described):
-            what = "Which kind of table this is."
+            what = "Kind of this table."
         rows.append((f"`{key}`", what, _form(described, defs), default, examples))
     heads = ("key", "what", "form", "default", "examples")
     return f"## {heading}\n\n{table['description']}\n\n{markdown.table(heads, rows)}"
@@ -224,11 +224,11 @@ def _size() -> str:
     hours = bounds.COMMAND_S_MAX / 3600
     return f"""## Size of a run
 
-Before anything runs, packets, memory and time are estimated from the scenario. If a run has more
-than {run} packets or {memory} in memory, or all runs of a command take more than {hours:.0f} hours,
-the command asks on a terminal, and elsewhere ends with an error. `--large` (`large=True` in Python)
-runs it all the same. Packets are those that flows have to send and links can carry. Memory is that
-of the packets on their way and in full queues.
+Commands first estimate packets, memory and time from the scenario. A run may have {run} packets and
+{memory} in memory, and all runs of a command may take {hours:.0f} hours. Above that the command asks
+on a terminal, and elsewhere ends with an error. `--large` (`large=True` in Python) runs it anyway.
+Packets are those that flows have to send and links can carry. Memory is that of the packets in
+flight and in full queues.
 """
 
 
@@ -254,7 +254,7 @@ def _formulas() -> str:
     )
     return f"""## Formulas
 
-What `arithmetic` checks may evaluate. Arguments have the units of their names.
+Functions for `arithmetic` checks. Arguments have the units of their names.
 
 {markdown.table(("formula", "arguments", "what"), rows)}"""
 
@@ -281,8 +281,8 @@ def _curves() -> str:
     )
     return f"""## Curves
 
-What `theory` checks compare with, and figures draw. A curve has a value at each grid point that has
-what it depends on: numbers of axes, and quantities, which are averaged.
+`theory` checks compare with these curves, and figures draw them. A curve has a value at each grid
+point with its inputs: numbers of axes, and quantities, which are averaged.
 
 {markdown.table(("curve", "what", "depends on"), rows)}"""
 
@@ -314,55 +314,74 @@ _TYPES: Final = {"|u1": "u8", "<u4": "u32", "<u8": "u64"}
 
 _RESULTS: Final = """\
 A results folder holds `format.json`, the version of its layout, and one folder for each finished
-run, `runs/ab/ab12...`, named by the SHA-256 of all that determines the run: the resolved scenario,
-the versions of engine, schema and built-in algorithms, and the sources of others. In it are
+run, `runs/ab/ab12...`. The name is the SHA-256 of everything that determines the run: the resolved
+scenario, the versions of engine, schema and built-in algorithms, and the sources of other
+algorithms. Such a folder contains
 
-- `run.json`: the resolved scenario, the summary by flow and by queue, and the digest of what each
-  table holds;
+- `run.json`: the resolved scenario, the summary by flow and by queue, and the digest of each
+  table's content;
 - one Parquet file for each of the tables below that has rows;
-- `files.json`: their sizes and SHA-256, by which damage is found.
+- `files.json`: the sizes and SHA-256 of the files, which reveal damage.
 
-Next to them lie `studies`, which says what was asked for; `experiments`, what `simulate` and
-`compare` ran, as studies; `failures/ab12....json`, why a run failed when it was last tried, until
-it succeeds; and `campaigns`, what each command took. Results can be used without any of these.
-`packs` holds what `dumbbell store pack` took from `runs`: SQLite files with a table `files` of
-`key`, `name` and `content`, for the files of each folder.
+The results folder also has these parts. Results can be used without any of them.
 
-A run's folder appears as a whole or not at all, and is verified before it is used. The same run
-gives the same `run.json`, byte for byte, wherever and whenever the simulator runs it; the bytes
-of Parquet files, and so `files.json`, are those of one version of Polars. The digest of a table
-is the SHA-256 over its columns, one after the other: a line of JSON with its name, its NumPy
-type and the values of an enumeration, else null, such as `["kind", "|u1", ["start", "stop"]]`,
-and then the column's values as the engine hands them on, little-endian, 4294967295 for null, the
-places of an enumeration's values for these. `Store.verify(key, contents=True)` computes it again.
+| part | content |
+| --- | --- |
+| `studies` | the plans of studies |
+| `experiments` | the runs of `simulate` and `compare`, as studies |
+| `failures/ab12....json` | the reason of a run's last failure, until the run succeeds |
+| `campaigns` | the cost of each command |
+| `packs` | results that `dumbbell store pack` moved from `runs`: SQLite files with a table `files` of `key`, `name` and `content` |
 
-The engine of a run is either `simulator` with the version of what it does, or `testbed` with
-its own, the kernel's release and its options; results of both lie in one folder and never mix.
-Versions are raised when results change (`behaviour/versions`), not when sources do. A run on the
-testbed says in `summary.testbed` how the machine kept up; if `invalid` in it
-names a reason, nothing rests on the run, and it is repeated when it is asked for again. A run of
-either engine may be in doubt: it is valid and counts, but may show something other than its
-algorithms. The engine writes three kinds of doubt into `summary.doubts`: `host`, a host's own
-interface was the bottleneck, while the network dropped and marked nothing of it; `locked-out`, a
-flow had less than a twentieth of an equal share and was dropped at least 50 times as often as the
-flow that had most; `phase`, flows of several were dropped at one point of the service of another
-packet, on nine of ten occasions and eight or more. Two more follow from the scenario, so they are
-not in the summary: `no-marks`, an algorithm needs congestion marks, and no queue on its way marks
-packets; `too-short`, the run is shorter than a flow's round trip. `simulate`, `run`, `claims` and
-reports show all five, and `simulate --json` has them as `doubts`.
-`dumbbell simulate FILE --perturb 10` shows how far the phase of packets matters.
+A run's folder is complete or absent, and it is verified before use. The same run gives the same
+`run.json`, byte for byte, on any machine and at any time. The bytes of Parquet files, and so
+`files.json`, depend on the version of Polars.
 
-In frames, 4294967295 in a 32-bit column is null, and tables with a `flow` column have its `label`
-and its `algorithm`, too. The columns `flow` and `queue` hold ids that count from 0, in frames as in
-the stored files; `label` says which flow it is. An id counts connections, of which a flow with
-`parallel` has several, so it is not the number in `goodput_mbit_per_s[1]`. Connections that are not
-sampled, such as those of `[[arrivals]]`, have no rows in `flows`; what became of them is in the
-summary. Datagrams have rows in `datagrams` instead.
+The digest of a table is the SHA-256 over its columns in order. Each column begins with a line of
+JSON: its name, its NumPy type and the values of an enumeration, else null, such as
+`["kind", "|u1", ["start", "stop"]]`. Then come the column's values as the engine returns them,
+little-endian. Null is 4294967295, and an enumeration's values are their positions.
+`Store.verify(key, contents=True)` computes it again.
 
-In the table `modes`, the places of modes and of `info0` to `info15` in the lists of an algorithm's
-page ([algorithms](algorithms/README.md)) say what they are. `Run.modes` has them by their names,
-and so has the file that `dumbbell simulate FILE --tables NAME.csv` writes of it, next to one for
-each other table; with NAME.parquet they are Parquet.
+## Engines
+
+The engine of a run is `simulator` with the version of its behaviour, or `testbed` with its version,
+the kernel's release and its options. Results of both are in one folder and never mix. Versions are
+raised when results change (`behaviour/versions`), not when sources do. `summary.testbed` of a run on
+the testbed reports how well the machine kept up. If `invalid` in it names a reason, no result uses
+the run, and the next command repeats it.
+
+## Flagged runs
+
+A run of either engine may be doubtful. It is valid and counts, but it may show something other than
+its algorithms. `simulate`, `run`, `claims` and reports show these five kinds, and
+`simulate --json` has them as `doubts`. The first three are in `summary.doubts`. The others follow
+from the scenario, so they are not in the summary.
+
+| doubt | meaning |
+| --- | --- |
+| `host` | A host's own interface was the bottleneck, and the network neither dropped nor marked its packets. |
+| `locked-out` | A flow had less than a twentieth of an equal share. It was dropped at least 50 times as often as the flow with most. |
+| `phase` | Flows were dropped at one point of the service of another packet, on nine of ten occasions and eight or more. |
+| `no-marks` | An algorithm needs congestion marks, and no queue on its path marks packets. |
+| `too-short` | The run is shorter than a flow's round trip. |
+
+`dumbbell simulate FILE --perturb 10` shows the effect of packet phase.
+
+## Frames
+
+In frames, 4294967295 in a 32-bit column is null. Tables with a `flow` column also have its `label`
+and its `algorithm`. Connections without samples, such as those of `[[arrivals]]`, have no rows in
+`flows`; the summary has their outcome. Datagrams have rows in `datagrams` instead.
+
+The columns `flow` and `queue` hold ids that count from 0, in frames as in the stored files. `label`
+names the flow. An id counts connections, of which a flow with `parallel` has several, so it is not the
+number in `goodput_mbit_per_s[1]`.
+
+In the table `modes`, `mode` and `info0` to `info15` are positions in the lists of an algorithm's page
+([algorithms](algorithms/README.md)). `Run.modes` has them by name. So has the file that
+`dumbbell simulate FILE --tables NAME.csv` writes, next to one for each other table. With
+`NAME.parquet` they are Parquet.
 """
 
 
@@ -382,8 +401,8 @@ DOCUMENTS: Final = (
         "A study file describes grids of scenarios, figures of their results, and claims that the "
         "results may bear out. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
         "it. A study may also be a folder of such files, which are read as one. Scenarios are "
-        "written as in [the scenario file](scenario.md). What claims and figures may name is "
-        "listed in [quantities](quantities.md).",
+        "written as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the names "
+        "for claims and figures.",
         "studies/recovery.toml",
         (_formulas, _curves),
     ),

@@ -34,19 +34,19 @@ class GroupedFigure(StatedFigure):
     """What figures in groups have in common."""
 
     groups: str = Field(examples=["rtt"])
-    """Axis of the test whose values stand along the horizontal axis, a group each."""
+    """Axis of the test along the horizontal axis, with a group for each value."""
 
     groups_title: str | None = Field(None, examples=["round-trip time"])
-    """What the horizontal axis says; by default the name of the axis."""
+    """Title of the horizontal axis; by default the name of the axis."""
 
     series: str = "algorithm"
-    """Axis of the test whose values stand beside each other in a group and get colours."""
+    """Axis of the test whose values share a group, each with its colour."""
 
     y: Coordinate
     """The vertical axis."""
 
     missing: str | None = Field(None, examples=["did not converge"])
-    """What it means if a run has no value of the quantity."""
+    """Meaning of a run without a value of the quantity."""
 
     reference: float | None = None
     """A level worth a thin line."""

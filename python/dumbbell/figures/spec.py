@@ -35,10 +35,10 @@ class Coordinate(Spec):
     """A [quantity](quantities.md), or the numbers of an axis of the test, such as `rtt_ms`."""
 
     title: Title | None = Field(None, examples=["round-trip propagation time (ms)"])
-    """What the axis says, with the unit; by default what the quantity is called."""
+    """Title of the axis, with the unit; by default that of the quantity."""
 
     scale: Scale = "linear"
-    """How values are placed."""
+    """Scale of the axis."""
 
     low: float | None = None
     """Where the axis begins, unless a value is lower."""
@@ -50,7 +50,7 @@ class Coordinate(Spec):
     """Values that are labelled; by default round numbers, on a log scale the decades."""
 
     zero: float | None = Field(None, gt=0, examples=[1e-8])
-    """Where 0 stands on a log scale; by default it has no place there."""
+    """Position of 0 on a log scale; by default 0 is not shown there."""
 
     def titled(self, source: Source, test: str) -> Self:
         """Return the axis with a title."""
@@ -91,7 +91,7 @@ class BaseFigure(Spec, ABC):
     """Number and title, as in the publication."""
 
     caption: str = ""
-    """What is shown, in a few sentences."""
+    """Description of the figure, in a few sentences."""
 
     section: str
     """Name of the test under which a report shows the figure."""

@@ -30,28 +30,28 @@ _ARROW_PX: Final = 16
 
 
 class Stated(Spec):
-    """A number that the authors state, drawn hollow beside what was measured."""
+    """A number reported by the authors, drawn hollow next to the measurement."""
 
     where: Selection = Field({}, examples=[{"algorithm": "bic", "rtt": "6.2ms"}])
     """The grid points of the figure that it is of: each of them gets it."""
 
     field: str | None = Field(None, examples=["goodput_mbit_per_s[1]"])
-    """Which quantity it is of, where the figure shows several; by default the first."""
+    """Its quantity, if the figure shows several; by default the first."""
 
     value: float | None = None
     """The number."""
 
     low: float | None = None
-    """In its place, the smallest one of a range; alone it says "at least"."""
+    """Lower end of a range, instead of a number; alone it means "at least"."""
 
     high: float | None = None
-    """The largest one of a range; alone it says "at most"."""
+    """Upper end of a range; alone it means "at most"."""
 
     source: str = Field(examples=["Section V"])
-    """Where the authors state it."""
+    """Its place in the publication."""
 
     label: str = ""
-    """What is said of it; by default the number."""
+    """Its text; by default the number."""
 
     @model_validator(mode="after")
     def _is_a_number(self) -> Self:

@@ -20,40 +20,40 @@ _WEIGHTIEST_FIRST: Final[tuple[Statement, ...]] = ("number", "order", "arithmeti
 class Claim(Table):
     """A statement of the study's authors, and what decides whether it is reproduced.
 
-    A check is decided by the 95 % intervals of what it looks at: it is *reproduced* if they lie
-    within its bounds, *not reproduced* if they lie outside, and *undecided* where they cross one or
-    runs are missing; then it says how many runs of which grid points are expected to decide.
-    Of a single run there is no interval; runs that are all alike have one without length.
+    95 % intervals decide a check. It is *reproduced* if they are within its bounds, and *not
+    reproduced* if they are outside. It is *undecided* if they cross a bound or runs are missing.
+    Then it reports how many runs of which grid points are expected to decide. A single run has no
+    interval. Identical runs have an interval of length zero.
 
-    Many comparisons are more likely to be wrong somewhere, which is corrected for. Where `all` must
-    agree, one that does not only counts if it is beyond what chance makes of one of so many (Holm's
-    correction); where `any` may, the same holds for one that does. `most` asks for more than half.
+    Among many comparisons some are wrong by chance, so Holm's correction applies. If `all` must
+    agree, one that disagrees counts only if chance does not explain it. If `any` may agree, the
+    same holds for one that agrees. `most` requires more than half.
 
-    A claim is what its checks of the authors' statements are: not reproduced if any is not, else
-    undecided if any is. An expectation of our own (`statement = "expectation"`) is shown and
-    counted apart, as met or failed.
+    A claim is not reproduced if any check of the authors' statements is not. Otherwise it is
+    undecided if any is. An expectation of ours (`statement = "expectation"`) is shown and counted
+    separately, as met or failed.
     """
 
     id: str = Field(pattern=r"^[A-Z]+[0-9]{2,}$", examples=["E01"])
     """Its number."""
 
     source: str = Field(examples=["Fig. 4"])
-    """Where the study states it."""
+    """Its place in the publication."""
 
     text: str
-    """What is claimed."""
+    """The claim."""
 
     quirk: str = ""
-    """What of the authors' testbed the claim may depend on; empty: nothing."""
+    """Property of the authors' testbed that may decide the claim; empty if there is none."""
 
     expectation: str
-    """What a faithful reproduction can meet, in words."""
+    """The claim as a faithful reproduction can meet it, in words."""
 
     checks: tuple[AnyCheck, ...] = Field(alias="check", min_length=1)
-    """What decides it: all that hold the runs to what the authors state must agree."""
+    """Its checks. All checks of the authors' statements must agree."""
 
     reason: str = ""
-    """Why it is not reproduced, once that is known."""
+    """The reason why it is not reproduced, once it is known."""
 
     @property
     def statement(self) -> Statement:

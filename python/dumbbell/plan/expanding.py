@@ -125,15 +125,10 @@ class Plan:
     tests
         The tests.
     scenario
-        What the scenarios of all tests have in common.
-    vary
-        Changes at some grid points of all tests; what a test says itself comes later and wins.
-    windows
-        Windows that all tests have; one of a test comes before one of the same name here.
-    settings
-        What every run is given as its settings; see `PlannedRun`.
-    files
-        Where all this is from.
+        Common part of the scenarios of all tests. vary Changes at some grid points of all tests. A
+        test's own changes come later and win. windows Windows that all tests have; one of a test
+        comes before one of the same name here. settings What every run is given as its settings;
+        see `PlannedRun`. files Where all this is from.
     """
 
     tests: Sequence[Test]

@@ -43,7 +43,7 @@ class Vary(Table):
     """The grid points: for each axis the value or the values that are meant."""
 
     set: dict[str, Any] = Field(examples=['{ duration = "3600s" }'])
-    """What is merged into their scenario."""
+    """Part that is merged into their scenario."""
 
 
 class Quick(Table):
@@ -56,7 +56,7 @@ class Quick(Table):
     """Grid points that are kept."""
 
     set: dict[str, Any] = Field({}, examples=['{ duration = "100s" }'])
-    """What is merged into the scenario."""
+    """Part that is merged into the scenario."""
 
 
 class Test(Table):
@@ -68,25 +68,25 @@ class Test(Table):
     """Short name."""
 
     title: Title
-    """What is tested."""
+    """Title of the test."""
 
     source: str = ""
-    """Where in the publication."""
+    """Its place in the publication."""
 
     runs: int = Field(1, ge=1)
     """Repetitions of each grid point."""
 
     seeds: Literal["drawn", "shared"] = "drawn"
-    """Where the seeds of repetitions come from: `drawn` from the scenario and `--seed`, so that
-    grid points differ in them; or `shared` by all grid points: the first is `--seed` itself, the
-    others are drawn from it."""
+    """Origin of the seeds of repetitions. `drawn`: from the scenario and `--seed`, so that grid
+    points differ. `shared`: equal for all grid points. The first is `--seed`, and the others are
+    drawn from it."""
 
     folder: str = Field("", examples=["/home/me/scenarios"])
     """The folder to which files are relative that the test names; by default the study's."""
 
     axes: dict[str, tuple[str, ...]] = Field(min_length=1)
-    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. A
-    C file of your own, such as `./my_cc.c`, is a value, too; its grid points are called `my_cc`."""
+    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. A C
+    file such as `./my_cc.c` is also a value. Its grid points are called `my_cc`."""
 
     without: tuple[Selection, ...] = Field((), examples=[[{"algorithm": "reno", "second": "reno"}]])
     """Grid points that are left out, such as those that another one repeats."""
@@ -104,7 +104,7 @@ class Test(Table):
     """Changes at some grid points; later ones win."""
 
     quick: Quick = Quick()
-    """What ``--quick`` keeps."""
+    """The part that ``--quick`` keeps."""
 
     @field_validator("axes")
     @classmethod

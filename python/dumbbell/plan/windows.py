@@ -119,19 +119,19 @@ class Window(BaseModel):
     begin: _Instant | None = Field(
         None, alias="from", examples=["50s", "start of udp", "80%", "step 1"]
     )
-    """Where it begins: a time of the run, a share of the main window, `start of` or `stop of` a
-    flow (by its number, from 1, or its label), a group or a load, or the number of a `step` of a
-    rate or delay, each with `+ 5s` or `- 5s` if need be. By default when the last TCP flow that is
-    sampled has started."""
+    """Begin of the window: a time of the run, a share of the main window, an event or a step.
+    Events are `start of` or `stop of` a flow (its number, from 1, or its label), a group or a load.
+    A `step` of a rate or delay has a number. Each may have `+ 5s` or `- 5s`. By default when the
+    last TCP flow that is sampled has started."""
 
     end: _Instant | None = Field(None, alias="to", examples=["100s", "stop of udp"])
-    """Where it ends, written alike; by default with the run."""
+    """End of the window, in the same form; by default that of the run."""
 
     length: Duration | None = Field(None, gt=0, examples=["600s"])
     """Its length at most, settling included."""
 
     settle: _Settling = Field(0, examples=["5s", "20%"])
-    """What is left out at its beginning: a time, or a share of the window."""
+    """Omitted part at its begin: a time, or a share of the window."""
 
     @model_validator(mode="after")
     def _begins_before_it_ends(self) -> Self:

@@ -45,13 +45,13 @@ class Derived(Table):
     """Its name, by which claims and figures refer to it; of no other quantity."""
 
     title: str = Field(examples=["recovery ratio"])
-    """What people call it."""
+    """Title."""
 
     unit: str = ""
     """Its unit; by default none, and of differences that of the operands."""
 
     best: Best | None = None
-    """Which end of it is the better one; by default neither."""
+    """The better end, highest or lowest; by default neither."""
 
     ratio: Operands | None = Field(None, examples=[["a", "b"]])
     """The first / the second."""
@@ -77,8 +77,8 @@ class Derived(Table):
             ]
         ],
     )
-    """How much worse the first is than the second, as a share of the better one (Ware et al. 2019):
-    0 no harm, 1 nothing is left. Which end is the better one is that of the quantity."""
+    """Harm: the loss of the first compared with the second, as a share of the better one (Ware et
+    al. 2019). 0 is no harm; at 1 nothing is left. The better end is that of the quantity."""
 
     @model_validator(mode="after")
     def _in_one_way(self) -> Self:

@@ -37,13 +37,13 @@ class Scenario(Table):
     documented_in: ClassVar = "docs/scenario.md"
 
     title: Title = Field("", examples=["Two H-TCP flows"])
-    """What the scenario is about; does not influence the run."""
+    """Title of the scenario; does not influence the run."""
 
     duration: Duration = Field(examples=["600s"])
     """Length of the run in simulated time."""
 
     seed: Integer = Field(1, examples=[1])
-    """Where all randomness comes from; equal seeds give equal runs."""
+    """Origin of all randomness; equal seeds give equal runs."""
 
     stack: Stack = Field(
         Stack(), examples=["linux-6", {"profile": "linux-6", "switches": {"quick_acks": 0}}]
@@ -59,10 +59,10 @@ class Scenario(Table):
     arrivals: tuple[Arrivals, ...] = Field(
         (), examples=[[{"algorithm": "cubic", "load": "30%", "size": "10kb"}]]
     )
-    """Short flows that arrive at random or as a file says, as an array of tables."""
+    """Short flows that arrive at random or by a file, as an array of tables."""
 
     record: Record = Field(Record(), examples=[{"interval": "10ms"}])
-    """What to record."""
+    """Tables to record."""
 
     @field_validator("seed")
     @classmethod

@@ -96,7 +96,7 @@ class Traffic(Table):
     """Switches that differ from its stack."""
 
     tcp_bpf: TcpBpf | None = Field(None, examples=[{"cwnd_clamp": "100p"}])
-    """What a program sets of its connection while it is set up; by default nothing."""
+    """Settings of a BPF program for its connection; by default none."""
 
     label: Name | None = Field(None, examples=["late flow"])
     """Name of the flow in tables and figures, numbered if there are several; by default the
@@ -112,8 +112,8 @@ class Traffic(Table):
     `classes` with `by = "class"`)."""
 
     host: Name | None = Field(None, examples=["client"])
-    """Name of the sending host; flows of the same host share its access link. By default each
-    flow has a host of its own."""
+    """Name of the sending host; flows of the same host share its access link. By default each flow
+    has a separate host."""
 
     direction: Literal["forward", "reverse"] = Field("forward", examples=["reverse"])
     """Where its data flows: `reverse` is over the reverse bottleneck, its acknowledgements over
@@ -221,8 +221,8 @@ def _check_parameters(algorithm: catalogue.Algorithm, parameters: Mapping[str, i
 
 class _FlowKind(Table):
     algorithm: str | None = Field(None, examples=["htcp", "htcp@li2007", "./my_cc.c"])
-    """Congestion control, optionally with `@` and the name of a preset; required for TCP. A C file
-    of your own is named by its path, relative to this file."""
+    """Congestion control, optionally with `@` and the name of a preset; required for TCP. An own C
+    file is named by its path, relative to this file."""
 
     transport: Literal["tcp", "udp"] = Field("tcp", examples=["udp"])
     """Its protocol; `udp` sends at a constant `rate`."""
@@ -231,7 +231,7 @@ class _FlowKind(Table):
     """At which `udp` sends, IP headers counted."""
 
     count: Integer = Field(1, examples=[2])
-    """How many such flows."""
+    """Number of such flows."""
 
     parallel: Integer = Field(1, examples=[16])
     """Connections that carry the flow together (P-TCP). They start at once, from one host over one
@@ -246,7 +246,7 @@ class _FlowKind(Table):
     """When the flow stops; by default at the end of the run."""
 
     bytes: Volume | None = Field(None, examples=["10mb"])
-    """How much the flow sends; by default it never runs out of data."""
+    """Size of the flow; by default it never runs out of data."""
 
     workload: WorkloadSpec | None = Field(
         None,
@@ -256,10 +256,10 @@ class _FlowKind(Table):
             {"kind": "app-limited", "rate": "5mbit"},
         ],
     )
-    """What it has to send; by default `bulk`."""
+    """Its application; by default `bulk`."""
 
     sampled: bool = True
-    """Whether the flow has rows in the table `flows`."""
+    """True if the flow has rows in the table `flows`."""
 
 
 class Flow(Traffic, _FlowKind):
@@ -374,17 +374,17 @@ class _ArrivalsKind(Table):
     """Flows per second; or set `load` or `file`."""
 
     load: Share | None = Field(None, examples=["30%"])
-    """What they are to take of the slowest link of their path on the average, headers and the
-    network's `overhead` counted; or set `rate` or `file`."""
+    """Their mean share of the slowest link of their path, with headers and the network's
+    `overhead`; or set `rate` or `file`."""
 
     size: SizeSpec | None = Field(
         None, examples=["10kb", {"distribution": "pareto", "mean": "100kb"}]
     )
-    """How much each of them sends; required but with a `file`."""
+    """Size of each; required unless there is a `file`."""
 
     file: str | None = Field(None, examples=["requests.txt"])
-    """A file, relative to the one that names it, that lists them: on each line when a flow starts,
-    counted from `start`, and how much it sends, such as `12.5ms 10kb`, in order of time."""
+    """A file that lists them, relative to the one that names it. Each line has a flow's start,
+    counted from `start`, and its size, such as `12.5ms 10kb`. Lines are in order of time."""
 
     start: Time = Field("0s", validate_default=True, examples=["10s"])
     """From when on they arrive."""
@@ -394,7 +394,7 @@ class _ArrivalsKind(Table):
 
 
 class Arrivals(Traffic, _ArrivalsKind):
-    """Short flows that arrive at random (a Poisson process) or as a file says, without samples.
+    """Short flows that arrive at random (a Poisson process) or by a file, without samples.
 
     Random times and sizes are drawn from SHA-256 of the scenario's seed and the numbers of the
     process and of the flow, and so are the same everywhere.

@@ -62,7 +62,7 @@ class GraphLink(Impairments, _GraphLinkEnds):
     """Loss before its queue on the way there."""
 
     reverse: GraphReverse = Field(GraphReverse(), examples=[{"rate": "10mbit", "queue": "100p"}])
-    """What is different on the way back. Rate, delay and queue are the same by default; loss and
+    """Differences of the reverse path. Rate, delay and queue are the same by default; loss and
     whatever else may happen to packets is not."""
 
     @model_validator(mode="after")
@@ -88,7 +88,7 @@ class _GraphPath(Table):
     """The links, as an array of tables."""
 
     rtt: WholeDelay | None = Field(None, examples=["42ms"])
-    """What queues in `bdp` refer to; a flow's own round-trip time is that of its links."""
+    """Round-trip time for queues in `bdp`. A flow's round-trip time is that of its links."""
 
 
 class Graph(Hosts, _GraphPath):

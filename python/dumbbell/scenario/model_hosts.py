@@ -40,29 +40,30 @@ class Hosts(Table):
     edge_queue: QueueSpec | None = Field(
         None, examples=["1000p", "unlimited", {"discipline": "fq"}]
     )
-    """Queue of each sender's access link, in its network card. By default what Linux had in the
-    time of the sender's stack: 1000 packets first in, first out (`pfifo_fast`), and from
-    `linux-4.14` on `fq-codel`, which systemd sets; `fq` where the switch `pacing` is `fq`. Linux
-    counts a chunk as one packet, so the limits are 44 times larger where the switch `tso` is on."""
+    """Queue of each sender's access link, in its network card. By default that of Linux in the time
+    of the sender's stack. It is 1000 packets first in, first out (`pfifo_fast`), and from
+    `linux-4.14` on `fq-codel`, which systemd sets. With the switch `pacing` at `fq` it is `fq`.
+    Linux counts a chunk as one packet, so the limits are 44 times larger where the switch `tso` is
+    on."""
 
     edge_jitter: Delay | None = Field(None, examples=["10us", "0s"])
-    """Each packet is held up to this long on its way out of its sender, uniformly and in order,
-    which breaks phase effects between flows. By default the time that a packet of 1500 bytes takes
-    on the slowest link of the way, at most 1 ms, where there are several flows; one alone, or those
-    that arrive at random, are not held up."""
+    """Longest delay of a packet in its sender, drawn uniformly and in order. It breaks phase
+    effects between flows. By default, with several flows, it is the time of a packet of 1500 bytes
+    on the slowest link of the path, at most 1 ms. A lone flow and flows that arrive at random have
+    none."""
 
     clock_ppm: Number | None = Field(None, examples=[50, 0])
-    """How far the clock of a host may be off, in millionths: the rate of its access link is drawn
-    between so much less and so much more, as no two network cards send at exactly the same rate. By
-    default 50 where there is an `edge_rate`."""
+    """Largest error of a host's clock, in millionths. The rate of its access link is drawn from
+    this range, because no two network cards send at exactly the same rate. By default 50 where
+    there is an `edge_rate`."""
 
     host_delay: Delay = Field("0s", validate_default=True, examples=["20us"])
-    """Time that a packet takes through the stack of each host, on its way out and on its way in. A
-    round trip takes four of them and the `rtt`."""
+    """Time of a packet in the stack of each host, both when it leaves and when it arrives. A round
+    trip takes four of them and the `rtt`."""
 
     overhead: Overhead = Field("ip", examples=["ethernet"])
-    """What a packet occupies on every link besides its IP bytes: `ethernet` adds 38 (preamble,
-    header, checksum, gap); `ip` and `none` add nothing."""
+    """Bytes that a packet occupies on every link besides its IP bytes. `ethernet` adds 38
+    (preamble, header, checksum, gap); `ip` and `none` add nothing."""
 
     @model_validator(mode="after")
     def _waiting(self) -> Self:

@@ -52,7 +52,7 @@ class Drop(Table):
     """Number of its data segment."""
 
     times: Count = Field(1, examples=[1])
-    """How many times it is lost before it passes."""
+    """Number of times that it is lost before it passes."""
 
     @field_validator("number")
     @classmethod
@@ -103,7 +103,7 @@ class Policer(Table):
     """Rate that passes in the long run."""
 
     burst: Volume = Field(examples=["64kb"])
-    """What may pass at once; at least one packet."""
+    """Size of the bucket; at least one packet."""
 
 
 class Reorder(Table):
@@ -129,7 +129,7 @@ class Impairments(Table):
     """Packets that others overtake."""
 
     jitter: Delay = Field("0s", validate_default=True, examples=["100us"])
-    """Each packet is held up to this long before the queue, uniformly and in order."""
+    """Longest delay of a packet before the queue, drawn uniformly and in order."""
 
     batch: Delay = Field("0s", validate_default=True, examples=["1ms"])
     """Packets reach the far end only at multiples of this, several at once, as where a radio link

@@ -80,8 +80,7 @@ class _DumbbellPath(Table):
     """Rate of the bottleneck: constant, as it changes, a trace, or a token bucket."""
 
     rtt: WholeDelay | None = Field(None, examples=["42ms"])
-    """Two-way propagation time of flows that set none of their own; a queue in `bdp`
-    refers to it."""
+    """Two-way propagation time of flows that set none. A queue in `bdp` refers to it."""
 
     delay: DelaySpec = Field(
         "0s", validate_default=True, examples=["5ms", [{"at": "0s", "delay": "5ms"}]]
@@ -169,8 +168,8 @@ class _ParkingLotPath(Table):
     """Rate of the hops: one for all, or an array with one for each."""
 
     rtt: WholeDelay | None = Field(None, examples=["42ms"])
-    """Two-way propagation time of flows that set none of their own, by default that of their
-    hops; a queue in `bdp` refers to it."""
+    """Two-way propagation time of flows that set none; by default that of their hops. A queue in
+    `bdp` refers to it."""
 
     delay: HopDelays = Field("0s", validate_default=True, examples=["5ms", ["5ms", "10ms", "5ms"]])
     """One-way propagation time of the hops: one for all, or an array with one for each."""
@@ -180,7 +179,7 @@ class _ParkingLotPath(Table):
 
 
 class ParkingLot(Impairments, Hosts, _ParkingLotPath):
-    """Bottlenecks in a row. What else a link may do, each of them does on the way forward."""
+    """Bottlenecks in a row. Other settings of a link apply to each of them, forward."""
 
     loss: tuple[HopLoss, ...] = Field(
         (), examples=[[{"place": "bottleneck", "hop": 2, "probability": 1e-5}]]

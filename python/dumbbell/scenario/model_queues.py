@@ -44,7 +44,7 @@ class Fifo(Abbreviable):
     discipline: Literal["fifo", "drop-tail"] = "fifo"
 
     limit: Limit = Field(examples=["175p", "0.2bdp", "unlimited"])
-    """What may wait."""
+    """Limit of the queue."""
 
     @field_validator("discipline")
     @classmethod
@@ -68,7 +68,7 @@ class Step(Table):
     discipline: Literal["step"]
 
     limit: Limit = Field(examples=["1000p", "1mb"])
-    """What may wait."""
+    """Limit of the queue."""
 
     threshold: Queue = Field(examples=["65p", "100kb"])
     """Packets that find this much or more waiting are marked."""
@@ -80,7 +80,7 @@ class Red(Table):
     discipline: Literal["red", "ared"]
 
     limit: Limit = Field(examples=["1000p"])
-    """What may wait."""
+    """Limit of the queue."""
 
     min_threshold: Queue = Field("5p", validate_default=True, examples=["5p", "0.05bdp", "1ms"])
     """Average queue from which packets are dropped or marked."""
@@ -96,13 +96,13 @@ class Red(Table):
     """Weight of a new packet in the average."""
 
     gentle: bool = True
-    """Whether the probability rises to 1 at twice `max_threshold`, rather than at once."""
+    """True if the probability rises to 1 at twice `max_threshold`, rather than at once."""
 
     adaptive: bool = False
-    """Whether `max_probability` adapts (Floyd, Gummadi and Shenker 2001); true for `ared`."""
+    """True if `max_probability` adapts (Floyd, Gummadi and Shenker 2001); true for `ared`."""
 
     ecn: bool = False
-    """Whether ECN-capable packets are marked instead of dropped."""
+    """True if ECN-capable packets are marked instead of dropped."""
 
     @model_validator(mode="before")
     @classmethod
@@ -144,16 +144,16 @@ class CoDel(_Delay):
     discipline: Literal["codel"]
 
     limit: Limit = Field("1000p", validate_default=True, examples=["1000p"])
-    """What may wait."""
+    """Limit of the queue."""
 
     target: Duration = Field("5ms", validate_default=True, examples=["5ms"])
     """Acceptable waiting time."""
 
     interval: Duration = Field("100ms", validate_default=True, examples=["100ms"])
-    """How long more is tolerated; about the largest usual round-trip time."""
+    """Time for which a longer wait is tolerated; about the largest usual round-trip time."""
 
     ecn: bool = False
-    """Whether ECN-capable packets are marked instead of dropped."""
+    """True if ECN-capable packets are marked instead of dropped."""
 
 
 class FqCoDel(_Delay):
@@ -162,13 +162,13 @@ class FqCoDel(_Delay):
     discipline: Literal["fq-codel"]
 
     limit: Limit = Field("10240p", validate_default=True, examples=["10240p"])
-    """What may wait in all queues."""
+    """Limit of all queues together."""
 
     target: Duration = Field("5ms", validate_default=True, examples=["5ms"])
     """Acceptable waiting time."""
 
     interval: Duration = Field("100ms", validate_default=True, examples=["100ms"])
-    """How long more is tolerated."""
+    """Time for which a longer wait is tolerated."""
 
     queues: Count = Field(1024, examples=[1024])
     """Number of queues that flows are hashed to."""
@@ -177,7 +177,7 @@ class FqCoDel(_Delay):
     """Bytes that a queue may send in its turn."""
 
     ecn: bool = True
-    """Whether ECN-capable packets are marked instead of dropped."""
+    """True if ECN-capable packets are marked instead of dropped."""
 
 
 class Pie(Table):
@@ -186,7 +186,7 @@ class Pie(Table):
     discipline: Literal["pie"]
 
     limit: Limit = Field("1000p", validate_default=True, examples=["1000p"])
-    """What may wait."""
+    """Limit of the queue."""
 
     target: Duration = Field("15ms", validate_default=True, examples=["15ms"])
     """Waiting time that is aimed at."""
@@ -204,7 +204,7 @@ class Pie(Table):
     """Bursts up to this long are let through after idleness (MAX_BURST)."""
 
     ecn: bool = False
-    """Whether ECN-capable packets are marked instead of dropped while the probability is low."""
+    """True if ECN-capable packets are marked instead of dropped while the probability is low."""
 
     @field_validator("alpha", "beta")
     @classmethod
@@ -227,10 +227,10 @@ class Fq(Table):
     discipline: Literal["fq"]
 
     limit: Limit = Field("10000p", validate_default=True, examples=["10000p"])
-    """What may wait in all queues."""
+    """Limit of all queues together."""
 
     flow_limit: Queue = Field("100p", validate_default=True, examples=["100p"])
-    """What may wait of one flow."""
+    """Limit of one flow."""
 
     quantum: Volume = Field(3028, examples=[3028])
     """Bytes that a flow may send in its turn."""
@@ -243,7 +243,7 @@ class Class(Table):
     """One of the classes of a queue."""
 
     name: Name = Field(examples=["nv"])
-    """What flows call it; with `by = "ecn"` `ecn` or `other`."""
+    """Name of the class in flows; with `by = "ecn"` it is `ecn` or `other`."""
 
     weight: Count = Field(1, examples=[2])
     """Its share of the turns, relative to the others."""
@@ -261,15 +261,15 @@ class Classes(Table):
     discipline: Literal["classes"]
 
     limit: Limit = Field(examples=["1mb"])
-    """What may wait in each class."""
+    """Limit of each class."""
 
     by: Literal["ecn", "class"] = Field("ecn", examples=["class"])
-    """What decides a packet's class: `ecn`, whether it is ECN-capable (the switch of Brakmo), or
-    `class`, the `class` of its flow."""
+    """Criterion of a packet's class: `ecn`, ECN capability (the switch of Brakmo), or `class`, the
+    `class` of its flow."""
 
     serve: Literal["round-robin", "priority"] = Field("round-robin", examples=["priority"])
-    """Whose packet goes next: the classes take turns by their weights, or a class goes before those
-    that are named after it."""
+    """Order of service: the classes take turns by their weights, or a class precedes those that are
+    named after it."""
 
     class_: tuple[Class, ...] = Field(
         (), alias="class", examples=[[{"name": "nv", "weight": 2}, {"name": "other"}]]

@@ -28,13 +28,13 @@ class Record(Table):
     does one with as many requests."""
 
     algorithm_state: bool = Field(False, examples=[True])
-    """Whether to sample the algorithm's own variables too (table `internals`)."""
+    """True to sample the algorithm's own variables too (table `internals`)."""
 
     modes: bool = Field(False, examples=[True])
-    """Whether to keep each change of an algorithm's mode, such as that of BBR from `startup` to
-    `drain`, with all its variables at that moment (table `modes`); flows without samples are left
-    out, as are algorithms without modes. On the testbed it is samples that show a change. A
-    run with more than 8 million changes ends with an error."""
+    """True to keep each change of an algorithm's mode, such as that of BBR from `startup` to
+    `drain`. The table `modes` has all its variables at that moment. Flows without samples are left
+    out, and so are algorithms without modes. On the testbed it is samples that show a change. A run
+    with more than 8 million changes ends with an error."""
 
     @field_validator("events")
     @classmethod

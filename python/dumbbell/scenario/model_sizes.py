@@ -95,8 +95,8 @@ class Empirical(Table):
     distribution: Literal["empirical"]
 
     file: str = Field(examples=["web-search.cdf"])
-    """The file, relative to the one that names it: on each line a size and the share of transfers
-    that are not larger, such as `10kb 0.5`; the last share is 1. Linear in between."""
+    """The file, relative to the one that names it. Each line has a size and the share of transfers
+    up to that size, such as `10kb 0.5`. The last share is 1. Linear in between."""
 
     _points: Distribution = PrivateAttr()
 

@@ -35,14 +35,14 @@ class TcpBpf(Table):
     """The congestion window to begin with; by default the stack's."""
 
     send_buffer: Bytes | None = Field(None, examples=["150kb"])
-    """Size of the sender's buffer, as `SO_SNDBUF` is set. The kernel doubles it for the memory that
-    packets take besides their payload, of which there is little in a sender: so twice this size of
-    payload may be outstanding (on the testbed up to 64 KB more, since the last chunk is filled)."""
+    """Size of the sender's buffer, as `SO_SNDBUF` is set. The kernel doubles it for the memory of
+    packets besides their payload. A sender needs little of that, so twice this size of payload may
+    be outstanding. On the testbed it is up to 64 KB more, because the last chunk is filled."""
 
     receive_buffer: Bytes | None = Field(None, examples=["150kb"])
-    """Size of the receiver's buffer, as `SO_RCVBUF` is told. The kernel doubles it and lets half of
-    that be payload: so this size may be outstanding (on the testbed somewhat more once the kernel
-    has seen how much memory packets really take; 15 % more was measured)."""
+    """Size of the receiver's buffer, as set by `SO_RCVBUF`. The kernel doubles it, and half of that
+    may be payload, so this size may be outstanding. On the testbed it is somewhat more once the
+    kernel has measured the memory of packets; 15 % more was measured."""
 
     base_rtt: Duration | None = Field(None, examples=["80us"])
     """Round-trip time of the empty path, which some algorithms look at; by default they measure

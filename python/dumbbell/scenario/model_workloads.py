@@ -90,7 +90,7 @@ class OnOff(Table):
     """Length of a silence."""
 
     random: bool = False
-    """Whether the lengths are random, exponential with these means."""
+    """True if the lengths are random, exponential with these means."""
 
 
 class AppLimited(Table):

@@ -41,7 +41,7 @@ from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
 
 
 class Header(Table):
-    """What the study is."""
+    """Identity of the study."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", examples=["li2007"])
     """Short name, as given to the commands."""
@@ -56,13 +56,13 @@ class Header(Table):
     """Year of publication."""
 
     venue: str = ""
-    """Where it was published."""
+    """Its publication."""
 
     summary: str = ""
-    """What it does, in a few sentences."""
+    """Summary, in a few sentences."""
 
     command: str = Field("", examples=["dumbbell simulate two-flows.toml"])
-    """The command that wrote it, if it is no publication but an experiment of one's own."""
+    """The command that wrote it, if it is an experiment rather than a publication."""
 
     @field_validator("command")
     @classmethod
@@ -85,26 +85,26 @@ class Study(Table):
     documented_in: ClassVar = "docs/study.md"
 
     header: Header = Field(alias="study")
-    """What it is."""
+    """Identity of the study."""
 
     settings: Annotated[dict[str, SerializeAsAny[Settings]], WithJsonSchema({"type": "object"})] = (
         Field({}, examples=[{"samples": {"interval": "1s"}}])
     )
-    """How quantities are taken: a table for each kind of [settings](quantities.md#settings) that
+    """Settings of quantities: a table for each kind of [settings](quantities.md#settings) that
     differs from its defaults."""
 
     quantities: tuple[Derived, ...] = Field((), alias="quantity")
     """Quantities that are derived from others."""
 
     windows: tuple[NamedWindow, ...] = Field((), alias="window")
-    """Windows that all tests have, besides those of their own."""
+    """Windows of all tests, besides their own."""
 
     scenario: dict[str, Any] = Field({})
-    """What the scenarios of all tests have in common."""
+    """Common part of the scenarios of all tests."""
 
     vary: tuple[Vary, ...] = ()
-    """Changes at some grid points of all tests, or of those that `where` names as `test`. What a
-    test says itself, its scenario and its own changes, comes later and wins."""
+    """Changes at some grid points of all tests, or of those that `where` names as `test`. A test's
+    own scenario and changes come later and win."""
 
     tests: tuple[Test, ...] = Field(alias="test", min_length=1)
     """Its tests."""

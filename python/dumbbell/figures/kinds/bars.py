@@ -33,7 +33,7 @@ class Part(Spec):
     """The quantity."""
 
     label: str = Field(examples=["flow 1"])
-    """What it is called."""
+    """Name in the legend."""
 
 
 class BarsFigure(GroupedFigure):
@@ -45,10 +45,10 @@ class BarsFigure(GroupedFigure):
     """Quantities that have a part of a bar each, in place of the one of `y`; from the bottom."""
 
     beside: bool = False
-    """Whether parts stand beside each other rather than on each other."""
+    """True if parts are next to each other rather than stacked."""
 
     marks: Coordinate | None = None
-    """A second quantity, drawn as points over the bars with an axis of its own on the right."""
+    """A second quantity, drawn as points over the bars, with a separate axis on the right."""
 
     def fields(self) -> Mapping[str, str]:
         """Return the columns of the test's table that it shows."""

@@ -40,7 +40,7 @@ _At = Callable[[str], alt.Y]
 
 
 class BoxesFigure(StatedFigure):
-    """How the samples of runs are distributed, those of all repetitions together.
+    """Distributions of the samples of runs, with all repetitions together.
 
     A box spans the middle half of the samples, with a line at their median; the whiskers reach
     from the smallest to the largest. Samples are taken as the study's settings `samples` say.

@@ -27,13 +27,13 @@ from dumbbell.scenario.tables import Abbreviable
 
 
 class Shown(Abbreviable):
-    """What a panel shows over time; its name alone stands for it, too."""
+    """A quantity of a panel over time. Its name alone is also accepted."""
 
     quantity: str = Field(examples=["cwnd_segs", "state:alpha"])
     """One of the [series over time](quantities.md#series-over-time)."""
 
     title: str | None = Field(None, examples=["α (segments per RTT)"])
-    """What its axis says; by default what the quantity is called."""
+    """Title of its axis; by default that of the quantity."""
 
     @model_validator(mode="before")
     @classmethod
@@ -50,7 +50,7 @@ class Panel(Spec):
     """One run of a test, drawn over time."""
 
     title: str
-    """What sets this panel apart."""
+    """Axis values that select this panel."""
 
     test: str
     """Name of the test."""
@@ -59,16 +59,16 @@ class Panel(Spec):
     """The grid point: a value of each axis that has more than one."""
 
     repetition: int | None = Field(None, ge=1)
-    """Which of its runs, counted from 1; by default the first."""
+    """Number of the run, counted from 1; by default the first."""
 
     most: str | None = Field(None, examples=["starved_longest_s@run"])
     """A quantity that picks the run: the one that has most of it."""
 
     start_s: float | None = Field(None, ge=0)
-    """Where the time axis begins; by default with the run."""
+    """Begin of the time axis; by default that of the run."""
 
     end_s: float | None = Field(None, ge=0)
-    """Where the time axis ends; by default with the run."""
+    """End of the time axis; by default that of the run."""
 
     @model_validator(mode="after")
     def _picked_in_one_way(self) -> Self:
@@ -111,11 +111,10 @@ class HistoriesFigure(BaseFigure):
     kind: Literal["histories"]
 
     quantities: tuple[Shown, ...] = Field((Shown(quantity="cwnd_segs"),), min_length=1)
-    """What each panel shows, one below the other."""
+    """Quantities of each panel, one below the other."""
 
     marks: Literal["retransmissions"] | None = None
-    """What is marked in all plots: with `retransmissions`, a red line wherever a flow sent
-    something again."""
+    """Marks in all plots: with `retransmissions`, a red line at each retransmission of a flow."""
 
     panels: tuple[Panel, ...] = Field(alias="panel", min_length=1)
     """The runs, from top to bottom."""

@@ -41,7 +41,7 @@ class MeasuredLine(Spec):
     """A flow as it was measured."""
 
     label: str = Field(examples=["stream 1"])
-    """The label of the flow in the scenario that it is drawn beside."""
+    """Label of the scenario's flow that it is drawn next to."""
 
     time_s: tuple[float, ...]
     """When each sample was taken, from the start of the run."""
@@ -75,7 +75,7 @@ class MeasuredLine(Spec):
 
 
 class MeasuredFigure(TestFigure):
-    """Flows that were measured on a real path, beside simulated ones: goodput and RTT over time.
+    """Flows measured on a real path, next to simulated ones: goodput and RTT over time.
 
     `dumbbell import` writes figures of this kind.
     """
@@ -83,7 +83,7 @@ class MeasuredFigure(TestFigure):
     kind: Literal["measured"]
 
     flows: tuple[MeasuredLine, ...] = Field(min_length=1, alias="flow")
-    """What was measured, a table for each flow."""
+    """Measured flows, a table for each."""
 
     def fields(self) -> Mapping[str, str]:
         """Return the columns of the test's table that it shows: none."""

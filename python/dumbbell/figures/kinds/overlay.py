@@ -48,7 +48,7 @@ class OverlayFigure(TestFigure):
     kind: Literal["overlay"]
 
     quantities: tuple[Shown, ...] = Field(min_length=1, examples=[["cwnd_segs", "rtt_ms"]])
-    """What is shown, one below the other."""
+    """Quantities, one below the other."""
 
     series: str | None = None
     """Axis of the test whose values get colours; by default flows do."""

@@ -56,7 +56,7 @@ class Overlay(Spec):
     """One of the [curves](quantities.md#curves)."""
 
     label: str
-    """What the legend says."""
+    """Text of the legend."""
 
     where: Selection = Field({})
     """Grid points of the figure for which the curve is computed."""
@@ -80,7 +80,7 @@ class PointsFigure(StatedFigure):
     """Curves from theory."""
 
     missing: str | None = Field(None, examples=["did not converge"])
-    """What it means if a run has no value of the quantity."""
+    """Meaning of a run without a value of the quantity."""
 
     reference: float | None = None
     """A level worth a thin line, such as 1 for a fair ratio."""

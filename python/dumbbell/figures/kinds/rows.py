@@ -31,7 +31,7 @@ _STATED: Final = "#d55e00"
 class RowsFigure(StatedFigure):
     """A quantity in rows: the mean of each grid point with its runs.
 
-    What the authors state is a line over all rows, of a range a band.
+    The authors' number is a line over all rows, and a range is a band.
     """
 
     kind: Literal["rows"]

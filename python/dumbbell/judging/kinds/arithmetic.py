@@ -26,7 +26,7 @@ class Case(Table):
     """Arguments of the formula, in the units of its parameter names."""
 
     expected: int | float
-    """What the authors state."""
+    """The authors' number."""
 
 
 class Arithmetic(Check):
@@ -37,13 +37,13 @@ class Arithmetic(Check):
     type: Literal["arithmetic"]
 
     statement: Literal["arithmetic", "expectation"] = "arithmetic"
-    """Whose statement it is: the authors' or our own."""
+    """Author of the statement: the study's authors or us."""
 
     formula: str = Field(examples=["bdp_packets"])
     """Name of a formula; all of them are listed below."""
 
     cases: tuple[Case, ...] = Field(alias="case", min_length=1)
-    """What it is evaluated for."""
+    """Values for which it is evaluated."""
 
     tolerance: float = Field(0.0, ge=0)
     """Largest relative difference from the stated number."""

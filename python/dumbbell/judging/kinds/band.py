@@ -21,7 +21,7 @@ class Band(Measured):
     type: Literal["band"]
 
     statement: Literal["number", "order", "expectation"] = "number"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     low: float | None = None
     """Smallest value that agrees."""
@@ -30,12 +30,12 @@ class Band(Measured):
     """Largest value that agrees."""
 
     statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
-    """What of a grid point's runs is judged: their `mean`, `median`, a quantile (`q25`), or the
-    `worst` or the `best` of the runs that were made. That the best one fails, or that the worst one
-    holds, is said once there are all the runs that the study plans."""
+    """Judged value of a grid point's runs: their `mean`, `median`, a quantile (`q25`), or the
+    `worst` or `best` finished run. A failure of the best run, or success of the worst, counts only
+    when all planned runs are finished."""
 
     quantifier: Quantifier = "all"
-    """How many of the grid points must lie in the band."""
+    """Number of grid points that must be in the band."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

@@ -18,9 +18,9 @@ from dumbbell.quantities.names import Use, What
 class Order(Measured):
     """A quantity is larger in one group of grid points than in another.
 
-    Points of the groups that agree in all other axes are compared pair by pair, by their means: run
-    by run where their runs have the same seeds, else by Welch's interval. A pair is in order if the
-    whole interval of the difference lies above 0; with a `factor`, if that of the ratio (on a
+    Points of the groups that agree in all other axes are compared pair by pair, by their means.
+    Runs with equal seeds are compared run by run, others by Welch's interval. A pair is in order if
+    the whole interval of the difference lies above 0; with a `factor`, if that of the ratio (on a
     logarithmic scale) lies above it.
     """
 
@@ -29,7 +29,7 @@ class Order(Measured):
     type: Literal["order"]
 
     statement: Literal["number", "order", "expectation"] = "order"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     larger: Selection
     """The group with the larger quantity."""
@@ -41,7 +41,7 @@ class Order(Measured):
     """By how much it is larger."""
 
     quantifier: Literal["all", "most", "any"] = "all"
-    """How many of the pairs must be in order. For `most`, the pairs at one place (that agree in the
+    """Number of pairs that must be in order. For `most`, the pairs at one place (that agree in the
     other axes) count together."""
 
     def uses(self) -> Iterator[Use]:

@@ -24,7 +24,7 @@ class Parameters(Check):
     type: Literal["parameters"]
 
     statement: Literal["arithmetic", "expectation"] = "arithmetic"
-    """Whose statement it is: the authors' or our own."""
+    """Author of the statement: the study's authors or us."""
 
     presets: dict[str, dict[str, int]] = Field(min_length=1)
     """Algorithm with preset -> parameter -> value, in the algorithm's own units."""

@@ -21,7 +21,7 @@ from dumbbell.quantities.names import Use, What
 
 
 class Ranking(Measured):
-    """Two values of one axis rank the values of another alike.
+    """Two values of one axis produce the same ranking of another axis.
 
     The rank correlation (Spearman's) is taken over the means of the ranked axis, averaged over
     the other axes; its interval is that of resampled runs.
@@ -30,7 +30,7 @@ class Ranking(Measured):
     type: Literal["ranking"]
 
     statement: Literal["number", "order", "expectation"] = "order"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     axis: str
     """The axis with two values to compare."""

@@ -29,7 +29,7 @@ class Ratio(Measured):
     type: Literal["ratio"]
 
     statement: Literal["number", "order", "expectation"] = "number"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     of: Selection
     """The numerator's group."""
@@ -44,8 +44,8 @@ class Ratio(Measured):
     """Largest ratio that agrees."""
 
     quantifier: Quantifier = "all"
-    """How many of the ratios of pairs must lie between the bounds. For `most`, the pairs at one
-    place (that agree in the other axes) count together."""
+    """Number of pairs whose ratio must be between the bounds. For `most`, the pairs at one place
+    (that agree in the other axes) count together."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

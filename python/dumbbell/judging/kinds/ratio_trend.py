@@ -30,7 +30,7 @@ class RatioTrend(Measured):
     type: Literal["ratio-trend"]
 
     statement: Literal["number", "order", "expectation"] = "order"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     of: Selection
     """The numerator's group."""
@@ -42,11 +42,11 @@ class RatioTrend(Measured):
     """The axis; its values in the order of the test."""
 
     direction: Literal["rising", "falling"]
-    """Where the ratio goes."""
+    """Direction of the ratio."""
 
     quantifier: Literal["all", "most", "any"] = "all"
-    """How many of the pairs must follow. For `most`, the pairs at one place (that agree in the
-    other axes) count together."""
+    """Number of pairs that must follow. For `most`, the pairs at one place (that agree in the other
+    axes) count together."""
 
     @model_validator(mode="after")
     def _groups_leave_the_axis(self) -> Self:

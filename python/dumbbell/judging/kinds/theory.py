@@ -24,7 +24,7 @@ class Theory(Measured):
     type: Literal["theory"]
 
     statement: Literal["number", "order", "expectation"] = "number"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     theory: str = Field(examples=["sawtooth_utilisation"])
     """Name of a curve; all of them are listed below."""
@@ -33,12 +33,12 @@ class Theory(Measured):
     """Largest relative difference from it."""
 
     statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
-    """What of a grid point's runs is judged: their `mean`, `median`, a quantile (`q25`), or the
-    `worst` or the `best` of the runs that were made. That the best one fails, or that the worst one
-    holds, is said once there are all the runs that the study plans."""
+    """Judged value of a grid point's runs: their `mean`, `median`, a quantile (`q25`), or the
+    `worst` or `best` finished run. A failure of the best run, or success of the worst, counts only
+    when all planned runs are finished."""
 
     quantifier: Quantifier = "all"
-    """How many of the grid points must agree."""
+    """Number of grid points that must agree."""
 
     def uses(self) -> Iterator[Use]:
         """Yield what all checks use, and the curve."""

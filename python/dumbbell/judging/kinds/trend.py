@@ -29,19 +29,19 @@ class Trend(Measured):
     type: Literal["trend"]
 
     statement: Literal["number", "order", "expectation"] = "order"
-    """Whose statement it is: the authors' number, their order or shape, or our expectation."""
+    """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     axis: str
     """The axis; its values in the order of the test."""
 
     direction: Literal["rising", "falling"]
-    """Where the quantity goes."""
+    """Direction of the quantity."""
 
     factor: float = Field(1.0, ge=1)
     """By how much the ends differ at least."""
 
     quantifier: Literal["all", "most", "any"] = "all"
-    """How many of the series must follow."""
+    """Number of series that must follow."""
 
     def uses(self) -> Iterator[Use]:
         """Yield what all checks use, and the axis."""
