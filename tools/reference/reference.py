@@ -225,10 +225,10 @@ def _size() -> str:
     return f"""## Size of a run
 
 Commands first estimate packets, memory and time from the scenario. A run may have {run} packets and
-{memory} in memory, and all runs of a command may take {hours:.0f} hours. Above that the command asks
-on a terminal, and elsewhere ends with an error. `--large` (`large=True` in Python) runs it anyway.
-Packets are those that flows have to send and links can carry. Memory is that of the packets in
-flight and in full queues.
+{memory} in memory, and all runs of a command may take {hours:.0f} hours. Above that the command
+asks on a terminal, and elsewhere ends with an error. `--large` (`large=True` in Python) runs it
+anyway. Packets are those that flows have to send and links can carry. Memory is that of the packets
+in flight and in full queues.
 """
 
 
@@ -325,13 +325,12 @@ algorithms. Such a folder contains
 
 The results folder also has these parts. Results can be used without any of them.
 
-| part | content |
-| --- | --- |
-| `studies` | the plans of studies |
-| `experiments` | the runs of `simulate` and `compare`, as studies |
-| `failures/ab12....json` | the reason of a run's last failure, until the run succeeds |
-| `campaigns` | the cost of each command |
-| `packs` | results that `dumbbell store pack` moved from `runs`: SQLite files with a table `files` of `key`, `name` and `content` |
+- `studies`: the plans of studies;
+- `experiments`: the runs of `simulate` and `compare`, as studies;
+- `failures/ab12....json`: the reason of a run's last failure, until the run succeeds;
+- `campaigns`: the cost of each command;
+- `packs`: results that `dumbbell store pack` moved from `runs`. They are SQLite files with a table
+  `files` of `key`, `name` and `content`.
 
 A run's folder is complete or absent, and it is verified before use. The same run gives the same
 `run.json`, byte for byte, on any machine and at any time. The bytes of Parquet files, and so
@@ -347,9 +346,9 @@ little-endian. Null is 4294967295, and an enumeration's values are their positio
 
 The engine of a run is `simulator` with the version of its behaviour, or `testbed` with its version,
 the kernel's release and its options. Results of both are in one folder and never mix. Versions are
-raised when results change (`behaviour/versions`), not when sources do. `summary.testbed` of a run on
-the testbed reports how well the machine kept up. If `invalid` in it names a reason, no result uses
-the run, and the next command repeats it.
+raised when results change (`behaviour/versions`), not when sources do. `summary.testbed` of a run
+on the testbed reports how well the machine kept up. If `invalid` in it names a reason, no result
+uses the run, and the next command repeats it.
 
 ## Flagged runs
 
@@ -358,13 +357,14 @@ its algorithms. `simulate`, `run`, `claims` and reports show these five kinds, a
 `simulate --json` has them as `doubts`. The first three are in `summary.doubts`. The others follow
 from the scenario, so they are not in the summary.
 
-| doubt | meaning |
-| --- | --- |
-| `host` | A host's own interface was the bottleneck, and the network neither dropped nor marked its packets. |
-| `locked-out` | A flow had less than a twentieth of an equal share. It was dropped at least 50 times as often as the flow with most. |
-| `phase` | Flows were dropped at one point of the service of another packet, on nine of ten occasions and eight or more. |
-| `no-marks` | An algorithm needs congestion marks, and no queue on its path marks packets. |
-| `too-short` | The run is shorter than a flow's round trip. |
+- `host`: A host's own interface was the bottleneck, and the network neither dropped nor marked its
+  packets.
+- `locked-out`: A flow had less than a twentieth of an equal share. It was dropped at least 50 times
+  as often as the flow with most.
+- `phase`: Flows, of several, were dropped at one point of the service of another packet, on nine of
+  ten occasions and eight or more.
+- `no-marks`: An algorithm needs congestion marks, and no queue on its path marks packets.
+- `too-short`: The run is shorter than a flow's round trip.
 
 `dumbbell simulate FILE --perturb 10` shows the effect of packet phase.
 
@@ -375,11 +375,11 @@ and its `algorithm`. Connections without samples, such as those of `[[arrivals]]
 `flows`; the summary has their outcome. Datagrams have rows in `datagrams` instead.
 
 The columns `flow` and `queue` hold ids that count from 0, in frames as in the stored files. `label`
-names the flow. An id counts connections, of which a flow with `parallel` has several, so it is not the
-number in `goodput_mbit_per_s[1]`.
+names the flow. An id counts connections, of which a flow with `parallel` has several, so it is not
+the number in `goodput_mbit_per_s[1]`.
 
-In the table `modes`, `mode` and `info0` to `info15` are positions in the lists of an algorithm's page
-([algorithms](algorithms/README.md)). `Run.modes` has them by name. So has the file that
+In the table `modes`, `mode` and `info0` to `info15` are positions in the lists of an algorithm's
+page ([algorithms](algorithms/README.md)). `Run.modes` has them by name. So has the file that
 `dumbbell simulate FILE --tables NAME.csv` writes, next to one for each other table. With
 `NAME.parquet` they are Parquet.
 """
@@ -401,8 +401,8 @@ DOCUMENTS: Final = (
         "A study file describes grids of scenarios, figures of their results, and claims that the "
         "results may bear out. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
         "it. A study may also be a folder of such files, which are read as one. Scenarios are "
-        "written as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the names "
-        "for claims and figures.",
+        "written as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the "
+        "names for claims and figures.",
         "studies/recovery.toml",
         (_formulas, _curves),
     ),
