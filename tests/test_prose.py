@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-
 import prose
+import pytest
 
 PLAIN = ["Dumbbell stores each run.", "Where no run finished, the cell is empty.", "What is TCP?"]
 PLAIN += ["How does a verdict follow from runs?", "However, flows differ.", "That is why it fails."]
