@@ -474,7 +474,7 @@ def test_a_machine_that_cannot_says_why_at_once(
     assert (code, out) == (2, "")
     assert err == (
         "error: the testbed is not ready, because of privileges (without CAP_BPF): run as root; "
-        "`dumbbell doctor` says more\n"
+        "`dumbbell doctor` shows more\n"
     )
 
 

@@ -303,11 +303,11 @@ GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]
         ({"rate": 1e9}, "rate", "about 60000000000 flows arrive"),
         ({"size": None}, "size", "is missing"),
         ({"file": "a.txt"}, "rate", "set twice, as rate and as file"),
-        ({"rate": None, "file": "a.txt"}, "size", "the file says what arrives"),
+        ({"rate": None, "file": "a.txt"}, "size", "the file lists the arrivals"),
         (
             {"rate": None, "size": None, "stop": "9s", "file": "a.txt"},
             "stop",
-            "the file says what arrives",
+            "the file lists the arrivals",
         ),
         ({"rate": None, "size": None, "file": "no.txt"}, "file", "cannot read it"),
         ({"rate": None, "size": None, "file": "/dev/zero"}, "file", "not a regular file"),

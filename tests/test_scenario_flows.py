@@ -147,7 +147,7 @@ def test_facts_of_algorithms() -> None:
     [
         ({}, "algorithm", "is missing"),
         ({"algorithm": "reno", "rate": "1mbit"}, "rate", "finds its rate itself"),
-        ({"algorithm": "reno", "workload": RPC, "bytes": "1mb"}, "bytes", "says how much is sent"),
+        ({"algorithm": "reno", "workload": RPC, "bytes": "1mb"}, "bytes", "sets the size"),
         ({"algorithm": "reno", "workload": {"kind": "rcp"}}, "workload.kind", "not a known value"),
         ({"algorithm": "reno", "workload": {}}, "workload.kind", "is missing"),
         ({"algorithm": "reno", "workload": {"kind": "rpc"}}, "workload.bytes", "is missing"),
@@ -192,7 +192,7 @@ def test_facts_of_algorithms() -> None:
         (
             {"algorithm": "reno", "workload": PACED, "bytes": "1mb"},
             "bytes",
-            "the workload app-limited says how much is sent",
+            "the workload app-limited sets the size",
         ),
         (
             {"algorithm": "reno", "workload": PACED, "parallel": 2},

@@ -300,7 +300,7 @@ def test_plans_that_cannot_be_read_are_said_to_be(folder: Path, tmp_path: Path) 
     (root / "studies/small.json").write_text("<b>")
     with served(root) as client:
         (said,) = client.get("/live.json").json()["unknown"]
-        assert "studies/small.json: this file does not say which runs were asked for" in said
+        assert "studies/small.json: this file does not list the requested runs" in said
 
 
 def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

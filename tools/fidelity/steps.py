@@ -89,7 +89,7 @@ def ready(cases: Sequence[Case], engine: Part | None) -> bool:
         return False
     found = machine.look()
     if not found.ready and engine is Part.TESTBED:
-        raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` says more")
+        raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` shows more")
     if not found.ready:
         lines = f"simulator and kernel are not compared: {machine.verdict(found)}"
         say.print(lines, soft_wrap=True)

@@ -21,8 +21,8 @@ _INTRODUCTION: Final = files("reference") / "quantities.md"
 
 _SHARES: Final = """\
 A flow that is not sampled, such as those of `[[arrivals]]`, has rates in the whole run (`@run`)
-only; of several flows a rate is known where that of each of them is. What compares flows counts
-those that are on in the window. A percentile has a value if ten samples lie beyond it.
+only. The rate of several flows needs the rate of each of them. Comparisons of flows count the
+active ones in the window. A percentile has a value if ten samples are beyond it.
 """
 
 
@@ -41,21 +41,21 @@ def _parts() -> Iterator[str]:
             yield f"{about}\n"
         yield markdown.table(("quantity", "unit", "what", "of a", "better"), map(_row, found))
     yield "## Settings\n"
-    yield "What a study may set for quantities, as `[settings.NAME]`.\n"
+    yield "Settings of a study for quantities, as `[settings.NAME]`.\n"
     for name, kind in sorted(settings.KNOWN.items()):
         yield _settings(name, kind)
     yield "## Series over time\n"
     yield (
-        "What a figure of kind `histories` shows, and `dumbbell.series` returns. Rates go on "
+        "Figures of kind `histories` show these, and `dumbbell.series` returns them. Rates stay "
         "at zero once a flow has stopped or its transfer is complete; what else there is of it "
         "ends there.\n"
     )
     yield markdown.table(("series", "unit", "what"), _series())
     yield "## Formulas\n"
-    yield "What `arithmetic` checks of claims evaluate.\n"
+    yield "Functions for `arithmetic` checks of claims.\n"
     yield markdown.table(("formula", "what"), map(_formula, formulas.FORMULAS.values()))
     yield "## Curves\n"
-    yield "What theory expects at the grid points of a test; for figures and `theory` checks.\n"
+    yield "Expectations of theory at the grid points of a test; for figures and `theory` checks.\n"
     yield markdown.table(
         ("curve", "what", "columns that it needs"),
         (

@@ -46,7 +46,7 @@ class TestbedEngine:
         """Raise TestbedError if this machine cannot run anything on it."""
         found = machine.look()
         if not found.ready:
-            raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` says more")
+            raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` shows more")
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario; it takes as long as it lasts, and about a second more."""

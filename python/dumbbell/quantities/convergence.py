@@ -28,7 +28,7 @@ from dumbbell.scenario import facts
 
 
 class Convergence(Settings):
-    """How convergence after the start of a flow is judged.
+    """Criteria of convergence after the start of a flow.
 
     The short-term throughput is an exponentially weighted moving average whose window (the
     inverse of lambda) grows with the bandwidth-delay product.

@@ -23,7 +23,7 @@ from dumbbell.quantities.view import FlowsView
 
 
 class Samples(Settings):
-    """How the samples of a run are read where they are looked at one by one, as with iperf3.
+    """Use of the single samples of a run, as with iperf3.
 
     The short-term throughput of Lukaseder et al. 2016 is a discrete moving average over them:
     `u <- (1 - weight) u + weight x`, from 0 on. A flow has converged when it reaches `share` of the

@@ -1,8 +1,8 @@
 """How long requests and transfers take.
 
 The latency of a request is from its issue to the acknowledgement of its last byte, which is its
-reply. What began and ended in the window counts. A percentile is by nearest rank, and given only
-where at least ten values lie beyond it, so the 99.9 % one needs ten thousand.
+reply. Only requests that began and ended in the window count. A percentile is by nearest rank, and
+given only where at least ten values lie beyond it, so the 99.9 % one needs ten thousand.
 """
 
 from __future__ import annotations

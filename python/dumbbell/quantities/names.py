@@ -239,7 +239,7 @@ class Vocabulary:
             several = self._subject(test, reference.subject)
             if Per.FLOW not in found.per and not several:
                 raise InputError(
-                    f"{found.name} says nothing of a single flow",
+                    f"{found.name} has no value for a single flow",
                     value=str(reference),
                     valid="a group, or none",
                 )
@@ -248,7 +248,7 @@ class Vocabulary:
         def check(found: contract.Scenario) -> None:
             if not needs.is_in(found.record):
                 raise InputError(
-                    f"rests on {needs.what}, which the test {test.name} does not record",
+                    f"needs {needs.what}, which the test {test.name} does not record",
                     value=str(reference),
                     valid=f"in its scenario {needs.example}",
                 )

@@ -1,8 +1,8 @@
 """Queueing delays of single packets, if they are recorded (`record.delays`).
 
-How long each packet that was sent had waited for the link, from its arrival there until it began
-to be sent. The delays are counted in buckets less than 1 % wide, so percentiles and means of
-them are within 0.5 %. Of a window those periods count that lie in it as a whole.
+Wait of each sent packet for the link, from its arrival there to the begin of its transmission. The
+delays are counted in buckets less than 1 % wide, so percentiles and means of them are within 0.5 %.
+Of a window those periods count that lie in it as a whole.
 
 Of a flow it is the queue of the slowest recorded link on the way of its data, and only its data
 count there; only flows that are sampled are told apart.

@@ -22,7 +22,7 @@ from dumbbell.theory import formulas
 
 
 class ShortTerm(Settings):
-    """What a short scale is."""
+    """Length of a short scale."""
 
     table: ClassVar[str] = "short_term"
 

@@ -35,7 +35,7 @@ class Starvation(Settings):
     """Time over which that is judged; rounded up to a multiple of the record's interval."""
 
     collapse: Duration = Field(5_000_000_000, gt=0, validate_default=False, examples=["5s"])
-    """Who starves for as long without a break has collapsed."""
+    """Time of starvation without a break after which a flow has collapsed."""
 
 
 @of_flows("starved", "s", best=Best.LOWEST, settings=Starvation)

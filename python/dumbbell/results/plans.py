@@ -78,7 +78,7 @@ def recall(store: Store, study: str) -> tuple[Plan, ...]:
         return ()
     except (OSError, ValidationError) as error:
         raise InputError(
-            f"this file does not say which runs were asked for: {_why(error)}",
+            f"this file does not list the requested runs: {_why(error)}",
             source=str(path),
             valid="what `dumbbell run` writes; remove the file and run again",
         ) from None

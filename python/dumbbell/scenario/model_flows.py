@@ -315,7 +315,7 @@ class Flow(Traffic, _FlowKind):
             )
         if self.bytes is not None and not isinstance(self.workload, Bulk | None):
             raise InputError(
-                f"the workload {self.workload.kind} says how much is sent",
+                f"the workload {self.workload.kind} sets the size",
                 key="bytes",
                 valid="no such key here, or a bulk workload",
             )
@@ -434,7 +434,7 @@ class Arrivals(Traffic, _ArrivalsKind):
         for key in ("size", "stop"):
             if getattr(self, key) is not None:
                 raise InputError(
-                    "the file says what arrives", key=key, valid="no such key here, or no file"
+                    "the file lists the arrivals", key=key, valid="no such key here, or no file"
                 )
         path = ((info.context or {}).get("folder", Path()) / file).absolute()
         with placed(key="file"):

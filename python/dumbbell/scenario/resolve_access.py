@@ -45,7 +45,7 @@ class Access:
                     "this host sends into the network elsewhere, too",
                     key=f"{source.key}.host",
                     value=source.traffic.host,
-                    valid="a host of its own for each place",
+                    valid="a separate host for each place",
                 )
         edges = self._edges(hosts)
         self.edges = [edges.get(source.host) for source in sources]

@@ -71,7 +71,7 @@ def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_curre
         raise ValueError(f"{rows} rows, and this scenario leaves 1 to {most}")
     found = _footer(content)
     if found.get(3) != rows or sum(group[3] for group in found[4]) != rows:
-        raise ValueError("it has another number of rows than run.json says")
+        raise ValueError("its number of rows differs from run.json")
     names = _columns(found[2])
     if is_current:
         _check_columns(table, names)
@@ -79,7 +79,7 @@ def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_curre
     pages = 0
     for group in found[4]:
         if len(group[1]) != len(names):
-            raise ValueError("a part of it lacks columns")
+            raise ValueError("columns are missing in a part of it")
         for column in group[1]:
             pages += _check_chunk(content, column, group[3])
             if pages > _PAGES_MAX:
@@ -167,7 +167,7 @@ def _check_chunk(content: bytes, column: dict[int, Any], rows: int) -> int:
         if count > _PAGES_MAX:
             raise ValueError(f"more than {_PAGES_MAX} pages")
     if values != rows:
-        raise ValueError("a part of a column holds another number of values than it says")
+        raise ValueError("the number of values in a part of a column differs from its header")
     return count
 
 

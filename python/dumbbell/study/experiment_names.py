@@ -50,7 +50,7 @@ def check(folder: Path, data: Mapping[str, Any]) -> None:
     ends = digest(data.get("test"))
     if named != folder.name or not folder.name.endswith(f"-{ends}"):
         raise InputError(
-            "an experiment that is not what its name says",
+            "an experiment that does not match its name",
             source=str(folder),
             valid=f"the name {folder.name} in its [study] table, and tests whose digest it ends "
             f"with (now {ends}); to run a changed one, copy it to ./studies under another name",

@@ -219,5 +219,5 @@ def evaluate(name: str, args: Mapping[str, float]) -> float:
         if parameter not in args and described.default is inspect.Parameter.empty
     ]
     if missing:
-        raise InputError(f"{name} lacks arguments", key="args", valid=listed(missing))
+        raise InputError(f"{name} needs more arguments", key="args", valid=listed(missing))
     return float(form(**args))

@@ -235,7 +235,7 @@ def _objectives(request: Request) -> tuple[objectives.Objective, ...]:
         offered.append("several flows")
     found = tuple(objectives.objective(text, offered) for text in request.objectives)
     if not found:
-        raise InputError("nothing is wanted", source="--objective", valid="goodput")
+        raise InputError("no objective is given", source="--objective", valid="goodput")
     return found
 
 

@@ -68,7 +68,7 @@ class BarsFigure(GroupedFigure):
             raise InputError("there are no parts", key="beside", value=True, valid="false")
         if self.parts and not self.beside and self.y.scale == "log":
             raise InputError(
-                "parts cannot stand on each other on a log scale",
+                "parts cannot be stacked on a log scale",
                 key="y.scale",
                 value="log",
                 valid='"linear", or `beside = true`',

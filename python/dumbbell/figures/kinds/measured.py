@@ -69,7 +69,7 @@ class MeasuredLine(Spec):
         for name in self.whole:
             if name not in TOLD:
                 raise InputError(
-                    "is not told of both", key="whole", value=name, valid=", ".join(TOLD)
+                    "is not known of both", key="whole", value=name, valid=", ".join(TOLD)
                 )
         return self
 
