@@ -242,6 +242,10 @@ peers:
 docs: build
 	PYTHONPATH=tools $(BIN)/python -m reference
 
+# Executes the example notebooks and stores what they show.
+notebooks: build
+	$(BIN)/python tests/notebook_outputs.py
+
 # A link that leads nowhere, to a page or to a heading, is an error.
 docs-site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

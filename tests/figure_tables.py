@@ -66,7 +66,7 @@ class Tables:
     def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
         yield from ()
 
-    def run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
+    def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         return None
 
     def quick(self, test: str) -> bool:

@@ -87,7 +87,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """What the simulator has: all runs."""
     folder = tmp_path_factory.mktemp("twice")
     (folder / "study.toml").write_text(STUDY.replace("RATE", "10mbit"))
-    return library.run(folder / "study.toml", results=folder / "results")
+    return library.run_study(folder / "study.toml", results=folder / "results")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("twice")
     (folder / "study.toml").write_text(STUDY.replace("RATE", "5mbit"))
     where = {"test": ["scaled"]}
-    return library.run(folder / "study.toml", where=where, results=folder / "results")
+    return library.run_study(folder / "study.toml", where=where, results=folder / "results")
 
 
 @pytest.fixture

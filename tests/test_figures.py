@@ -164,7 +164,7 @@ def test_a_red_line_stands_wherever_something_was_sent_again(small: Results) -> 
     )
     assert not any("segs" in frame.columns for frame in datasets(plain))
     lines = data_with(marked, "segs")
-    run = small.run("fairness", where)
+    run = small.get_run("fairness", where)
     assert run is not None
     told = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
     assert dict(lines.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == told

@@ -17,6 +17,7 @@ from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.engines import testbed
 from dumbbell.engines.engine import SimulatorEngine
+from dumbbell.engines.modes import readable
 from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import modes, run_totals, taking
@@ -50,6 +51,11 @@ static void turns_info(const struct turns_params *params, const struct turns_sta
 CC_ALGORITHM(turns, .title = "t", .source = "s", .summary = "s",
 	.info_names = {"acks", "mode"}, .mode_names = {"odd", "even"});
 """
+
+
+def named_modes(run: Run) -> pl.DataFrame:
+    """Return changes of modes as people read them."""
+    return readable(run.tables["modes"], run.scenario)
 
 
 def ran(*flows: dict[str, Any], folder: Path = Path(), **record: Any) -> Run:
@@ -92,7 +98,7 @@ def found(run: Run, *references: str) -> list[float | None]:
 
 
 def test_rows_have_the_names_of_modes_and_variables(several: Run) -> None:
-    frame = several.modes
+    frame = named_modes(several)
     assert frame.columns[:5] == ["time_ns", "flow", "label", "algorithm", "mode"]
     bbr, cubic = (catalogue.algorithm(name) for name in ("bbr", "cubic"))
     variables = set(bbr.info) | set(cubic.info)
@@ -121,8 +127,8 @@ def test_enough_is_told_of_the_model_based_algorithms() -> None:
 
 def test_samples_have_the_mode_of_the_last_row(lone: Run) -> None:
     names = catalogue.algorithm("bbr").modes
-    samples = lone.internals.select("time_ns", sampled=pl.col("info3"))
-    rows = lone.modes.select("time_ns", "mode")
+    samples = lone.tables["internals"].select("time_ns", sampled=pl.col("info3"))
+    rows = named_modes(lone).select("time_ns", "mode")
     # A sample at the moment of a change may be before or after it.
     joined = samples.join_asof(rows, on="time_ns", allow_exact_matches=False)
     told = joined["mode"].replace_strict({mode: number for number, mode in enumerate(names)})
@@ -131,7 +137,7 @@ def test_samples_have_the_mode_of_the_last_row(lone: Run) -> None:
 
 
 def test_shares_and_entries_are_those_of_the_table(lone: Run) -> None:
-    rows, times_ns = lone.modes, [*lone.modes["time_ns"], 15 * 10**9]
+    rows, times_ns = named_modes(lone), [*named_modes(lone)["time_ns"], 15 * 10**9]
     assert rows["mode"].to_list() == ["startup", "drain", "probe_bw", "probe_rtt", "probe_bw"]
     for place in (0, 1, 3):
         share = (times_ns[place + 1] - times_ns[place]) / 15e9
@@ -177,7 +183,7 @@ def test_a_flow_has_modes_while_it_is_on(several: Run) -> None:
     shares = found(several, *(f"mode_share:{mode}[pair]@run" for mode in cubic))
     assert sum(each for each in shares if each is not None) == pytest.approx(1)
     is_pair = pl.col("label").cast(pl.String).str.starts_with("pair")
-    rows = several.modes.filter(is_pair, pl.col("time_ns") < 11 * 10**9)
+    rows = named_modes(several).filter(is_pair, pl.col("time_ns") < 11 * 10**9)
     entries = found(several, *(f"mode_entries:{mode}[pair]@run" for mode in cubic))
     assert sum(each for each in entries if each is not None) == rows.height
     # What the algorithm does not have, and flows without any.
@@ -189,7 +195,7 @@ def test_a_flow_has_modes_while_it_is_on(several: Run) -> None:
 
 def test_without_the_table_there_is_nothing() -> None:
     run = ran({"algorithm": "bbr"}, modes=False)
-    assert run.modes.is_empty()
+    assert named_modes(run).is_empty()
     assert found(run, "mode_share:drain@run", "mode_entries:drain@run") == [None, None]
     assert [each.heads[0] for each in run_totals.of_run(run)] == ["flow", "queue"]
 
@@ -222,15 +228,15 @@ def test_the_table_is_stored_and_read_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(scenario, SimulatorEngine().run(scenario))
     run = store.get(scenario.key)
-    assert run.modes["mode"].to_list()[:2] == ["startup", "drain"]
-    assert run.modes.equals(simulate(scenario).modes)
+    assert named_modes(run)["mode"].to_list()[:2] == ["startup", "drain"]
+    assert named_modes(run).equals(named_modes(simulate(scenario)))
     store.verify(scenario.key, contents=True)
 
 
 def test_an_algorithm_of_ones_own_has_modes(tmp_path: Path) -> None:
     (tmp_path / "turns.c").write_text(OWN)
     run = ran({"algorithm": "./turns.c"}, folder=tmp_path)
-    rows = run.modes
+    rows = named_modes(run)
     # A mode without a name keeps its number.
     assert rows["mode"].to_list()[:5] == ["odd", "even", "2", "odd", "even"]
     assert rows["acks"].to_list()[:5] == [0, 10, 20, 30, 40]
@@ -257,7 +263,7 @@ def test_modes_that_nobody_can_tell_are_refused(
 
 def test_an_algorithm_that_reports_nothing_has_no_table(tmp_path: Path) -> None:
     (tmp_path / "turns.c").write_text(OWN.replace(', .mode_names = {"odd", "even"}', ""))
-    assert ran({"algorithm": "./turns.c"}, folder=tmp_path).modes.is_empty()
+    assert named_modes(ran({"algorithm": "./turns.c"}, folder=tmp_path)).is_empty()
 
 
 def test_the_testbed_needs_samples() -> None:

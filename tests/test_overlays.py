@@ -84,7 +84,9 @@ def test_percentiles_are_those_of_the_samples(compared: Comparison) -> None:
         assert axes == {"algorithm": "reno"}
         span = view.span("main")
         assert span is not None
-        samples = view.run.flows.filter(pl.col("time_ns").is_between(span.start_ns, span.end_ns))
+        samples = view.run.tables["flows"].filter(
+            pl.col("time_ns").is_between(span.start_ns, span.end_ns)
+        )
         values.append((samples["rtt_us"].drop_nulls() / 1e3).to_numpy())
     expected = np.quantile(np.concatenate(values), 0.5, method="inverted_cdf")
     curve = frame.filter((pl.col("delay") == "rtt") & (pl.col("of") == "reno"))

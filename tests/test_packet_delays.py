@@ -125,7 +125,7 @@ def test_losses_of_datagrams_are_the_share_that_does_not_arrive(flooded: Run) ->
 
 
 def test_without_a_name_it_is_all_datagrams_that_are_meant(flooded: Run) -> None:
-    rows = flooded.delays.filter(pl.col("queue").is_null())
+    rows = flooded.tables["delays"].filter(pl.col("queue").is_null())
     assert rows["packets"].sum() == sum(flow.received_packets for flow in flooded.summary.flows)
     one, other, both = found(
         flooded,

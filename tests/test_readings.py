@@ -96,7 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(folder: Path) -> Results:
     """The study's runs; those of the slower path have not been made."""
     where = {"reading": ["main", "faster"]}
-    return library.run(folder / "study.toml", where=where, results=folder / "results")
+    return library.run_study(folder / "study.toml", where=where, results=folder / "results")
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def test_what_has_not_been_run_is_listed_too(small_report: Path) -> None:
 def test_a_figure_leads_to_its_runs(small: Results, small_report: Path) -> None:
     page = (small_report / "index.html").read_text()
     assert 'href="runs/fairness.html#rate=10mbit"' in page
-    run = small.run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
+    run = small.get_run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
     assert run is not None
     assert f'href="{run_pages.run_address("fairness", run.key)}"' in page
 
@@ -149,7 +149,7 @@ def test_the_file_of_a_run_stays_small(flows: int, samples: int) -> None:
 def test_thinned_lines_keep_their_extremes_and_ends() -> None:
     run = made_up(2, 90_000)
     shown = unpacked(run_data.script(run))
-    whole = run.flows
+    whole = run.tables["flows"]
     (windows,) = (panel for panel in shown["panels"] if panel["title"].startswith("cwnd"))
     for number, (label, times, values) in enumerate(windows["lines"]):
         own = whole.filter(pl.col("flow") == number)

@@ -117,7 +117,7 @@ def test_a_run_is_the_same_whoever_writes_its_tables(
     assert ours["run.json"] == theirs["run.json"]
     assert ours["files.json"] != theirs["files.json"]
     assert ours["flows.parquet"] != theirs["flows.parquet"]
-    assert here.get(key).flows.equals(there.get(key).flows)
+    assert here.get(key).tables["flows"].equals(there.get(key).tables["flows"])
     for store in (here, there):
         store.verify(key, contents=True)
 
@@ -141,7 +141,7 @@ def test_an_enumeration_that_polars_does_not_know_again_holds_the_same(
             {"events": completed("events", kinds.to_frame())},
         ),
     )
-    assert store.get(scenario.key).events["kind"].dtype == pl.Categorical
+    assert store.get(scenario.key).tables["events"]["kind"].dtype == pl.Categorical
     store.verify(scenario.key, contents=True)
 
 

@@ -137,10 +137,10 @@ def test_quantities_are_of_the_sum() -> None:
     assert taken(done, "goodput_mbit_per_s[p-tcp]") == rates[0]
     assert taken(done, "share[1]") == pytest.approx(0.8, abs=0.08)
     received = [flow.received_bytes for flow in done.summary.flows]
-    last = done.flows.filter(pl.col("time_ns") == pl.col("time_ns").max())
+    last = done.tables["flows"].filter(pl.col("time_ns") == pl.col("time_ns").max())
     assert last["received_bytes"].to_list() == received
     # From the start of the second flow to the end.
-    first = done.flows.filter(pl.col("time_ns") == 2_000_000_000, pl.col("flow") < 4)
+    first = done.tables["flows"].filter(pl.col("time_ns") == 2_000_000_000, pl.col("flow") < 4)
     grown = sum(received[:4]) - int(first["received_bytes"].sum())
     assert rates[0] == pytest.approx(8 * grown / 18 / 1e6)
     assert taken(done, "sync[1]") > taken(done, "sync[2]") > 0
@@ -153,8 +153,10 @@ def test_lines_of_figures_are_of_the_sum() -> None:
     done = run(P_TCP, PLAIN)
     windows = series.take(done, "cwnd_segs")
     assert windows["label"].unique(maintain_order=True).to_list() == ["p-tcp", "plain"]
-    first_ns = done.flows["time_ns"][0]
-    expected = done.flows.filter(pl.col("time_ns") == first_ns, pl.col("flow") < 4)["cwnd_segs"]
+    first_ns = done.tables["flows"]["time_ns"][0]
+    expected = done.tables["flows"].filter(pl.col("time_ns") == first_ns, pl.col("flow") < 4)[
+        "cwnd_segs"
+    ]
     assert windows.filter(pl.col("label") == "p-tcp")["value"][0] == expected.sum()
     trips = series.take(done, "rtt_ms").filter(pl.col("label") == "p-tcp")
     assert max(trips["value"].to_list()) < 40
@@ -168,7 +170,7 @@ def test_a_transfer_ends_with_its_last_connection() -> None:
     assert found["flows"].to_list() == ["p-tcp", "plain"]
     assert found["count"].to_list() == found["finished"].to_list() == [1, 1]
     assert found["unfinished"].to_list() == [0, 0]
-    own = done.requests.filter(pl.col("flow") < 4)
+    own = done.tables["requests"].filter(pl.col("flow") < 4)
     assert own.height == 4
     assert found["latency_max_ms"][0] == max(own["latency_ns"].to_list()) / 1e6
     assert found["requests_mbit_per_s"][0] == pytest.approx(8 * 2 / 20)
@@ -176,7 +178,7 @@ def test_a_transfer_ends_with_its_last_connection() -> None:
 
 def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> None:
     done = run({**P_TCP, "bytes": "44mb"}, edge_jitter="0s")
-    finished = done.requests.height
+    finished = done.tables["requests"].height
     found = latencies(done)
     assert 0 < finished < 4, "the scenario is to end between the connections"
     assert (found["finished"][0], found["unfinished"][0]) == (0, 1)

@@ -21,7 +21,7 @@ WHERE = {"rate": "10mbit", "rtt": "20ms"}
 
 
 def run_of(small: Results, algorithm: str) -> Run:
-    run = small.run("fairness", {"algorithm": algorithm, **WHERE})
+    run = small.get_run("fairness", {"algorithm": algorithm, **WHERE})
     assert run is not None
     return run
 
@@ -86,7 +86,7 @@ def test_lines_are_in_the_order_of_the_flows() -> None:
 
 def test_there_is_no_threshold_before_the_first_reduction(small: Results) -> None:
     run = run_of(small, "reno")
-    assert run.flows["ssthresh_segs"].max() == series.NO_SSTHRESH
+    assert run.tables["flows"]["ssthresh_segs"].max() == series.NO_SSTHRESH
     thresholds = series.take(run, "ssthresh_segs")["value"].to_list()
     assert thresholds
     assert max(thresholds) < 1000

@@ -49,9 +49,9 @@ def test_a_result_comes_back_as_it_was_put(tmp_path: Path) -> None:
     assert run.key == key
     assert run.scenario == resolved().scenario
     assert run.summary == output(resolved()).summary
-    assert run.queues.equals(output(resolved()).tables["queues"])
-    assert run.flows.columns == [*empty_frame("flows").columns, "label", "algorithm"]
-    assert run.events.is_empty()
+    assert run.tables["queues"].equals(output(resolved()).tables["queues"])
+    assert run.tables["flows"].columns == [*empty_frame("flows").columns, "label", "algorithm"]
+    assert run.tables["events"].is_empty()
     assert store.has(key)
     assert list(store.keys()) == [key]
 
@@ -387,6 +387,6 @@ def test_frames_are_read_when_they_are_asked_for(
     monkeypatch.setattr(pl.LazyFrame, "collect", counting)
     assert run.summary.packets == 10
     assert collected == []
-    assert run.flows.height == 3
-    assert run.flows is run.flows
+    assert run.tables["flows"].height == 3
+    assert run.tables["flows"] is run.tables["flows"]
     assert len(collected) == 1

@@ -114,8 +114,8 @@ def test_tables_of_a_pack_are_read_when_they_are_asked_for(tmp_path: Path) -> No
     upkeep.pack(store, lambda _: None)
     run = store.get(runs[0].key)
     assert isinstance(run.scan("queues"), pl.LazyFrame)
-    assert run.queues["backlog_packets"].to_list() == [0, 0, 0]
-    assert run.events.height == 0
+    assert run.tables["queues"]["backlog_packets"].to_list() == [0, 0, 0]
+    assert run.tables["events"].height == 0
 
 
 def test_the_size_is_told_by_study(dumbbell: Command) -> None:

@@ -170,7 +170,7 @@ def test_what_algorithms_export_is_a_quantity(exporting: Run) -> None:
     windows = {"early": Window.model_validate({"from": "0s", "to": "5s"})}
     texts = [f"state:alpha{where}" for where in ("[one]", "[two]", "[fast]", "", "[one]@early")]
     found = taking.of_run(exporting, texts, windows)
-    samples = exporting.internals.filter(pl.col("flow") == 0, pl.col("time_ns") >= 10**8)
+    samples = exporting.tables["internals"].filter(pl.col("flow") == 0, pl.col("time_ns") >= 10**8)
     # It exports `alpha_milli`, in thousandths.
     alphas = samples["info0"].cast(pl.Float64).to_numpy() / 1000
     assert found["state:alpha[one]"] == pytest.approx(alphas.mean())

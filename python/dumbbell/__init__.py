@@ -2,83 +2,85 @@
 
 >>> import dumbbell
 >>> run = dumbbell.simulate("two-flows.toml")
->>> run.flows          # samples as a Polars frame
->>> run.chart("cwnd")  # an Altair chart
->>> dumbbell.take(run, "goodput_mbit_per_s[1]", "rtt_p95_ms")
->>> dumbbell.series(run, "goodput_mbit_per_s")
->>> dumbbell.perturb("two-flows.toml")  # how much of it is phase
+>>> run.flows                # samples as a Polars frame
+>>> run.chart("cwnd")        # an Altair chart
+>>> run.series("goodput")    # over time
+>>> run.measure("goodput[1]", "rtt_p95_ms")
+>>> run.perturb()            # how much depends on the phase of packets
 
->>> study = dumbbell.run("li2007", quick=True)
->>> study.table("fairness", ["ratio_min_max", "goodput_mbit_per_s[2]@late"])
->>> dumbbell.claims("li2007")
->>> dumbbell.report("li2007")
->>> dumbbell.compare(["reno", "cubic"], rate="100mbit", rtt="40ms")
+>>> compared = dumbbell.compare(["reno", "cubic"], rate="100mbit", rtt="40ms")
+>>> compared.summary(), compared.chart("tradeoff")
+
+>>> results = dumbbell.run_study("li2007", quick=True)
+>>> results.table("fairness", ["ratio_min_max", "goodput_mbit_per_s[2]@late"])
+>>> results.claims().to_frame()
+>>> results.report("report")
 """
+
+# ruff: noqa: F405 - all names come by the star
 
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dumbbell.api import (
-        claims,
-        compare,
-        latencies,
-        list_quantities,
-        open_results,
-        perturb,
-        report,
-        run,
-        series,
-        simulate,
-        take,
-    )
-    from dumbbell.engines.result import Run
-    from dumbbell.results.results import Results
-    from dumbbell.scenario.model import Scenario
-    from dumbbell.store.store import Store
-    from dumbbell.study.model import Study
+    # Type checkers see here what `__getattr__` imports.
+    from dumbbell.api import *  # noqa: F403
 
 __all__ = [
+    "Advice",
+    "Checks",
+    "Claims",
+    "Comparison",
+    "InputError",
+    "Measurement",
     "Results",
     "Run",
     "Scenario",
+    "Spreads",
     "Store",
     "Study",
+    "Sweep",
+    "Tuning",
+    "advise",
+    "check",
     "claims",
     "compare",
     "latencies",
     "list_quantities",
     "open_results",
+    "open_run",
     "perturb",
+    "read_measurement",
     "report",
-    "run",
+    "run_study",
     "series",
     "simulate",
+    "sweep",
     "take",
+    "tune",
 ]
 
-_HOMES = {
-    **dict.fromkeys(__all__, "dumbbell.api"),
-    "Results": "dumbbell.results.results",
-    "Run": "dumbbell.engines.result",
-    "Scenario": "dumbbell.scenario.model",
-    "Store": "dumbbell.store.store",
-    "Study": "dumbbell.study.model",
-}
+_RENAMED = {"run": "run_study"}
+"""Old name -> new name; the old ones go with the next version."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for: all of them take a second."""
+    """Import a public name when it is first used, as importing all of them takes a second."""
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("dumbbell")
-    if name not in _HOMES:
+    if name in _RENAMED:
+        new = _RENAMED[name]
+        warnings.warn(f"use dumbbell.{new}, not {name}", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module("dumbbell.api"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

@@ -87,7 +87,7 @@ def bottleneck_of(run: Run, window: Window = SETTLED) -> QueueView:
 
 
 def _events(run: Run, kind: str) -> pl.DataFrame:
-    return run.events.filter(pl.col("kind") == kind)
+    return run.tables["events"].filter(pl.col("kind") == kind)
 
 
 # Rates and shares
@@ -238,7 +238,9 @@ def sent_in_recovery(run: Run) -> float:
     begin, end = (_events(run, kind)["time_ns"] for kind in ("congestion", "recovered"))
     if not (begin.len() and end.len()):
         return NOTHING
-    samples = run.flows.filter((pl.col("time_ns") >= begin[0]) & (pl.col("time_ns") < end[0]))
+    samples = run.tables["flows"].filter(
+        (pl.col("time_ns") >= begin[0]) & (pl.col("time_ns") < end[0])
+    )
     sent = samples["sent_segs"]
     return float(sent[-1] - sent[0]) if sent.len() > 1 else NOTHING
 
@@ -258,7 +260,7 @@ def window_kept(run: Run) -> float:
 
 def first_ssthresh(run: Run) -> float:
     """Slow-start threshold that the flow first found."""
-    found = run.flows.filter(pl.col("ssthresh_segs") < NO_SSTHRESH)["ssthresh_segs"]
+    found = run.tables["flows"].filter(pl.col("ssthresh_segs") < NO_SSTHRESH)["ssthresh_segs"]
     return float(found[0]) if found.len() else NOTHING
 
 

@@ -155,7 +155,7 @@ def _run(scenario: ResolvedScenario) -> Run:
 def _span_s(run: Run, algorithm: Algorithm) -> int:
     """Return what to show of one flow: enough for some reductions after its slow start."""
     later = (pl.col("kind") == "congestion") & (pl.col("time_ns") > _SLOW_START_S * NS_PER_S)
-    cuts_ns = run.events.filter(later)["time_ns"].to_list()
+    cuts_ns = run.tables["events"].filter(later)["time_ns"].to_list()
     if algorithm.family == "rate" or len(cuts_ns) < 2:
         return _STEADY_SPAN_S
     if len(cuts_ns) < _CYCLES:

@@ -46,7 +46,7 @@ def _parts() -> Iterator[str]:
         yield _settings(name, kind)
     yield "## Series over time\n"
     yield (
-        "Figures of kind `histories` show these, and `dumbbell.series` returns them. Rates stay "
+        "Figures of kind `histories` show these, and `run.series` returns them. Rates stay "
         "at zero once a flow has stopped or its transfer is complete; what else there is of it "
         "ends there.\n"
     )

@@ -238,11 +238,27 @@ def as_toml(value: Any) -> str:
             return str(value)
 
 
-def near(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of `names` that `name` was probably meant to be."""
+_BEGINNING_MIN: Final = 3
+"""A name that begins with so many letters of another may be meant by them."""
+
+
+def alike(name: str, names: Iterable[str]) -> list[str]:
+    """Return those of `names` that `name` may mean, the likeliest first.
+
+    Those that begin with it come before those that are spelt like it, both in the order of `names`
+    or of their likeness.
+    """
+    plain = name.lower()
     by_lower = {candidate.lower(): candidate for candidate in names}
-    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
-    return by_lower[found[0]] if found else None
+    same = [plain] if plain in by_lower else []
+    begun = [each for each in by_lower if len(plain) >= _BEGINNING_MIN and each.startswith(plain)]
+    spelt = difflib.get_close_matches(plain, list(by_lower), cutoff=0.6)
+    return [by_lower[each] for each in dict.fromkeys([*same, *begun, *spelt])]
+
+
+def near(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of `names` that `name` was probably meant to be; None if none is like it."""
+    return next(iter(alike(name, names)), None)
 
 
 SUGGESTIONS_MAX: Final = 10
@@ -260,7 +276,11 @@ def listed(names: Iterable[str], more: str = "") -> str:
 
 
 def unknown(what: str, name: str, names: Iterable[str], more: str = "") -> InputError:
-    """Return the error for a name that is not one of `names`; see `listed`."""
+    """Return the error for a name that is not one of `names`, those first that are like it.
+
+    See `listed`.
+    """
     names = list(names)
-    valid = listed(names, more)
-    return InputError(f"unknown {what}", value=name, valid=valid, near=near(name, names))
+    similar = alike(name, names)
+    valid = listed(dict.fromkeys([*similar, *names]), more)
+    return InputError(f"unknown {what}", value=name, valid=valid, near=next(iter(similar), None))

@@ -94,16 +94,30 @@ _QUANTITY = re.compile(
 )
 
 
-def _split(value: Any, what: str, valid: str) -> tuple[Fraction, str]:
+def _split(
+    value: Any, what: str, valid: str, units: Mapping[str, int] | None = None
+) -> tuple[Fraction, str]:
     """Split ``"81ms"`` into its exact number and its unit as it was written."""
     if not isinstance(value, str):
-        raise InputError(f"{what} is a text with a unit", value=value, valid=valid)
+        problem = f"{what} is a text with a unit"
+        raise InputError(problem, value=value, valid=valid, near=_with_unit(value, units or {}))
     match = _QUANTITY.fullmatch(value)
     if match is None:
         raise InputError(f"not {what}", value=value, valid=valid, near=_respelt(value))
     if match["sign"]:
         raise InputError("must not be negative", value=value, valid=valid)
     return Fraction(match["number"]), match["unit"].replace("µ", "u")
+
+
+def _with_unit(value: Any, units: Mapping[str, int]) -> str | None:
+    """Return how a bare number is written that can only be bits per second, or seconds."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if units is RATE_UNITS and RATE_UNITS["kbit"] <= value < _LARGEST:
+        return format_rate(round(value)) if value == round(value) else None
+    if units is TIME_UNITS and 0 < value < 1:
+        return format_time(round(value * NS_PER_S))
+    return None
 
 
 def _respelt(text: str) -> str | None:
@@ -190,7 +204,7 @@ def _nearest(unit: str, units: Mapping[str, int]) -> str | None:
 
 
 def _parse(value: Any, what: str, units: Mapping[str, int], finest: str) -> int:
-    number, unit = _split(value, what, "units " + ", ".join(units))
+    number, unit = _split(value, what, "units " + ", ".join(units), units)
     return _whole(number * units[_known(unit, what, value, units)], value, finest)
 
 

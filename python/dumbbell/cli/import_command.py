@@ -71,7 +71,7 @@ def import_measurement(
     from dumbbell.results.plans import Plan
 
     given = {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss}
-    found = importing.read(
+    found = importing.Imported.read(
         file, {name: value for name, value in given.items() if value is not None}, algorithm
     )
     if scenario is not None:

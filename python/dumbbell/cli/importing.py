@@ -1,69 +1,17 @@
-"""What ``dumbbell import`` reads, fits and shows."""
+"""What ``dumbbell import`` shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import tomli_w
-
-from dumbbell.base import kinds
-from dumbbell.base.errors import InputError, placed, printable, refusing
-from dumbbell.base.units import parse_probability, parse_queue, parse_rate, parse_time
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
-from dumbbell.engines.engine import SimulatorEngine
-from dumbbell.experiments.imports import beside, fitting, playing, reading
-from dumbbell.experiments.imports.fitting import Path as FittedPath
-from dumbbell.experiments.imports.measurement import Measurement
+from dumbbell.experiments.imports import beside, imported
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
-from dumbbell.results.campaign import Campaign
-from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
-from dumbbell.scenario.model import Scenario
-from dumbbell.store.store import Store
-
-_GIVEN = {
-    "rate": parse_rate,
-    "rtt": parse_time,
-    "queue": parse_queue,
-    "loss": parse_probability,
-}
 
 
-@dataclass(frozen=True)
-class Imported:
+class Imported(imported.Imported):
     """A measurement, the path that was fitted to it, and the scenario of both."""
-
-    measured: Measurement
-    path: FittedPath
-    scenario: dict[str, Any]
-    command: tuple[str, ...]
-
-    def write(self, file: Path) -> None:
-        """Write the scenario, with what its values rest on."""
-        if file.suffix != ".toml":
-            raise InputError("no TOML file", source="--scenario", value=str(file), valid="*.toml")
-        told = [(name, why) for name, _, why in self.path.rows()]
-        told += [
-            (f"{printable(flow.label)}, limited by the {limit.kind}", limit.why)
-            for flow, limit in zip(self.measured.flows, self.path.limits, strict=True)
-            if limit.kind in ("window", "application")
-        ]
-        reasons = "".join(f"# {name}: {why}.\n" for name, why in told)
-        head = f"# Fitted by `dumbbell import` to {printable(self.measured.file.name)}.\n{reasons}"
-        with refusing("write it", file):
-            file.write_text(head + tomli_w.dumps(self.scenario))
-
-    def campaign(self, results: Path, plan: Plan) -> Campaign:
-        """Keep it as an experiment, and return what is to be run."""
-        store = Store(results)
-        store.create()
-        content = beside.experiment(self.measured, self.scenario, self.command)
-        return Campaign.of_experiment(content, store, SimulatorEngine(), plan)
 
     def show(self) -> None:
         """Print what was measured and what is fitted."""
@@ -133,19 +81,3 @@ class Imported:
                 "scenario": self.scenario,
             }
         )
-
-
-def read(file: Path, given: Mapping[str, str], algorithm: str | None) -> Imported:
-    """Read a measurement, fit its path, and check the scenario of both."""
-    for name, value in given.items():
-        with placed(source=f"--{name}"):
-            _GIVEN[name](value)
-    if not file.name.endswith(kinds.MEASURED):
-        kinds.check(file, "a measurement")
-    measured = reading.read(file)
-    path = fitting.path(measured, given, algorithm)
-    scenario = playing.scenario(measured, path, algorithm)
-    Scenario.parse(scenario, str(file))
-    options = [word for name, value in given.items() for word in (f"--{name}", value)]
-    options += [] if algorithm is None else ["--algorithm", algorithm]
-    return Imported(measured, path, scenario, ("import", str(file), *options))

@@ -81,7 +81,7 @@ def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
         found = Scenario.parse(content, str(file))
     except InputError as error:
         raise altering.blamed(error, asked) from None
-    options = [word for text in changes for word in (altering.OPTION, text)]
+    options = [word for text in changes for word in ("--set", text)]
     options += [] if duration is None else ["--duration", duration]
     return Read(file, content, found.seed, tuple(said), ("simulate", str(file), *options))
 

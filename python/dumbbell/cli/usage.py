@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
@@ -54,18 +54,46 @@ def refused(error: typer.TyperException) -> InputError:
 
 
 def placed(error: InputError, command: Any) -> InputError:
-    """Name the option whose value is wrong where an error names what it stands for."""
+    """Name options where an error names parameters of the library: ``--pcap-from`` for `pcap_from`.
+
+    A parameter that is an argument of the command is called by the command.
+    """
     for word in sys.argv[1:]:
         command = getattr(command, "commands", {}).get(word, command)
-    names = {option for each in command.params for option in each.opts}
+    options = {option for each in command.params for option in each.opts}
     arguments = {each.name for each in command.params if each.param_type_name == "argument"}
+    return _placed(error, options, arguments)
+
+
+def _placed(error: InputError, options: Set[str], arguments: Set[str]) -> InputError:
+    error = replace(
+        error,
+        problem=_in_options(error.problem, options),
+        valid=None if error.valid is None else _in_options(error.valid, options),
+        others=[_placed(other, options, arguments) for other in error.others],
+    )
     if error.source is not None or error.key is None:
         return error
-    if f"--{error.key}" in names:
-        return replace(error, source=f"--{error.key}", key=None)
-    if {error.key, f"{error.key}s"} & arguments:
-        return replace(error, source=f"dumbbell {sys.argv[1]}", key=None)
+    parameter, _, rest = error.key.partition(".")
+    if (option := _option(parameter)) in options:
+        return replace(error, source=option, key=rest or None)
+    if {parameter, f"{parameter}s"} & arguments:
+        return replace(error, source=f"dumbbell {sys.argv[1]}", key=rest or None)
     return error
+
+
+def _option(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
+
+
+def _in_options(text: str, options: Set[str]) -> str:
+    """Name the options of the command for the parameters in backticks."""
+
+    def named(match: re.Match[str]) -> str:
+        option = _option(match[1])
+        return option if option in options else match[0]
+
+    return re.sub(r"`([a-z_]+)`", named, text)
 
 
 def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputError:

@@ -22,7 +22,7 @@ def templates() -> list[str]:
 def text(name: str, template: str = DEFAULT) -> str:
     """Return a template with another name in it."""
     if template not in templates():
-        raise unknown("template", template, templates()).at(source="--from")
+        raise unknown("template", template, templates()).at(key="from")
     from dumbbell.algorithms import catalogue  # noqa: PLC0415 - the help of `dumbbell new` names templates
 
     catalogue.check_new_name(name)

@@ -31,17 +31,17 @@ def paths(name: Path) -> tuple[Path, Path]:
     if name.suffix in {".pcap", _SUFFIX} or not name.name:
         raise InputError(
             "not the beginning of the names of two files",
-            source="--pcap",
+            key="pcap",
             value=str(name),
             valid=f"NAME for NAME-{SIDES[0]}{_SUFFIX} and NAME-{SIDES[1]}{_SUFFIX}",
         )
     folder = name.parent
     if not folder.is_dir():
-        raise InputError("no such folder", source="--pcap", value=str(folder))
+        raise InputError("no such folder", key="pcap", value=str(folder))
     sender, receiver = (folder / f"{name.name}-{side}{_SUFFIX}" for side in SIDES)
     for file in (sender, receiver):
         if file.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
-            raise InputError("cannot be written", source="--pcap", value=str(file))
+            raise InputError("cannot be written", key="pcap", value=str(file))
     return sender, receiver
 
 
@@ -52,7 +52,7 @@ def check_size(scenario: Scenario) -> None:
         much = "without bound" if math.isinf(size) else f"up to {size / 1e9:.1f} GB"
         raise InputError(
             f"too many packets to capture: {much}",
-            source="--pcap",
+            key="pcap",
             valid=f"at most {format_bytes(BYTES_MAX)}: a shorter run, or a slower path",
         )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from dumbbell.base.errors import unknown
+from dumbbell.base.arguments import wrong
+from dumbbell.base.errors import listed, unknown
 from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Engine, SimulatorEngine
 from dumbbell.engines.testbed import TestbedEngine
@@ -19,9 +20,11 @@ _ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {
 def named(choice: Engine | str) -> Engine:
     """Return the engine of a name, whether or not this machine can run it."""
     if not isinstance(choice, str):
+        if not hasattr(choice, "identity"):
+            raise wrong("engine", choice, "not an engine", listed(_ENGINES))
         return choice
     if choice not in _ENGINES:
-        raise unknown("engine", choice, _ENGINES)
+        raise unknown("engine", choice, _ENGINES).at(key="engine")
     return _ENGINES[choice]()
 
 

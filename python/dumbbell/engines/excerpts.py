@@ -54,9 +54,9 @@ class Excerpt:
         """
         start_ns = start_ns or 0
         if start_ns >= scenario.duration_ns:
-            _refuse("--pcap-from", start_ns, f"before {format_time(scenario.duration_ns)}, the end")
+            _refuse("pcap_from", start_ns, f"before {format_time(scenario.duration_ns)}, the end")
         if end_ns is not None and end_ns <= start_ns:
-            _refuse("--pcap-to", end_ns, f"after {format_time(start_ns)}, where it begins")
+            _refuse("pcap_to", end_ns, f"after {format_time(start_ns)}, where it begins")
         found = {number for label in labels for number in _flows(scenario, label)}
         return cls(frozenset(found) if labels else None, start_ns, end_ns)
 
@@ -115,12 +115,12 @@ def _flows(scenario: Scenario, label: str) -> list[int]:
         if label in (known, facts.whole(known), facts.family(known))
     ]
     if not found:
-        raise unknown("flow", label, labels).at(source="--pcap-flow")
+        raise unknown("flow", label, labels).at(key="pcap_flow")
     return found
 
 
-def _refuse(option: str, time_ns: int, valid: str) -> None:
-    raise InputError("no packet is there", source=option, value=format_time(time_ns), valid=valid)
+def _refuse(key: str, time_ns: int, valid: str) -> None:
+    raise InputError("no packet is there", key=key, value=format_time(time_ns), valid=valid)
 
 
 def _ends(capture: bytes) -> Iterator[int]:

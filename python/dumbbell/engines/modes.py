@@ -13,13 +13,12 @@ from dumbbell.scenario import facts
 _BESIDE: Final = ("time_ns", "flow", "label", "algorithm", "mode")
 
 
-def readable(changes: pl.LazyFrame, scenario: Scenario) -> pl.DataFrame:
+def readable(frame: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
     """Return the table `modes` as people read it.
 
     Columns are those of the table, `mode` by its name, and the variables of all algorithms by
     theirs, null where a flow's algorithm does not export them.
     """
-    frame = changes.collect()
     parts = list(_parts(frame, scenario))
     if not parts:
         return frame.select(*_BESIDE).cast({"mode": pl.String})

@@ -1,35 +1,38 @@
-"""One finished run: its summary, its frames and quick charts of them."""
+"""One finished run as engines return it and stores keep it: its summary and its tables."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Self
 
 import polars as pl
 
-from dumbbell.base import hypertext
-from dumbbell.base.units import format_time
+from dumbbell.algorithms import catalogue
+from dumbbell.base.errors import unknown
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Summary
 from dumbbell.engines.engine import Output, empty_frame
-from dumbbell.engines.modes import readable
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from dumbbell.figures.charts import Kind
 
 
 class Run:
     """A finished run.
 
-    `scenario` is what was run and `summary` what it came to. Frames are read when they are first
-    asked for; `scan` reads only the columns and rows that a query needs. `captures` is what the
-    sending and what the receiving hosts saw of their packets, as pcapng files, if the scenario was
-    resolved with ``capture=True``; no store keeps it.
+    Attributes
+    ----------
+    key
+        The digest of the scenario and the engine, under which a store keeps it.
+    scenario
+        The resolved scenario: plain integers in nanoseconds, bits per second and bytes.
+    summary
+        Counts and means of the whole run, by flow and by queue.
+    lazy_tables
+        The raw tables by their names, as `scan` reads them.
+    captures
+        The packets that the sending and the receiving hosts saw, as two pcapng files; None unless
+        the scenario was resolved with ``capture=True``. No store keeps them.
     """
 
     def __init__(
@@ -37,32 +40,40 @@ class Run:
         key: str,
         scenario: Scenario,
         summary: Summary,
-        tables: Mapping[str, pl.LazyFrame],
+        lazy_tables: Mapping[str, pl.LazyFrame],
         captures: tuple[bytes, bytes] | None = None,
     ) -> None:
         self.key = key
         self.scenario = scenario
         self.summary = summary
         self.captures = captures
-        self._tables = tables
+        self.lazy_tables = lazy_tables
 
     @classmethod
-    def of(cls, scenario: ResolvedScenario, output: Output) -> Run:
-        """Wrap what an engine has just returned."""
+    def of(cls, scenario: ResolvedScenario, output: Output) -> Self:
+        """Wrap the output of an engine."""
         tables = {name: table.lazy() for name, table in output.tables.items()}
         return cls(scenario.key, scenario.scenario, output.summary, tables, output.captures)
 
     def scan(self, table: str, *, named: bool = True) -> pl.LazyFrame:
-        """Return a table lazily; those with a `flow` column have its label and algorithm.
+        """Return a raw table lazily; reading it touches only the needed columns and rows.
 
-        Unless `named`, they are left out, which is quicker.
+        Tables with a `flow` column get the columns `label` and `algorithm`. ``named=False`` leaves
+        them out, which is quicker. An unknown table is an InputError.
         """
-        found = self._tables.get(table)
+        found = self.lazy_tables.get(table)
         if found is None:
+            if table not in catalogue.schema().tables:
+                raise unknown("table", table, catalogue.schema().tables)
             found = empty_frame(table).lazy()
         if named and "flow" in found.collect_schema().names():
             return found.join(self._names, on="flow", how="left", maintain_order="left")
         return found
+
+    @functools.cached_property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """The raw tables by their names, each read once, when it is first used."""
+        return _Tables(self)
 
     @functools.cached_property
     def _names(self) -> pl.LazyFrame:
@@ -75,60 +86,31 @@ class Run:
             }
         )
 
-    @functools.cached_property
-    def flows(self) -> pl.DataFrame:
-        """Samples of each flow."""
-        return self.scan("flows").collect()
-
-    @functools.cached_property
-    def queues(self) -> pl.DataFrame:
-        """Samples of each queue."""
-        return self.scan("queues").collect()
-
-    @functools.cached_property
-    def datagrams(self) -> pl.DataFrame:
-        """Samples of each flow of datagrams."""
-        return self.scan("datagrams").collect()
-
-    @functools.cached_property
-    def delays(self) -> pl.DataFrame:
-        """Histograms of the delays of single packets, as far as they were recorded."""
-        return self.scan("delays").collect()
-
-    @functools.cached_property
-    def events(self) -> pl.DataFrame:
-        """Congestion events, state changes, drops, retransmissions ..."""
-        return self.scan("events").collect()
-
-    @functools.cached_property
-    def internals(self) -> pl.DataFrame:
-        """Samples of the algorithms' own variables, if they were recorded."""
-        return self.scan("internals").collect()
-
-    @functools.cached_property
-    def modes(self) -> pl.DataFrame:
-        """Changes of the algorithms' modes, with their names and those of variables."""
-        return readable(self.scan("modes"), self.scenario)
-
-    @functools.cached_property
-    def requests(self) -> pl.DataFrame:
-        """Each finished request and transfer, with its latency."""
-        return self.scan("requests").collect()
-
-    def chart(self, what: Kind = "cwnd") -> alt.VConcatChart:
-        """Draw one quantity over time: "cwnd", "goodput", "rtt" or "queue"."""
-        from dumbbell.figures import charts  # noqa: PLC0415 - charts are drawn from runs
-
-        return charts.draw(self, what)
-
-    def _repr_html_(self) -> str:
-        """Return what each flow achieved, for notebooks."""
-        from dumbbell.quantities import run_totals  # noqa: PLC0415 - totals are taken of runs
-
-        flows, length = run_totals.flows(self), format_time(self.summary.duration_ns)
-        about = f"{self.summary.packets:,} packets in {length}, seed {self.scenario.seed}"
-        return hypertext.summary(f"Run {self.key[:12]}", about, flows.heads, flows.rows)
-
     def __repr__(self) -> str:
         labels = ", ".join(flow.label for flow in self.scenario.flows)
         return f"<Run {self.key[:12]}: {labels}>"
+
+
+class _Tables(Mapping[str, pl.DataFrame]):
+    """The tables of a run; an unknown name is an InputError."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._read: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in self._read:
+            self._read[name] = self._run.scan(name).collect()
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in catalogue.schema().tables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(catalogue.schema().tables)
+
+    def __len__(self) -> int:
+        return len(catalogue.schema().tables)
+
+    def __repr__(self) -> str:
+        return f"<tables {', '.join(self)}>"

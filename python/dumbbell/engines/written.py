@@ -12,6 +12,7 @@ import polars as pl
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
+from dumbbell.engines.modes import readable
 from dumbbell.engines.result import Run
 
 SUFFIXES: Final = (".csv", ".parquet")
@@ -21,13 +22,13 @@ def check(name: Path) -> None:
     """Refuse a name from which none can be made for the files."""
     valid = "NAME.csv or NAME.parquet, for NAME-flows.csv, NAME-queues.csv and so on"
     if name.suffix not in SUFFIXES:
-        raise InputError("neither CSV nor Parquet", source="--tables", value=str(name), valid=valid)
+        raise InputError("neither CSV nor Parquet", key="tables", value=str(name), valid=valid)
     if not name.parent.is_dir():
-        raise InputError("no such folder", source="--tables", value=str(name.parent))
+        raise InputError("no such folder", key="tables", value=str(name.parent))
     for table in catalogue.schema().tables:
         file = path(name, table)
         if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise InputError("cannot be written", source="--tables", value=str(file))
+            raise InputError("cannot be written", key="tables", value=str(file))
 
 
 def path(name: Path, table: str) -> Path:
@@ -38,7 +39,9 @@ def path(name: Path, table: str) -> Path:
 def tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the tables of a run that have rows, by name, as people read them."""
     for name in catalogue.schema().tables:
-        frame = run.modes if name == "modes" else run.scan(name).collect()
+        frame = run.tables[name]
+        if name == "modes":
+            frame = readable(frame, run.scenario)
         if not frame.is_empty():
             yield name, frame
 

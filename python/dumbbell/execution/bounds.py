@@ -86,5 +86,5 @@ def _too_large(what: str, most: str) -> TooLarge:
     return TooLarge(
         what,
         valid=f"up to {most} without asking; a smaller rate, a shorter duration, fewer runs or "
-        "flows, or --large (large=True in Python) if it is meant",
+        "flows, or `large` if it is meant",
     )

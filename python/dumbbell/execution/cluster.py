@@ -39,12 +39,12 @@ def connected(address: str) -> Iterator[ExecutorPool]:
     """
     local = _LOCAL.fullmatch(address)
     if not (local or _ADDRESS.fullmatch(address)):
-        raise InputError("not a Dask cluster", source="--dask", value=address, valid=VALID)
+        raise InputError("not a Dask cluster", key="dask", value=address, valid=VALID)
     try:
         import distributed  # noqa: PLC0415 - an extra
     except ImportError:
         raise InputError(
-            "needs the package distributed", source="--dask", valid=extras.install("cluster")
+            "needs the package distributed", key="dask", valid=extras.install("cluster")
         ) from None
     # What goes wrong is said by the pool; Dask's own lines would come between those of progress.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -63,7 +63,7 @@ def connected(address: str) -> Iterator[ExecutorPool]:
         client = distributed.Client(address, timeout=_WAIT_S)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"no scheduler answers ({error})", source="--dask", value=address, valid=VALID
+            f"no scheduler answers ({error})", key="dask", value=address, valid=VALID
         ) from None
     with client:
         yield _pool(client, address)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
+from dumbbell.base.arguments import number
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.pools import Pool
 
 
 def workers(engine: Engine, wanted: int | Pool | None = None) -> int | Pool:
     """Return how many runs go on at the same time on this machine, or the pool that is wanted."""
-    return jobs(engine, wanted) if wanted is None or isinstance(wanted, int) else wanted
+    if wanted is not None and hasattr(wanted, "jobs"):
+        return wanted
+    return jobs(engine, wanted)
 
 
 def at_once(engine: Engine, wanted: int | Pool | None = None) -> int:
@@ -26,7 +29,7 @@ def jobs(engine: Engine, wanted: int | None = None) -> int:
     would disturb each other, it is one.
     """
     if wanted is not None:
-        return wanted
+        return number(wanted, "jobs", 1)
     if engine.real_time:
         return 1
     if hasattr(os, "sched_getaffinity"):

@@ -28,7 +28,7 @@ class Shard:
         match = _SHARD.fullmatch(text.strip())
         number, count = (int(match["number"]), int(match["count"])) if match else (0, 0)
         if not 1 <= number <= count:
-            raise InputError("not a shard", source="--shard", value=text, valid="1/64 to 64/64")
+            raise InputError("not a shard", key="shard", value=text, valid="1/64 to 64/64")
         return cls(number, count)
 
     def __str__(self) -> str:

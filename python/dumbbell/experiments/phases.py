@@ -69,7 +69,8 @@ def perturbed(scenario: ResolvedScenario, number: int) -> ResolvedScenario:
     """Return a scenario whose flows have slightly longer round trips, drawn for each of them.
 
     What nobody answers begins later by as much, since it has no round trip. The clock of each host
-    with an interface is off by a few more millionths.
+    with an interface is off by a few more millionths. Keys that the core may leave out need not be
+    there.
     """
     data = json.loads(scenario.json)
     for flow, spec in zip(scenario.scenario.flows, data["flows"], strict=True):
@@ -77,11 +78,11 @@ def perturbed(scenario: ResolvedScenario, number: int) -> ResolvedScenario:
         purpose = ("perturb", data["seed"], number, facts.whole(flow.label))
         longer_ns = draws.integer(longest + 1, *purpose)
         if flow.transport.tcp is not None:
-            spec["reverse"]["delay_ns"] += longer_ns
+            spec["reverse"]["delay_ns"] = spec["reverse"].get("delay_ns", 0) + longer_ns
         elif flow.start_ns + longer_ns < (flow.stop_ns or data["duration_ns"]):
-            spec["start_ns"] += longer_ns
+            spec["start_ns"] = flow.start_ns + longer_ns
     for link in data["links"]:
-        if link["interface"]:
+        if link.get("interface"):
             off = draws.integer(2 * CLOCK_PPM + 1, "perturb", data["seed"], number, link["name"])
             rate_bps = link["rate"]["constant"]
             link["rate"]["constant"] += rate_bps * (off - CLOCK_PPM) // 10**6

@@ -64,13 +64,11 @@ def axis(name: str, text: str) -> Axis:
     """Read ``10ms,40ms``, ``10ms..160ms*2`` (each twice the one before), ``10ms..50ms+10ms``."""
     values = [value for part in text.split(",") for value in _values(name, part.strip())]
     if not values:
-        raise InputError("no value", source=f"--{name}", value=text, valid=RANGES[name])
+        raise InputError("no value", key=name, value=text, valid=RANGES[name])
     if len(values) == 1 and is_sweep(text):
-        raise InputError("one value only", source=f"--{name}", value=text, valid=values[0])
+        raise InputError("one value only", key=name, value=text, valid=values[0])
     if (again := grid.twice(values)) is not None:
-        raise InputError(
-            f"the same value twice: {again}", source=f"--{name}", value=text, valid="each once"
-        )
+        raise InputError(f"the same value twice: {again}", key=name, value=text, valid="each once")
     return Axis(name, tuple(values))
 
 
@@ -83,21 +81,17 @@ def _values(name: str, part: str) -> list[str]:
     match = _RANGE.fullmatch(part)
     if match is None:
         if ".." in part:
-            raise InputError("not a range", source=f"--{name}", value=part, valid=RANGES[name])
+            raise InputError("not a range", key=name, value=part, valid=RANGES[name])
         return [part] if part else []
     read, show = _READERS[name]
     grows = match["sign"] == "*"
-    with placed(source=f"--{name}"):
+    with placed(key=name):
         low, high = Fraction(read(match["low"])), Fraction(read(match["high"]))
         step = _exact(match["step"]) if grows else Fraction(read(match["step"]))
     if low > high:
-        raise InputError(
-            "ends before it begins", source=f"--{name}", value=part, valid=RANGES[name]
-        )
+        raise InputError("ends before it begins", key=name, value=part, valid=RANGES[name])
     if step <= int(grows) or (grows and low <= 0):
-        raise InputError(
-            "a range without an end", source=f"--{name}", value=part, valid=RANGES[name]
-        )
+        raise InputError("a range without an end", key=name, value=part, valid=RANGES[name])
     found = []
     while low <= high:
         found.append(show(low))
@@ -105,7 +99,7 @@ def _values(name: str, part: str) -> list[str]:
         if len(found) > VALUES_MAX:
             raise InputError(
                 f"more than {VALUES_MAX} values",
-                source=f"--{name}",
+                key=name,
                 value=part,
                 valid="a larger step",
             )
@@ -114,7 +108,7 @@ def _values(name: str, part: str) -> list[str]:
 
 def _bdp(text: str) -> Fraction:
     if not text.endswith("bdp"):
-        raise InputError("not a share of the BDP", source="--buffer", value=text, valid="0.5bdp")
+        raise InputError("not a share of the BDP", key="buffer", value=text, valid="0.5bdp")
     return _exact(text.removesuffix("bdp"))
 
 
@@ -159,7 +153,7 @@ def sweep(
             try:
                 _check(setting, each.name, value)
             except InputError as error:
-                raise replace(error, source=f"--{each.name}", key=None) from None
+                raise replace(error, key=each.name) from None
     with placed(key="algorithm"):
         for name in algorithms:
             catalogue.split_preset(name)

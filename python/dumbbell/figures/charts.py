@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from dumbbell.base.errors import unknown
 from dumbbell.base.units import NS_PER_S
 from dumbbell.figures import drawing, timelines
 from dumbbell.quantities import series
 
 if TYPE_CHECKING:
     from dumbbell.engines.result import Run
-
-Kind = Literal["cwnd", "goodput", "rtt", "queue"]
-
-_SERIES: Final[Mapping[Kind, str]] = {
-    "cwnd": "cwnd_segs",
-    "goodput": "goodput_mbit_per_s",
-    "rtt": "rtt_ms",
-    "queue": "queue_packets",
-}
 
 
 class Offline(alt.VConcatChart):
@@ -32,11 +21,8 @@ class Offline(alt.VConcatChart):
         return {**drawing.offline(self.to_dict()), "text/plain": repr(self)}
 
 
-def draw(run: Run, what: Kind) -> alt.VConcatChart:
-    """Draw one quantity of a run over time."""
-    if what not in _SERIES:
-        raise unknown("chart", what, _SERIES)
-    name = _SERIES[what]
+def draw(run: Run, name: str) -> alt.VConcatChart:
+    """Draw a series of a run over time; an unknown name is an InputError."""
     row = timelines.Row(
         title="",
         axis=series.named(name).axis,

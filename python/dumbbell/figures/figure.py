@@ -55,7 +55,7 @@ class TextTable:
     rows: tuple[TextRow, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure:
     """A drawn figure.
 
@@ -78,6 +78,9 @@ class Figure:
     notes: tuple[str, ...]
     tables: tuple[TextTable, ...] = ()
     frame: pl.DataFrame | None = None
+
+    def __repr__(self) -> str:
+        return f"<Figure {self.spec.name}: {self.spec.title}>"
 
     def _repr_mimebundle_(self, *_: object, **__: object) -> dict[str, Any]:
         from dumbbell.figures import drawing  # noqa: PLC0415 - most figures are not shown in one

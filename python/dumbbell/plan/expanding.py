@@ -278,7 +278,7 @@ class Plan:
             )
 
     def _check_where(self, where: Selection) -> None:
-        with placed(source="--where"):
+        with placed(key="where"):
             grid.check(where, _axes(self.tests))
 
 

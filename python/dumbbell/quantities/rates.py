@@ -36,17 +36,17 @@ def goodputs(view: FlowsView) -> list[float]:
     return [mbit_per_s(grown, view.span.seconds) for grown in view.grown("received_bytes")]
 
 
-@of_flows("throughput", "Mbit/s", best=Best.HIGHEST)
-def throughput_mbit_per_s(view: FlowsView) -> float | None:
-    """IP packets sent, with retransmissions; several flows together."""
-    rates = throughputs(view)
-    return sum(rates) if rates else None
-
-
 @of_flows("goodput", "Mbit/s", best=Best.HIGHEST)
 def goodput_mbit_per_s(view: FlowsView) -> float | None:
     """Payload that arrived for the first time; several flows together."""
     rates = goodputs(view)
+    return sum(rates) if rates else None
+
+
+@of_flows("throughput", "Mbit/s", best=Best.HIGHEST)
+def throughput_mbit_per_s(view: FlowsView) -> float | None:
+    """IP packets sent, with retransmissions; several flows together."""
+    rates = throughputs(view)
     return sum(rates) if rates else None
 
 

@@ -20,6 +20,7 @@ from dumbbell.algorithms.catalogue import Own
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.contract.scenario import RecordConfig
 from dumbbell.plan.settings import Settings
+from dumbbell.quantities import short_names
 from dumbbell.quantities.reference import Reference
 from dumbbell.quantities.view import QueueView
 
@@ -245,17 +246,38 @@ def _add(found: Quantity) -> None:
     _FOUND[found.name] = found
 
 
+CHAPTERS: Final = (
+    "rates",
+    "delays",
+    "losses",
+    "cwnd",
+    "queues",
+    "fairness",
+    "latency",
+    "datagrams",
+    "packet_delays",
+)
+"""What people ask for first, by its module; the others follow by their names."""
+
+
+def _chapter(found: Quantity) -> tuple[int, str]:
+    module = found.compute.__module__.rpartition(".")[2]
+    return CHAPTERS.index(module) if module in CHAPTERS else len(CHAPTERS), module
+
+
 @cache
 def quantities() -> dict[str, Quantity]:
-    """Return all quantities by their names, in the order of their modules, whoever came first."""
+    """Return all quantities by their names, in the order of their chapters."""
     for module in pkgutil.iter_modules(dumbbell.quantities.__path__):
         importlib.import_module(f"dumbbell.quantities.{module.name}")
-    return dict(sorted(_FOUND.items(), key=lambda found: found[1].compute.__module__))
+    return dict(sorted(_FOUND.items(), key=lambda found: _chapter(found[1])))
 
 
 def quantity(name: str) -> Quantity:
-    """Return a quantity; an unknown name is an InputError."""
-    found = quantities().get(name)
+    """Return a quantity by its name, or a short one; an unknown name is an InputError."""
+    found = quantities().get(short_names.QUANTITIES.get(name, name))
+    if name in (*short_names.ONLY_SERIES, *short_names.ONLY_SERIES.values()):
+        raise InputError("is a series, not a number", value=name, valid=f'series(run, "{name}")')
     if found is None:
         raise unknown("quantity", name, quantities(), LISTED)
     return found

@@ -11,10 +11,12 @@ import polars as pl
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import NONE_OWN, Own
-from dumbbell.base.errors import unknown
+from dumbbell.base.errors import InputError, listed, unknown
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import Flow
 from dumbbell.engines.result import Run
+from dumbbell.quantities import short_names
+from dumbbell.quantities.registry import quantities
 from dumbbell.scenario import facts
 
 STATE: Final = "state"
@@ -73,7 +75,8 @@ LISTED: Final = "dumbbell list series"
 
 
 def named(name: str) -> Series:
-    """Return a series by its name; an unknown name is an InputError."""
+    """Return a series by its name, or a short one; an unknown name is an InputError."""
+    name = short_names.SERIES.get(name, name)
     kind, _, variable = name.partition(":")
     if kind == STATE and variable:
         if variable not in exported():
@@ -81,6 +84,9 @@ def named(name: str) -> Series:
             raise unknown("variable of an algorithm", name, known, LISTED)
         return Series(variable, "", _state(variable), from_zero=False, adds_up=False)
     if name not in SERIES:
+        if name in quantities():
+            valid = f'take(run, "{name}"), or a series: {listed(SERIES)}'
+            raise InputError("is one number of a run, not a series", value=name, valid=valid)
         known = [*SERIES, *(f"{STATE}:{each}" for each in exported())]
         raise unknown("series", name, known, LISTED)
     return SERIES[name]

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+import polars as pl
+
+from dumbbell.base import hypertext
 from dumbbell.base.labels import number, window
 from dumbbell.base.units import NS_PER_S, format_time
 from dumbbell.quantities import taking
 from dumbbell.quantities.reference import Reference, parse
 from dumbbell.quantities.view import RunView
+
+_SCHEMA: Final = {
+    "quantity": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+    "window": pl.String,
+    "reason": pl.String,
+}
 
 
 class Taken(dict[str, float | None]):
@@ -22,7 +34,7 @@ class Taken(dict[str, float | None]):
         Why those without a value have none.
     """
 
-    def __init__(self, view: RunView, references: tuple[str, ...]) -> None:
+    def __init__(self, view: RunView, references: Sequence[str]) -> None:
         """Take them; what a reference names wrongly is an InputError."""
         asked = {text: parse(text) for text in references}
         super().__init__((text, taking.take(view, each)) for text, each in asked.items())
@@ -31,6 +43,28 @@ class Taken(dict[str, float | None]):
         self.reasons: Mapping[str, str] = {
             text: why_none(view, asked[text]) for text, value in self.items() if value is None
         }
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each: ``quantity``, ``value``, ``unit``, ``window`` and ``reason``."""
+        rows = [
+            (
+                text,
+                value,
+                taking.described(text).unit,
+                self.windows.get(text),
+                self.reasons.get(text),
+            )
+            for text, value in self.items()
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+    def _repr_html_(self) -> str:
+        """Return the frame, for notebooks."""
+        rows = [
+            (text, number(value, 5), unit, where or why)
+            for text, value, unit, where, why in self.to_frame().iter_rows()
+        ]
+        return hypertext.summary("", "", ("quantity", "value", "unit", "window"), rows)
 
     def __repr__(self) -> str:
         """Return a line for each: its value and unit, and its window or why it has none."""

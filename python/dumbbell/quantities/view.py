@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
 
 from dumbbell.base.errors import unknown
+from dumbbell.base.remembering import remembered
 from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import FlowSummary, QueueSummary
 from dumbbell.engines.result import Run
@@ -74,8 +74,6 @@ class RunView:
         self._windows = windows
         self._settings = settings
         self._found: dict[object, Any] = {}
-        self.span = cache(self._span)
-        self.samples = cache(self._samples)
 
     def settings(self, kind: type[Table]) -> Table:
         """Return what the study sets for some quantities, or the defaults."""
@@ -129,7 +127,8 @@ class RunView:
         found: Found = self._found[key]
         return found
 
-    def _span(self, name: str) -> Span | None:
+    @remembered
+    def span(self, name: str) -> Span | None:
         """Return where a window lies; one that the test does not have is an InputError."""
         if name == "run":
             return Span(0, self.scenario.duration_ns)
@@ -166,7 +165,8 @@ class RunView:
         times = times[(times >= span.start_ns) & (times <= span.end_ns)]
         return Span(int(times[0]), int(times[-1])) if times.size > 1 else None
 
-    def _samples(self, table: str, columns: tuple[str, ...]) -> Mapping[int, Counters]:
+    @remembered
+    def samples(self, table: str, columns: tuple[str, ...]) -> Mapping[int, Counters]:
         """Return columns of a table: number of the connection or queue -> its samples."""
         number = _NUMBERED[table]
         frame = self.run.scan(table, named=False).select("time_ns", number, *columns).collect()

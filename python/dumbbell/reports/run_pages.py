@@ -177,7 +177,7 @@ def links(results: Results, spec: BaseFigure) -> Iterator[tuple[str, str]]:
         if behind.repetition is None:
             found = address(results, behind.test, behind.where)
         else:
-            run = results.run(behind.test, behind.where, behind.repetition)
+            run = results.get_run(behind.test, behind.where, behind.repetition)
             found = None if run is None else run_address(behind.test, run.key)
         if found is not None:
             yield behind.words, found

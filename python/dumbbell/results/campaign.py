@@ -77,7 +77,7 @@ class Campaign:
         if not found:
             raise InputError(
                 "selects no run",
-                source="--where",
+                key="where",
                 value=" ".join(f"{axis}={value}" for axis, value in self.where.items()),
                 valid="fewer conditions",
             )

@@ -14,8 +14,10 @@ import polars as pl
 
 from dumbbell.algorithms import own_algorithms
 from dumbbell.algorithms.catalogue import Algorithm, switch_in_files
-from dumbbell.base import hypertext
+from dumbbell.base import arguments, hypertext
+from dumbbell.base.arguments import Names
 from dumbbell.base.errors import DamagedResult, InputError, as_toml, unknown
+from dumbbell.base.remembering import remembered
 from dumbbell.contract.scenario import StackChoice
 from dumbbell.contract.summary import Summary
 from dumbbell.engines import doubts, engines, validity
@@ -105,18 +107,15 @@ class Results:
         self.store = store
         self.engine = engines.named(engine)
         found = tuple(plans) or recall(store, study.name) or _UNKNOWN
-        self._plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
-        self.runs = cache(self._runs)
-        self.finished = cache(self._finished)
-        self._sound = cache(self._find_sound)
+        self.plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
 
     @cached_property
     def _planned(self) -> Mapping[str, Mapping[Plan, list[PlannedRun]]]:
         """Test -> plan -> its runs; those of full length come first."""
         planned: dict[str, dict[Plan, list[PlannedRun]]] = {
-            test.name: {plan: [] for plan in self._plans} for test in self.study.tests
+            test.name: {plan: [] for plan in self.plans} for test in self.study.tests
         }
-        for plan in self._plans:
+        for plan in self.plans:
             with own_algorithms.nothing_runs():
                 planned_runs = self.study.runs(
                     quick=plan.quick, runs=plan.runs, seed=plan.seed, more=plan.more
@@ -124,6 +123,10 @@ class Results:
             for run in planned_runs:
                 planned[run.test][plan].append(run.on(self.engine.identity))
         return planned
+
+    def _planned_of(self, test: str) -> Mapping[Plan, list[PlannedRun]]:
+        """Return plan -> its runs of a test; an unknown test is an InputError."""
+        return self._planned[self.study.test(test).name]
 
     def expand(self) -> None:
         """Expand all plans now; InputError if one of them is none of this study, or too large."""
@@ -159,7 +162,7 @@ class Results:
         """Plan -> the keys of its runs; those of full length come first."""
         return {
             plan: {run.resolved.key for runs in self._planned.values() for run in runs[plan]}
-            for plan in self._plans
+            for plan in self.plans
         }
 
     @cached_property
@@ -272,7 +275,7 @@ class Results:
 
     def left_out(self, test: str) -> int:
         """Return how many runs of a test are invalid."""
-        keys = {run.resolved.key for runs in self._planned[test].values() for run in runs}
+        keys = {run.resolved.key for runs in self._planned_of(test).values() for run in runs}
         return len(keys & self.invalid.keys())
 
     def planned(self) -> Iterator[PlannedRun]:
@@ -308,14 +311,16 @@ class Results:
         }
         return [facts.described(used[name], name) for name in sorted(used)]
 
-    def _find_sound(self, test: str) -> Mapping[Plan, list[PlannedRun]]:
+    @remembered
+    def _sound(self, test: str) -> Mapping[Plan, list[PlannedRun]]:
         """Plan -> its finished runs of a test."""
         return {
             plan: [run for run, _ in taking.of_runs(planned, (), self.store)]
-            for plan, planned in self._planned[test].items()
+            for plan, planned in self._planned_of(test).items()
         }
 
-    def _runs(self, test: str) -> list[Listed]:
+    @remembered
+    def runs(self, test: str) -> list[Listed]:
         """Return the runs of a test that were asked for, in the order of the grid.
 
         As for `finished`, quick runs are left out where there are runs of full length.
@@ -329,7 +334,7 @@ class Results:
         }
         listed: dict[tuple[str, tuple[str, ...]], Listed] = {}
         for plan in [counts.plan for counts in self.counted]:
-            for run in self._planned[test][plan]:
+            for run in self._planned_of(test)[plan]:
                 place = _place(run)
                 if place in finished:
                     found = Listed(run, plan, State.FINISHED)
@@ -355,7 +360,8 @@ class Results:
                 return state, known[key]
         return State.MISSING, ""
 
-    def _finished(self, test: str) -> list[PlannedRun]:
+    @remembered
+    def finished(self, test: str) -> list[PlannedRun]:
         """Return the finished runs of a test; quick ones only where there are none in full."""
         full: set[tuple[str, ...]] = set()
         taken: set[tuple[str, tuple[str, ...]]] = set()
@@ -375,17 +381,19 @@ class Results:
         """Tell whether a test has no finished run of full length."""
         return not any(
             self.store.has(run.resolved.key) and run.resolved.key not in self.invalid
-            for plan, planned in self._planned[test].items()
+            for plan, planned in self._planned_of(test).items()
             if not plan.quick
             for run in planned
         )
 
-    def table(self, test: str, columns: Sequence[str] = ()) -> pl.DataFrame:
+    def table(self, test: str, columns: Names = ()) -> pl.DataFrame:
         """Return quantities of a test, derived ones too: one row per finished run.
 
-        See `quantities.tables.frame`; rows are in the order of `finished`.
+        `columns` is a reference such as ``goodput_mbit_per_s[1]@late``, or several. There is a
+        column for each axis and each reference; see `quantities.tables.frame`. Rows are in the
+        order of `finished`. Raises InputError if the test or a quantity is unknown.
         """
-        asked = list(dict.fromkeys(columns))
+        asked = list(dict.fromkeys(arguments.names(columns, "columns", "goodput_mbit_per_s")))
         own = self._derived
         taken = list(dict.fromkeys(derived.columns(asked, own)))
         described = self.study.test(test)
@@ -421,7 +429,7 @@ class Results:
                     found = self.store.get(run.resolved.key)
                     yield run.axes, RunView(found, run.windows, run.settings)
 
-    def claims(self) -> list[ClaimResult]:
+    def claims(self) -> Sequence[ClaimResult]:
         """Judge the study's claims by these runs."""
         source = Source(self._evidence, self._derived)
         return [judge(claim, source) for claim in self.study.claims]
@@ -455,7 +463,7 @@ class Results:
 
     def _evidence(self, test: str, columns: Sequence[str]) -> TestRuns:
         """Return the runs of a test that a check may use, with their seeds."""
-        quick = self.quick(test) and any(plan.quick for plan in self._plans)
+        quick = self.quick(test) and any(plan.quick for plan in self.plans)
         points = self.study.points(test, quick=quick)
         seeds = [run.resolved.scenario.seed for run in self.finished(test)]
         return TestRuns(
@@ -466,7 +474,7 @@ class Results:
             is_quick=quick,
         )
 
-    def run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
+    def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return a run of one grid point; None if it is not finished, or invalid.
 
         Repetitions count from 1; a smaller number is an InputError.
@@ -474,7 +482,7 @@ class Results:
         if repetition < 1:
             problem = "repetitions count from 1"
             raise InputError(problem, key="repetition", value=repetition, valid="1 for the first")
-        for planned in self._planned[test].values():
+        for planned in self._planned_of(test).values():
             for run in planned:
                 if run.repetition != repetition or not grid.matches(run.axes, where):
                     continue

@@ -11,7 +11,7 @@ from typing import Any, Final
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import index_of
 
-OPTION: Final = "--set"
+KEY: Final = "set"
 _EXAMPLE: Final = "network.rtt=80ms, flow.1.algorithm=cubic"
 
 
@@ -27,7 +27,7 @@ class Change:
         """Read ``KEY=VALUE``; the value is one of TOML, or else a text."""
         key, equals, value = text.partition("=")
         if not equals or not all(key.strip().split(".")):
-            raise InputError("not a key and a value", source=OPTION, value=text, valid=_EXAMPLE)
+            raise InputError("not a key and a value", key=KEY, value=text, valid=_EXAMPLE)
         return cls(key.strip(), _value(value.strip()))
 
     def apply(self, table: dict[str, Any]) -> None:
@@ -49,8 +49,7 @@ class Change:
         if not isinstance(inner, dict | list):
             raise InputError(
                 "has no keys in the file",
-                source=OPTION,
-                key=key,
+                key=f"{KEY}.{key}",
                 value=inner,
                 valid=f"{key}={{ ... }}, a table as a whole",
             )
@@ -64,8 +63,7 @@ class Change:
             counted = f"positions count from 1: {array}.1 is the first"
             raise InputError(
                 counted if part == "0" else "there is no such entry",
-                source=OPTION,
-                key=self.key,
+                key=f"{KEY}.{self.key}",
                 value=part,
                 valid=f"1 to {len(place)}" if place else "none: the array is empty",
             )
@@ -93,4 +91,6 @@ def blamed(error: InputError, changes: Sequence[Change]) -> InputError:
     key = error.key or ""
     is_ours = any(key == ours or key.startswith(f"{ours}.") for ours in keys)
     others = [blamed(other, changes) for other in error.others]
-    return replace(error, source=OPTION if is_ours else error.source, others=others)
+    if is_ours:
+        return replace(error, source=None, key=f"{KEY}.{key}", others=others)
+    return replace(error, others=others)

@@ -42,7 +42,7 @@ class Listener:
         except (OSError, UnicodeError) as error:
             raise InputError(
                 f"no address: {getattr(error, 'strerror', None) or error}",
-                source="--host",
+                key="host",
                 value=host,
                 valid="127.0.0.1, or an address of this machine",
             ) from None
@@ -51,7 +51,7 @@ class Listener:
         except OSError as error:
             raise InputError(
                 f"cannot listen at {host}: {error.strerror or error}",
-                source="--port",
+                key="port",
                 value=port,
                 valid="another port, or 0 for any that is free",
             ) from None

@@ -25,12 +25,16 @@ def report(case: Case, run: Run) -> dict[str, Any]:
     # A target rate is the option of whoever limits the application by it.
     target = flow.get("workload", {}).get("rate")
     holds = pl.lit(0) if target else 2 * pl.col("cwnd_segs") * _SEGMENT_BYTES
-    samples = run.flows.sort("time_ns").select(
-        end=pl.col("time_ns") / NS_PER_S,
-        written=(pl.col("acked_bytes") + holds) // _BLOCK_BYTES * _BLOCK_BYTES,
-        again=pl.col("retransmitted_segs").cast(pl.Int64),
-        rtt="srtt_us",
-        window=pl.col("cwnd_segs") * _SEGMENT_BYTES,
+    samples = (
+        run.tables["flows"]
+        .sort("time_ns")
+        .select(
+            end=pl.col("time_ns") / NS_PER_S,
+            written=(pl.col("acked_bytes") + holds) // _BLOCK_BYTES * _BLOCK_BYTES,
+            again=pl.col("retransmitted_segs").cast(pl.Int64),
+            rtt="srtt_us",
+            window=pl.col("cwnd_segs") * _SEGMENT_BYTES,
+        )
     )
     streams = []
     before_s, written, again = 0.0, 0, 0
@@ -49,7 +53,7 @@ def report(case: Case, run: Run) -> dict[str, Any]:
             }
         )
         before_s, written, again = end_s, max(so_far, written), resent
-    arrived = run.flows.sort("time_ns")["received_bytes"].last()
+    arrived = run.tables["flows"].sort("time_ns")["received_bytes"].last()
     whole = {"socket": 5, "start": 0, "end": before_s, "bytes": arrived}
     test = {"protocol": "TCP", "blksize": _BLOCK_BYTES}
     if target:

@@ -97,13 +97,13 @@ def advise(
         Hears next to whom the algorithms run, and of each run that has come to its end.
     """
     own: dict[str, catalogue.Algorithm] = {}
-    with placed(source="--among"):
+    with placed(key="among"):
         names, left_out = _field(among, own)
-    with placed(source="--beside"):
+    with placed(key="beside"):
         beside = catalogue.named(beside, Path(), own)
         catalogue.split_preset(beside, own=own)
     if runs < 1:
-        raise InputError("no runs", source="--runs", value=runs, valid="1 or more")
+        raise InputError("no runs", key="runs", value=runs, valid="1 or more")
     settings = _settings(setting)
     cross = format_rate(max(1, parse_rate(setting.rate) // CROSS))
     store = results if isinstance(results, Store) else Store(results)
@@ -177,7 +177,7 @@ def _settings(setting: Setting) -> list[Setting]:
     if parse_time(setting.duration) < least:
         raise InputError(
             f"shorter than {ROUND_TRIPS_MIN} round trips of the longest path that is tried",
-            source="--duration",
+            key="duration",
             value=setting.duration,
             valid=f"{format_time(least)} or more",
         )

@@ -57,13 +57,14 @@ class Column:
 
     def cell(self, candidate: Candidate) -> str:
         """Return what the page shows of a candidate."""
-        return with_interval(*self._ends(candidate))
+        return with_interval(*self.ends(candidate))
 
     def brief(self, candidate: Candidate) -> str:
         """Return what the terminal shows of a candidate."""
-        return brief_interval(*self._ends(candidate))
+        return brief_interval(*self.ends(candidate))
 
-    def _ends(self, candidate: Candidate) -> tuple[float | None, float | None, float | None]:
+    def ends(self, candidate: Candidate) -> tuple[float | None, float | None, float | None]:
+        """Return the mean of a candidate and its interval, in the unit that is shown."""
         part = self.taken(candidate)
         if part is None:
             return None, None, None
@@ -153,7 +154,7 @@ def rests_on(advice: Advice) -> str:
         return text
     return (
         f"{text} That is {advice.round_trips:.0f} round trips of the longest path, in which slow "
-        "start weighs much: a longer --duration says more."
+        "start weighs much: a longer duration says more."
     )
 
 
@@ -195,7 +196,7 @@ def conclusion(advice: Advice) -> list[str]:
     lines = [f"Use {advice.advised.name}: {advice.reason}."]
     if advice.undecided:
         names = listing([each.name for each in advice.undecided])
-        lines.append(f"More --runs may find as much goodput for {names}.")
+        lines.append(f"More runs may find as much goodput for {names}.")
     if len(advice.fit) > 1 and not advice.matters:
         lines.append(f"Among the {len(advice.fit)} that are fit the choice hardly matters.")
     return lines

@@ -144,7 +144,7 @@ def _base_ms(measured: Measurement, given: Mapping[str, str]) -> float:
         raise InputError(
             f"no RTT is in the file{why}",
             source=str(measured.file),
-            valid="--rtt, of the path while nothing waits; or a file with the sender's side: of"
+            valid="`rtt`, of the path while nothing waits; or a file with the sender's side: of"
             " `iperf3 --reverse`, one with --get-server-output and a server that has --json",
         )
     return min(least_ms)

@@ -84,17 +84,17 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "fairness": Kind((Term(f"jain[{TUNED}]", 1),), "Jain's index of the flows", "several flows"),
     "completion": Kind(
-        (Term(f"latency_mean_ms[{TUNED}]", -1),), "mean latency of requests", "--requests"
+        (Term(f"latency_mean_ms[{TUNED}]", -1),), "mean latency of requests", "`requests`"
     ),
     "recovery": Kind(
         (Term(f"goodput_mbit_per_s[{TUNED}]@after", 1),),
         "goodput after the cross traffic has ended",
-        "--cross",
+        "`cross`",
     ),
     "harm": Kind(
         (Term(f"goodput_mbit_per_s[{BESIDE}]", 1),),
         "goodput that the flow beside it keeps",
-        "--beside",
+        "`beside`",
     ),
 }
 
@@ -111,7 +111,7 @@ def objective(text: str, offered: Sequence[str]) -> Objective:
     kind = KINDS[name]
     if kind.needs and kind.needs not in offered:
         raise InputError(
-            f"{kind.what} needs {kind.needs}", source="--objective", value=text, valid=kind.needs
+            f"{kind.what} needs {kind.needs}", key="objective", value=text, valid=kind.needs
         )
     return Objective(text, kind.terms, weight)
 
@@ -122,14 +122,12 @@ def _weight(text: str, factor: str) -> float:
     except ValueError:
         weight = math.nan
     if not 0 < weight < math.inf:
-        raise InputError(
-            "not a weight above 0", source="--objective", value=text, valid="goodput*2"
-        )
+        raise InputError("not a weight above 0", key="objective", value=text, valid="goodput*2")
     return weight
 
 
 def _term(name: str) -> Term:
-    with placed(source="--objective"):
+    with placed(key="objective"):
         reference = parse(name)
         if reference.name not in registered():
             raise unknown("objective", name, [*KINDS, *registered()], LISTED)
@@ -137,7 +135,7 @@ def _term(name: str) -> Term:
     if found.best is None:
         raise InputError(
             "neither end of it is the better one",
-            source="--objective",
+            key="objective",
             value=name,
             valid=f"a quantity that has one, or {', '.join(KINDS)}",
         )

@@ -72,11 +72,11 @@ class Traffic:
     def check(self) -> None:
         """Raise InputError for what cannot be."""
         if self.flows < 1:
-            raise InputError("no flows", source="--flows", value=self.flows, valid="1 or more")
-        with placed(source="--cross"):
+            raise InputError("no flows", key="flows", value=self.flows, valid="1 or more")
+        with placed(key="cross"):
             if self.cross:
                 parse_rate(self.cross)
-        with placed(source="--requests"):
+        with placed(key="requests"):
             if self.requests:
                 parse_bytes(self.requests)
 
@@ -85,9 +85,9 @@ class Traffic:
         """What objectives may need, as far as it is there."""
         there = {
             "several flows": self.flows > 1,
-            "--cross": bool(self.cross),
-            "--beside": bool(self.beside),
-            "--requests": bool(self.requests),
+            "`cross`": bool(self.cross),
+            "`beside`": bool(self.beside),
+            "`requests`": bool(self.requests),
         }
         return [need for need, is_there in there.items() if is_there]
 
@@ -241,7 +241,7 @@ def from_folder(folder: Path, algorithm: str) -> list[NetworkPath]:
     files = sorted(folder.glob("*.toml")) if folder.is_dir() else []
     if not files:
         raise InputError(
-            "no scenario files", source="--scenarios", value=str(folder), valid="a folder of .toml"
+            "no scenario files", key="scenarios", value=str(folder), valid="a folder of .toml"
         )
     return [_from_file(file, algorithm) for file in files]
 

@@ -106,7 +106,7 @@ def space(algorithm: Algorithm, choices: Sequence[str] = ()) -> Space:
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
-            raise InputError("twice", source="--parameter", value=name)
+            raise InputError("twice", key="parameter", value=name)
     return Space(algorithm, tuple(each for each in found if each.low < each.high))
 
 
@@ -126,21 +126,19 @@ def _whole(parameter: Parameter) -> Dimension:
 def _dimension(algorithm: Algorithm, choice: str) -> Dimension:
     match = _CHOICE.fullmatch(choice)
     if match is None:
-        raise InputError(
-            "not a parameter", source="--parameter", value=choice, valid="kp, or kp=1..8"
-        )
+        raise InputError("not a parameter", key="parameter", value=choice, valid="kp, or kp=1..8")
     try:
         parameter = algorithm.parameter(match["name"])
         if match["low"] is None:
             return _whole(parameter)
         low, high = parse_integer(match["low"]), parse_integer(match["high"])
     except InputError as error:
-        raise error.at(source="--parameter") from None
+        raise error.at(key="parameter") from None
     for value in (low, high):
         try:
             algorithm.check_parameter(parameter.name, value)
         except InputError as error:
-            raise error.at(source="--parameter") from None
+            raise error.at(key="parameter") from None
     if low >= high:
-        raise InputError("an empty range", source="--parameter", value=choice, valid="kp=1..8")
+        raise InputError("an empty range", key="parameter", value=choice, valid="kp=1..8")
     return Dimension(parameter, low, high)

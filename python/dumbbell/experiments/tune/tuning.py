@@ -161,7 +161,7 @@ def tune(
     *,
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
-    confirm: EngineName | None = None,
+    confirm: str | None = None,
     large: bool = False,
     on_batch: Callable[[Search], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -235,7 +235,7 @@ def _objectives(request: Request) -> tuple[objectives.Objective, ...]:
         offered.append("several flows")
     found = tuple(objectives.objective(text, offered) for text in request.objectives)
     if not found:
-        raise InputError("no objective is given", source="--objective", valid="goodput")
+        raise InputError("no objective is given", key="objective", valid="goodput")
     return found
 
 
@@ -244,7 +244,7 @@ def _is_front(request: Request) -> bool:
     if len(weighted) > 1 and any(weighted) and not all(weighted):
         raise InputError(
             "some objectives have weights and some have none",
-            source="--objective",
+            key="objective",
             value=" ".join(request.objectives),
             valid="weights for all, as goodput*2, or for none, which gives a front",
         )
@@ -255,17 +255,15 @@ def _paths(request: Request) -> tuple[list[NetworkPath], list[NetworkPath]]:
     """Return the paths to search on and those to judge on."""
     if request.scenarios is None:
         if request.held_out is not None:
-            raise InputError(
-                "goes with scenario files", source="--held-out", valid="with --scenarios"
-            )
-        for name, values in (("--rate", request.rates), ("--rtt", request.rtts)):
+            raise InputError("goes with scenario files", key="held_out", valid="with `scenarios`")
+        for name, values in (("rate", request.rates), ("rtt", request.rtts)):
             if not values:
-                raise InputError("no path", source=name, valid="a path, or --scenarios DIR")
+                raise InputError("no path", key=name, valid="a path, or `scenarios`")
         settings = request.settings()
         searched = paths.described(settings, request.traffic)
         return searched, paths.described(paths.around(settings), request.traffic)
     if request.rates or request.rtts:
-        raise InputError("paths are in the files", source="--scenarios", valid="no --rate, --rtt")
+        raise InputError("paths are in the files", key="scenarios", valid="no `rate`, no `rtt`")
     searched = paths.from_folder(request.scenarios, request.algorithm)
     if request.held_out is None:
         return searched, searched
@@ -273,7 +271,7 @@ def _paths(request: Request) -> tuple[list[NetworkPath], list[NetworkPath]]:
 
 
 def _confirmed(
-    search: Search, held_out: Sequence[NetworkPath], confirm: EngineName | None
+    search: Search, held_out: Sequence[NetworkPath], confirm: str | None
 ) -> tuple[Line, ...]:
     """Judge winner and defaults on the kernel."""
     if confirm is None:

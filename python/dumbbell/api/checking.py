@@ -1,0 +1,59 @@
+"""Checking an algorithm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from dumbbell.api.table import Rows
+from dumbbell.base import kinds
+from dumbbell.base.arguments import wrong
+from dumbbell.conformance import checking
+from dumbbell.conformance.verdicts import Row, is_sound
+
+
+class Checks(Rows[Row]):
+    """What was checked of an algorithm: a sequence of `Row`."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed; some may not have been made on this machine."""
+        return is_sound(self)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each check: ``part``, ``check``, ``verdict``, ``told``, ``remedy``."""
+        names = ("part", "check", "verdict", "told", "remedy")
+        rows = [
+            (each.part, each.check, each.verdict.value, each.told, each.remedy) for each in self
+        ]
+        return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+    @property
+    def _heading(self) -> tuple[str, str]:
+        failed = sum(each.verdict.value == "failed" for each in self)
+        return f"{len(self)} checks", f"{failed} failed" if failed else "none failed"
+
+
+def check(algorithm: str | Path) -> Checks:
+    """Check an algorithm: its interface, random calls, the simulator and, where it can, the kernel.
+
+    Parameters
+    ----------
+    algorithm
+        Its C file, or its name.
+
+    Returns
+    -------
+    Checks
+        A table with a row for each check. A file that does not compile has a failed row.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or algorithm.
+    """
+    if not isinstance(algorithm, str | Path):
+        raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")
+    kinds.check(Path(algorithm), "an algorithm")
+    return Checks(checking.check(str(algorithm)))

@@ -1,0 +1,190 @@
+"""Comparing algorithms on one path or on a sweep of paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dumbbell.api import arguments
+from dumbbell.api.arguments import Folder
+from dumbbell.api.comparison import Comparison
+from dumbbell.api.sweeps import Sweep
+from dumbbell.base.arguments import Names, names, number
+from dumbbell.base.errors import DumbbellError
+from dumbbell.engines import engines
+from dumbbell.engines.choices import RETRIES, EngineName
+from dumbbell.engines.engine import Engine
+from dumbbell.execution.executor import Progress
+from dumbbell.execution.pools import Pool
+from dumbbell.experiments import compare as comparing
+from dumbbell.experiments import experiments
+from dumbbell.experiments import sweeps as sweeping
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+
+
+def compare(
+    algorithms: Names,
+    *,
+    rate: str,
+    rtt: str,
+    buffer: str = "1bdp",
+    loss: str | float = "0",
+    flows: int | str = 2,
+    duration: str = "60s",
+    runs: int = 5,
+    seed: int = 0,
+    stack: str = "linux-6",
+    engine: Engine | str = EngineName.SIMULATOR,
+    results: Folder = "results",
+    jobs: int | Pool | None = None,
+    retries: int = RETRIES,
+    large: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Comparison:
+    """Run algorithms in turn on one path, each against itself.
+
+    Parameters
+    ----------
+    algorithms
+        One algorithm or several: a name, with a preset such as ``htcp@li2007``, or a C file.
+    rate
+        Rate of the bottleneck: ``"100mbit"``.
+    rtt
+        Two-way propagation time: ``"40ms"``.
+    buffer
+        Queue of the bottleneck: ``"175p"``, ``"256kb"``, ``"10ms"`` or ``"0.2bdp"``.
+    loss
+        Probability of random loss.
+    flows
+        Flows of each algorithm; or a mix such as ``"cubic:1,bic:2"``, which runs, too. Then each
+        algorithm alone has as many flows as the mix.
+    duration
+        Length of a run.
+    runs
+        Repetitions with different seeds.
+    seed
+        Where all seeds come from.
+    stack
+        TCP stack of the hosts.
+    engine, retries, large
+        As for `simulate`.
+    results
+        The results folder that keeps the runs; runs that it holds are not run again.
+    jobs, on_progress
+        As for `run_study`.
+
+    Returns
+    -------
+    Comparison
+        A table with a line for each algorithm.
+
+    Raises
+    ------
+    InputError
+        If an argument is wrong.
+    DumbbellError
+        If a run fails, or none is valid.
+
+    Examples
+    --------
+    >>> compared = dumbbell.compare(
+    ...     ["reno", "cubic"], rate="10mbit", rtt="20ms", duration="2s", runs=1
+    ... )
+    >>> compared.summary()["algorithm"].to_list()
+    ['reno', 'cubic']
+    """
+    return Comparison(
+        comparing.compare(
+            names(algorithms, "algorithms", "cubic"),
+            rate=rate,
+            rtt=rtt,
+            buffer=buffer,
+            loss=loss,
+            flows=flows,
+            duration=duration,
+            runs=number(runs, "runs", 1),
+            seed=number(seed, "seed", 0),
+            stack=stack,
+            engine=engine,
+            results=arguments.store(results),
+            jobs=jobs,
+            retries=retries,
+            large=large,
+            on_progress=on_progress,
+        )
+    )
+
+
+def sweep(
+    algorithms: Names,
+    *,
+    rate: Names,
+    rtt: Names,
+    buffer: Names = "1bdp",
+    loss: Names = "0",
+    flows: Names = "2",
+    duration: str = "60s",
+    runs: int = 5,
+    seed: int = 0,
+    stack: str = "linux-6",
+    engine: Engine | str = EngineName.SIMULATOR,
+    results: Folder = "results",
+    jobs: int | Pool | None = None,
+    retries: int = RETRIES,
+    large: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Sweep:
+    """Run algorithms in turn on all combinations of several values of a path.
+
+    Parameters
+    ----------
+    algorithms, duration, runs, seed, stack
+        As for `compare`.
+    rate, rtt, buffer, loss, flows
+        As for `compare`, but each may have several values: a list such as ``["10ms", "80ms"]``, or
+        a range such as ``"10ms..160ms*2"`` (each twice the one before) or ``"10ms..50ms+10ms"``.
+    engine, results, jobs, retries, large, on_progress
+        As for `run_study`.
+
+    Returns
+    -------
+    Sweep
+        A table with a row for each algorithm, combination and quantity.
+
+    Raises
+    ------
+    InputError
+        If an argument is wrong.
+    DumbbellError
+        If a run fails.
+
+    Examples
+    --------
+    >>> swept = dumbbell.sweep(
+    ...     "reno", rate="10mbit", rtt=["10ms", "20ms"], duration="2s", runs=1
+    ... )
+    >>> swept.summary()["rtt"].to_list()
+    ['10ms', '20ms']
+    """
+    given = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
+    axes = [
+        sweeping.axis(key, ",".join(names(values, key, sweeping.RANGES[key].split()[0])))
+        for key, values in given.items()
+    ]
+    content = sweeping.sweep(
+        names(algorithms, "algorithms", "cubic"),
+        axes,
+        duration=duration,
+        stack=stack,
+        runs=number(runs, "runs", 1),
+    )
+    store = arguments.store(results)
+    store.create()
+    with comparing.of_setting():
+        study = experiments.save(content, store.root)
+    asked = Campaign(study, store, engines.named(engine), Plan.asked(seed=number(seed, "seed", 0)))
+    outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+    if outcome.failed:
+        failed, error = outcome.failed[0]
+        raise DumbbellError(f"{len(outcome.failed)} runs failed; the first is {failed}: {error}")
+    return Sweep(asked.results())

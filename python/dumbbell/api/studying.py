@@ -1,0 +1,195 @@
+"""Running studies, and judging and reporting their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dumbbell.algorithms import own_algorithms
+from dumbbell.api import arguments
+from dumbbell.api.arguments import AnyStudy, Folder
+from dumbbell.api.results import Results
+from dumbbell.api.verdicts import Claims
+from dumbbell.base.arguments import number
+from dumbbell.base.errors import DumbbellError, InputError
+from dumbbell.engines import engines
+from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
+from dumbbell.engines.engine import Engine
+from dumbbell.execution.executor import Progress
+from dumbbell.execution.pools import Pool
+from dumbbell.plan.grid import Selection
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+
+
+def run_study(
+    study: AnyStudy,
+    *,
+    quick: bool = False,
+    where: Selection | None = None,
+    runs: int | None = None,
+    seed: int = 0,
+    until_decided: bool = False,
+    at_most: int = AT_MOST,
+    engine: Engine | str = EngineName.SIMULATOR,
+    results: Folder = "results",
+    jobs: int | Pool | None = None,
+    retries: int = RETRIES,
+    large: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Run a study, or resume it.
+
+    Parameters
+    ----------
+    study
+        A `Study`, its name, or its folder or file.
+    quick
+        Run the representative part only.
+    where
+        Run these grid points only: axis -> value or values; ``test`` selects by the test's name.
+    runs
+        Repetitions of each grid point; None: the study's own number.
+    seed
+        Where the seeds of all runs come from.
+    until_decided
+        Add repetitions where claims are undecided, as many as should decide them.
+    at_most
+        Most repetitions of a grid point.
+    engine
+        "simulator" or "testbed".
+    results
+        The results folder; runs that it holds are not run again.
+    jobs
+        Number of runs at the same time; None: as many as the machine has cores. Or a pool, such as
+        `dumbbell.execution.pools.ExecutorPool` for any executor of `concurrent.futures`.
+    retries, large
+        As for `simulate`.
+    on_progress
+        Called with a `Progress` after each run.
+
+    Returns
+    -------
+    Results
+        What the results folder then holds of the study.
+
+    Raises
+    ------
+    InputError
+        If the study or an argument is wrong.
+    DumbbellError
+        If a run fails. The others are kept, and the same call tries it again.
+
+    Examples
+    --------
+    >>> results = dumbbell.run_study("power.toml", runs=1)
+    >>> results.table("queues", "goodput").columns
+    ['algorithm', 'repetition', 'goodput']
+    """
+    if runs is not None:
+        number(runs, "runs", 1)
+    campaign: Campaign | None = Campaign(
+        arguments.study(study),
+        arguments.store(results),
+        engines.named(engine),
+        Plan.asked(quick=quick, runs=runs, seed=number(seed, "seed", 0)),
+        arguments.selection(where),
+    )
+    while campaign is not None:
+        done = campaign
+        outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+        if outcome.failed:
+            failed, error = outcome.failed[0]
+            raise DumbbellError(
+                f"{len(outcome.failed)} runs failed; the first is {failed}: {error}"
+            )
+        campaign = campaign.deciding(at_most) if until_decided else None
+    return Results.holding(done.results())
+
+
+def open_results(
+    study: AnyStudy,
+    results: Folder = "results",
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+) -> Results:
+    """Open what a results folder holds of a study; nothing is run.
+
+    Parameters
+    ----------
+    study
+        A `Study`, its name, or its folder or file; of a comparison the name that it printed.
+    results
+        The results folder.
+    engine
+        Whose runs: "simulator" or "testbed".
+
+    Raises
+    ------
+    InputError
+        If there is no such study.
+
+    Examples
+    --------
+    >>> dumbbell.open_results("power.toml").claims().summary
+    {'reproduced': 1}
+    """
+    with own_algorithms.nothing_runs():
+        return Results(arguments.study(study), arguments.store(results), engine=engine)
+
+
+def claims(
+    study: AnyStudy,
+    results: Folder = "results",
+    *,
+    engine: Engine | str = EngineName.SIMULATOR,
+) -> Claims:
+    """Judge the claims of a study by the runs in a results folder.
+
+    `study`, `results` and `engine` are those of `open_results`. Claims without runs are undecided.
+
+    Examples
+    --------
+    >>> dumbbell.claims("power.toml").to_frame().select("id", "verdict").rows()
+    [('C01', 'reproduced')]
+    """
+    return open_results(study, results, engine=engine).claims()
+
+
+def report(
+    *studies: AnyStudy,
+    results: Folder = "results",
+    output: str | Path = "report",
+    engine: Engine | str = EngineName.SIMULATOR,
+) -> Path:
+    """Write the report of one study, or a site about several.
+
+    Parameters
+    ----------
+    studies
+        Studies, as for `open_results`.
+    results
+        The results folder.
+    output
+        The folder of the pages.
+    engine
+        Whose runs: "simulator" or "testbed".
+
+    Returns
+    -------
+    pathlib.Path
+        The first page.
+
+    Raises
+    ------
+    InputError
+        If there is no study, or no such study.
+    """
+    from dumbbell.reports import site  # noqa: PLC0415 - what draws takes long to import
+
+    if not studies:
+        raise InputError("no study", key="studies", valid='for example "li2007"')
+    opened = [open_results(study, results, engine=engine) for study in studies]
+    if len(opened) == 1:
+        return opened[0].report(output)
+    return site.write_all(opened, Path(output))

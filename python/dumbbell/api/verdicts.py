@@ -1,0 +1,55 @@
+"""The verdicts on the claims of a study, as a table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+from dumbbell.api.table import Rows
+from dumbbell.judging.judging import ClaimResult, by_verdict, headline
+
+_SCHEMA: Final = {
+    "id": pl.String,
+    "verdict": pl.String,
+    "statement": pl.String,
+    "source": pl.String,
+    "text": pl.String,
+    "measured": pl.String,
+    "quick": pl.Boolean,
+    "runs_needed": pl.Int64,
+}
+
+
+class Claims(Rows[ClaimResult]):
+    """The verdicts on the claims of a study: a sequence of `ClaimResult`."""
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many claims have each verdict: ``{"reproduced": 9, "undecided": 24}``."""
+        return {verdict.value: count for verdict, count in by_verdict(self).items() if count}
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each claim.
+
+        ``quick`` says that it rests on quick runs, ``runs_needed`` how many runs of its grid points
+        are expected to decide it; null if it is decided or if that is not known.
+        """
+        rows = [
+            (
+                each.claim.id,
+                each.verdict.value,
+                each.statement,
+                each.claim.source,
+                each.claim.text,
+                each.measured,
+                each.is_quick,
+                sum(need.runs for need in each.needs) or None,
+            )
+            for each in self
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+    @property
+    def _heading(self) -> tuple[str, str]:
+        return f"{len(self)} claims", headline(self)
