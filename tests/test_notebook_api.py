@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import inspect
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -237,6 +239,29 @@ def test_a_number_is_no_series_and_a_series_no_number(run: Run) -> None:
         run.measure("ssthresh_segs")
 
 
+LIBRARY: Final = [
+    path
+    for path in (ROOT / "python" / "dumbbell").rglob("*.py")
+    if path.relative_to(ROOT / "python" / "dumbbell").parts[0] not in ("cli", "validate", "docs")
+]
+OF_OTHERS: Final = r"--(json|get-server-output|reverse|interval|socket-stats)"
+"""Options of iperf3 and Flent."""
+
+
+def test_errors_of_the_library_name_no_option() -> None:
+    """The command translates the names of parameters, in one place (`cli/usage.py`)."""
+    named = [
+        f"{path}:{node.lineno}: {part.value}"
+        for path in LIBRARY
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Error")
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        if re.search(r"--[a-z]", re.sub(OF_OTHERS, "", part.value))
+    ]
+    assert not named
+
+
 def test_names_come_one_by_one_or_in_lists(run: Run) -> None:
     one = run.measure("goodput", "jain")
     assert one == run.measure(["goodput", "jain"]) == dumbbell.take(run, ("goodput",), "jain")
@@ -373,7 +398,12 @@ def test_old_names_still_work_with_a_warning(folder: Path) -> None:
     results = dumbbell.run_study("power.toml", results=folder / "old")
     with pytest.warns(DeprecationWarning, match="get_run"):
         found = results.run("queues", {"algorithm": "reno"})
+    with pytest.warns(DeprecationWarning, match="use results=, not folder="):
+        opened = _any(dumbbell.open_results)("power.toml", folder=folder / "old")
+    assert not opened.is_empty
     assert isinstance(found, Run)
+    with pytest.warns(DeprecationWarning, match="use name=, not what="):
+        _any(found).chart(what="cwnd")
     assert found.key == _any(results.get_run("queues", {"algorithm": "reno"})).key
 
 

@@ -93,7 +93,7 @@ def compare(
     >>> compared.summary()["algorithm"].to_list()
     ['reno', 'cubic']
     """
-    return Comparison(
+    return Comparison.holding(
         comparing.compare(
             names(algorithms, "algorithms", "cubic"),
             rate=rate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +14,8 @@ from dumbbell.experiments import compare
 from dumbbell.figures.figure import Figure
 
 
-class Comparison(Table):
+@dataclass(frozen=True, repr=False)
+class Comparison(compare.Comparison, Table):
     """Algorithms on one path: what each achieved, with 95 % intervals.
 
     Attributes
@@ -25,13 +27,16 @@ class Comparison(Table):
         mix), ``repetition``, and a column for each quantity.
     means
         A row for each line and ``quantity``: ``mean``, ``se``, ``low``, ``high`` and ``n``.
+    windows
+        The part of a run over which each quantity is taken, in seconds: of all runs together.
     """
 
-    def __init__(self, compared: compare.Comparison) -> None:
-        self.compared = compared
-        self.results = Results.holding(compared.results)
-        self.runs = compared.runs
-        self.means = compared.means
+    results: Results
+
+    @classmethod
+    def holding(cls, found: compare.Comparison) -> Comparison:
+        """Return a comparison for notebooks."""
+        return cls(Results.holding(found.results), found.runs, found.means, found.windows)
 
     def summary(self) -> pl.DataFrame:
         """Return a row for each line, with the mean of each quantity.
@@ -45,7 +50,7 @@ class Comparison(Table):
         by_line = self.runs.group_by("line", "algorithm", maintain_order=True)
         return by_line.agg(
             pl.col("repetition").n_unique().alias("runs"),
-            *(pl.col(name).mean() for name in self.compared.shown),
+            *(pl.col(name).mean() for name in self.shown),
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -75,7 +80,7 @@ class Comparison(Table):
         """Return means with intervals, for notebooks."""
         from dumbbell.reports import own_tables  # noqa: PLC0415 - as for `Results.report`
 
-        shown = own_tables.compared(self.compared)
+        shown = own_tables.compared(self)
         title, about = self._heading
         note = f"{about}. {shown.note}" if shown.note else about
         return hypertext.summary(title, note, shown.heads, shown.rows)
@@ -85,4 +90,4 @@ class Comparison(Table):
 
     @property
     def _heading(self) -> tuple[str, str]:
-        return self.results.study.header.title, self.compared.path
+        return self.results.study.header.title, self.path

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 
 from dumbbell.api import frames, measuring, spreads
 from dumbbell.api.measuring import WindowTables
+from dumbbell.api.renaming import renamed
 from dumbbell.api.spreads import Spreads
 from dumbbell.base import hypertext
 from dumbbell.base.arguments import Names
@@ -146,6 +147,7 @@ class Run(result.Run):
         """
         return measuring.latencies(self)
 
+    @renamed("what", "name")
     def chart(self, name: str = "cwnd") -> alt.VConcatChart:
         """Draw a series over time as an Altair chart; names are those of `series`.
 

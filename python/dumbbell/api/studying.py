@@ -8,6 +8,7 @@ from pathlib import Path
 from dumbbell.algorithms import own_algorithms
 from dumbbell.api import arguments
 from dumbbell.api.arguments import AnyStudy, Folder
+from dumbbell.api.renaming import renamed
 from dumbbell.api.results import Results
 from dumbbell.api.verdicts import Claims
 from dumbbell.base.arguments import number
@@ -107,6 +108,7 @@ def run_study(
     return Results.holding(done.results())
 
 
+@renamed("folder", "results")
 def open_results(
     study: AnyStudy,
     results: Folder = "results",
@@ -138,6 +140,7 @@ def open_results(
         return Results(arguments.study(study), arguments.store(results), engine=engine)
 
 
+@renamed("folder", "results")
 def claims(
     study: AnyStudy,
     results: Folder = "results",
