@@ -113,6 +113,6 @@ def test_only_what_is_there_intact_and_valid_is_held(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="what getrusage tells elsewhere is its own")
 def test_the_memory_of_a_command_is_not_that_of_what_started_it() -> None:
     large = bytearray(b"1") * (300 << 20)
-    told = "from dumbbell.running import campaigns; print(campaigns.peak_memory_bytes())"
+    told = "from dumbbell.store import campaigns; print(campaigns.peak_memory_bytes())"
     said = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
     assert 10 << 20 < int(said.stdout) < len(large)

@@ -137,7 +137,7 @@ def test_a_cancelled_token_stops_a_run() -> None:
 def test_polars_has_met_numpy_before_threads_do() -> None:
     """Two threads that meet NumPy first at once have failed: Polars imports it lazily."""
     code = (
-        "import dumbbell.running.engine, numpy, polars; print(polars._dependencies.numpy is numpy)"
+        "import dumbbell.engines.engine, numpy, polars; print(polars._dependencies.numpy is numpy)"
     )
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert told.stdout == "True\n"

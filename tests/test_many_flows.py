@@ -26,7 +26,7 @@ arrivals = [{ algorithm = "cubic", file = "web.txt", label = "web" }]
 MEASURED = """
 import json, sys
 import dumbbell
-from dumbbell.running import campaigns
+from dumbbell.store import campaigns
 run = dumbbell.simulate(sys.argv[1])
 done = sum(flow.acked_bytes == 10_000 for flow in run.summary.flows)
 latency_ms = dumbbell.take(run, "latency_p99_ms[web]@run")["latency_p99_ms[web]@run"]

@@ -101,7 +101,11 @@ def test_any_variable_that_an_algorithm_exports_is_a_series(small: Results) -> N
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("cwnd", "cwnd_segs"), ("goodput_mbit", "goodput_mbit_per_s"), ("state:alfa", "state:alpha")],
+    [
+        ("cwmd_segs", "cwnd_segs"),
+        ("goodput_mbit", "goodput_mbit_per_s"),
+        ("state:alfa", "state:alpha"),
+    ],
 )
 def test_a_name_of_no_series_is_refused(name: str, near: str) -> None:
     with pytest.raises(InputError) as refused:

@@ -305,7 +305,7 @@ def in_other_process(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 def test_two_processes_share_a_folder(tmp_path: Path) -> None:
     code = (
-        "import sys; from dumbbell.running.store import Store; from samples import output, seeds\n"
+        "import sys; from dumbbell.store.store import Store; from samples import output, seeds\n"
         "store = Store(sys.argv[1])\n"
         "for scenario in seeds(20):\n"
         "    store.clean(); store.put(scenario, output(scenario)); store.get(scenario.key)\n"
@@ -324,7 +324,7 @@ def test_what_a_killed_writer_left_is_no_result_and_is_removed(tmp_path: Path) -
     store, key = filled(tmp_path)
     parent = tmp_path / "runs" / key[:2]
     code = (
-        "import pathlib, sys, time; from dumbbell.running import staging\n"
+        "import pathlib, sys, time; from dumbbell.store import staging\n"
         "with staging.folder(pathlib.Path(sys.argv[1])) as draft:\n"
         "    (draft / 'run.json').write_text('{}'); print(draft, flush=True); time.sleep(60)\n"
     )
