@@ -204,7 +204,7 @@ def test_what_may_have_as_much_goodput_is_named(advice: Advice) -> None:
     noisy = replace(reno, goodputs=tuple(a * b for a, b in zip(cubic.goodputs, less, strict=True)))
     found = choose(WIRED, "cubic", 2, [cubic, noisy], {})
     assert found.undecided == (noisy,)
-    assert words.conclusion(found)[1] == "More --runs may find as much goodput for reno."
+    assert words.conclusion(found)[1] == "More runs may find as much goodput for reno."
 
 
 def _fit(advice: Advice) -> list[Candidate]:

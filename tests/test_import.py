@@ -201,7 +201,7 @@ def test_what_cannot_be_told_from_a_file_is_asked_for(
 ) -> None:
     said = dumbbell("import", str(capture[0]), "--fit-only")
     assert_refused(said)
-    assert "--algorithm NAME" in said.err
+    assert "--algorithm" in said.err
     intervals = [{"streams": [stream(0, second, rtt=None)]} for second in range(3)]
     end = {"streams": [], "sender_tcp_congestion": "bbr2"}
     file = written(tmp_path, iperf3(intervals=intervals, end=end))

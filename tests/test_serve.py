@@ -404,7 +404,7 @@ def test_reading_runs_nothing(
 def test_only_this_machine_can_read_unless_asked() -> None:
     with Listener.at("127.0.0.1", 0).socket as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match=r"--port: .*cannot listen at 127\.0\.0\.1"):
+        with pytest.raises(InputError, match=r"port = .*cannot listen at 127\.0\.0\.1"):
             Listener.at("127.0.0.1", port)
     for host, is_private in (("localhost", True), ("127.0.0.1", True), ("0.0.0.0", False)):
         found = Listener.at(host, 0)
@@ -412,7 +412,7 @@ def test_only_this_machine_can_read_unless_asked() -> None:
             assert found.is_private is is_private
             assert (found.names is None) is not is_private
             assert re.fullmatch(r"http://[0-9.]+:[0-9]+/|http://\[::1\]:[0-9]+/", found.address)
-    with pytest.raises(InputError, match=r"--host: .*\.invalid"):
+    with pytest.raises(InputError, match=r"host = .*\.invalid"):
         Listener.at("nowhere.invalid", 0)
 
 

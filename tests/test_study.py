@@ -187,7 +187,7 @@ def test_where_understands_other_spellings(tmp_path: Path) -> None:
 def test_where_reports_what_no_test_has(
     tmp_path: Path, where: dict[str, str | list[str]], message: str
 ) -> None:
-    with pytest.raises(InputError, match="--where") as caught:
+    with pytest.raises(InputError, match="where") as caught:
         load(tmp_path).runs(where=where)
     assert message in str(caught.value)
 

@@ -16,6 +16,7 @@ from dumbbell.engines import result
 from dumbbell.plan.windows import NamedWindow, Window
 from dumbbell.quantities import latencies as of_requests
 from dumbbell.quantities import series as histories
+from dumbbell.quantities import short_names
 from dumbbell.quantities.registry import quantities as registered
 from dumbbell.quantities.taken import Taken
 from dumbbell.quantities.view import RunView
@@ -66,7 +67,8 @@ def take(run: result.Run, *quantities: Names, windows: WindowTables | None = Non
         with placed(key=f"windows.{name}"):
             named[name] = validate(kind, dict(keys) if is_main else {"name": name, **keys})
     example = "goodput_mbit_per_s"
-    references = [name for each in quantities for name in plain.names(each, "quantities", example)]
+    asked = [name for each in quantities for name in plain.names(each, "quantities", example)]
+    references = {text: short_names.quantity(text) for text in asked}
     return Taken(RunView(known, named, {}), references)
 
 
@@ -114,7 +116,7 @@ def series(run: result.Run, name: str, spans: int = _SPANS) -> pl.DataFrame:
     known = arguments.run(run)
     if not isinstance(name, str):
         raise plain.wrong("name", name, "not the name of a series", 'such as "goodput"')
-    return histories.take(known, name, spans=plain.number(spans, "spans", 1))
+    return histories.take(known, short_names.series(name), spans=plain.number(spans, "spans", 1))
 
 
 def latencies(run: result.Run) -> pl.DataFrame:

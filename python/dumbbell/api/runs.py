@@ -18,7 +18,7 @@ from dumbbell.base.units import format_time
 from dumbbell.engines import engines, result
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
-from dumbbell.quantities import run_totals
+from dumbbell.quantities import run_totals, short_names
 from dumbbell.quantities.taken import Taken
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -158,7 +158,7 @@ class Run(result.Run):
         """
         from dumbbell.figures import charts  # noqa: PLC0415 - Altair takes a second to import
 
-        return charts.draw(self, name)
+        return charts.draw(self, short_names.series(name))
 
     def perturb(
         self,

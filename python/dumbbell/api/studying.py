@@ -84,8 +84,8 @@ def run_study(
     Examples
     --------
     >>> results = dumbbell.run_study("power.toml", runs=1)
-    >>> results.table("queues", "goodput").columns
-    ['algorithm', 'repetition', 'goodput']
+    >>> results.table("queues", "goodput_mbit_per_s").columns
+    ['algorithm', 'repetition', 'goodput_mbit_per_s']
     """
     if runs is not None:
         number(runs, "runs", 1)

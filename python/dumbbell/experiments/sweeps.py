@@ -108,7 +108,7 @@ def _values(name: str, part: str) -> list[str]:
 
 def _bdp(text: str) -> Fraction:
     if not text.endswith("bdp"):
-        raise InputError("not a share of the BDP", key="buffer", value=text, valid="0.5bdp")
+        raise InputError("not a share of the BDP", value=text, valid="0.5bdp")
     return _exact(text.removesuffix("bdp"))
 
 

@@ -274,8 +274,8 @@ def quantities() -> dict[str, Quantity]:
 
 
 def quantity(name: str) -> Quantity:
-    """Return a quantity by its name, or a short one; an unknown name is an InputError."""
-    found = quantities().get(short_names.QUANTITIES.get(name, name))
+    """Return a quantity; an unknown name is an InputError."""
+    found = quantities().get(name)
     if name in (*short_names.ONLY_SERIES, *short_names.ONLY_SERIES.values()):
         raise InputError("is a series, not a number", value=name, valid=f'series(run, "{name}")')
     if found is None:

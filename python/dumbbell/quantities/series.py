@@ -15,7 +15,6 @@ from dumbbell.base.errors import InputError, listed, unknown
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import Flow
 from dumbbell.engines.result import Run
-from dumbbell.quantities import short_names
 from dumbbell.quantities.registry import quantities
 from dumbbell.scenario import facts
 
@@ -75,8 +74,7 @@ LISTED: Final = "dumbbell list series"
 
 
 def named(name: str) -> Series:
-    """Return a series by its name, or a short one; an unknown name is an InputError."""
-    name = short_names.SERIES.get(name, name)
+    """Return a series by its name; an unknown name is an InputError."""
     kind, _, variable = name.partition(":")
     if kind == STATE and variable:
         if variable not in exported():

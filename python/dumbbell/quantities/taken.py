@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import polars as pl
@@ -11,7 +11,7 @@ from dumbbell.base import hypertext
 from dumbbell.base.labels import number, window
 from dumbbell.base.units import NS_PER_S, format_time
 from dumbbell.quantities import taking
-from dumbbell.quantities.reference import Reference, parse
+from dumbbell.quantities.reference import Reference
 from dumbbell.quantities.view import RunView
 
 _SCHEMA: Final = {
@@ -34,14 +34,14 @@ class Taken(dict[str, float | None]):
         Why those without a value have none.
     """
 
-    def __init__(self, view: RunView, references: Sequence[str]) -> None:
-        """Take them; what a reference names wrongly is an InputError."""
-        asked = {text: parse(text) for text in references}
-        super().__init__((text, taking.take(view, each)) for text, each in asked.items())
-        placed = {text: placed_in(view, each) for text, each in asked.items()}
+    def __init__(self, view: RunView, references: Mapping[str, Reference]) -> None:
+        """Take them by what they are called; what one names wrongly is an InputError."""
+        super().__init__((text, taking.take(view, each)) for text, each in references.items())
+        self._units = {text: taking.described(str(each)).unit for text, each in references.items()}
+        placed = {text: placed_in(view, each) for text, each in references.items()}
         self.windows: Mapping[str, str] = {text: said for text, said in placed.items() if said}
         self.reasons: Mapping[str, str] = {
-            text: why_none(view, asked[text]) for text, value in self.items() if value is None
+            text: why_none(view, references[text]) for text, value in self.items() if value is None
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -50,7 +50,7 @@ class Taken(dict[str, float | None]):
             (
                 text,
                 value,
-                taking.described(text).unit,
+                self._units[text],
                 self.windows.get(text),
                 self.reasons.get(text),
             )
@@ -73,7 +73,7 @@ class Taken(dict[str, float | None]):
     def _said(self, text: str) -> str:
         if (value := self[text]) is None:
             return f"none, as {self.reasons[text]}"
-        unit = taking.described(text).unit
+        unit = self._units[text]
         return f"{number(value, 5)}{unit and f' {unit}'}, {self.windows[text]}"
 
 
