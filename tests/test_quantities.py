@@ -250,7 +250,7 @@ def test_a_link_is_never_used_more_than_fully() -> None:
 def test_what_has_no_value_says_why(reference: str, why: str) -> None:
     plan = planned(windows={"short": {"from": "0s", "to": "400ms"}})
     view = RunView(played(plan, [constant(500), constant(500)]), plan.windows, plan.settings)
-    found = taken.Taken(view, ("goodput_mbit_per_s[1]", reference))
+    found = taken.Taken(view, {text: parse(text) for text in ("goodput_mbit_per_s[1]", reference)})
     assert found[reference] is None
     assert why in found.reasons[reference]
     assert f"{reference}: none, as {found.reasons[reference]}" in repr(found)
