@@ -15,6 +15,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import Output
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import registry, tables, taken, taking
+from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Per
 from dumbbell.quantities.view import RunView
 from dumbbell.store.store import Store
