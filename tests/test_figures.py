@@ -197,7 +197,7 @@ def test_a_panel_shows_the_run_that_has_most_of_something(small: Results) -> Non
     )
     assert panels(most="collapsed[1]").notes[0].endswith(", 0.")
     with pytest.raises(InputError, match=r"repetition = 0: repetitions count from 1"):
-        small.run("fairness", where, repetition=0)
+        small.get_run("fairness", where, repetition=0)
 
 
 def test_a_panel_without_runs_picks_none(small: Results, tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ import pytest
 
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
-from dumbbell.experiments import experiments
 from dumbbell.experiments.compare import Comparison, compare
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.plan.expanding import scenarios
 from dumbbell.quantities import histograms, occasions
 from dumbbell.quantities.view import RunView
+from dumbbell.results import experiments
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
 from dumbbell.scenario import facts

@@ -13,10 +13,11 @@ import pytest
 from calling import Command, caller
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
-from dumbbell.experiments import experiments, sweeps
+from dumbbell.experiments import sweeps
 from dumbbell.experiments.sweeps import Axis, axis
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.spec import TestFigure
+from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results

@@ -16,7 +16,6 @@ from dumbbell.engines.engine import Engine
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments import compare as comparing
-from dumbbell.experiments import experiments
 from dumbbell.experiments import sweeps as sweeping
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -180,9 +179,9 @@ def sweep(
     )
     store = arguments.store(results)
     store.create()
+    plan = Plan.asked(seed=number(seed, "seed", 0))
     with comparing.of_setting():
-        study = experiments.save(content, store.root)
-    asked = Campaign(study, store, engines.named(engine), Plan.asked(seed=number(seed, "seed", 0)))
+        asked = Campaign.of_experiment(content, store, engines.named(engine), plan)
     outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
     if outcome.failed:
         failed, error = outcome.failed[0]

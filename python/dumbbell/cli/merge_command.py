@@ -26,8 +26,7 @@ def merge(
     from dumbbell.base import documents
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
-    from dumbbell.experiments import experiments
-    from dumbbell.results import plans
+    from dumbbell.results import experiments, plans
     from dumbbell.store import merging
     from dumbbell.store.store import FORMAT_FILE, Store
 

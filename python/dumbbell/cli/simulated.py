@@ -24,13 +24,13 @@ from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Output
 from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
-from dumbbell.experiments import experiments
 from dumbbell.experiments.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import run_totals
 from dumbbell.quantities.latencies import latencies
 from dumbbell.quantities.run_totals import Totals
 from dumbbell.reports import own_tables
+from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.scenario import changes as altering

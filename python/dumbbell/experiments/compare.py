@@ -34,13 +34,13 @@ from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
-from dumbbell.experiments import experiments
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.places import words
 from dumbbell.quantities import tables, taking
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.taking import described
+from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results

@@ -23,10 +23,10 @@ from dumbbell.base.units import (
     parse_rate,
     parse_time,
 )
-from dumbbell.experiments import experiments
 from dumbbell.experiments.compare import SETTLING, Mix, Setting, scenario_table
 from dumbbell.plan import grid
 from dumbbell.plan.tests import check_count
+from dumbbell.results import experiments
 
 VALUES_MAX: Final = 1000
 """Of an axis."""

@@ -16,13 +16,12 @@ from dumbbell.execution import bounds, parallelism, schedule
 from dumbbell.execution.executor import Outcome, Progress, execute
 from dumbbell.execution.pools import Pool, Running
 from dumbbell.execution.shards import Shard
-from dumbbell.experiments import experiments
 from dumbbell.judging.evidence import Need, Verdict
 from dumbbell.judging.judging import ClaimResult
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.places import Places
-from dumbbell.results import plans
+from dumbbell.results import experiments, plans
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
 from dumbbell.scenario.resolve import ResolvedScenario

@@ -11,10 +11,10 @@ from typing import Any, Final
 from dumbbell.algorithms import own_algorithms
 from dumbbell.base.errors import DamagedResult, InputError
 from dumbbell.base.shell import quoted
-from dumbbell.experiments import experiments
 from dumbbell.quantities import run_totals
 from dumbbell.reports import pages
 from dumbbell.reports.pages import Place
+from dumbbell.results import experiments
 from dumbbell.results.inventory import SHORT, Inventory
 from dumbbell.serve import difference, overview, run_list
 from dumbbell.serve.picked import LETTERS, Drawn, Gallery, Pick, Picked

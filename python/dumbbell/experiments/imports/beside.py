@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.experiments import experiments
 from dumbbell.experiments.imports.measurement import MeasuredFlow, Measurement
 from dumbbell.figures.kinds.measured import TOLD
+from dumbbell.results import experiments
 
 _SAMPLES_MAX: Final = 600
 """Of each flow in a figure."""
