@@ -101,7 +101,7 @@ def test_the_api_has_all_public_names_and_their_parameters(site: Path) -> None:
     text = (site / "api.html").read_text()
     for name in dumbbell.__all__:
         assert re.search(rf'<span class="doc doc-object-name[^>]*>{name}</span>', text), name
-    assert "Only the representative part." in text
+    assert "Run the representative part only." in text
 
 
 def test_links_out_of_docs_get_pages(site: Path) -> None:

@@ -44,6 +44,8 @@ class Comparison(compare.Comparison, Table):
         Columns are ``line``, ``algorithm``, ``runs`` and the quantities in the units of their
         names, as `dumbbell.take` has them; null where a quantity has no value.
 
+        Examples
+        --------
         >>> compared.summary().columns[:4]
         ['line', 'algorithm', 'runs', 'goodput_mbit_per_s']
         """
@@ -56,6 +58,8 @@ class Comparison(compare.Comparison, Table):
     def to_frame(self) -> pl.DataFrame:
         """Return the means with their intervals, a row for each line and quantity.
 
+        Examples
+        --------
         >>> compared.to_frame().columns
         ['line', 'algorithm', 'quantity', 'mean', 'se', 'low', 'high', 'n']
         """
@@ -67,6 +71,8 @@ class Comparison(compare.Comparison, Table):
         Names are ``tradeoff`` (goodput against delay), ``over-time`` and ``delays``. Raises
         InputError if there is no such figure.
 
+        Examples
+        --------
         >>> compared.chart("tradeoff").spec.title
         'Goodput against delay'
         """

@@ -125,6 +125,8 @@ class Run(result.Run):
     def measure(self, *quantities: Names, windows: WindowTables | None = None) -> Taken:
         """Take quantities of the run, as `dumbbell.take` does.
 
+        Examples
+        --------
         >>> run.measure("goodput[1]", "rtt_p95_ms")
         goodput[1]: 6.1114 Mbit/s, 0.01 s to 4 s
         rtt_p95_ms: 40.8 ms, 0.01 s to 4 s
@@ -134,6 +136,8 @@ class Run(result.Run):
     def series(self, name: str, spans: int | None = None) -> pl.DataFrame:
         """Return a quantity over time, as `dumbbell.series` does.
 
+        Examples
+        --------
         >>> run.series("cwnd").columns
         ['label', 'time_s', 'value']
         """
@@ -142,6 +146,8 @@ class Run(result.Run):
     def latencies(self) -> pl.DataFrame:
         """Return how long requests and transfers took, as `dumbbell.latencies` does.
 
+        Examples
+        --------
         >>> run.latencies().is_empty()
         True
         """
@@ -153,6 +159,8 @@ class Run(result.Run):
 
         Raises InputError if the name is unknown.
 
+        Examples
+        --------
         >>> "RTT (ms)" in run.chart("rtt").to_json()
         True
         """
@@ -173,6 +181,8 @@ class Run(result.Run):
 
         By default its own engine runs them.
 
+        Examples
+        --------
         >>> run.perturb(2).to_frame()["label"].to_list()
         ['reno', 'cubic']
         """

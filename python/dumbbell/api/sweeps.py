@@ -38,6 +38,8 @@ class Sweep(Table):
         Columns are ``algorithm``, the axes ``rate``, ``rtt``, ``buffer``, ``loss`` and ``flows``,
         ``runs``, and the quantities in the units of their names.
 
+        Examples
+        --------
         >>> swept.summary().height
         2
         """
@@ -51,6 +53,8 @@ class Sweep(Table):
         Columns are the axes, ``quantity``, ``mean``, ``se``, ``low``, ``high`` and ``n``; low and
         high are null for less than two runs.
 
+        Examples
+        --------
         >>> swept.to_frame().columns[-6:]
         ['quantity', 'mean', 'se', 'low', 'high', 'n']
         """
