@@ -33,6 +33,9 @@ impl Traffic {
     /// Whether a scheduler serves its packets first in, first out, and the limit of that queue.
     pub(crate) fn fifo_limit(&self, config: &LinkConfig) -> Option<Option<Limit>> {
         let Some(RateConfig::Constant(rate)) = &config.rate else { return None };
+        if self.packet_bytes_max == 0 {
+            return None; // nothing comes
+        }
         let wire_bytes = u32::from(self.packet_bytes_max) + u32::from(config.overhead_bytes);
         let serializer = Serializer::new(*rate);
         let wait = |packets: u64| serializer.longest(wire_bytes).saturating_mul(packets + 1);
@@ -116,6 +119,8 @@ mod tests {
             "serve": {"round_robin": {"quantum_bytes": 1_514, "weights": [1, 1]}},
         });
         let of = |limit: &Value| fifo_limit(ONE_FLOW, limit, &classes);
+        let unused = Traffic { packet_bytes_max: 0, ..ONE_FLOW };
+        assert_eq!(fifo_limit(unused, &json!({"bytes": 30_000}), &classes), None);
         assert_eq!(of(&json!({"packets": 9})), Some(Some(Limit::Packets(9))));
         assert_eq!(of(&json!({"bytes": 1_500})), Some(Some(Limit::Bytes(1_500))));
         // A class takes one packet, however large.
