@@ -224,8 +224,8 @@ def forged_tables() -> dict[str, tuple[Forge, str]]:
         "signed": (lambda table: _parquet(table.cast({"flow": pl.Int32})), "is of another type"),
         "lists": (lambda table: _parquet(table.with_columns(pl.concat_list("flow"))), "nested"),
         "deep": (lambda table: _parquet(table.with_columns(flow=_deep(table))), "nested"),
-        "fewer rows": (lambda table: _parquet(table.head(1)), "another number of rows"),
-        "long": (_said, "another number of values"),
+        "fewer rows": (lambda table: _parquet(table.head(1)), "its number of rows differs"),
+        "long": (_said, "the number of values in a part of a column differs"),
         "wide pages": (_pages, "expands to more"),
     }
 

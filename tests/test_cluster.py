@@ -115,7 +115,7 @@ def test_a_lost_scheduler_ends_it_and_another_goes_on(tmp_path: Path) -> None:
 
 
 def test_workers_of_another_build_are_refused_by_name(tmp_path: Path) -> None:
-    package = tmp_path / "dumbbell" / "running"
+    package = tmp_path / "dumbbell" / "execution"
     package.mkdir(parents=True)
     for folder in (package.parent, package):  # what is installed comes before a folder without one
         (folder / "__init__.py").touch()

@@ -67,7 +67,7 @@ def test_the_way_of_a_single_direction_is_the_way_forward(tmp_path: Path) -> Non
     (flow,) = playing.scenario(found, path, None)["flow"]
     assert "direction" not in flow
     assert path.rate.value == "5.7mbit"
-    with pytest.raises(InputError, match=r"no RTT is in the file.*--rtt"):
+    with pytest.raises(InputError, match=r"no RTT is in the file.*`rtt`"):
         fitting.path(found, {})
 
 

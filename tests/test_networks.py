@@ -547,7 +547,7 @@ def test_whatever_runs_is_measured(odd: tuple[Scenario, Run]) -> None:
     assert (found["goodput_life_mbit_per_s@run"] is not None) == has_tcp
 
 
-@pytest.mark.parametrize("what", ["cwnd", "goodput", "rtt", "queue"])
+@pytest.mark.parametrize("what", ["cwnd_segs", "goodput_mbit_per_s", "rtt_ms", "queue_packets"])
 def test_whatever_runs_can_be_drawn(odd: tuple[Scenario, Run], what: str) -> None:
     drawing.rendered(charts.draw(odd[1], what).to_dict(), ".svg")
 

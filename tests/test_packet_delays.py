@@ -211,7 +211,12 @@ def test_flows_without_samples_are_not_told_apart() -> None:
     )
     assert of_one is not None
     assert of_all is not None
-    counts = run.delays.filter(pl.col("queue") == 0).group_by("flow").agg(pl.col("packets").sum())
+    counts = (
+        run.tables["delays"]
+        .filter(pl.col("queue") == 0)
+        .group_by("flow")
+        .agg(pl.col("packets").sum())
+    )
     assert set(counts["flow"]) == {0, None}
 
 

@@ -98,7 +98,8 @@ def test_two_clamped_flows_share_equally() -> None:
     )
     run = simulate(Scenario.parse(data, "a.toml"))
     assert run.flows["cwnd_segs"].max() == 100
-    late = run.flows.filter(run.flows["time_ns"] >= 10**10)
+    flows = run.tables["flows"]
+    late = flows.filter(flows["time_ns"] >= 10**10)
     first, last = (late.filter(late["flow"] == flow)["acked_bytes"] for flow in (0, 1))
     shares = [part[-1] - part[0] for part in (first, last)]
     assert shares[0] == pytest.approx(shares[1], rel=0.02)

@@ -200,8 +200,8 @@ def test_a_c_file_that_has_moved_stops_nothing(
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ('[{"runs": 1000000000}]', "0.runs: Input should be less than or equal to"),
-        ('[{"runs": -1}]', "0.runs: Input should be greater than or equal to 1"),
+        ('[{"runs": 1000000000}]', "1.runs: Input should be less than or equal to"),
+        ('[{"runs": -1}]', "1.runs: Input should be greater than or equal to 1"),
         ('[{"runs": 400000}]', "runs are planned"),
         ("[" * 5000, "Invalid JSON"),
         ("[" + ",".join(["{}"] * 1001) + "]", "at most 1000"),

@@ -35,7 +35,7 @@ def test_a_whole_wheel_lacks_nothing(tmp_path: Path) -> None:
     ("without", "said"),
     [
         ("dumbbell/studies/li2007/claims.toml", "claims.toml is not in it"),
-        ("dumbbell/own/templates/delay.c", "delay.c is not in it"),
+        ("dumbbell/conformance/templates/delay.c", "delay.c is not in it"),
         ("dumbbell/_core.abi3.so", "the engine is not in it"),
         (f"{LICENCES}/MIT.txt", "MIT.txt is not in it"),
     ],

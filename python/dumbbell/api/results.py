@@ -27,7 +27,7 @@ class Results(results.Results):
         """Judge the claims of the study by these runs."""
         return Claims(super().claims())
 
-    def get_run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
+    def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return the run of one grid point.
 
         Parameters
@@ -37,7 +37,7 @@ class Results(results.Results):
         where
             Axis -> value, or values, of the grid point; the first one that matches counts.
         repetition
-            Number of the repetition, from 0.
+            Number of the repetition, from 1.
 
         Returns
         -------
@@ -52,7 +52,7 @@ class Results(results.Results):
         found = super().get_run(test, where, repetition)
         return None if found is None else Run.holding(found)
 
-    def run(self, test: str, where: Selection, repetition: int = 0) -> Run | None:
+    def run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return `get_run`; this name goes with the next version."""
         warnings.warn("use Results.get_run", DeprecationWarning, stacklevel=2)
         return self.get_run(test, where, repetition)
