@@ -222,7 +222,7 @@ def test_a_file_is_called_as_the_command_finds_it(
 
 ENDLESS = """
 import sys
-from dumbbell import apart
+from dumbbell.algorithms import apart
 print("begins", flush=True)
 apart.simulate(sys.stdin.read())
 """
