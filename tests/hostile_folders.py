@@ -176,14 +176,14 @@ def _rows(random: Random, path: Path) -> None:
     """Change rows of a pack, or what the table is."""
     change = random.choice(
         (
-            "insert into files values ('k', '../../outside/written', x'00')",
+            "insert or replace into files values ('k', '../../outside/written', x'00')",
             "insert into files select key, '../../../outside/written', x'00' from files limit 1",
-            "insert into files select key, 'run.json/x', 7 from files limit 1",
-            "update files set key = '../../../outside/written'",
-            "update files set key = upper(key)",
-            "update files set content = 1000000000",
-            "update files set content = 'text' where name = 'run.json'",
-            "update files set name = name || 'x'",
+            "insert or replace into files select key, 'run.json/x', 7 from files limit 1",
+            "update or replace files set key = '../../../outside/written'",
+            "update or replace files set key = upper(key)",
+            "update or replace files set content = 1000000000",
+            "update or replace files set content = 'text' where name = 'run.json'",
+            "update or replace files set name = name || 'x'",
             "delete from files where name = 'files.json'",
             "alter table files add column more text",
             "create table more (x)",
