@@ -9,7 +9,6 @@ from dumbbell.api.arguments import Folder
 from dumbbell.api.comparison import Comparison
 from dumbbell.api.sweeps import Sweep
 from dumbbell.base.arguments import Names, names, number
-from dumbbell.base.errors import DumbbellError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
@@ -183,7 +182,5 @@ def sweep(
     with comparing.of_setting():
         asked = Campaign.of_experiment(content, store, engines.named(engine), plan)
     outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    if outcome.failed:
-        failed, error = outcome.failed[0]
-        raise DumbbellError(f"{len(outcome.failed)} runs failed; the first is {failed}: {error}")
+    outcome.raise_for_failed()
     return Sweep(asked.results())

@@ -12,7 +12,7 @@ from dumbbell.api.renaming import renamed
 from dumbbell.api.results import Results
 from dumbbell.api.verdicts import Claims
 from dumbbell.base.arguments import number
-from dumbbell.base.errors import DumbbellError, InputError
+from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 from dumbbell.engines.engine import Engine
@@ -99,11 +99,7 @@ def run_study(
     while campaign is not None:
         done = campaign
         outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-        if outcome.failed:
-            failed, error = outcome.failed[0]
-            raise DumbbellError(
-                f"{len(outcome.failed)} runs failed; the first is {failed}: {error}"
-            )
+        outcome.raise_for_failed()
         campaign = campaign.deciding(at_most) if until_decided else None
     return Results.holding(done.results())
 

@@ -88,6 +88,12 @@ class Outcome:
     ran: Extent = NOTHING
     held: Extent = NOTHING
 
+    def raise_for_failed(self) -> None:
+        """Raise DumbbellError if a run failed; it names the first."""
+        if self.failed:
+            failed, error = self.failed[0]
+            raise DumbbellError(f"{len(self.failed)} runs failed; the first is {failed}: {error}")
+
 
 class Interrupted(DumbbellError):  # noqa: N818 - the user's wish, not a failure
     """The user stopped an execution; what was finished is kept."""

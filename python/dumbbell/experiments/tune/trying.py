@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dumbbell.algorithms.catalogue import Own
-from dumbbell.base.errors import DumbbellError
 from dumbbell.engines import validity
 from dumbbell.engines.choices import RETRIES
 from dumbbell.engines.engine import Engine
@@ -93,11 +92,7 @@ class Runs:
             self.on_progress,
             retries=RETRIES,
         )
-        if outcome.failed:
-            failed, error = outcome.failed[0]
-            raise DumbbellError(
-                f"{len(outcome.failed)} runs failed; the first is {failed}: {error}"
-            )
+        outcome.raise_for_failed()
         self.count += len(planned)
         self.invalid += [validity.described(*each) for each in outcome.invalid]
         found = taking.of_runs(list(planned.values()), self._references, self.store)
