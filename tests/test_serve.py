@@ -416,6 +416,18 @@ def test_only_this_machine_can_read_unless_asked() -> None:
         Listener.at("nowhere.invalid", 0)
 
 
+PRESSED_EARLY = """
+import os, signal, threading
+begin = threading.Thread.start
+def start(thread):
+    if thread.name == "serve":
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000): pass
+    begin(thread)
+threading.Thread.start = start
+"""
+
+
 @contextmanager
 def started(folder: Path, *options: str, before: str = "") -> Iterator[subprocess.Popen[str]]:
     command = [
@@ -497,14 +509,23 @@ def test_the_limit_of_open_files_is_said_once_and_survived(folder: Path) -> None
         assert process.communicate(timeout=60)[1] == "stopped by Ctrl-C\n"
 
 
+def test_ctrl_c_before_the_server_has_begun_is_one_line(folder: Path) -> None:
+    with started(folder, before=PRESSED_EARLY) as process:
+        first_line(process)
+        _, said = process.communicate(timeout=60)
+    assert said == "stopped by Ctrl-C\n"
+
+
 def test_others_are_warned_of(folder: Path) -> None:
     with started(folder, "--host", "0.0.0.0") as process:
         assert first_line(process).startswith("http://0.0.0.0:")
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    warning, stopped = said.splitlines()
-    assert warning.startswith("Warning: anyone who reaches this machine at 0.0.0.0 can read")
-    assert stopped == "stopped by Ctrl-C"
+    assert said.splitlines() == [
+        "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; "
+        "without --host only this machine can.",
+        "stopped by Ctrl-C",
+    ]
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:

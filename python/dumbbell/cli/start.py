@@ -37,6 +37,8 @@ _LOOK_S: Final = 0.02
 
 _heard: Final = threading.Event()
 """That Python has heard of Ctrl-C."""
+_hearing: Final = threading.RLock()
+"""Either Python hears of Ctrl-C or the thread that watches ends the process: never both."""
 
 
 def main() -> None:
@@ -91,13 +93,16 @@ def _listen(pipe: int) -> None:
             passed_s = time.monotonic() - began_s
             is_deaf = min(passed_s, time.process_time() - used_s) > DEAF_S
             if is_deaf or passed_s > _DEAF_WALL_S:
-                _stop()
+                with _hearing:
+                    if not _heard.is_set():
+                        _stop()
         _heard.clear()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """End the process if it is importing something, else raise KeyboardInterrupt."""
-    _heard.set()
+    with _hearing:
+        _heard.set()
     below = frame
     while below is not None:
         if any(part in below.f_code.co_filename for part in _AT_ONCE):

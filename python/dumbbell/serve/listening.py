@@ -124,6 +124,11 @@ async def _served(server: uvicorn.Server, listener: Listener) -> None:
     await server.serve(sockets=[listener.socket])
 
 
+def _run(server: uvicorn.Server, listener: Listener) -> None:
+    """Serve in this thread; here, as Python warns of a coroutine that Ctrl-C keeps from starting."""
+    asyncio.run(_served(server, listener))
+
+
 def serve(site: Site, listener: Listener) -> None:
     """Serve until Ctrl-C, which is a KeyboardInterrupt at once.
 
@@ -140,8 +145,9 @@ def serve(site: Site, listener: Listener) -> None:
         ws="none",
         http=_Impatient,
     )
-    serving = _served(uvicorn.Server(config), listener)
-    thread = threading.Thread(target=asyncio.run, args=(serving,), name="serve", daemon=True)
+    thread = threading.Thread(
+        target=_run, args=(uvicorn.Server(config), listener), name="serve", daemon=True
+    )
     thread.start()
     # Under the handler of signals that Polars installs, nothing but time ends a wait for a lock.
     while thread.is_alive():
