@@ -44,7 +44,8 @@ def _is_message(case: Case, err: str, files: Collection[str]) -> bool:
         return False
     words = re.split(r"[=,\s]", " ".join(case.arguments))
     names = {word.removeprefix("./") for word in words if len(word) > 1} | set(files)
-    names |= {f'"{word}"' for word in words if len(word) == 1}
+    short = [word for word in (*words, *case.arguments) if len(word) == 1]
+    names |= {quoted for word in short for quoted in (f'"{word}"', f"'{word}'")}
     values = (argument.partition("=")[2] for argument in case.arguments)
     names |= {repr(value) for value in values if value.isspace()}
     return "--" in last or any(name in last or printable(name) in last for name in names)

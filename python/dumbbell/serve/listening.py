@@ -125,7 +125,7 @@ async def _served(server: uvicorn.Server, listener: Listener) -> None:
 
 
 def _run(server: uvicorn.Server, listener: Listener) -> None:
-    """Serve in this thread; here, as Python warns of a coroutine that Ctrl-C keeps from starting."""
+    """Serve; Python would warn of a coroutine made before a thread that Ctrl-C does not let start."""
     asyncio.run(_served(server, listener))
 
 
