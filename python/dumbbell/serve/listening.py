@@ -125,7 +125,7 @@ async def _served(server: uvicorn.Server, listener: Listener) -> None:
 
 
 def _run(server: uvicorn.Server, listener: Listener) -> None:
-    """Serve; Python would warn of a coroutine made before a thread that Ctrl-C does not let start."""
+    """Serve; a coroutine is made here, as Python warns of one whose thread never starts."""
     asyncio.run(_served(server, listener))
 
 
