@@ -1,4 +1,4 @@
-"""Fixtures that are expensive enough to share."""
+"""Fixtures that many tests use, or that are expensive enough to share."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 import small_study
+from calling import Command, caller
 from dumbbell.reports import site
 from dumbbell.results.results import Results
 
@@ -19,6 +20,15 @@ settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=T
 settings.register_profile("fuzz", deadline=None, max_examples=1_000, print_blob=True)
 """Others every time (`make fuzz`)."""
 settings.load_profile("fixed")
+
+
+@pytest.fixture
+def dumbbell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Run the command in an empty folder, which is `tmp_path`."""
+    monkeypatch.chdir(tmp_path)
+    return caller(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

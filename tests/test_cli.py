@@ -17,10 +17,12 @@ import polars as pl
 import pytest
 
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.engines.engine import Output, SimulatorEngine
+from dumbbell.execution.executor import execute
+from dumbbell.plan.expanding import scenarios
 from dumbbell.scenario.facts import algorithms
 from dumbbell.store.failures import failures
 from dumbbell.store.store import Store
@@ -37,15 +39,6 @@ queue = "1bdp"
 algorithm = "htcp@li2007"
 count = 2
 """
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    """Run the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("what", ["studies", "algorithms", "figures", "stacks"])
@@ -197,11 +190,17 @@ def test_a_site_has_the_studies_here_and_names_others(
     quick = ["--quick", "--where", "test=fairness"]
     dumbbell("run", own_study, *quick)
     dumbbell("run", tmp_path / "elsewhere", *quick)
+    small_study.write(tmp_path / "studies/unrun")
+    file = tmp_path / "studies/unrun/study.toml"
+    file.write_text(file.read_text().replace('name = "small"', 'name = "unrun"'))
     said = dumbbell("report", "--all", "--output", "site")
     assert (said.code, said.out) == (0, "site/index.html\n")
     assert "also holds runs of strange" in said.err
+    assert "not run, so left out: dumbbell run unrun\n" in said.err
     page = (tmp_path / "site/index.html").read_text()
     assert "also holds runs of strange" in page
+    assert ">dumbbell run unrun</code>" in page
+    assert [folder.name for folder in (tmp_path / "site/studies").iterdir()] == ["small"]
     assert "4 of 6" in page
     assert (tmp_path / "site/studies/small/run.html").is_file()
 
@@ -212,8 +211,22 @@ def test_a_site_without_results_says_so(dumbbell: Command, own_study: Path, tmp_
         said = dumbbell("report", "--all", "--engine", engine)
         assert (said.code, said.out) == (0, "report/index.html\n")
         assert "results holds no run of any study by this engine" in said.err
-    assert "dumbbell run small" in (tmp_path / "report/index.html").read_text()
+        command = "dumbbell run small" + " --engine testbed" * (engine == "testbed")
+        assert f"not run, so left out: {command}\n" in said.err
+        assert f">{command}</code>" in (tmp_path / "report/index.html").read_text()
+    assert not (tmp_path / "report/studies").exists()
     assert not (tmp_path / "results").exists()
+
+
+def test_runs_without_a_plan_are_in_the_site(dumbbell: Command, own_study: Path) -> None:
+    """A folder may have lost its plans, or share runs of a study that it was never asked for."""
+    study = Study.load(own_study)
+    planned = study.runs(quick=True, where={"test": ["lossy"]})
+    assert not execute(scenarios(planned), Store("results"), SimulatorEngine()).failed
+    said = dumbbell("report", "--all")
+    assert said.code == 0
+    assert "left out" not in said.err
+    assert Path("report/studies/small/index.html").is_file()
 
 
 def test_a_site_refuses_what_it_cannot_tell_apart_or_read(

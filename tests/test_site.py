@@ -374,6 +374,8 @@ def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:
     page = site.write_all([], tmp_path / "none")
     assert "There are no studies." in page.read_text()
     study = small_study.write(tmp_path / "study")
+    page = site.write_all([], tmp_path / "unrun", not_run={"dumbbell run small": study})
+    assert "No study has been run yet." in page.read_text()
     page = site.write_all([Results(study, Store(tmp_path / "results"))], tmp_path / "site")
     assert "no finished runs" in page.read_text()
     assert "Nothing has been run yet." in (tmp_path / "site/algorithms.html").read_text()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell.base.errors import InputError
@@ -10,6 +11,7 @@ from dumbbell.base.shell import quoted
 from dumbbell.cli.output import say
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Engine
 from dumbbell.results.plans import remembered
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
@@ -26,8 +28,7 @@ def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
         raise InputError(
             f"holds no run of {study} by this engine ({found.engine.identity})",
             source=str(folder),
-            valid=f"dumbbell run {quoted(study)}{engines.option(found.engine)}, "
-            "or --results FOLDER",
+            valid=f"{_run_command(study, found.engine)}, or --results FOLDER",
         )
     return found
 
@@ -38,54 +39,125 @@ def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     if found.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
-            f"dumbbell run {quoted(study)}{engines.option(found.engine)}",
+            f"{_run_command(study, found.engine)}",
             soft_wrap=True,
         )
     return found
 
 
-def all_results(folder: Path, engine: EngineName) -> tuple[list[Results], list[str]]:
-    """Return what a results folder holds of all studies, and of which others it has runs.
+@dataclass(frozen=True)
+class Held:
+    """What a results folder holds of all studies.
+
+    Attributes
+    ----------
+    results
+        Of each study and experiment that has runs.
+    not_run
+        The studies that have none, by the commands that run them.
+    strangers
+        Names of other studies that the folder has plans of.
+    """
+
+    results: list[Results]
+    not_run: Mapping[str, Study]
+    strangers: list[str]
+
+
+def all_results(folder: Path, engine: EngineName) -> Held:
+    """Return what a results folder holds of all studies.
 
     Experiments of one's own are those of this folder. A study that cannot be read is named.
     """
     store = Store(folder)
     own = experiment_names.names(folder)
-    found = [each for name in Study.names() if (each := _readable(name, store, engine)) is not None]
-    _refuse_twins(found)
-    tried = [each for name in own if (each := _readable(name, store, engine)) is not None]
-    found += [each for each in tried if not each.is_empty]
-    if all(each.is_empty for each in found):
+    studies = _loaded(Study.names(), folder)
+    _refuse_twins(studies)
+    known = {*own, *(study.name for study in studies)}
+    found, empty = _by_runs([*studies, *_loaded(own, folder)], store, engine)
+    held = Held(
+        results=found,
+        not_run={
+            _run_command(study.called, engines.named(engine)): study
+            for study in empty
+            if study.name not in own
+        },
+        strangers=[name for name in remembered(store) if name not in known],
+    )
+    _tell_left_out(held, folder, engines.named(engine))
+    return held
+
+
+def _run_command(study: str, engine: Engine) -> str:
+    """Return the command that runs a study."""
+    return f"dumbbell run {quoted(study)}{engines.option(engine)}"
+
+
+def _loaded(names: Iterable[str], folder: Path) -> list[Study]:
+    """Return the studies of these names, and say which cannot be read."""
+    studies = []
+    for name in names:
+        try:
+            studies.append(Study.load(name, folder))
+        except InputError as error:
+            _tell_unreadable(name, error)
+    return studies
+
+
+def _by_runs(
+    studies: Sequence[Study], store: Store, engine: EngineName
+) -> tuple[list[Results], list[Study]]:
+    """Return what a results folder holds of the studies that it has runs of, and the other studies.
+
+    A large study takes seconds to expand. One without a plan in the folder is expanded only if
+    the folder has runs that no plan explains.
+    """
+    asked = set(remembered(store))
+    stored = set(store.keys())
+    unexplained = set(stored)
+    found, empty = {}, []
+    for study in sorted(studies, key=lambda study: study.name not in asked):
+        held: set[str] = set()
+        if study.name in asked or unexplained:
+            try:
+                results = Results(study, store, engine=engine)
+                held = {run.resolved.key for run in results.planned()} & stored
+            except InputError as error:
+                _tell_unreadable(study.name, error)
+                continue
+            unexplained -= held
+        if held:
+            found[study.name] = results
+        else:
+            empty.append(study)
+    return [found[study.name] for study in studies if study.name in found], empty
+
+
+def _tell_unreadable(name: str, error: InputError) -> None:
+    say.print(f"left out: {name}, as it cannot be read: {error}", soft_wrap=True)
+
+
+def _tell_left_out(held: Held, folder: Path, engine: Engine) -> None:
+    """Say which studies the site leaves out, with the commands that help."""
+    if not held.results:
         say.print(
-            f"{folder} holds no run of any study by this engine ({engines.named(engine).identity})",
+            f"{folder} holds no run of any study by this engine ({engine.identity})",
             soft_wrap=True,
         )
-    known = {*own, *(each.study.name for each in found)}
-    strangers = [name for name in remembered(store) if name not in known]
-    for name in strangers:
+    for command in held.not_run:
+        say.print(f"not run, so left out: {command}", soft_wrap=True)
+    for name in held.strangers:
         say.print(
             f"{folder} also holds runs of {name}, which is not among the studies: "
             "dumbbell report PATH writes its report",
             soft_wrap=True,
         )
-    return found, strangers
 
 
-def _readable(name: str, store: Store, engine: EngineName) -> Results | None:
-    """Return what is there of a study; None, and say so, if the study cannot be read."""
-    try:
-        found = Results(Study.load(name, store.root), store, engine=engine)
-        found.expand()
-    except InputError as error:
-        say.print(f"left out: {name}, as it cannot be read: {error}", soft_wrap=True)
-        return None
-    return found
-
-
-def _refuse_twins(found: Sequence[Results]) -> None:
+def _refuse_twins(studies: Sequence[Study]) -> None:
     """Refuse two studies of one name."""
     seen: set[str] = set()
-    for name in (each.study.name for each in found):
+    for name in (study.name for study in studies):
         if name in seen:
             raise InputError(
                 "two studies have this name",

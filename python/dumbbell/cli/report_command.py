@@ -28,7 +28,8 @@ def report(
 ) -> None:
     """Write the report of a study, or of all studies.
 
-    It has all figures, claims and runs, works offline, and its place is printed.
+    It has all figures, claims and runs, works offline, and its place is printed. Of all studies,
+    those without runs are only named, with the commands that run them.
     """
     if every == (study is not None):
         raise InputError(
@@ -46,8 +47,9 @@ def report(
             reported = [reading.runs_of(study, results, engine)]
             page = site.write(reported[0], output, on_step=step)
         else:
-            reported, strangers = reading.all_results(results, engine)
-            page = site.write_all(reported, output, step, strangers)
+            held = reading.all_results(results, engine)
+            reported = held.results
+            page = site.write_all(reported, output, step, held.strangers, held.not_run)
     for found in reported:
         campaign.tell_invalid(list(found.invalid.values()))
         campaign.tell_doubtful(found.doubtful)

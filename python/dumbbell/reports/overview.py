@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from dumbbell.judging.evidence import STATEMENTS, Verdict
@@ -15,6 +16,7 @@ from dumbbell.reports.pages import Pages, Place, fragment
 from dumbbell.reports.study_page import tally
 from dumbbell.results.results import Results
 from dumbbell.store.campaigns import Cost
+from dumbbell.study.model import Study
 
 CLAIMS_PAGE: Final = "claims.html"
 _MARK: Final = '<meta name="dumbbell-site">'
@@ -83,7 +85,11 @@ class CountTable:
 
 
 def write(
-    reported: Sequence[Reported], pages: Pages, home: Place, strangers: Sequence[str]
+    reported: Sequence[Reported],
+    pages: Pages,
+    home: Place,
+    strangers: Sequence[str] = (),
+    not_run: Mapping[str, Study] = MappingProxyType({}),
 ) -> Path:
     """Write the first page and the page of claims; return the first one's path."""
     pages.write(
@@ -101,6 +107,7 @@ def write(
         runs=sum(each.finished for each in reported),
         engines=sorted({each.results.engine.identity for each in reported}),
         strangers=strangers,
+        not_run=not_run,
         costs=[(each.name, f"#{each.name}", each.cost) for each in reported],
         total_cost=sum((each.cost for each in reported), Cost()),
     )

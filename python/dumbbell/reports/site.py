@@ -21,9 +21,10 @@ and of a study::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from dumbbell.base.errors import refusing
@@ -32,6 +33,7 @@ from dumbbell.reports.overview import Reported
 from dumbbell.reports.pages import Pages, Place
 from dumbbell.reports.study_page import Step
 from dumbbell.results.results import Results
+from dumbbell.study.model import Study
 
 _ALL: Final = "All studies"
 _ABOVE: Final = ("../index.html", "../../index.html")
@@ -53,19 +55,22 @@ def write_all(
     output: str | Path,
     on_step: Step = lambda _: None,
     strangers: Sequence[str] = (),
+    not_run: Mapping[str, Study] = MappingProxyType({}),
 ) -> Path:
     """Write one site about several studies and return the path of its first page.
 
     Parameters
     ----------
     studies
-        What a results folder holds of each; studies without any run are named as such.
+        What a results folder holds of each.
     output
         The folder of the site.
     on_step
         Told what is being done.
     strangers
         Names of studies with runs in the results folder that are not among the studies.
+    not_run
+        Studies that are only named, as they have no runs, by the commands that run them.
     """
     with _writing(Path(output)) as pages:
         home = Place.at(_ALL)
@@ -76,7 +81,7 @@ def write_all(
             reported.append(_write_study(results, pages, place, on_step))
         on_step("comparing algorithms")
         algorithm_pages.write(reported, pages, home)
-        return overview.write(reported, pages, home, strangers)
+        return overview.write(reported, pages, home, strangers, not_run)
 
 
 def _place(results: Results, folder: Path) -> Place:
