@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.experiments.advise import Advice, Candidate, advise, conditions, words
 from dumbbell.experiments.advise.choosing import choose
@@ -222,14 +222,6 @@ def test_by_default_what_needs_marks_is_left_out_with_its_reason(
 
 
 # The command
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 ASKED = ("advise", "--rate", "10mbit", "--rtt", "40ms", "--duration", "20s", "--runs", "2")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.judging.beside import Beside, beside
 from dumbbell.reports import beside_markdown
 from dumbbell.results.results import Results
@@ -102,11 +102,6 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.fixture
 def found(simulator: Results, kernel: Results) -> list[Beside]:
     return beside(simulator.claims(), kernel.claims())
-
-
-@pytest.fixture
-def dumbbell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return caller(monkeypatch, capsys)
 
 
 def test_what_both_have_runs_of_is_compared(found: list[Beside]) -> None:

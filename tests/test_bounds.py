@@ -11,7 +11,7 @@ import typer
 
 import dumbbell as package
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.conformance import interface
 from dumbbell.engines import engines
 from dumbbell.engines.sizes import expected_bytes, expected_packets
@@ -32,13 +32,10 @@ flow = [{ algorithm = "reno" }]
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     """Run the command in a folder with a scenario."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "a.toml").write_text(SCENARIO)
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def resolved(rate: str, duration: str, flow: dict[str, Any], **network: Any) -> Any:

@@ -7,36 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command, caller
+from calling import Command
 
 
 @pytest.fixture
-def dumbbell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return caller(monkeypatch, capsys)
-
-
-@pytest.fixture
-def study(small_folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def dumbbell(dumbbell: Command, small_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run the command in the folder of the small study's files and results."""
     monkeypatch.chdir(small_folder)
-    return "study"
+    return dumbbell
 
 
-def test_strict_asks_for_every_claim(study: str, dumbbell: Command) -> None:
-    assert dumbbell("claims", study).code == 0
-    assert dumbbell("claims", study, "--strict").code == 1
+def test_strict_asks_for_every_claim(dumbbell: Command) -> None:
+    assert dumbbell("claims", "study").code == 0
+    assert dumbbell("claims", "study", "--strict").code == 1
 
 
-def test_a_baseline_is_kept_or_named(study: str, dumbbell: Command, tmp_path: Path) -> None:
+def test_a_baseline_is_kept_or_named(dumbbell: Command, tmp_path: Path) -> None:
     file = tmp_path / "baseline.json"
-    assert dumbbell("claims", study, "--save-baseline", str(file)).code == 0
-    assert dumbbell("claims", study, "--baseline", str(file)).code == 0
+    assert dumbbell("claims", "study", "--save-baseline", str(file)).code == 0
+    assert dumbbell("claims", "study", "--baseline", str(file)).code == 0
     verdicts = json.loads(file.read_text())
     assert verdicts["A02"] == "not reproduced"
     file.write_text(json.dumps({**verdicts, "A02": "reproduced"}))
-    said = dumbbell("claims", study, "--baseline", str(file))
+    said = dumbbell("claims", "study", "--baseline", str(file))
     assert said.code == 1
     assert "worse: A02 was reproduced, now not reproduced" in said.err
     file.write_text('{"A02": "reproducd"}')
-    said = dumbbell("claims", study, "--baseline", str(file))
+    said = dumbbell("claims", "study", "--baseline", str(file))
     assert said.code == 2
     assert 'did you mean "reproduced"?' in said.err

@@ -19,7 +19,7 @@ import distributed
 import pytest
 
 import small_study
-from calling import assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution import cluster
@@ -224,12 +224,8 @@ def test_a_scheduler_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatc
         pass
 
 
-def test_the_command_takes_a_cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_takes_a_cluster(dumbbell: Command, tmp_path: Path) -> None:
     small_study.write(tmp_path / "studies" / "small")
-    dumbbell = caller(monkeypatch, capsys)
     command = ("run", "small", "--quick")
     assert dumbbell(*command, "--results", "here").code == 0
     assert dumbbell(*command, "--results", "there", "--dask", "local:2").code == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.quantities.run_totals import Totals
 from dumbbell.quantities.shown import brief_interval, number
 
@@ -28,14 +28,6 @@ transport = "udp"
 rate = "1mbit"
 """
 COMPARE = ("compare", "reno", "cubic", "--rtt", "10ms", "--duration", "2s", "--runs", "2")
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 def rows(text: str) -> list[dict[str, str]]:

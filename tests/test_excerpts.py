@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.engines import captures
@@ -135,12 +135,9 @@ def test_the_expected_size_is_that_of_the_excerpt(
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     (tmp_path / "a.toml").write_text(FLOWS)
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def test_the_size_is_said_before_the_run(dumbbell: Command, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import browser
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell import api
 from dumbbell.reports import site
 from dumbbell.scenario.model import Scenario
@@ -47,12 +47,9 @@ PATH = ("--rate", "10mbit", "--rtt", "20ms", "--duration", "4s", "--runs", "3")
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     (tmp_path / "two.toml").write_text(SCENARIO)
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def only_experiment() -> str:

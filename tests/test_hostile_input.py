@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed, printable, shown
@@ -34,15 +34,6 @@ queue = "1bdp"
 algorithm = {algorithm}
 count = {count}
 """
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    """Run the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 def scenario(

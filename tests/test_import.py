@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell import api
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_rate, parse_time
@@ -24,14 +24,6 @@ from dumbbell.scenario.model import Scenario
 from measured_files import flent, iperf3, mutated, stream, written
 
 PATH = {"rate": "20mbit", "rtt": "40ms", "queue": "50p"}
-
-
-@pytest.fixture
-def dumbbell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 def test_a_report_of_iperf3_is_read(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
@@ -324,12 +324,9 @@ algorithm = "bbr"
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     (tmp_path / "one.toml").write_text(SCENARIO)
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from calling import Command, caller
+from calling import Command
 from dumbbell.base import kinds
 from dumbbell.base.shell import quoted
 from dumbbell.plan.tests import Test
@@ -38,14 +38,6 @@ duration = "1s"
 network = { rate = "1mbit", rtt = "20ms", queue = "1bdp" }
 flow = [{ algorithm = "{algorithm}" }]
 """
-
-
-@pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,8 +73,8 @@ def test_the_page_of_a_run_names_its_grid_point_as_a_shell_takes_it(value: str) 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("suffix", [".c", ".toml", ".pcap"])
-def test_the_command_for_a_file_names_it(command: Command, name: str, suffix: str) -> None:
-    del command  # it has changed the folder
+def test_the_command_for_a_file_names_it(dumbbell: Command, name: str, suffix: str) -> None:
+    del dumbbell  # it has changed the folder
     path = Path(name + suffix)
     path.write_text(STUDY)
     found = kinds.of_path(path)
@@ -91,17 +83,17 @@ def test_the_command_for_a_file_names_it(command: Command, name: str, suffix: st
 
 
 def test_commands_on_pages_and_in_messages_name_what_they_are_about(
-    command: Command, tmp_path: Path
+    dumbbell: Command, tmp_path: Path
 ) -> None:
     name = "$(touch ran) `touch ran` it's; touch ran"
     Path(f"{name}.toml").write_text(STUDY)
     study = f"{name}.toml"
-    missing = command("claims", study, "--results", f"{name} results")
+    missing = dumbbell("claims", study, "--results", f"{name} results")
     assert shown(missing.err + missing.out, "dumbbell run ")[2] == study
-    said = command("run", study, "--results", f"{name} results")
+    said = dumbbell("run", study, "--results", f"{name} results")
     next_one = shown(said.out + said.err, "dumbbell report ")
     assert next_one[2:5] == [study, "--results", f"{name} results"]
-    assert command("report", study, "--results", f"{name} results", "--output", "pages").code == 0
+    assert dumbbell("report", study, "--results", f"{name} results", "--output", "pages").code == 0
     for page in Path("pages").rglob("*.html"):
         for pasted in re.findall(r"dumbbell (?:run|report|open) [^<\\\n]*", page.read_text()):
             assert shlex.split(html.unescape(pasted))[2] in (study, "small")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.base.errors import InputError
 from dumbbell.judging import readings
 from dumbbell.reports import readings_markdown
@@ -97,11 +97,6 @@ def results(folder: Path) -> Results:
     """The study's runs; those of the slower path have not been made."""
     where = {"reading": ["main", "faster"]}
     return library.run_study(folder / "study.toml", where=where, results=folder / "results")
-
-
-@pytest.fixture
-def dumbbell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return caller(monkeypatch, capsys)
 
 
 def test_each_value_is_judged_by_its_own_runs(results: Results) -> None:

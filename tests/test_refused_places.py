@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 import measured_files
-from calling import Command, Said, caller
+from calling import Command, Said
 from dumbbell.base.errors import refusal
 
 SCENARIO: Final = """
@@ -70,12 +70,7 @@ PLACES: Final = ["file", "file/below", "x" * 300, "loop", "loop/below", NOWHERE]
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    small_folder: Path,
-) -> Command:
+def dumbbell(dumbbell: Command, tmp_path: Path, small_folder: Path) -> Command:
     """Run the command in a folder that has what commands read, and places that are none."""
     (tmp_path / "a.toml").write_text(SCENARIO)
     measured_files.written(tmp_path, measured_files.iperf3())
@@ -86,8 +81,7 @@ def dumbbell(
     (tmp_path / "studies/small").symlink_to(small_folder / "study")
     (tmp_path / "file").write_text("nothing")
     (tmp_path / "loop").symlink_to("loop")
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def assert_told(said: Said, place: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import hostile_folders
-from calling import Command, caller
+from calling import Command
 from dumbbell.base.errors import InputError
 from dumbbell.engines.sizes import expected_packets
 from dumbbell.execution.shards import Shard
@@ -33,11 +33,10 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 @pytest.fixture
-def dumbbell(
-    study: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def dumbbell(dumbbell: Command, study: Study) -> Command:
+    """Run the command where it finds the small study."""
     assert study.name == "small"
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def same(one: Path, other: Path) -> bool:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.base.errors import StoreError
 from dumbbell.execution.executor import execute
 from dumbbell.results.inventory import Inventory
@@ -20,14 +20,10 @@ from samples import QuickEngine, seeds
 
 
 @pytest.fixture
-def dumbbell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
-    monkeypatch.chdir(tmp_path)
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     small_study.write(tmp_path / "studies" / "small")
-    command = caller(monkeypatch, capsys)
-    assert command("run", "small", "--quick").code == 0
-    return command
+    assert dumbbell("run", "small", "--quick").code == 0
+    return dumbbell
 
 
 def folders() -> list[Path]:

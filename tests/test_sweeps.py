@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calling import Command, caller
+from calling import Command
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.experiments import sweeps
@@ -163,14 +163,6 @@ def test_goodput_is_shown_against_what_leaves_the_rate_alone(tmp_path: Path) -> 
     shown = {name for figure in drawn for name in figure.fields().values()}
     assert "utilisation" in shown
     assert "goodput_mbit_per_s" not in shown
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 def test_the_command_writes_pages_and_a_study_that_runs_on(dumbbell: Command) -> None:

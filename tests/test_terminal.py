@@ -7,19 +7,11 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from calling import Command, caller
+from calling import Command
 from dumbbell.figures.charts import Offline
 from dumbbell.scenario.model import Scenario
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "two-flows.toml"
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 def test_the_version_is_said(dumbbell: Command) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command, caller
+from calling import Command
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.tune import objectives, paths, proposing, space
@@ -27,14 +27,6 @@ QUICK = Request(
     candidates=12,
     repetitions=2,
 )
-
-
-@pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
 
 
 # What is searched

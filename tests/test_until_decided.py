@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command, caller
+from calling import Command
 
 STUDY = """
 [study]
@@ -49,15 +49,12 @@ check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     folder = tmp_path / "studies" / "sharing"
     folder.mkdir(parents=True)
     (folder / "study.toml").write_text(STUDY)
     (folder / "claims.toml").write_text(CLAIMS)
-    monkeypatch.chdir(tmp_path)
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def verdicts(dumbbell: Command) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 import small_study
-from calling import Command, assert_refused, caller
+from calling import Command, assert_refused
 from dumbbell.base import extras
 from dumbbell.base.errors import InputError, listed
 from dumbbell.base.synonyms import near_key
@@ -36,17 +36,14 @@ PRESET: Final = 'algorithm = "cubic"\n\n[parameters]\nkept = 0.7\n'
 
 
 @pytest.fixture
-def dumbbell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     """Run the command in a folder with a file of each kind."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(SCENARIO)
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "claims.toml").write_text('[[claim]]\nid = "E01"\n')
     (tmp_path / "p.toml").write_text(PRESET)
     (tmp_path / "own.c").write_text("")
-    return caller(monkeypatch, capsys)
+    return dumbbell
 
 
 def simulate(dumbbell: Command, change: str) -> str:
