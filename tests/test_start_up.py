@@ -12,6 +12,7 @@ import pytest
 
 import dumbbell
 from calling import caller
+from dumbbell import api
 from dumbbell.study import files
 
 HEAVY = {
@@ -88,6 +89,7 @@ def test_the_package_alone_imports_nothing(tmp_path: Path) -> None:
 
 
 def test_every_public_name_is_there_when_it_is_asked_for() -> None:
+    assert dumbbell.__all__ == api.__all__, "it stands twice, as type checkers read it as text"
     for name in dumbbell.__all__:
         assert getattr(dumbbell, name).__name__ == name
     assert set(dumbbell.__all__) <= set(dir(dumbbell))
