@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from dumbbell.base.units import parse_rate, parse_time
-from dumbbell.experiments.imports import fitting, playing, reading
+from dumbbell.experiments.imports import fitting, limits, playing, reading
 from dumbbell.experiments.imports.fitting import Path as Fitted
+from dumbbell.experiments.imports.measurement import SAMPLES, MeasuredFlow
 from measured_files import iperf3, stream, written
 
 BYTES = 1_375_000
@@ -96,6 +98,19 @@ def test_what_limited_a_transfer_is_recognised(
             0.5 if why == "whose rate changes" else 1
         )
         assert "or more" in path.rate.why
+
+
+@pytest.mark.parametrize(("rtt_ms", "fills"), [(100.2, False), (140.0, True)])
+def test_an_ack_that_a_timer_delays_is_no_queue(rtt_ms: float, fills: bool) -> None:
+    rows = [
+        {"time_s": at / 10, "goodput_mbit_per_s": 80.0, "rtt_ms": rtt_ms, "rtt_high_ms": 140.0}
+        for at in range(40)
+    ]
+    samples = pl.DataFrame(rows, schema=SAMPLES)
+    flow = MeasuredFlow(
+        "1", "cubic", 0.0, 4.0, samples, segments=30_000, retransmitted=0, rtt_min_ms=100.0
+    )
+    assert limits.signs([flow], 100.0, given=False).fills is fills
 
 
 def test_an_application_that_pauses_does_so_in_the_scenario(tmp_path: Path) -> None:

@@ -98,11 +98,16 @@ def signs(flows: Sequence[MeasuredFlow], base_ms: float | None, given: bool) -> 
 
 
 def _waited(flows: Sequence[MeasuredFlow], base_ms: float | None, given_ms: float | None) -> float:
-    """Return the share of samples, without those of a flow's start, in which packets waited."""
+    """Return the share of samples, without those of a flow's start, in which packets waited.
+
+    The mean RTT of a sample counts. Where a window has an odd number of segments, its last ACK is
+    delayed by a timer (RFC 1122, 4.2.3.2), so that the longest RTT is 40 ms above the others.
+    """
     least_ms = max(_QUEUE_MS, _IS_QUEUE * (base_ms or 0.0))
     shares = [0.0]
     for flow in flows:
-        waits = _later(rates.queueing_ms(flow, given_ms).to_frame("wait"))["wait"].drop_nulls()
+        empty_ms = (flow.rtt_min_ms if given_ms is None else given_ms) or 0.0
+        waits = _later(flow.samples.select(wait=pl.col("rtt_ms") - empty_ms))["wait"].drop_nulls()
         if len(waits):
             shares.append(len(waits.filter(waits > least_ms)) / len(waits))
     return max(shares)
