@@ -42,9 +42,9 @@ def _is_message(case: Case, err: str, files: Collection[str]) -> bool:
     last = err[err.find("error: ") :]
     if not last.startswith("error: ") or len(last) > _SAID_MAX or "\x1b" in err:
         return False
-    words = re.split(r"[=,\s]", " ".join(case.arguments))
+    words = [*case.arguments, *re.split(r"[=,\s]", " ".join(case.arguments))]
     names = {word.removeprefix("./") for word in words if len(word) > 1} | set(files)
-    short = [word for word in (*words, *case.arguments) if len(word) == 1]
+    short = [word for word in words if len(word) == 1]
     names |= {quoted for word in short for quoted in (f'"{word}"', f"'{word}'")}
     values = (argument.partition("=")[2] for argument in case.arguments)
     names |= {repr(value) for value in values if value.isspace()}
