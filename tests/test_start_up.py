@@ -75,6 +75,16 @@ def test_help_and_studies_need_no_engine(tmp_path: Path, arguments: list[str]) -
     }
 
 
+def test_what_runs_imports_no_search_and_no_library(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(
+        'duration = "1s"\n[network]\nrate = "1mbit"\nrtt = "20ms"\nqueue = "1bdp"\n'
+        '[[flow]]\nalgorithm = "reno"\n'
+    )
+    imported = modules(tmp_path, IMPORTED.format(arguments=["simulate", "a.toml"]))
+    assert (tmp_path / "results").is_dir()
+    assert not imported & {"scipy.stats", "dumbbell.api"}
+
+
 def test_what_is_heavy_is_found_where_it_is_needed(tmp_path: Path) -> None:
     """So that the names in `HEAVY` are those of what is there."""
     arguments = ["report", "li2007"]

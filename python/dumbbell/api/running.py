@@ -7,14 +7,11 @@ from dumbbell.api.arguments import AnyScenario, Folder
 from dumbbell.api.runs import Run
 from dumbbell.api.spreads import Spreads
 from dumbbell.base.arguments import number
-from dumbbell.engines import engines, validity
-from dumbbell.engines.cancelling import CancelToken, crew
+from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
-from dumbbell.engines.engine import Engine, Output
-from dumbbell.execution import bounds
-from dumbbell.execution.executor import in_order_of_completion
+from dumbbell.engines.engine import Engine
+from dumbbell.execution import alone
 from dumbbell.plan.tests import check_count
-from dumbbell.scenario.resolve import ResolvedScenario
 
 
 def simulate(
@@ -75,25 +72,11 @@ def simulate(
     store = None if results is None else arguments.store(results)
     if store is not None and store.has(resolved.key):
         return Run.holding(store.get(resolved.key))
-    output = _output(resolved, chosen, retries, large=large)
+    output = alone.output(resolved, chosen, retries, large=large)
     if store is not None:
         store.create()
         store.put(resolved, output)
     return Run.of(resolved, output)
-
-
-def _output(resolved: ResolvedScenario, engine: Engine, retries: int, *, large: bool) -> Output:
-    if not large:
-        bounds.check([resolved], engine, jobs=1)
-    cancel = CancelToken()
-
-    def last() -> Output:
-        *_, output = validity.attempts(engine, resolved, cancel, retries)
-        return output
-
-    with crew("run", 1) as pool, cancel.on_error():
-        (output,) = in_order_of_completion([pool.submit(last)])
-    return output
 
 
 def open_run(key: str, results: Folder = "results") -> Run:

@@ -11,8 +11,6 @@ from typing import Any, Final
 from msgspec import to_builtins
 from rich.table import Table
 
-from dumbbell import api
-from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.base.labels import amount, number
 from dumbbell.base.units import format_time, parse_time
@@ -21,9 +19,10 @@ from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_
 from dumbbell.cli.tables import plain, table
 from dumbbell.engines import captures, doubts, engines
 from dumbbell.engines.choices import EngineName
-from dumbbell.engines.engine import Output
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
+from dumbbell.execution import alone
 from dumbbell.experiments.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import run_totals
@@ -130,12 +129,11 @@ class Capture:
     def write(self, asked: Campaign) -> None:
         """Run it, write the packets, and keep the result: it is that of the run without them."""
         with progress.steps("simulating", say):
-            run = api.simulate(self.resolved)
-        for file, content in zip(self.files, run.captures or (), strict=True):
+            output = alone.output(self.resolved, SimulatorEngine())
+        for file, content in zip(self.files, output.captures or (), strict=True):
             with refusing("write it", file):
                 file.write_bytes(self.excerpt.bytes_of(content))
-        tables = {name: run.scan(name, named=False).collect() for name in catalogue.schema().tables}
-        asked.store.put(asked.planned[0].resolved, Output(run.summary, tables))
+        asked.store.put(asked.planned[0].resolved, output)
 
 
 def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:

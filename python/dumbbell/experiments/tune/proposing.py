@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from scipy.stats import qmc  # type: ignore[import-untyped]
-
 if TYPE_CHECKING:
     import optuna
 
@@ -50,6 +48,8 @@ class Sobol:
     name = "Sobol design (Optuna is not installed)"
 
     def __init__(self, dimensions: int, seed: int) -> None:
+        from scipy.stats import qmc  # type: ignore[import-untyped]  # noqa: PLC0415 - takes long
+
         self._design = qmc.Sobol(dimensions, rng=seed)
 
     def ask(self, count: int) -> list[Shares]:
