@@ -21,7 +21,7 @@ from typing import Any, Final
 import tomli_w
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-import drawn
+import drawn_scenarios
 from dumbbell import _core
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import unpacked
@@ -95,7 +95,7 @@ class Soak:
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         )
-        @given(drawn.files())
+        @given(drawn_scenarios.files())
         def each(data: dict[str, Any]) -> None:
             try:
                 self.check(data)

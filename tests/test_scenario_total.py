@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-import drawn
+import drawn_scenarios
 from accepted import assert_accepted
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
@@ -19,7 +19,7 @@ from possible import assert_possible
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(drawn.spoiled(), st.integers(0, 2**64 - 1))
+@given(drawn_scenarios.spoiled(), st.integers(0, 2**64 - 1))
 def test_every_file_is_refused_with_a_reason_or_resolves(data: dict[str, Any], seed: int) -> None:
     scenario = _read(data)
     if isinstance(scenario, InputError):
@@ -38,7 +38,7 @@ def test_every_file_is_refused_with_a_reason_or_resolves(data: dict[str, Any], s
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(drawn.files(), st.booleans())
+@given(drawn_scenarios.files(), st.booleans())
 def test_what_resolves_runs_and_loses_count_of_nothing(data: dict[str, Any], capture: bool) -> None:
     """Captured runs also hold the SACK blocks that a sender reads to those that were sent."""
     scenario = _read(data)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import drawn
+import drawn_scenarios
+import drawn_traffic
 import soak
 from dumbbell import _core
 from dumbbell.algorithms import catalogue
@@ -58,17 +59,17 @@ def test_every_key_of_a_scenario_is_drawn() -> None:
             met.update(has)
         return met >= keys.all()
 
-    drawn_until(drawn.files(), is_enough)
-    assert keys.all() - met == set(), "let tests/drawn.py draw them"
+    drawn_until(drawn_scenarios.files(), is_enough)
+    assert keys.all() - met == set(), "let tests/drawn_scenarios.py draw them"
     assert met - keys.all() == set()
 
 
 @pytest.mark.parametrize(
     ("strategy", "names", "wanted"),
     [
-        (drawn.switches, set, set(catalogue.stacks().switches)),
+        (drawn_traffic.switches, set, set(catalogue.stacks().switches)),
         (
-            drawn.algorithms(),
+            drawn_traffic.algorithms(),
             lambda table: {table["algorithm"].partition("@")[0]},
             set(catalogue.algorithms()),
         ),

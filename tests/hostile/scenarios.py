@@ -15,7 +15,8 @@ from typing import Any, Final
 import tomli_w
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-import drawn
+import drawn_scale
+import drawn_scenarios
 from hostile.cases import Case
 from hostile.toml_texts import TEXT_CHANGES, broken, change
 from run_rust import ROOT
@@ -36,7 +37,9 @@ def keys() -> tuple[str, ...]:
 @functools.cache
 def whole() -> tuple[dict[str, Any], ...]:
     """Return scenarios that run: the examples, shortened, and some that are drawn."""
-    examples = [tomllib.loads(file.read_text()) for file in sorted(drawn.EXAMPLES.glob("*.toml"))]
+    examples = [
+        tomllib.loads(file.read_text()) for file in sorted(drawn_scale.EXAMPLES.glob("*.toml"))
+    ]
     found = [shortened(example) for example in examples]
 
     def each(data: dict[str, Any]) -> None:
@@ -48,7 +51,7 @@ def whole() -> tuple[dict[str, Any], ...]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         deadline=None,
-    )(seed(1)(given(drawn.files())(each)))()
+    )(seed(1)(given(drawn_scenarios.files())(each)))()
     return tuple(found)
 
 
@@ -84,7 +87,7 @@ def prepared(random: Random, box: Path) -> Case:
     """Write a scenario, which `simulate` is to run."""
     mine = box / "mine"
     for name in ("replay.txt", "radio.trace"):
-        shutil.copy(drawn.EXAMPLES / name, mine)
+        shutil.copy(drawn_scale.EXAMPLES / name, mine)
     data = copy.deepcopy(random.choice(whole()))
     is_wrong = random.random() < 0.15
     way = random.random()

@@ -1,0 +1,308 @@
+"""Networks of scenarios drawn at random: links, queues, losses and topologies."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from drawn_scale import EXAMPLES, Options, S, Scale, Table, changing, multiples, parts, some
+
+
+@functools.cache
+def rates(scale: Scale) -> st.SearchStrategy[Any]:
+    """Draw the rate of a link that is to be the bottleneck."""
+    constant = multiples(scale, 1, 1, 0.5, 0.99)
+    bucket = st.fixed_dictionaries(
+        {"rate": constant, "burst": st.sampled_from(["9000b", "70kb"])},
+        optional={"peak": multiples(scale, 1, 2, 50)},
+    )
+    traces = [st.just({"trace": str(EXAMPLES / "radio.trace")})] if scale.has_files else []
+    silences = multiples(scale, 0.2, 2) | st.just("0bit")
+    others = [changing(scale, "rate", constant, silences), bucket, *traces]
+    return st.one_of(constant, constant, constant, *others)
+
+
+def delays(scale: Scale, *shares: float) -> st.SearchStrategy[Any]:
+    """Draw a delay of these parts of the run, constant or changing."""
+    constant = st.sampled_from(["0s", "1ns", *(scale.time(share) for share in shares)])
+    return st.one_of(constant, constant, changing(scale, "delay", constant, constant))
+
+
+@functools.cache
+def queues(scale: Scale, *, bdp: bool = True) -> st.SearchStrategy[Any]:
+    """Draw a queue; where there is no round-trip time, its limit is no multiple of a BDP."""
+    products = ["0.2bdp", "2bdp", "150%bdp"] if bdp else []
+    texts = ["20p", "100p", "3p", "1p", "1000p", "30kb", scale.time(0.05), *products]
+    sizes = st.sampled_from(texts)
+    limits = sizes | st.just("unlimited")
+    booleans = st.booleans()
+    short, long = parts(scale, 1e-3, 1e-2), parts(scale, 0.02, 0.2)
+    kinds: list[tuple[str, Options, Options]] = [
+        ("fifo", {"limit": limits}, {}),
+        ("drop-tail", {"limit": limits}, {}),
+        ("step", {"limit": limits, "threshold": sizes}, {}),
+        (
+            "red",
+            {"limit": sizes},
+            {
+                "min_threshold": st.sampled_from(["5p", "2p"]),
+                "max_threshold": st.sampled_from(["15p", "40p"]),
+                "max_probability": st.sampled_from([0.1, "50%", 1]),
+                "weight": st.sampled_from([0.002, 1]),
+                "gentle": booleans,
+                "adaptive": booleans,
+                "ecn": booleans,
+            },
+        ),
+        ("ared", {"limit": sizes}, {}),
+        ("codel", {}, {"limit": limits, "target": short, "interval": long, "ecn": booleans}),
+        (
+            "fq-codel",
+            {},
+            {
+                "limit": limits,
+                "target": short,
+                "interval": long,
+                "queues": st.sampled_from([1, 4, 1024]),
+                "quantum": st.sampled_from([300, 1514, 9038]),
+                "ecn": booleans,
+            },
+        ),
+        (
+            "pie",
+            {},
+            {
+                "limit": limits,
+                "target": short,
+                "update": st.sampled_from([scale.time(0.01), "15ms", "10us"])
+                if scale.duration_ns < S
+                else parts(scale, 0.01, 1e-3),
+                "alpha": st.sampled_from([0.125, 10]),
+                "beta": st.sampled_from([1.25, 100]),
+                "burst": st.sampled_from(["0s", "150ms"]),
+                "ecn": booleans,
+            },
+        ),
+        (
+            "fq",
+            {},
+            {
+                "limit": limits,
+                "flow_limit": st.sampled_from(["1p", "20p"]),
+                "quantum": st.sampled_from([300, 3028]),
+                "initial_quantum": st.sampled_from([300, 15140]),
+            },
+        ),
+        (
+            "classes",
+            {"limit": limits},
+            {
+                "threshold": sizes,
+                "quantum": st.sampled_from([100, 1514]),
+                "by": st.just("ecn"),
+                "serve": st.sampled_from(["round-robin", "priority"]),
+            },
+        ),
+        (
+            "classes",
+            {
+                "limit": limits,
+                "by": st.just("class"),
+                "class": st.sampled_from(
+                    [[{"name": "nv", "weight": 3}, {"name": "other"}], [{"name": "other"}]]
+                ),
+            },
+            {"serve": st.just("round-robin")},
+        ),
+    ]
+    tables = [some({"discipline": st.just(name), **must}, may) for name, must, may in kinds]
+    return st.one_of(sizes, sizes, sizes, *tables)
+
+
+@functools.cache
+def losses(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw one loss, in bursts or not; that of a chosen segment is of the flow ``a``."""
+    shares = st.sampled_from([0.01, "1%", 0, 1e-4, 0.3])
+    bursts = some(
+        {"to_bad": st.sampled_from([0.001, 0, 0.1]), "to_good": st.sampled_from([0.1, 1])},
+        {"loss_good": st.sampled_from([0, 0.01]), "loss_bad": st.sampled_from([1, "50%", 0])},
+    )
+    drops = some(
+        {"flow": st.just("a"), "number": st.sampled_from([3, 0, 100])},
+        {"times": st.sampled_from([1, 2])},
+    )
+    return st.one_of(
+        st.fixed_dictionaries({"probability": shares}),
+        st.fixed_dictionaries({"probability": shares}),
+        st.fixed_dictionaries({"probability": changing(scale, "probability", shares, shares)}),
+        st.fixed_dictionaries({"gilbert_elliott": bursts}),
+        st.fixed_dictionaries({"drops": drops.map(lambda drop: [drop])}),
+    )
+
+
+@functools.cache
+def impairments(scale: Scale) -> Options:
+    """What may happen to packets on any link."""
+    shares = st.sampled_from([0.01, 0, "30%"])
+    return {
+        "policer": st.fixed_dictionaries(
+            {
+                "rate": multiples(scale, 0.5, 0.05, 2),
+                "burst": st.sampled_from(["9100b", "70kb"]),
+            }
+        ),
+        "duplicate": shares,
+        "reorder": st.fixed_dictionaries(
+            {"probability": shares, "delay": parts(scale, 1e-3, 0.05)}
+        ),
+        "jitter": parts(scale, 1e-5, 1e-3),
+        "batch": parts(scale, 1e-5, 1e-3),
+    }
+
+
+@functools.cache
+def hosts(scale: Scale) -> Options:
+    """How hosts may be connected to any network."""
+    return {
+        "edge_rate": st.one_of(multiples(scale, 10, 1, 0.5), st.just("unlimited")),
+        "edge_queue": queues(scale, bdp=False),
+        "edge_jitter": st.sampled_from(["0s", scale.time(1e-4), scale.time(0.01)]),
+        "host_delay": parts(scale, 1e-5, 1e-3, 0.01),
+        "clock_ppm": st.sampled_from([0, 20, 1000]),
+        "overhead": st.sampled_from(["none", "ip", "ethernet"]),
+    }
+
+
+OFTEN: Final = ("loss", "loss", "host_delay", "edge_rate")
+"""Which meet shortcuts of the engine."""
+
+
+def placed(
+    scale: Scale, places: Sequence[str], hops: st.SearchStrategy[Table]
+) -> st.SearchStrategy[list[Table]]:
+    """Draw losses at different places."""
+    lossy = st.builds(
+        lambda place, loss, hop: {"place": place, **loss, **(hop if place in HOPS else {})},
+        st.sampled_from(places),
+        losses(scale),
+        hops,
+    )
+    return st.lists(lossy, min_size=1, max_size=2, unique_by=lambda loss: loss["place"])
+
+
+HOPS: Final = ("bottleneck", "reverse")
+"""Places that each hop of a parking lot has."""
+
+
+@functools.cache
+def reverses(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw the way back."""
+    return some(
+        {},
+        {
+            "rate": st.one_of(multiples(scale, 1, 0.02, 0.5), rates(scale)),
+            "delay": delays(scale, 1e-3),
+            "queue": queues(scale),
+            **impairments(scale),
+        },
+    )
+
+
+@functools.cache
+def dumbbells(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a dumbbell: each way over its bottleneck takes at most a thousandth of the run."""
+    return some(
+        {
+            "rate": rates(scale),
+            "queue": queues(scale),
+            "rtt": parts(scale, 0.01, 2.1e-3, 0.2),
+        },
+        {
+            "topology": st.just("dumbbell"),
+            "delay": delays(scale, 1e-3),
+            "reverse": reverses(scale),
+            "loss": placed(scale, ["receiver", "bottleneck", "sender", "reverse"], st.just({})),
+            **hosts(scale),
+            **impairments(scale),
+        },
+        OFTEN,
+    )
+
+
+@functools.cache
+def parking_lots(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw two bottlenecks in a row."""
+
+    def of_hops(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        return st.one_of(values, st.lists(values, min_size=2, max_size=2))
+
+    return some(
+        {
+            "topology": st.just("parking-lot"),
+            "hops": st.just(2),
+            "rate": of_hops(rates(scale)),
+            "queue": of_hops(queues(scale)),
+            "rtt": parts(scale, 0.01, 4.1e-3, 0.2),
+        },
+        {
+            "delay": of_hops(delays(scale, 1e-3)),
+            "reverse": reverses(scale),
+            "loss": placed(
+                scale,
+                ["receiver", "bottleneck", "sender", "reverse"],
+                st.sampled_from([{}, {"hop": 1}]),
+            ),
+            **hosts(scale),
+            **impairments(scale),
+        },
+        OFTEN,
+    )
+
+
+@functools.cache
+def graphs(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a way from a over b to c, and one from a to c that has no rate."""
+    here: Options = {"loss": st.lists(losses(scale), max_size=1), **impairments(scale)}
+    back = some(
+        {},
+        {
+            "rate": multiples(scale, 1, 0.02),
+            "delay": delays(scale, 1e-3),
+            "queue": queues(scale),
+            **here,
+        },
+    )
+
+    def link(source: str, target: str) -> st.SearchStrategy[Table]:
+        return some(
+            {
+                "from": st.just(source),
+                "to": st.just(target),
+                "rate": rates(scale),
+                "delay": delays(scale, 2e-3),
+            },
+            {"queue": queues(scale), "reverse": back, **here},
+        )
+
+    delaying = st.just({"from": "a", "to": "c", "rate": "unlimited", "delay": scale.time(0.01)})
+    links = st.tuples(link("a", "b"), link("b", "c"), delaying).map(list)
+    return some(
+        {"topology": st.just("graph"), "link": links, "rtt": parts(scale, 0.01)}, hosts(scale)
+    )
+
+
+@functools.cache
+def networks(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a network, half of the time a dumbbell."""
+    plain = dumbbells(scale)
+    return st.one_of(plain, plain, parking_lots(scale), graphs(scale)).map(_mended)
+
+
+def _mended(network: Table) -> Table:
+    """Leave out what cannot be: queues and clocks of hosts whose links have no rate."""
+    if network.get("edge_rate", "unlimited") != "unlimited":
+        return network
+    return {key: network[key] for key in network if key not in ("edge_queue", "clock_ppm")}

@@ -1,0 +1,231 @@
+"""Traffic of scenarios drawn at random: stacks, algorithms, flows, arrivals and their paths."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from drawn_scale import EXAMPLES, Options, S, Scale, Table, changing, multiples, parts, some
+from dumbbell.algorithms import catalogue
+
+SIZES_FILE: Final = Path(__file__).with_name("drawn_sizes.cdf")
+
+_EXTRA_SWITCHES: Final[Mapping[str, Sequence[Any]]] = {
+    "pacing": ["fq"],
+    "slow_start": ["hystart++", "limited"],
+    "ecn": ["classic", "dctcp"],
+    "tso": [True],
+    "receive_window_bytes": [60_000],
+    "timestamps": [False],
+    "timer_tick_ns": [1_000_000, 10_000_000],
+    "pacing_late_ns": [50_000],
+    "gro_segs": [17],
+    "slow_start_after_idle": [False],
+    "quick_acks": [0, 1],
+    "delayed_ack_ns": [1_000_000, 200_000_000],
+    "rto_max_ns": [2_000_000_000],
+    "byte_counting_segs": [1],
+}
+"""Values that no profile has."""
+
+
+def _switches() -> Mapping[str, st.SearchStrategy[Any]]:
+    """Return every switch with the values that profiles have, and others."""
+    known = catalogue.stacks()
+    values: dict[str, list[Any]] = {name: [] for name in known.switches}
+    for profile in known.profiles.values():
+        for name, value in profile.switches.items():
+            if (given := catalogue.switch_in_files(value)) not in values[name]:
+                values[name].append(given)
+    for name, extra in _EXTRA_SWITCHES.items():
+        values[name] += extra
+    return {name: st.sampled_from(all_of_it) for name, all_of_it in values.items()}
+
+
+switches: Final = st.one_of(
+    some({}, _switches()),
+    st.just({"sack": False, "dsack": False, "loss_detection": "new-reno"}),
+)
+
+profiles: Final = st.sampled_from(sorted(catalogue.stacks().profiles))
+stacks: Final = st.one_of(
+    profiles, st.fixed_dictionaries({"profile": profiles, "switches": switches})
+)
+
+
+@st.composite
+def algorithms(draw: st.DrawFn) -> Table:
+    """Draw an algorithm, half of the time one of the two best known, with a preset or not."""
+    known = catalogue.algorithms()
+    name = draw(st.one_of(st.sampled_from(["reno", "cubic"]), st.sampled_from(sorted(known))))
+    algorithm = known[name]
+    preset = draw(st.sampled_from(["", "", *(f"@{each}" for each in algorithm.preset_names)]))
+    table: Table = {"algorithm": f"{name}{preset}"}
+    if algorithm.parameters and draw(st.sampled_from([False, False, True])):
+        parameter = draw(st.sampled_from(algorithm.parameters))
+        value = draw(st.sampled_from([parameter.initial, parameter.low, parameter.high]))
+        table["parameters"] = {parameter.name: value}
+    return table
+
+
+_bpf_packets = st.sampled_from(["10p", "1p", "400p"])
+_bpf_buffers = st.sampled_from(["9kb", "1mb"])
+tcp_bpf: Final = st.one_of(
+    st.fixed_dictionaries({"cwnd_clamp": _bpf_packets}),
+    some(
+        {"initial_window": _bpf_packets},
+        {
+            "send_buffer": _bpf_buffers,
+            "receive_buffer": _bpf_buffers,
+            "base_rtt": st.sampled_from(["80us", "40ms"]),
+        },
+    ),
+)
+
+
+@functools.cache
+def workloads(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw what an application sends."""
+    constant = multiples(scale, 0.1, 1)
+    return st.one_of(
+        st.just({"kind": "bulk"}),
+        some(
+            {"kind": st.just("rpc"), "bytes": st.sampled_from(["10kb", 1, "1mb"])},
+            {"pause": parts(scale, 1e-3, 0.1)},
+        ),
+        on_off(scale),
+        st.fixed_dictionaries(
+            {
+                "kind": st.just("app-limited"),
+                "rate": st.one_of(constant, changing(scale, "rate", constant, st.just("0bit"))),
+            }
+        ),
+    )
+
+
+@functools.cache
+def on_off(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw phases, also such as are shorter than a packet's time."""
+    phases = parts(scale, 0.1, 0.01, 1e-5)
+    return some({"kind": st.just("on-off"), "on": phases, "off": phases}, {"random": st.booleans()})
+
+
+TRAFFIC: Final[Options] = {
+    "packet": st.sampled_from([9000, 576, 100, 53]),
+    "group": st.just("g"),
+    "class": st.just("other"),
+    "host": st.sampled_from("xy"),
+}
+"""What flows and arrivals have in common."""
+
+OF_TCP: Final[Options] = {"stack": stacks, "switches": switches, "tcp_bpf": tcp_bpf}
+"""What only those of TCP have in common."""
+
+PATHS: Final[Mapping[str, Sequence[Table]]] = {
+    "dumbbell": [{}, {"direction": "reverse"}, {"direction": "forward"}],
+    "parking-lot": [
+        {},
+        {"hops": [2, 2], "direction": "forward"},
+        {"hops": [1, 2], "direction": "reverse"},
+    ],
+    "graph": [
+        {"from": "a", "to": "b"},
+        {"from": "a", "to": "c"},
+        {"from": "a", "to": "c", "via": ["b"]},
+    ],
+}
+
+
+@functools.cache
+def timing(scale: Scale) -> Options:
+    """When flows start and stop, how many there are, and whether they are sampled."""
+    start = st.one_of(
+        parts(scale, 1e-3, 0.3),
+        st.just({"from": scale.time(0.1), "to": scale.time(0.4)}),
+        st.just("0s"),
+    )
+    return {
+        "start": start,
+        "stop": parts(scale, 0.8, 0.41),
+        "count": st.sampled_from([2, 3, 20]),
+        "sampled": st.booleans(),
+    }
+
+
+@functools.cache
+def datagrams(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a flow of datagrams, but for its path."""
+    required: Options = {"transport": st.just("udp"), "rate": multiples(scale, 0.3, 1, 1.5)}
+    workload = st.one_of(on_off(scale), st.just({"kind": "bulk"}))
+    return some(required, {"workload": workload, **timing(scale), **TRAFFIC})
+
+
+@functools.cache
+def connections(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a flow of TCP, but for its path and for what only some workloads have."""
+    data: Options = {
+        "workload": workloads(scale),
+        "bytes": st.sampled_from(["1mb", 1, "14480b"]),
+        "parallel": st.sampled_from([2, 4]),
+    }
+    nothing: st.SearchStrategy[Table] = st.just({})
+    only = [st.fixed_dictionaries({key: values}) for key, values in data.items()]
+    others = {"transport": st.just("tcp"), **timing(scale), **TRAFFIC, **OF_TCP}
+    return st.builds(
+        lambda *tables: {key: table[key] for table in tables for key in table},
+        algorithms(),
+        some({}, others),
+        st.one_of(nothing, nothing, nothing, *only),
+    )
+
+
+@functools.cache
+def flows(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a flow, but for its path and its label."""
+    tcp = connections(scale)
+    return st.one_of(tcp, tcp, tcp, datagrams(scale))
+
+
+@functools.cache
+def arrivals(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw flows that arrive, but for their path."""
+    sizes: list[st.SearchStrategy[Any]] = [
+        st.sampled_from(["1kb", {"distribution": "fixed", "mean": "20kb"}]),
+        st.fixed_dictionaries({"distribution": st.just("exponential"), "mean": st.just("10kb")}),
+        st.fixed_dictionaries(
+            {
+                "distribution": st.sampled_from(["pareto", "lognormal"]),
+                "mean": st.just("10kb"),
+                "shape": st.sampled_from([1.1, 2]),
+            }
+        ),
+    ]
+    if scale.has_files:
+        sizes.append(st.just({"distribution": "empirical", "file": str(SIZES_FILE)}))
+    number = st.sampled_from([5, 1, 40]).map(lambda flows: flows * S / scale.duration_ns)
+    common: Options = {**TRAFFIC, **OF_TCP, "label": st.just("short")}
+    start = {"start": parts(scale, 0.1)}
+    times: Options = {**start, "stop": parts(scale, 0.8)}
+    size = st.one_of(sizes)
+    ways = [
+        some({"rate": number, "size": size}, {**times, **common}),
+        some({"load": st.just(scale.load), "size": size}, {**times, **common}),
+    ]
+    if scale.has_files:
+        listed: Options = {"file": st.just(str(EXAMPLES / "replay.txt"))}
+        ways.append(some(listed, {**start, **common}))
+    return st.builds(lambda one, other: {**one, **other}, algorithms(), st.one_of(ways))
+
+
+@functools.cache
+def own_paths(scale: Scale, topology: str) -> st.SearchStrategy[Table]:
+    """Draw where a flow enters and leaves the network, and now and then its own length."""
+    places = st.sampled_from(PATHS[topology])
+    if topology == "graph":
+        return places
+    far = st.builds(lambda place, rtt: {**place, "rtt": rtt}, places, parts(scale, 0.05, 0.3))
+    return st.one_of(places, places, places, far)
