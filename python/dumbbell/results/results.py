@@ -377,6 +377,7 @@ class Results:
                 kept.append(run)
         return kept
 
+    @remembered
     def quick(self, test: str) -> bool:
         """Tell whether a test has no finished run of full length."""
         return not any(
@@ -431,7 +432,7 @@ class Results:
 
     def claims(self) -> Sequence[ClaimResult]:
         """Judge the study's claims by these runs."""
-        source = Source(self._evidence, self._derived)
+        source = Source(cache(self._evidence), self._derived)
         return [judge(claim, source) for claim in self.study.claims]
 
     def readings(self, axis: str) -> list[Reading]:
