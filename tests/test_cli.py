@@ -347,7 +347,7 @@ def test_a_damaged_plan_is_an_input_error(dumbbell: Command, tmp_path: Path) -> 
 def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
     small_study.write(tmp_path / "study")
     text = (tmp_path / "study/study.toml").read_text()
-    (tmp_path / "study/study.toml").write_text(text.replace('"12s"', '"3000s"'))
+    (tmp_path / "study/study.toml").write_text(text.replace('"12s"', '"1000s"'))
     command = [sys.executable, "-m", "dumbbell.cli", "run", "study", "--jobs", "1"]
     process = subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -10,10 +10,11 @@ import random
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import small_study
 from dumbbell.base.errors import DamagedResult, InputError, StoreError
@@ -28,6 +29,13 @@ from nursery import Nursery
 from samples import QuickEngine, output, resolved, seeds
 
 RUNS = 24
+
+
+def draws(number: int) -> Sequence[int]:
+    """Return seeds of moments to be killed at: the same few ones, or other ones in `make fuzz`."""
+    if settings.get_current_profile_name() == "fuzz":
+        return random.sample(range(10**6), 8)
+    return range(number)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +132,8 @@ def test_another_process_may_remove_what_is_about_to_be_verified(
     assert (len(outcome.done), len(outcome.reused), outcome.warnings) == (1, 1, [])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.hypothesis  # so that `make fuzz` runs it
+@pytest.mark.parametrize("seed", draws(3))
 def test_a_campaign_that_is_killed_at_any_moment_resumes(
     nursery: Nursery,
     undisturbed: dict[str, bytes],
@@ -208,7 +217,8 @@ def results_of(folder: Path) -> dict[str, bytes]:
     return {name: content for name, content in found.items() if not name.startswith("campaigns/")}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("seed", draws(2))
 def test_the_command_is_killed_and_goes_on(
     nursery: Nursery, study_results: dict[str, bytes], tmp_path: Path, seed: int
 ) -> None:
