@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import reference  # noqa: F401 - the first that imports the models, with docstrings
 from hypothesis import settings
 
 import small_study

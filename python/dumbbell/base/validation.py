@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
@@ -16,6 +17,12 @@ from dumbbell.base.keys import part_of
 from dumbbell.base.synonyms import near_key
 
 Model = TypeVar("Model", bound=BaseModel)
+
+FIELD_DOCSTRINGS: Final = "DUMBBELL_FIELD_DOCSTRINGS" in os.environ
+"""Whether models read the docstrings of their fields, from which the reference is generated.
+
+Pydantic parses the source of each class for it. That took a third of the start of a command.
+"""
 
 
 def validate(

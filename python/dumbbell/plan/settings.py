@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from dumbbell.base.validation import FIELD_DOCSTRINGS
+
 KNOWN: dict[str, type[Settings]] = {}
 """The tables that there are."""
 
@@ -14,7 +16,10 @@ class Settings(BaseModel):
     """A table of settings; a subclass is known by its `table`."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=FIELD_DOCSTRINGS,
+        populate_by_name=True,
     )
 
     table: ClassVar[str]

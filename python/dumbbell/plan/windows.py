@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import Duration, format_time, parse_share, parse_time
+from dumbbell.base.validation import FIELD_DOCSTRINGS
 
 BUILT_IN: Final = ("main", "run", "late", "final")
 """Windows that every test has: the main one, the whole run, the main one's last half and fifth."""
@@ -113,7 +114,10 @@ class Window(BaseModel):
     """A part of a run."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=FIELD_DOCSTRINGS,
+        populate_by_name=True,
     )
 
     begin: _Instant | None = Field(

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from dumbbell.base.validation import FIELD_DOCSTRINGS
+
 _TEXT_MAX: Final = 10_000
 """Characters of any text of a file."""
 
@@ -28,7 +30,7 @@ class Table(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
-        use_attribute_docstrings=True,
+        use_attribute_docstrings=FIELD_DOCSTRINGS,
         serialize_by_alias=True,
         str_max_length=_TEXT_MAX,
     )
