@@ -1,9 +1,9 @@
-"""Processes of their own for code of a user's own, which it may bring down.
+"""Separate processes for user-defined code, which may crash them.
 
 Native code that divides by zero, or a constructor that crashes, ends the process that loads it. So
-nothing of a user's own is ever loaded by the process that a user has started: children compile it,
-describe it, run it and check it, and what ends a child fails what it was asked for. Children wait
-for further questions, as each has to compile an algorithm when it first sees it.
+the process that a user has started never loads user-defined code. Children compile it, describe it,
+run it and check it, and the end of a child is the failure of its task. Children wait for further
+questions, as each has to compile an algorithm when it first sees it.
 
 This keeps faults apart, not attackers: a child has the rights of its user (docs/trust.md).
 """
@@ -33,7 +33,7 @@ _SAID_MAX: Final = 4_000
 _SIGNAL_LATENCY_S: Final = 0.1
 
 _GRACE_S: Final = 5.0
-"""When a child that was told to end is killed."""
+"""Time after which a child is killed that has not ended on request, in seconds."""
 
 _MEANS: Final[Mapping[str, str]] = {
     "SIGFPE": "a division by zero, or another that has no result",
@@ -44,11 +44,11 @@ _MEANS: Final[Mapping[str, str]] = {
     "SIGABRT": "it gave up",
     "SIGKILL": "somebody killed it, or memory ran out",
 }
-"""What the signals mean that end a process."""
+"""Meaning of the signals that end a process."""
 
 
 class RawOutput(NamedTuple):
-    """What the compiled core returns of a run."""
+    """Output of the compiled core for a run."""
 
     summary: str
     tables: Mapping[str, Sequence[tuple[str, str, bytes]]]
@@ -56,7 +56,7 @@ class RawOutput(NamedTuple):
 
 
 class Died(Exception):  # noqa: N818 - what happened, not what to do
-    """A process ended before its call did; the message says how."""
+    """A process ended before its call did; the message names the signal or the exit code."""
 
 
 class TooLong(Exception):  # noqa: N818 - what happened, not what to do
@@ -67,11 +67,11 @@ class TooLong(Exception):  # noqa: N818 - what happened, not what to do
 
 
 class Cancelling(Protocol):
-    """What cancels a call; see `engines.cancelling`."""
+    """Cancellation of a call; see `engines.cancelling`."""
 
     @property
     def cancelled(self) -> bool:
-        """Whether it has been asked for."""
+        """True once cancellation was requested."""
         ...
 
     def stopping(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
@@ -126,7 +126,7 @@ class Child:
 
     @property
     def lives(self) -> bool:
-        """Whether it can be asked."""
+        """True if it can answer."""
         return self._process.poll() is None
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class Child:
 def _await(pipe: IO[bytes]) -> None:
     """Wait until there is something to read, and never be deaf to Ctrl-C for long.
 
-    The system may have another thread hear of a signal, after which a plain read would go on.
+    The system may deliver a signal to another thread, after which a plain read would continue.
     """
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
@@ -178,7 +178,7 @@ def _how(code: int) -> str:
 
 
 _CORE_ERRORS: Final = (_core.ScenarioError, _core.AlgorithmError, _core.TestbedError, _core.GivenUp)
-"""What the core refuses; the child goes on."""
+"""Errors with which the core refuses a call; the child stays alive."""
 
 
 def _error(name: str, args: tuple[Any, ...]) -> Exception:

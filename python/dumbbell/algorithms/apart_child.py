@@ -1,8 +1,8 @@
-"""What runs in a process of `apart`: calls of the compiled core, one after the other.
+"""Main program of a process of `apart`: calls of the compiled core, one after the other.
 
-Python runs this file by its path, without the package: importing all of it takes a second. The
-path of the compiled core is its argument. It reads which function is asked for with which arguments
-and answers what became of it, until nobody asks any more.
+Python runs this file by its path, without the package: importing all of it takes a second. The path
+of the compiled core is its argument. It reads the name of a function and its arguments, and answers
+with the outcome, until its input ends.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ Question = tuple[str, tuple[Any, ...], Any]
 
 LEAVE_S = {"testbed_run": 3.0, "testbed_parity": 3.0}
 AT_ONCE_S = 0.1
-"""How long a call may take to leave nothing behind once nobody waits for it: compilers are ended,
-and on the testbed what was set up is taken down."""
+"""Time for a call to end compilers and remove the testbed's set-up, in s, once nobody waits."""
 
 
 def main() -> None:
@@ -54,7 +53,7 @@ def loaded(path: str) -> Any:
 
 
 def listen(core: Any, asked: SimpleQueue[Question], idle: threading.Event) -> None:
-    """Take what is asked for; if the process that asks has gone, so does this one, at once."""
+    """Read requests; if the requesting process has gone, so does this one, at once."""
     name, token = "", core.CancelToken()
     try:
         while True:

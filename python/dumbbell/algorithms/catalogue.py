@@ -1,4 +1,4 @@
-"""What the engine offers: algorithms, stack profiles and the schema of its tables."""
+"""Catalogue of the engine: algorithms, stack profiles and the schema of its tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEHAVIOUR: Final[Mapping[str, Any]] = json.loads(_core.behaviour())
 """The versions of what the core does, raised when that changes (behaviour/versions)."""
 
 ENGINE_VERSION: str = f"simulator {BEHAVIOUR['engine']}"
-"""What a simulation is due to beside its algorithms; results of another engine are others."""
+"""Version on which a simulation depends, besides its algorithms; another one has other results."""
 
 TESTBED_VERSION: str = f"{BEHAVIOUR['testbed']}.{BEHAVIOUR['network']}"
 """The same of the testbed and of the network that it shares with the simulator."""
@@ -40,7 +40,7 @@ KERNEL_HOOKS: Final = frozenset(
 
 
 _HOOK: Final = re.compile(r"\bH\(\s*(\w+),\s*(\w+)\)")
-"""How a file registers a hook: the name of the algorithm, and of the hook."""
+"""Registration of a hook in a file: the name of the algorithm, and of the hook."""
 
 
 class _Entry(BaseModel):
@@ -103,11 +103,11 @@ class Algorithm(_Entry):
     code: str = Field(repr=False)
     path: str | None = None
     is_described: bool = True
-    """Whether more than name and source is known; see `own_algorithms`."""
+    """True if more than name and source is known; see `own_algorithms`."""
 
     @property
     def identity(self) -> str:
-        """What tells its results from those of another algorithm of this name.
+        """Identity of its results among those of other algorithms of this name.
 
         Of a user's own that is the hash of the source, of a built-in one the version of what it
         does.
@@ -124,12 +124,12 @@ class Algorithm(_Entry):
 
     @property
     def comment(self) -> HeadComment:
-        """What its file says of it."""
+        """The head comment of its file."""
         return head_comments.parse(self.code, frozenset(each.name for each in self.parameters))
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a user's own rather than built in."""
+        """True if it is user-defined rather than built in."""
         return self.name not in algorithms()
 
     @property
@@ -141,13 +141,13 @@ class Algorithm(_Entry):
     def engines(self) -> tuple[str, ...]:
         """Where it runs: in the simulator, and in the kernel if that has adapters for its hooks.
 
-        Whether the kernel of this machine can load it is what `engines.machine` finds out.
+        The kernel of this machine may still be unable to load it; `engines.machine` finds that out.
         """
         return ("simulator", "kernel") if self.hooks <= KERNEL_HOOKS else ("simulator",)
 
     @property
     def needs_ecn(self) -> bool:
-        """Whether it has nothing to listen to without congestion marks."""
+        """True if it has nothing to listen to without congestion marks."""
         return self.family == "ecn" or "ecn" in self.flags
 
     @property
@@ -217,7 +217,7 @@ class Stacks(_Entry):
     def check_switches(self, profile: str, switches: Mapping[str, bool | int | str]) -> None:
         """Raise InputError, keyed from ``switches`` on, unless the switches fit together.
 
-        Some can have a value only beside another: without SACK, losses are found by New Reno.
+        Some can have a value only with another: without SACK, losses are found by New Reno.
         """
         for name in switches:
             if name not in self.switches:
@@ -252,7 +252,7 @@ def _check_stack(choice: str) -> None:
 
 
 LISTED: Final = "dumbbell list algorithms"
-"""What names all of them."""
+"""The command that names all of them."""
 
 
 @functools.cache
@@ -284,7 +284,7 @@ def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
 def described(name: str, code: str | None) -> Algorithm:
     """Return what is known of an algorithm by its source; without one, of one that is built in.
 
-    Nothing is compiled: who reads a result must not run what it brings.
+    Nothing is compiled: a reader of a result must not run the code in it.
     """
     if code is None:
         return algorithm(name)
@@ -320,7 +320,7 @@ _FILE: Final = re.compile(r"(?P<file>.+\.c)(?:@(?P<preset>.*))?", re.DOTALL)
 
 
 def is_file(choice: str) -> bool:
-    """Tell whether a choice, such as ``./my_cc.c@fast``, names a file rather than an algorithm."""
+    """Return True if a choice names a file, such as ``./my_cc.c@fast``, and no algorithm."""
     return _FILE.fullmatch(choice) is not None
 
 
@@ -388,14 +388,14 @@ class PresetFile(BaseModel):
     """The algorithm whose parameters these are."""
 
     source: str = ""
-    """Where the values come from."""
+    """Origin of the values."""
 
     parameters: Mapping[str, Any]
     """Values of parameters; the others keep their initial values."""
 
 
 def is_preset_file(preset: str) -> bool:
-    """Tell whether what is behind the ``@`` of a choice names a file rather than a preset."""
+    """Return True if the part behind the ``@`` of a choice names a file rather than a preset."""
     return preset.endswith(".toml")
 
 

@@ -1,8 +1,8 @@
-"""What the file of an algorithm says of itself in its head comment.
+"""The head comment of an algorithm's file.
 
 The comment begins with a sentence; paragraphs follow. Lines indented by four spaces are equations.
 A paragraph that begins with ``As in Linux:``, ``Unlike Linux:`` or ``Interpretation:`` is of that
-kind: documentation pages, `dumbbell algorithms show` and reports tell them apart.
+kind: documentation pages, ``dumbbell algorithms show`` and reports show each kind separately.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 
 class Kind(StrEnum):
-    """What a paragraph is about; its text is the label that it begins with."""
+    """Subject of a paragraph; its text is the label that it begins with."""
 
     LAW = ""
     AS_IN_LINUX = "As in Linux"
@@ -25,13 +25,13 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """How the lines of a block belong together."""
+    """Layout of the lines of a block."""
 
     PROSE = "prose"
     """One line, however long."""
 
     EQUATION = "equation"
-    """Lines as they stand, without the indentation that they share."""
+    """Lines as they are, without the indentation that they share."""
 
     ITEMS = "items"
     """A line for each item of a list."""
@@ -67,7 +67,7 @@ class HeadComment:
     title, sentence
         The first line: ``title: sentence``.
     paragraphs
-        What follows.
+        The paragraphs after the first line.
     """
 
     title: str
@@ -80,12 +80,12 @@ class HeadComment:
 
     @property
     def notes(self) -> tuple[Paragraph, ...]:
-        """The paragraphs that tell it from Linux, and its sources from how they are read."""
+        """The paragraphs on differences from Linux, and on the interpretation of sources."""
         return tuple(paragraph for paragraph in self.paragraphs if paragraph.kind)
 
     @property
     def says_its_equations(self) -> bool:
-        """Whether there is an equation, or a statement that there is none."""
+        """True if there is an equation, or a statement that there is none."""
         blocks = [block for paragraph in self.paragraphs for block in paragraph.blocks]
         return any(block.form is Form.EQUATION for block in blocks) or any(
             _NO_EQUATION.search(line) for block in blocks for line in block.lines
@@ -105,7 +105,8 @@ _NO_EQUATION: Final = re.compile(r"\bno equations?\b", re.IGNORECASE)
 def parse(code: str, names: frozenset[str] = frozenset()) -> HeadComment:
     """Read the head comment of a C file: the first one of several lines.
 
-    What follows a label or the title gets a capital, unless it is one of `names` or a symbol.
+    The first word after a label or the title gets a capital, unless it is one of `names` or a
+    symbol.
     """
     found = _COMMENT.search(code)
     lines = [_STAR.sub("", line).rstrip() for line in found[1].splitlines()] if found else []
@@ -140,7 +141,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[bool, Block]]:
 
 
 def _form(line: str, before: Form | None) -> Form | None:
-    """Tell what a line belongs to; None: to nothing, as it is empty."""
+    """Return the form of a line; None: it is empty."""
     if not line.strip():
         return None
     if _ITEM.match(line):
@@ -180,9 +181,9 @@ def _paragraphs(blocks: Sequence[tuple[bool, Block]], names: frozenset[str]) -> 
 
 
 def _continues(before: Block, block: Block) -> bool:
-    """Tell whether a block after an empty line still belongs to the paragraph.
+    """Return True if a block after an empty line still belongs to the paragraph.
 
-    Equations do, and so does a sentence that goes on after one, in lower case.
+    Equations do, and so does a sentence that continues after one, in lower case.
     """
     if block.form is Form.PROSE:
         return before.form is Form.EQUATION and block.lines[0][0].islower()

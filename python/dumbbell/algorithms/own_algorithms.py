@@ -1,9 +1,9 @@
-"""What is known of algorithms of a user's own: what they say of themselves, as plain data.
+"""Descriptions of user-defined algorithms, as plain data.
 
-Parameters, presets and exported variables are found out by compiling a file and asking what came of
-it, which runs code of that file. So it is done in another process, and never by who only reads
-results (`nothing_runs`). What was found out once is kept in the user's own cache folder, under the
-hash of the source, so that reports know it later.
+Parameters, presets and exported variables are found out by compiling a file and calling it, which
+runs code of that file. So it is done in another process, and never by who only reads results
+(`nothing_runs`). A description is kept in the user's cache folder, under the hash of the source, so
+that reports have it later.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dumbbell.base import user_cache
 from dumbbell.base.errors import InputError, printable, refused
 
 PATIENCE_S: Final = 45.0
-"""What compiling and loading a file may take."""
+"""Time for compiling and loading a file, in seconds."""
 
 _BYTES_MAX: Final = 1_000_000
 
 _seen: dict[tuple[str, str], dict[str, Any]] = {}
-"""Name and hash of the source -> what it says of itself."""
+"""Name and hash of the source -> its description."""
 
 _reads_only: list[bool] = []
 
@@ -45,7 +45,7 @@ def nothing_runs() -> Iterator[None]:
 def read(name: str, code: str, shown: str) -> dict[str, Any]:
     """Return the description of a file that a user has named; compiled if it is new.
 
-    What is wrong with it is an InputError that names `shown` and the line.
+    An error in it is an InputError that names `shown` and the line.
     """
     try:
         _core.check_algorithm_name(name, shown)

@@ -1,4 +1,4 @@
-"""Arguments of the library's functions: what may stand there, and what is wrong with others."""
+"""Arguments of the library's functions: valid values, and errors for others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def scenario(value: object) -> ResolvedScenario:
 
 
 def study(value: object) -> Study:
-    """Return a study by itself, by its name, or by its file or folder."""
+    """Return a study, given as a `Study`, by its name, or by its file or folder."""
     if isinstance(value, Study):
         return value
     if isinstance(value, str | Path):

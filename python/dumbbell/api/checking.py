@@ -14,11 +14,11 @@ from dumbbell.conformance.verdicts import Row, is_sound
 
 
 class Checks(Rows[Row]):
-    """What was checked of an algorithm: a sequence of `Row`."""
+    """The checks of an algorithm: a sequence of `Row`."""
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed; some may not have been made on this machine."""
+        """True if no check failed; this machine may be unable to make some."""
         return is_sound(self)
 
     def to_frame(self) -> pl.DataFrame:

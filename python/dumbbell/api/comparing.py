@@ -61,7 +61,7 @@ def compare(
     runs
         Repetitions with different seeds.
     seed
-        Where all seeds come from.
+        Source of all seeds.
     stack
         TCP stack of the hosts.
     engine, retries, large

@@ -21,7 +21,7 @@ _WHO: Final = {"label": pl.String, "algorithm": pl.String, "limited_by": pl.Stri
 
 
 class Measurement(Table):
-    """What another tool measured, and the path that was fitted to it.
+    """A measurement by another tool, and the path that was fitted to it.
 
     Attributes
     ----------
@@ -124,9 +124,9 @@ def read_measurement(
     Parameters
     ----------
     file
-        What ``iperf3 --json`` wrote, a data file of Flent, or a pcap or pcapng file.
+        Output of ``iperf3 --json``, a data file of Flent, or a pcap or pcapng file.
     algorithm
-        Algorithm of all flows; None: what the file says.
+        Algorithm of all flows; None: the one that the file names.
     rate, rtt, queue, loss
         Values of the path; None: the fitted one.
 

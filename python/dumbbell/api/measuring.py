@@ -125,10 +125,10 @@ def latencies(run: result.Run) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        A row for each kind of flow, which have one label, algorithm and size of request: ``flows``
-        (their label), ``algorithm``, ``count`` of flows, ``finished`` and ``unfinished`` requests
-        or transfers, rates per second and in Mbit/s, and mean, percentiles and maximum of the
-        latency in milliseconds. Null: too few requests for a percentile. No rows: the run has
+        A row for each kind of flow: flows of one label, algorithm and request size. Columns:
+        ``flows`` (their label), ``algorithm``, ``count`` of flows, ``finished`` and ``unfinished``
+        requests or transfers, rates per second and in Mbit/s, and mean, percentiles and maximum of
+        the latency in milliseconds. Null: too few requests for a percentile. No rows: the run has
         neither requests nor transfers.
 
     Raises
@@ -145,14 +145,15 @@ def latencies(run: result.Run) -> pl.DataFrame:
 
 
 def list_quantities() -> pl.DataFrame:
-    """Return all quantities, those first that are asked for most.
+    """Return all quantities, the most used first.
 
     Returns
     -------
     polars.DataFrame
-        ``name``, ``unit``, ``per`` (what has one of its own), ``argument`` (what stands behind a
-        colon, such as a variable; empty: nothing), ``needs`` (what the scenario must record; empty:
-        nothing in particular), ``best`` (the better end; null: neither) and ``what`` it is.
+        ``name``, ``unit``, ``per`` (the subjects that have a value each), ``argument`` (the text
+        behind a colon, such as a variable; empty: none) and ``needs`` (what the scenario must
+        record; empty: nothing in particular). Also ``best`` (the better end; null: neither) and
+        ``what`` it is.
 
     Examples
     --------

@@ -15,7 +15,7 @@ class Results(results.Results):
     """The finished runs of a study by one engine in one results folder.
 
     Quick runs of a grid point count only until it has runs of full length. Invalid and damaged runs
-    do not count as finished, and nothing rests on them.
+    do not count as finished, and no verdict depends on them.
     """
 
     @classmethod

@@ -56,9 +56,9 @@ class Run(result.Run):
         """Samples of TCP flows.
 
         Columns are ``time_s``, ``label``, ``algorithm``, ``state``, ``cwnd_segs``,
-        ``ssthresh_segs`` (null before there is one), ``in_flight_segs``, ``rtt_ms`` and
-        ``srtt_ms`` (null before the first), ``goodput_mbit_per_s`` and ``throughput_mbit_per_s``
-        since the sample before, and the counters ``retransmitted_segs`` and
+        ``ssthresh_segs`` (null before there is one), ``in_flight_segs``, ``rtt_ms`` and ``srtt_ms``
+        (null before the first). ``goodput_mbit_per_s`` and ``throughput_mbit_per_s`` are means
+        since the previous sample. The counters are ``retransmitted_segs`` and
         ``congestion_events``.
         """
         return frames.flows(self)
@@ -194,7 +194,7 @@ class Run(result.Run):
 
     @property
     def _engine(self) -> Engine:
-        """What ran it."""
+        """The engine of the run."""
         is_real = self.summary.testbed is not None
         return engines.runnable(EngineName.TESTBED if is_real else EngineName.SIMULATOR)
 

@@ -27,7 +27,7 @@ _ENDS: Final = ("", "_low", "_high")
 
 
 class Advice(Table):
-    """Which algorithm to use on a path, and which are unfit.
+    """The algorithm to use on a path, and the algorithms that are unfit.
 
     Attributes
     ----------
@@ -45,15 +45,15 @@ class Advice(Table):
 
     @property
     def conclusion(self) -> str:
-        """What to use and why, in sentences."""
+        """The advice and its reasons, in sentences."""
         return " ".join(words.conclusion(self.found))
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each algorithm: those that are fit first, the best first.
 
-        ``fit`` says whether it may be advised, ``why`` why not. The other columns are means with
-        the ends of their 95 % intervals, as ``goodput_mbit_per_s``, ``goodput_mbit_per_s_low`` and
-        ``goodput_mbit_per_s_high``, in Mbit/s, ms and per cent.
+        ``fit`` is True if it may be advised, and ``why`` is the reason if not. The other columns
+        are means with the ends of their 95 % intervals, as ``goodput_mbit_per_s``,
+        ``goodput_mbit_per_s_low`` and ``goodput_mbit_per_s_high``, in Mbit/s, ms and per cent.
         """
         rows = []
         for each in self.found.candidates:
@@ -105,7 +105,7 @@ def advise(
     """Say which algorithm to use on a path, and which are unfit for it.
 
     Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
-    or last; on the path, on a shorter and on a longer one.
+    or last. The paths are the given one, a shorter and a longer one.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class Tuning(Table):
 
     @property
     def conclusion(self) -> str:
-        """Whether tuning was worth it, in a sentence."""
+        """The gain by tuning, or that there is none, in a sentence."""
         return of_search.conclusion(self.found)
 
     @property
@@ -183,7 +183,7 @@ class Tuning(Table):
 
         ``parameters`` is its name. For each objective there are ``NAME_gain``, ``NAME_gain_low``
         and ``NAME_gain_high``: how many times the default's. Quantities are means in their own
-        units. ``testbed`` says whether the kernel ran it. No rows: the search was interrupted.
+        units. ``testbed`` is True if the kernel ran it. No rows: the search was interrupted.
         """
         objectives = [each.name for each in self.found.search.runs.objectives]
         rows = []
@@ -257,16 +257,16 @@ def tune(
     held_out
         A folder of scenario files on which the winner is judged; None: paths like the others.
     objective
-        What to raise: goodput, power, fairness, completion, recovery, harm, or a quantity; with a
+        The objective: goodput, power, fairness, completion, recovery, harm, or a quantity; with a
         weight as ``"goodput*2"``. Several without weights give a front.
     parameter
-        What to search: ``"kp"`` or ``"kp=1..8"``; none: the parameters that presets set.
+        The parameters to search: ``"kp"`` or ``"kp=1..8"``; none: those that presets set.
     candidates
-        How many candidates to try; None: 24 for each parameter.
+        Number of candidates to try; None: 24 for each parameter.
     runs
         Most runs of a path.
     seed
-        Where the candidates come from.
+        Source of the candidates.
     confirm
         "testbed": judge the winner and the default on the kernel, too. None: not.
     results, jobs, large

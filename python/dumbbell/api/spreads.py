@@ -1,4 +1,4 @@
-"""How far goodputs change with the phase of packets, as a table."""
+"""Spread of goodputs with the phase of packets, as a table."""
 
 from __future__ import annotations
 

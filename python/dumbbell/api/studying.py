@@ -52,7 +52,7 @@ def run_study(
     runs
         Repetitions of each grid point; None: the study's own number.
     seed
-        Where the seeds of all runs come from.
+        Source of the seeds of all runs.
     until_decided
         Add repetitions where claims are undecided, as many as should decide them.
     at_most
@@ -72,7 +72,7 @@ def run_study(
     Returns
     -------
     Results
-        What the results folder then holds of the study.
+        The study's runs in the results folder, with those of this call.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def open_results(
     results
         The results folder.
     engine
-        Whose runs: "simulator" or "testbed".
+        Engine of the runs: "simulator" or "testbed".
 
     Raises
     ------
@@ -172,7 +172,7 @@ def report(
     output
         The folder of the pages.
     engine
-        Whose runs: "simulator" or "testbed".
+        Engine of the runs: "simulator" or "testbed".
 
     Returns
     -------

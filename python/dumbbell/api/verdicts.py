@@ -26,14 +26,15 @@ class Claims(Rows[ClaimResult]):
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many claims have each verdict: ``{"reproduced": 9, "undecided": 24}``."""
+        """Number of claims by verdict: ``{"reproduced": 9, "undecided": 24}``."""
         return {verdict.value: count for verdict, count in by_verdict(self).items() if count}
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each claim.
 
-        ``quick`` says that it rests on quick runs, ``runs_needed`` how many runs of its grid points
-        are expected to decide it; null if it is decided or if that is not known.
+        ``quick`` is True if the verdict depends on quick runs. ``runs_needed`` is the number of
+        runs of its grid points that are expected to decide it; null if it is decided or if that is
+        not known.
         """
         rows = [
             (

@@ -1,4 +1,4 @@
-"""Arguments of functions: what may stand there, and what is wrong with others."""
+"""Arguments of functions: valid values, and errors for others."""
 
 from __future__ import annotations
 

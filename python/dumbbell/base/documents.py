@@ -16,13 +16,13 @@ from dumbbell.base.errors import DECIMAL_BITS_MAX, InputError, near, placed
 
 TOML_BYTES_MAX: Final = 16_000_000
 _LEVELS_MAX: Final = 64
-"""What is nested deeper would exhaust the stack of whoever walks through it."""
+"""Deeper nesting would exhaust the stack of a recursive reader."""
 
 _TOO_LONG: Final = "a number of too many digits"
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether there is such a file; a name that no file can have is none."""
+    """Return True if there is such a file; a name that no file can have is none."""
     try:
         return path.is_file()
     except OSError:
@@ -30,7 +30,7 @@ def is_file(path: Path) -> bool:
 
 
 def exists(path: Path) -> bool:
-    """Tell whether there is such a file or folder; a name that neither can have is none."""
+    """Return True if there is such a file or folder; a name that neither can have is none."""
     try:
         return path.exists()
     except OSError:
@@ -67,9 +67,9 @@ def read_toml(
 ) -> dict[str, Any]:
     """Read a TOML file; whatever prevents that is an InputError naming the file.
 
-    Of a file without `key` at its top nothing may be returned: whoever wants nothing else of many
-    files need not wait until all are parsed. One that was `found` in a folder must be regular,
-    unlike one that the user has named, such as a pipe; as to `below`, see `regular.read`.
+    Of a file without `key` at its top nothing may be returned: a search through many files need not
+    wait until all are parsed. One that was `found` in a folder must be regular, unlike one that the
+    user has named, such as a pipe; as to `below`, see `regular.read`.
     """
     path = Path(path)
     with placed(source=str(path)):
@@ -114,12 +114,12 @@ def _found(path: Path, below: Path | None) -> bytes:
 
 
 def _has_line_of(key: str, content: bytes) -> bool:
-    """Tell whether a line begins with a key, or with the head of a table of this name."""
+    """Return True if a line begins with a key, or with the head of a table of this name."""
     return re.search(rf"^[\s\[]*[\"']?{key}\b".encode(), content, re.MULTILINE) is not None
 
 
 def _table(content: bytes) -> dict[str, Any]:
-    """Return what TOML says, if all who walk through it can follow."""
+    """Return the content of TOML, unless it is nested too deeply."""
     try:
         found = tomllib.loads(content.decode())
     except tomllib.TOMLDecodeError as error:
@@ -143,7 +143,7 @@ _BARE: Final = re.compile(r"""\s*(?P<key>[\w.-]+)\s*=\s*(?P<value>[^"'\[{#\s][^"
 
 
 def _not_toml(text: str, problem: str) -> InputError:
-    """Return what is wrong with the spelling of a file, with the line; texts may lack quotes."""
+    """Return the error in the spelling of a file, with the line; finds missing quotes."""
     said, _, place = problem.removesuffix(")").partition(" (at line ")
     if not place:
         return InputError(f"not valid TOML: {problem}")
@@ -172,7 +172,7 @@ def _too_deep() -> InputError:
 
 
 def _neighbour(path: Path, error: Exception) -> str | None:
-    """Return the file beside a missing one that was probably meant."""
+    """Return the file next to a missing one that was probably meant."""
     if not isinstance(error, FileNotFoundError):
         return None
     try:

@@ -30,15 +30,15 @@ class InputError(DumbbellError, ValueError):
     Parameters
     ----------
     problem
-        What is wrong, as the end of a sentence that starts with the value.
+        The fault, as the end of a sentence that starts with the value.
     source
         The file, or the option of the command, that holds the value.
     key
         Dotted path inside the source, such as ``flow.1.start``: entries of arrays count from 1.
     value
-        What was found there; None if there was nothing.
+        The value found there; None if there was nothing.
     valid
-        What would be valid.
+        Valid values.
     near
         The valid name that resembles the value, if there is one.
     line
@@ -134,11 +134,11 @@ _WAYS: Final[Mapping[int, str]] = {
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
     errno.ENOTEMPTY: "let nothing else write there meanwhile",
 }
-"""What to do about what the system refuses."""
+"""Remedies for refusals of the system."""
 
 
 def refusal(error: OSError, doing: str = "read or write it", place: object = None) -> StoreError:
-    """Return what the system refuses as an error of ours: where, what failed, the way out."""
+    """Return a refusal of the system as a StoreError: the place, the action, the remedy."""
     where = place or error.filename or "output"
     inner = f" ({error.filename})" if error.filename and str(error.filename) != str(where) else ""
     reason = error.strerror or printable(str(error))
@@ -169,7 +169,7 @@ class DamagedResult(DumbbellError):  # noqa: N818 - what the store holds, not wh
 
 
 class EngineError(DumbbellError):
-    """The engine broke one of its own invariants: a bug in Dumbbell."""
+    """The engine broke one of its invariants: a bug in Dumbbell."""
 
 
 class BroughtDown(DumbbellError):  # noqa: N818 - what happened, not what to do
@@ -177,7 +177,7 @@ class BroughtDown(DumbbellError):  # noqa: N818 - what happened, not what to do
 
 
 class TestbedError(DumbbellError):
-    """The testbed cannot do it on this machine; `dumbbell doctor` says more."""
+    """The testbed cannot do it on this machine; `dumbbell doctor` explains more."""
 
     __test__ = False  # not a test, whatever pytest makes of its name
     exit_code = 2
@@ -198,7 +198,7 @@ DECIMAL_BITS_MAX: Final = 4096
 
 
 def shown(value: Any) -> str:
-    """Render a value as it would stand in a TOML file, on one line, shortened if it is long."""
+    """Render a value as in a TOML file, on one line, shortened if it is long."""
     text = printable(as_toml(value))
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -221,7 +221,7 @@ def refused(file: str | None, line: int | None, cause: str) -> InputError:
 
 
 def as_toml(value: Any) -> str:
-    """Render a value as it would stand in a TOML file."""
+    """Render a value as in a TOML file."""
     match value:
         case Mapping():
             pairs = ", ".join(f"{key} = {as_toml(item)}" for key, item in value.items())
@@ -266,7 +266,7 @@ SUGGESTIONS_MAX: Final = 10
 
 
 def listed(names: Iterable[str], more: str = "") -> str:
-    """Render the valid names of an error message; `more` says where all are listed."""
+    """Render the valid names of an error message; `more` is the command or place that lists all."""
     every = list(names)
     left = len(every) - SUGGESTIONS_MAX
     if left <= 1:

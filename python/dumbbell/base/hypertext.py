@@ -9,7 +9,7 @@ from dumbbell.base.errors import printable
 
 
 def summary(title: str, about: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a title, a line about it and a table; everything is shown as the text stands."""
+    """Return a title, a line about it and a table; texts are shown literally."""
     body = "".join(_row("td", row) for row in rows)
     return (
         f"<p><b>{_shown(title)}</b><br>{_shown(about)}</p>"

@@ -1,4 +1,4 @@
-"""What a file or folder is that was given in the place of another, and which command takes it."""
+"""Kinds of files and folders, and the command that takes each, for errors about a wrong one."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.shell import quoted
 
 MEASURED: Final = (".pcap", ".pcapng", ".cap", ".flent", ".flent.gz", ".json", ".json.gz")
-"""How the names of files end that `dumbbell import` reads."""
+"""Suffixes of files that `dumbbell import` reads."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What something is, and the command that takes it."""
+    """A kind of file or folder, and the command that takes it."""
 
     what: str
     command: str
 
     def refused(self, source: str, wanted: str) -> InputError:
-        """Return the error for this where something else is wanted."""
+        """Return the error for this where something else is expected."""
         return InputError(
             f"this is {self.what}, not {wanted}", source=source, valid=f"dumbbell {self.command}"
         )
@@ -67,7 +67,7 @@ def _of_file(path: Path, name: str) -> Kind | None:
 
 
 def check(path: Path, wanted: str, table: Mapping[str, Any] | None = None) -> None:
-    """Raise InputError if a path is of another kind than the one wanted, such as ``a study``.
+    """Raise InputError if a path is of another kind than the expected one, such as ``a study``.
 
     `table` is what is in the file, if that has been read.
     """

@@ -16,7 +16,7 @@ _LARGE: Final = 1e6
 _PLACES_MAX: Final = 6
 _SEPARATED: Final = 10_000
 _GAINS: Final = re.compile(r"@[a-z]+[0-9]{4}((?:-[a-z]+[0-9]+)+)$")
-"""What tells the presets of one algorithm in one study apart: ``-kp4-kd2000``."""
+"""Suffix that distinguishes the presets of one algorithm in one study: ``-kp4-kd2000``."""
 
 UNITS: Final[Mapping[str, str]] = {
     "mbit": "Mbit/s",
@@ -26,10 +26,10 @@ UNITS: Final[Mapping[str, str]] = {
     "mb": "MB",
     "value": "",
 }
-"""What units of axis values are called: see `amounts.number_of`."""
+"""Names of the units of axis values: see `amounts.number_of`."""
 
 _SMALLER: Final[Mapping[str, str]] = {"ms": "µs", "mb": "kB"}
-"""What a thousandth of a unit is called."""
+"""Names of a thousandth of a unit."""
 
 ALGORITHMS: Final[Mapping[str, str]] = {
     "reno": "Standard TCP",

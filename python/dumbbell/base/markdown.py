@@ -25,7 +25,7 @@ def one_line(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return what is shown as the text stands."""
+    """Return Markdown that shows a text literally."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 

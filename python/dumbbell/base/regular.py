@@ -1,6 +1,6 @@
 """Reading regular files of bounded size, as whatever else has a name may never end, or never begin.
 
-What lies in a results folder may be somebody else's. So no link below it is followed: it could show
+The files in a results folder may be somebody else's. So no link below it is followed: it could show
 files of this user's, and make commands write outside the folder.
 """
 
@@ -16,7 +16,7 @@ from typing import Final
 _QUIETLY: Final = (
     getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 )
-"""How a file is opened that may have become a queue since it was looked at."""
+"""Flags to open a file that may have become a queue since the check."""
 
 
 def read(path: Path, bytes_max: int, *, below: Path | None = None) -> bytes:
@@ -36,7 +36,7 @@ def read(path: Path, bytes_max: int, *, below: Path | None = None) -> bytes:
 
 
 def status(path: Path, *, below: Path | None = None) -> os.stat_result:
-    """Return what the system says of a file or folder; see `read` as to `below`."""
+    """Return the system's status of a file or folder; see `read` as to `below`."""
     if below is None:
         return path.stat()
     for parent in _on_the_way(path, below):
@@ -54,7 +54,7 @@ def check(path: Path, *, below: Path) -> None:
 
 
 def is_file(path: Path, *, below: Path) -> bool:
-    """Tell whether there is a regular file, to which no link leads."""
+    """Return True if there is a regular file, to which no link leads."""
     try:
         return stat.S_ISREG(status(path, below=below).st_mode)
     except OSError:

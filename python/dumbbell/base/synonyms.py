@@ -1,4 +1,4 @@
-"""What other tools call the keys of files, the options of the command and its units."""
+"""Names in other tools for the keys of files, the options of the command and its units."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""In which line of a TOML file a key stands.
+"""The line of a TOML file in which a key is.
 
-The parser does not say. But the beginning of a file, up to the end of a line, is a TOML file of its
-own exactly where a statement ends, and has the keys of all statements before and no others. So the
-parser itself finds the line of a key, by bisection.
+The parser does not say. But the beginning of a file, up to the end of a line, is valid TOML exactly
+where a statement ends. It then has the keys of all statements before and no others. So the parser
+itself finds the line of a key, by bisection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dumbbell.base.keys import index_of
 
 _BYTES_MAX: Final = 300_000
 _LINES_MAX: Final = 100
-"""Of a statement; of longer ones, and in larger files, no line is told: that would take long."""
+"""Of a statement; for longer ones, errors have no line: that would take long."""
 
 
 def line_of(text: str, key: str) -> int | None:
@@ -58,7 +58,7 @@ def _before(text: str, count: int) -> tuple[int, Any]:
 
 
 def _has(table: Any, parts: Sequence[str]) -> bool:
-    """Tell whether there is something under a key."""
+    """Return True if there is something under a key."""
     place = table
     for part in parts:
         if isinstance(place, dict) and part in place:

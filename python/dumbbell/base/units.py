@@ -53,7 +53,7 @@ BYTE_UNITS: Final[Mapping[str, int]] = {
 _BITS_OF_SIZES: Final[Mapping[str, tuple[int, int]]] = {
     f"{prefix}bit": (1000**power, 1024**power) for power, prefix in enumerate(("", "k", "m", "g"))
 }
-"""What sizes in bits mean, and what they mean in `tc`."""
+"""Meaning of sizes in bits, and their meaning in `tc`."""
 
 PACKET_UNITS: Final = ("p", "packets")
 _QUEUE_UNITS: Final[Mapping[str, int]] = {
@@ -63,7 +63,7 @@ _QUEUE_UNITS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("bdp", "%bdp"), 1),
 }
 _PREFIXES: Final = ("K", "M", "G", "T")
-"""What stands before units; alone, and as capitals, it means a rate where one is asked for."""
+"""Prefixes of units; alone, and as capitals, one means a rate where a rate is expected."""
 
 # What the core's 64-bit integers hold with room for sums.
 _LARGEST: Final = 2**62
@@ -86,7 +86,7 @@ _UNIT_NAMES: Final[Mapping[str, str]] = {
     }.items()
     for name in names.split()
 }
-"""What units are called elsewhere -> ours."""
+"""Names of units elsewhere -> ours."""
 
 _NUMBER = r"\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?"
 _QUANTITY = re.compile(
@@ -540,7 +540,7 @@ Limit = Annotated[
     PlainSerializer(lambda limit: "unlimited" if limit is None else str(limit)),
     _text("queue", rf"{_QUEUE_PATTERN}|^unlimited$"),
 ]
-"""What may wait in a queue; None: anything."""
+"""Limit of a queue; None: unlimited."""
 
 Probability = Annotated[
     float,

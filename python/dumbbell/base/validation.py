@@ -56,7 +56,7 @@ def input_error(
 
 
 def _is_echo(details: ErrorDetails) -> bool:
-    """Tell whether an array is only called too short because its entries are wrong."""
+    """Return True if an array is only called too short because its entries are wrong."""
     return details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]
 
 
@@ -183,8 +183,8 @@ def _names(expected: str) -> list[str]:
 class _Place:
     """A place in a file, found by following pydantic's path through the models.
 
-    Pydantic's path also names the chosen member of a tagged union, which the file does not: by a
-    value of the table (`TAGS`), or by the name of its form (`forms`).
+    Pydantic's path also names the chosen member of a tagged union, which the file does not. It
+    names it by a value of the table (`TAGS`), or by the name of its form (`forms`).
     """
 
     def __init__(self, root: type[BaseModel]) -> None:
@@ -220,14 +220,14 @@ class _Place:
 
     @property
     def example(self) -> str | None:
-        """Examples of what may stand here."""
+        """Examples of valid values here."""
         if self.field is None or not self.field.examples or self.path[-1].isdecimal():
             return None
         return "for example " + listed(map(shown, self.field.examples))
 
     @property
     def tags(self) -> list[str]:
-        """What tells the tables apart that may stand here."""
+        """Values of the tag that distinguish the valid tables here."""
         return [tag for model in self.models for tag in _tags(model)]
 
 
@@ -237,7 +237,7 @@ def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 TAGS = ("kind", "type", "topology", "discipline", "distribution")
-"""Keys that tell the tables apart that may stand in one place."""
+"""Keys that distinguish the valid tables of one place."""
 
 
 def _tags(model: type[BaseModel]) -> list[Any]:
@@ -250,7 +250,7 @@ def _tags(model: type[BaseModel]) -> list[Any]:
 
 
 def _forms(annotation: Any) -> dict[str, Any]:
-    """Find the named forms that a value may have, each with what may stand in it."""
+    """Find the named forms that a value may have, each with its type."""
     inner = typing.get_args(annotation)
     names = [part.tag for part in inner if isinstance(part, Tag)]
     if names:

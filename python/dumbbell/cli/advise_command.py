@@ -25,10 +25,11 @@ def advise(
     buffer: Annotated[str, typer.Option(help="Queue of the bottleneck.")] = "1bdp",
     loss: Annotated[str, typer.Option(help="Probability of random loss.")] = "0",
     beside: Annotated[
-        str, typer.Option(metavar="ALGORITHM", help="What others on the path use.")
+        str, typer.Option(metavar="ALGORITHM", help="Algorithm of the others on the path.")
     ] = "cubic",
     among: Annotated[
-        str, typer.Option(metavar="ALGORITHM,...", help="What can be chosen; by default all.")
+        str,
+        typer.Option(metavar="ALGORITHM,...", help="Algorithms to choose from; by default all."),
     ] = "",
     duration: Annotated[str, typer.Option(help="Length of a run.")] = "60s",
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
@@ -36,7 +37,7 @@ def advise(
     figure: Annotated[
         Path,
         typer.Option(
-            help="Where the page goes (.html), or its figure alone: .svg, .png, .pdf or .json."
+            help="File of the page (.html), or its figure alone: .svg, .png, .pdf or .json."
         ),
     ] = Path("advice.html"),
     results: ResultsDir = DEFAULT_RESULTS,
@@ -48,7 +49,7 @@ def advise(
     """Say which algorithm to use on a path, and which are unfit for it.
 
     Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
-    or last, on the path and on a shorter and a longer one.
+    or last. The paths are the given one, a shorter and a longer one.
     """
     from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers

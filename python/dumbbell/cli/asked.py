@@ -1,4 +1,4 @@
-"""Which results the studies of a results folder ask for."""
+"""Results that the studies of a results folder use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dumbbell.study.model import Study
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked for: the keys by study, and why nobody knows it of other studies."""
+    """Keys of the results in use, by study; and why those of other studies are unknown."""
 
     keys: dict[str, set[str]]
     unknown: dict[str, str]

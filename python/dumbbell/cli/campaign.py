@@ -1,4 +1,4 @@
-"""How a campaign goes, and what is said of it at its end."""
+"""Run a campaign on the terminal, and report about it at its end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(
     large: bool,
     brief: bool = False,
 ) -> Outcome:
-    """Run what is asked for of a study, and tell what becomes of it; `brief`: not what it took.
+    """Run what is planned of a study, and report the outcome; `brief`: not the time and the size.
 
     Unless what is `large` is meant, it is asked about, or refused.
     """
@@ -126,7 +126,7 @@ def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
 
 
 def tell_invalid(runs: Sequence[str]) -> None:
-    """Name the runs that nothing may rest on."""
+    """Name the invalid runs, which count nowhere."""
     tell(runs)
     if runs:
         say.print("Invalid runs are left out of everything; the same command tries them again.")
@@ -140,7 +140,7 @@ def tell_damaged(results: Results) -> None:
 
 
 def tell_doubtful(lines: Sequence[str]) -> None:
-    """Say which runs may tell of something else than their algorithms."""
+    """Name the runs that may show something else than their algorithms."""
     tell(lines)
     if lines:
         say.print("Doubtful runs count: that is what their scenario says.")

@@ -62,7 +62,7 @@ def at_each_value(
 
 
 def on_both_engines(study: str, folder: Path, *, markdown: Path | None, wanted: Form) -> None:
-    """Show the verdicts of the simulator and of the kernel beside each other."""
+    """Show the verdicts of the simulator and of the kernel next to each other."""
     with progress.steps("judging claims", say), own_algorithms.nothing_runs():
         simulator = reading.results_of(study, folder, EngineName.SIMULATOR)
         kernel = reading.results_of(study, folder, EngineName.TESTBED)

@@ -39,9 +39,7 @@ def claims(
     as_csv: AsCsv = False,
     markdown: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.md", help="Write the verdicts and what they rest on to this file."
-        ),
+        typer.Option(metavar="FILE.md", help="Write the verdicts and their evidence to this file."),
     ] = None,
     over: Annotated[
         str | None,
@@ -125,7 +123,7 @@ def claims(
 
 
 def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool) -> None:
-    """Print the verdicts and, next to a table, what they rest on."""
+    """Print the verdicts and, next to a table, their evidence."""
     from dumbbell.cli import campaign
     from dumbbell.judging.judging import by_verdict, headline, tally
 

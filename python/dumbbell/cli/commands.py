@@ -1,11 +1,11 @@
 """The command ``dumbbell``.
 
 Results and JSON go to standard output, everything meant for people only to standard error. Exit
-codes: 0 all is well, 1 a run failed or is invalid, a check failed or the testbed is not ready, 2
-something that was asked for is impossible, 130 stopped by Ctrl-C.
+codes: 0 all is well; 1 a run failed or is invalid, a check failed or the testbed is not ready; 2
+the command line, a file or a request is wrong; 130 stopped by Ctrl-C.
 
-What a command takes is in its own small module; what it needs beyond that is imported when it runs,
-so that help, lists and usage errors come at once (`benches/start_up.py`).
+A small module declares the options of each command. The command imports everything else when it
+runs, so that help, lists and usage errors appear at once (`benches/start_up.py`).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def main(command: typer.Typer = app) -> None:
 
 
 def _leave_help(error: typer.TyperException) -> None:
-    """Print help and exit if that is all that an error says: no command was given."""
+    """Print help and exit if the error is only that no command was given."""
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message(), file=sys.stderr)
         sys.exit(error.exit_code)

@@ -60,7 +60,7 @@ def compare(
     ] = "2",
     duration: Annotated[str, typer.Option(help="Length of a run.")] = "60s",
     runs: Annotated[int, typer.Option(help="Repetitions with different seeds.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Where all seeds come from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Source of all seeds.")] = 0,
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
     engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
@@ -80,8 +80,8 @@ def compare(
 ) -> None:
     """Compare algorithms on one path, or on a sweep of paths.
 
-    Prints a table with 95 % intervals, or which is best where. What is run is kept in the results
-    folder, and the same command does not run it again; `dumbbell open` shows it.
+    Prints a table with 95 % intervals, or which is best where. The results folder keeps all runs,
+    and the same command does not run them again; `dumbbell open` shows them.
     """
     wanted = form(as_json=as_json, as_csv=as_csv)
     from dumbbell.cli.workers import workers
@@ -133,7 +133,7 @@ def _check_no_mix(algorithms: Sequence[str], flows: str) -> None:
 
 @dataclass(frozen=True)
 class How:
-    """What runs it, where it is kept and shown."""
+    """The engine, the results folder, and the form of the output."""
 
     engine: EngineName
     results: Path

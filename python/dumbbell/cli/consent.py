@@ -1,4 +1,4 @@
-"""Whether what is larger than anybody is likely to mean is run all the same: a person is asked."""
+"""Consent to experiments that are larger than anyone is likely to mean: ask the person."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 def asking(run: Callable[[bool], T], *, large: bool) -> T:
-    """Return what `run` does, told whether what is large is meant; TooLarge if it is not.
+    """Return the result of `run(large)`; after TooLarge and a person's consent, of `run(True)`.
 
-    Without a terminal nobody is asked.
+    If there is no terminal, raise the error.
     """
     try:
         return run(large)

@@ -1,4 +1,4 @@
-"""The browser of whoever sits in front of this machine."""
+"""The browser of the person in front of this machine."""
 
 from __future__ import annotations
 

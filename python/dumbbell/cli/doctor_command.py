@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Say what this machine can do, and what it lacks for the testbed.
+    """Report what this machine can do, and what the testbed needs that is missing.
 
     For two seconds it measures how late the machine wakes who waits: leave it alone meanwhile.
 

@@ -22,7 +22,7 @@ def import_measurement(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="What `iperf3 --json` wrote, a data file of Flent, or a pcap or pcapng file.",
+            help="Output of `iperf3 --json`, a data file of Flent, or a pcap or pcapng file.",
         ),
     ],
     *,
@@ -30,8 +30,8 @@ def import_measurement(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Algorithm of all flows, where the file does not say it or another one is wanted;"
-            " ./NAME.c for one of your own.",
+            help="Algorithm of all flows, if not the one that the file names; ./NAME.c for"
+            " a user-defined one.",
         ),
     ] = None,
     rate: Annotated[
@@ -53,7 +53,7 @@ def import_measurement(
         ),
     ] = None,
     fit_only: Annotated[
-        bool, typer.Option("--fit-only", help="Say what is measured and fitted; run nothing.")
+        bool, typer.Option("--fit-only", help="Print what is measured and fitted; run nothing.")
     ] = False,
     runs: Annotated[int, typer.Option(min=1, help="Simulated runs, with different seeds.")] = 3,
     report: ReportDir = None,
@@ -64,8 +64,9 @@ def import_measurement(
 ) -> None:
     """Bring a measurement in, to see how far its path is like the model of it.
 
-    Says what the flows of the file achieved, fits a path (rate, base RTT, buffer, loss) and says
-    what each value rests on, simulates the same flows on it, and shows both next to each other.
+    Prints what the flows of the file achieved, fits a path (rate, base RTT, buffer, loss) and names
+    the evidence for each value. Then simulates the same flows on that path, and shows both next to
+    each other.
     """
     from dumbbell.cli import campaign, importing, pages
     from dumbbell.results.plans import Plan

@@ -1,4 +1,4 @@
-"""What ``dumbbell import`` shows."""
+"""Output of ``dumbbell import``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Imported(imported.Imported):
         print()
 
     def compare(self, results: Results) -> None:
-        """Print measured and simulated beside each other."""
+        """Print measured and simulated values next to each other."""
         views = [view for _, view in results.views("run", {})]
         if not views:
             return

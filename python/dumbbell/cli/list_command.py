@@ -19,7 +19,7 @@ from dumbbell.study import experiment_names, files
 
 
 class Listed(StrEnum):
-    """What can be listed."""
+    """Lists that the command can print."""
 
     STUDIES = "studies"
     ALGORITHMS = "algorithms"
@@ -31,7 +31,7 @@ class Listed(StrEnum):
 
 
 _LONG: Final = ("presets", "source")
-"""What `dumbbell algorithms show` tells, and --json."""
+"""Fields that only `dumbbell algorithms show` and --json print."""
 
 _RUNS_SHOWN: Final = 40
 _DIGITS: Final = 8
@@ -39,7 +39,7 @@ _DIGITS: Final = 8
 
 
 def list_things(
-    what: Annotated[Listed, typer.Argument(help="What to list.")],
+    what: Annotated[Listed, typer.Argument(help="Kind of list.")],
     results: ResultsDir = DEFAULT_RESULTS,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

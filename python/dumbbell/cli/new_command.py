@@ -1,4 +1,4 @@
-"""``dumbbell new``: a file to start an algorithm of one's own from."""
+"""``dumbbell new``: write a file to start a user-defined algorithm from."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dumbbell.conformance import starting
 def new(
     name: Annotated[str, typer.Argument(help="Name of the algorithm; the file is NAME.c.")],
     template: Annotated[
-        str, typer.Option("--from", help=f"What it starts from: {', '.join(starting.templates())}.")
+        str, typer.Option("--from", help=f"Algorithm to copy: {', '.join(starting.templates())}.")
     ] = starting.DEFAULT,
 ) -> None:
-    """Write a commented file to start an algorithm of your own from.
+    """Write a commented file to start your algorithm from.
 
     It is a small algorithm that works. A file that exists is never overwritten.
     """

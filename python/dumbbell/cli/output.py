@@ -1,4 +1,4 @@
-"""How the command prints and writes: tables and JSON to standard output, files where asked for."""
+"""Output of the command: tables and JSON to standard output, files where requested."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WIDE: Final = 220
 _ANY_WIDTH: Final = 10_000
 
 say = Console(stderr=True, highlight=False, markup=False)
-"""For people, beside the results."""
+"""For people, on standard error."""
 
 
 class Form(Enum):
-    """How results are printed."""
+    """Form of the printed results."""
 
     TABLE = auto()
     JSON = auto()
@@ -67,7 +67,7 @@ def print_table(table: Table, *, folded: bool = False) -> None:
 
 
 def say_table(table: Table) -> None:
-    """Print a table for people, beside the results."""
+    """Print a table for people, on standard error."""
     _unfolded(table, stderr=True)
 
 

@@ -1,4 +1,4 @@
-"""The pages of an experiment or a study: written where asked for, found again by `open`."""
+"""The pages of an experiment or a study: written on request, found again by `open`."""
 
 from __future__ import annotations
 

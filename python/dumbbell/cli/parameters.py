@@ -1,4 +1,4 @@
-"""What several commands take."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -33,12 +33,10 @@ Dask = Annotated[
 ]
 ChosenEngine = Annotated[
     EngineName,
-    typer.Option(
-        "--engine", help="What runs it: the simulator, or the testbed, which is the kernel's TCP."
-    ),
+    typer.Option("--engine", help="The simulator, or the testbed, which is the kernel's TCP."),
 ]
 Retries = Annotated[
-    int, typer.Option(min=0, help="How often a run is repeated that the testbed marks invalid.")
+    int, typer.Option(min=0, help="Repetitions of a run that the testbed marks invalid.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
 AsCsv = Annotated[

@@ -1,4 +1,4 @@
-"""What a long execution shows on the terminal, or as plain lines in a log."""
+"""Progress of a long execution, on the terminal or as plain lines in a log."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _LOG_EVERY_S: Final = 10.0
 _SHOW_EVERY_S: Final = 0.5
 _RUNNING_SHOWN: Final = 8
 _TELLING_SHARE: Final = 0.05
-"""From so much of a run on, its own speed tells more than that of others."""
+"""Share of a run from which its own speed predicts better than that of others."""
 
 
 @dataclass(frozen=True)
 class Going:
-    """A run that goes on, in words.
+    """A run in progress, in words.
 
     Attributes
     ----------
     words
-        Which it is.
+        Name of the run.
     started_s
         A reading of the clock.
     expected_s
-        How long runs like it took, if any are known.
+        Duration of runs like it, in seconds; None: unknown.
     share
-        How much of its time it has simulated, if that is known.
+        Share of its time that it has simulated; None: unknown.
     """
 
     words: str
@@ -69,22 +69,22 @@ class Going:
 
 
 class Tracker:
-    """Follows an execution: how far it is, how fast, what goes on, and how long all will take.
+    """Follows an execution: its progress, speed and remaining time, and the runs in progress.
 
     Parameters
     ----------
     runs
-        All that is to be run.
+        All runs of the execution.
     clock_s
         The time.
     jobs
-        How many go on at the same time.
+        Number of runs at the same time.
     places
         Their places in the study.
     stored
         The keys of those that are there already.
     real_time
-        Whether they take as long as their scenarios say.
+        True if they take as long as their scenarios last.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Tracker:
         self._state = state
 
     def text(self, clock_s: float, running: Sequence[Running] = ()) -> str:
-        """Say where things stand."""
+        """Return the state of the execution, in words."""
         parts = []
         elapsed_s = clock_s - self._started_s
         state = self._state
@@ -128,7 +128,7 @@ class Tracker:
         return ", ".join(parts)
 
     def going(self, running: Sequence[Running]) -> list[Going]:
-        """Say in words what goes on."""
+        """Return the runs in progress, in words."""
         return [
             Going(
                 words(each.scenario, self._places.get(each.scenario.key)),
@@ -168,9 +168,9 @@ def steps(first: str, console: Console) -> Iterator[Callable[[str], None]]:
     Parameters
     ----------
     first
-        What is done first; what is provided is to be told of each later step.
+        Name of the first step; call the provided function with the name of each later one.
     console
-        Where it is shown.
+        Console to write to.
     """
     if console.is_terminal:
         with console.status(first) as status:
@@ -187,7 +187,7 @@ def steps(first: str, console: Console) -> Iterator[Callable[[str], None]]:
 
 
 class _StepLog:
-    """Says every now and then what is being done, however long a step is."""
+    """Logs the current step every now and then, however long it is."""
 
     every_s: float = _LOG_EVERY_S
 
@@ -221,7 +221,7 @@ class Display(ABC):
         self._shown_s = time.monotonic()
 
     every_s: float
-    """How often to show something."""
+    """Interval between two messages, in seconds."""
 
     def on_progress(self, state: State) -> None:
         """Take note of a run that has ended."""
@@ -232,7 +232,7 @@ class Display(ABC):
         self._show_if_due(last=state.finished == state.total)
 
     def on_wait(self, running: Sequence[Running]) -> None:
-        """Take note of what goes on."""
+        """Remember the runs in progress."""
         self._running = running
         if self._finished < self._total:
             self._show_if_due()
@@ -250,7 +250,7 @@ class Display(ABC):
 
     @abstractmethod
     def show(self, now_s: float, text: str, going: Sequence[Going]) -> None:
-        """Show where things stand and what goes on."""
+        """Show the state of the execution and the runs in progress."""
 
 
 class _Live(Display):
@@ -275,7 +275,7 @@ class _Live(Display):
         self._text, self._going = text, going
 
     def rendered(self) -> RenderableType:
-        """Return what is on the terminal; it is drawn by a thread of its own."""
+        """Return what is on the terminal; another thread draws it."""
         table = Table.grid(padding=(0, 2), expand=True)
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         table.add_column(no_wrap=True, justify="right")

@@ -1,4 +1,4 @@
-"""What a results folder holds of studies, for the commands that show it."""
+"""Stored results of studies, for the commands that show them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Held:
 def all_results(folder: Path, engine: EngineName) -> Held:
     """Return what a results folder holds of all studies.
 
-    Experiments of one's own are those of this folder. A study that cannot be read is named.
+    User-defined experiments are those of this folder. A study that cannot be read is named.
     """
     store = Store(folder)
     own = experiment_names.names(folder)

@@ -1,4 +1,4 @@
-"""``dumbbell run``: a study is run, or goes on."""
+"""``dumbbell run``: run a study, or resume it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def run(
     runs: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the study's own number.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Where the seeds of all runs come from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Source of the seeds of all runs.")] = 0,
     until_decided: Annotated[
         bool,
         typer.Option(
@@ -78,7 +78,7 @@ def run(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how many runs there are, and how large.")
+        bool, typer.Option("--dry-run", help="Only print the number and size of the runs.")
     ] = False,
 ) -> None:
     """Run a study, or resume it.

@@ -18,8 +18,8 @@ def serve(
 ) -> None:
     """Show a results folder as pages in the browser, live, until Ctrl-C.
 
-    Prints their address. They tell how far campaigns are, find runs, lay up to four over each
-    other, and say how two differ. They run nothing and change nothing.
+    Prints their address. They show the progress of campaigns, find runs, lay up to four over each
+    other, and explain how two differ. They run nothing and change nothing.
     """
     from dumbbell.base import extras
     from dumbbell.base.errors import InputError

@@ -47,7 +47,7 @@ def simulate(
         typer.Option(
             min=0,
             max=2**64 - 1,
-            help="Where all randomness comes from, instead of the file's seed.",
+            help="Source of all randomness, instead of the file's seed.",
         ),
     ] = None,
     runs: Annotated[
@@ -109,9 +109,9 @@ def simulate(
 ) -> None:
     """Run a single scenario file, or show it again.
 
-    What is run is kept in the results folder, and the same command does not run it again. `dumbbell
-    open` shows it: flows and repetitions over time, losses, and how delays are distributed. Of its
-    tables --csv prints that of the flows; --json prints all, and --tables what was recorded.
+    The results folder keeps all runs, and the same command does not run them again. `dumbbell open`
+    shows it: flows and repetitions over time, losses, and how delays are distributed. Of its tables
+    --csv prints that of the flows; --json prints all, and --tables what was recorded.
     """
     wanted = form(as_json=as_json, as_csv=as_csv)
     if wanted is Form.CSV and perturb is not None:
@@ -159,7 +159,7 @@ def simulate(
 
 
 def _check_alone(of_captures: Mapping[str, object]) -> None:
-    """Refuse what says something of captures where there are none."""
+    """Refuse options about captures if there are none."""
     for option, value in of_captures.items():
         if value:
             raise InputError("is of captures", source=option, valid="with --pcap NAME")

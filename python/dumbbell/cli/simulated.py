@@ -1,4 +1,4 @@
-"""What ``dumbbell simulate`` reads, runs and shows."""
+"""Input, execution and output of ``dumbbell simulate``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store
 
 _MUCH_BYTES: Final = 50e6
-"""From here on it is said how captures get smaller."""
+"""Size from which the command explains how to make captures smaller."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The part of its packets, as the command line says it."""
+    """The part of its packets, as given on the command line."""
 
     flows: Sequence[str]
     start: str | None
@@ -103,7 +103,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Capture:
-    """The packets of a run that are wanted, and the files for them, which can be written."""
+    """The selected packets of a run, and the files for them, which can be written."""
 
     resolved: ResolvedScenario
     files: tuple[Path, Path]
@@ -137,7 +137,7 @@ class Capture:
 
 
 def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
-    """Return the runs that were asked for and are there, in order."""
+    """Return the planned runs that have a result, in order."""
     found = []
     for planned in asked.planned:
         try:

@@ -1,11 +1,11 @@
-"""Where the command starts: Ctrl-C is answered before anything large is imported.
+"""Start of the command: it answers Ctrl-C before it imports anything large.
 
 Importing what a long command needs takes a second or two. A KeyboardInterrupt in there may be
-swallowed or come out as another error, depending on whose code it meets; nothing is to be tidied up
+swallowed or raised as another error, depending on whose code it meets. Nothing needs cleaning up
 yet, so the command ends at once instead. Pydantic builds its schemas in the same way, later too.
 
-Python hears of Ctrl-C between two steps of its own only. Where one step takes long, as drawing a
-figure does, a thread that watches ends the process. However a process ends, it leaves no half
+Python notices Ctrl-C only between two bytecode instructions. Where one step takes long, as drawing
+a figure does, a thread that watches ends the process. However a process ends, it leaves no half
 result behind.
 """
 
@@ -29,7 +29,7 @@ _AT_ONCE: Final = ("<frozen importlib._bootstrap>", f"{os.sep}pydantic{os.sep}_i
 DEAF_S: Final = 0.25
 """Processor time of the process, and time, after which a step is a long one, ...
 
-The step may go on in another thread, for which the main one waits: figures are drawn in one.
+The step may run in another thread, for which the main one waits: figures are drawn in one.
 """
 _DEAF_WALL_S: Final = 2.0
 """... and time for one that uses none; less would be unfair where the machine is busy."""

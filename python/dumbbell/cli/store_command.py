@@ -21,7 +21,7 @@ def check(
     *,
     results: ResultsDir = DEFAULT_RESULTS,
     contents: Annotated[
-        bool, typer.Option("--contents", help="Read what tables hold, not only their bytes.")
+        bool, typer.Option("--contents", help="Read the values of tables, not only their bytes.")
     ] = False,
 ) -> None:
     """Verify every result, and what was measured of it; the exit code is 1 if one is damaged."""
@@ -107,10 +107,12 @@ def prune(
         bool,
         typer.Option(
             "--unasked",
-            help="Also what no study asks for; `tune`, `advise` and `compare` ask for no study.",
+            help="Also results that no study uses, as those of `tune`, `advise` and `compare`.",
         ),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove it; else it is only said.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Remove them; else they are only counted.")
+    ] = False,
 ) -> None:
     """Remove damaged results and those of earlier versions of the simulator."""
     from dumbbell.algorithms import catalogue

@@ -1,4 +1,4 @@
-"""What a results folder holds, run by run: where each run stands, and which was the last."""
+"""Stored runs, one by one: the outcome of each, and which was the last."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
 
 
 def _study(name: str, folder: Path) -> Study:
-    """Read a study that has results in a folder; it may have been run from a place of its own."""
+    """Read a study that has results in a folder; its own folder may be another one."""
     try:
         return Study.load(name, folder)
     except InputError as error:

@@ -53,7 +53,7 @@ def sweep(
 
 @dataclass(frozen=True)
 class _Best:
-    """Which algorithm is the best by a quantity, and its mean in the unit that is shown."""
+    """The best algorithm by a quantity, and its mean in the unit that is shown."""
 
     algorithm: str
     mean: float

@@ -61,14 +61,14 @@ def tune(
         list[str] | None,
         typer.Option(
             metavar="NAME[=LOW..HIGH]",
-            help="What is searched; by default what the algorithm's presets set.",
+            help="Parameters to search; by default those that the algorithm's presets set.",
         ),
     ] = None,
     candidates: Annotated[
-        int | None, typer.Option(min=2, help="How many are tried; by default 24 per parameter.")
+        int | None, typer.Option(min=2, help="Number to try; by default 24 per parameter.")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of a path at most.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Where the proposals come from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Source of the proposals.")] = 0,
     confirm: Annotated[
         EngineName | None, typer.Option(help="Judge winner and defaults on the testbed, too.")
     ] = None,
@@ -83,7 +83,7 @@ def tune(
 ) -> None:
     """Choose an algorithm's parameters for paths, and judge them on others.
 
-    Finished runs are kept: the same command goes on with an interrupted search.
+    Finished runs are kept: the same command resumes an interrupted search.
     """
     from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
@@ -147,7 +147,7 @@ def tune(
 
 
 class _Told:
-    """Says how far a search is."""
+    """Shows the progress of a search."""
 
     def __init__(self, step: Callable[[str], None]) -> None:
         self._step = step

@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in the words of all other errors."""
+"""Errors of a command line, in the words of all other errors."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _PLACES: Final = {
     "help": "--help",
     "version": "--version",
 }
-"""What commands are called elsewhere -> ours."""
+"""Commands' names elsewhere -> ours."""
 
 
 def refused(error: typer.TyperException) -> InputError:
-    """Return a refusal of the command line as an error that names option, value and way out."""
+    """Return a refused command line as an error that names option, value and remedy."""
     context: Any = getattr(error, "ctx", None)
     words = context.command_path.split()[1:] if context is not None else []
     said = error.format_message()

@@ -1,4 +1,4 @@
-"""Where the runs of a command go on."""
+"""Places where the runs of a command are executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an algorithm behaves in the simulator."""
+"""Behaviour of an algorithm in the simulator."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ PATH: Final = Path(100, 40, 1.0, 1e-3)
 SECONDS: Final = 10
 
 IN_FLIGHT_MAX_SEGS: Final = 1 << 24
-"""What the simulator sends at most before anything is acknowledged (crates/tcp, tcp_bpf.rs)."""
+"""Most segments that the simulator sends before any acknowledgement (crates/tcp, tcp_bpf.rs)."""
 
 USED_MIN: Final = 0.5
 """Below this share of an empty link, an algorithm is worth a warning: Reno takes over 90 %."""
 
 DELIVERED_MIN_BYTES: Final = 10 * 1448
-"""Whoever delivers no more than the first window has stopped."""
+"""A flow that delivers no more than the first window has stopped."""
 
 
 def rows(algorithm: Algorithm) -> Iterator[Row]:
-    """Yield a row for a link of its own, for random loss, and for running twice."""
+    """Yield a row for a link without other flows, for random loss, and for running twice."""
     alone = resolved(algorithm, PATH, SECONDS, loss=False)
     lossy = resolved(algorithm, PATH, SECONDS, loss=True)
     try:
@@ -79,7 +79,7 @@ def _survived(summary: Summary, used: float) -> Row:
 
 
 def _used(case: ResolvedScenario, summary: Summary) -> float:
-    """Return the utilisation of the bottleneck, which the summary alone tells."""
+    """Return the utilisation of the bottleneck, computed from the summary alone."""
     run = Run(case.key, case.scenario, summary, {})
     used = taking.of_run(run, [UTILISATION])[UTILISATION]
     assert used is not None

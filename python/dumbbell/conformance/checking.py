@@ -20,7 +20,7 @@ _PARTS: Final = (interface.PART, fuzzing.PART, behaviour.PART, kernel.PART)
 
 @dataclass(frozen=True)
 class Subject:
-    """What is checked: its description, and what messages call its file."""
+    """The algorithm under check: its description, and the name of its file in messages."""
 
     algorithm: Algorithm
     shown: str

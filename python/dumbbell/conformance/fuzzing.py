@@ -1,4 +1,4 @@
-"""What random calls find; see crates/algorithm/src/fuzz.c."""
+"""Checks by random calls; see crates/algorithm/src/fuzz.c."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dumbbell.conformance.verdicts import Row, failed, not_checked, passed
 PART: Final = "random calls"
 
 PATIENCE_S: Final = 400.0
-"""Three compilations and three parts, which end by themselves."""
+"""Time for three compilations and three parts, in seconds; normally they end sooner."""
 
 _CHECKS: Final[Mapping[str, tuple[str, str]]] = {
     "rules": (
@@ -28,7 +28,7 @@ _CHECKS: Final[Mapping[str, tuple[str, str]]] = {
         "all memory of a connection is its state; set it in init, and have no static variables",
     ),
 }
-"""Part of the fuzzer -> what it checks, and the way out."""
+"""Part of the fuzzer -> its check, and the remedy."""
 
 
 def rows(name: str, code: str) -> Iterator[Row]:

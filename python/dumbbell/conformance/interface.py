@@ -1,4 +1,4 @@
-"""Whether an algorithm is what cc.h asks for: its description, and the code that it became."""
+"""Check of an algorithm against cc.h: its description, and its compiled code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dumbbell.conformance.verdicts import Row, failed, not_checked, passed
 PART: Final = "interface"
 
 PATIENCE_S: Final = 120.0
-"""Three compilations, which end by themselves."""
+"""Time for three compilations, in seconds; normally they end sooner."""
 
 _ASIDE: Final = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 """Comments and texts."""

@@ -1,4 +1,4 @@
-"""Whether an algorithm is the same in the real kernel."""
+"""Check that an algorithm is the same in the real kernel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATH: Final = Path(200, 10, 0.5, 2e-4)
 SECONDS: Final = 3
 
 PATIENCE_S: Final = 100.0
-"""What compiling may take."""
+"""Time for compiling, in seconds."""
 
 _COMPILES: Final = "compiles for BPF"
 _VERIFIER: Final = "passes the verifier"

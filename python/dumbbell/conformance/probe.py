@@ -22,7 +22,7 @@ PATIENCE_S: Final = 60
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulation came to, and a digest of all that it recorded."""
+    """The summary of a simulation, and a digest of all that it recorded."""
 
     summary: Summary
     digest: str

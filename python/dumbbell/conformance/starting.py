@@ -9,7 +9,7 @@ from dumbbell.base.errors import InputError, refusing, unknown
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _NAME: Final = "my_cc"
-"""What the templates call themselves."""
+"""Name of the algorithm in the templates."""
 
 DEFAULT: Final = "loss"
 

@@ -1,4 +1,4 @@
-"""What a check of an algorithm comes to."""
+"""Verdicts of the checks of an algorithm."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dumbbell.base.errors import InputError
 
 
 class Verdict(StrEnum):
-    """How a check ended."""
+    """Verdict of a check."""
 
     PASSED = "passed"
     WARNING = "warning"
@@ -26,15 +26,15 @@ class Row:
     Attributes
     ----------
     part, check
-        What was looked at.
+        The part of the checks, and the check.
     verdict
-        How it ended.
+        Its verdict.
     told
         The figure, or the reason.
     remedy
-        The way out, if something is wrong.
+        The remedy, if something is wrong.
     details
-        What does not fit into a table, such as a sequence of calls.
+        Text that does not fit into a table, such as a sequence of calls.
     """
 
     part: str
@@ -70,5 +70,5 @@ def refused(part: str, check: str, error: InputError, remedy: str = "") -> Row:
 
 
 def is_sound(rows: Sequence[Row]) -> bool:
-    """Tell whether nothing failed."""
+    """Return True if nothing failed."""
     return all(row.verdict is not Verdict.FAILED for row in rows)

@@ -1,1 +1,1 @@
-"""What the front end and the engines hand each other, as types generated from those of Rust."""
+"""Types that the front end and the engines exchange, generated from those of Rust."""

@@ -1,4 +1,4 @@
-"""What the generated types have in common."""
+"""Base class of the generated types."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Part(
 ):
     """A part of the contract; it cannot change, and holds nothing that Rust does not know of.
 
-    What Rust may leave out is left out when it is written again. Parts form trees, so the garbage
-    collector need not look for cycles among them.
+    Writing it leaves out the optional fields that have their default values. Parts form trees, so
+    the garbage collector need not look for cycles among them.
     """
 
     __test__ = False  # not a test, whatever pytest makes of the name TestbedSummary

@@ -3,8 +3,8 @@
 Msgspec works a type out when it first meets it, and crashes if a second thread reads with that type
 meanwhile. So decoders are made when modules are imported, here and where else there are any.
 
-It lets nothing else of the process go on while it reads, be it Ctrl-C. So 100,000 flows and their
-links, which take most of a second, are read in two steps.
+It blocks all other threads and Ctrl-C while it reads. So 100,000 flows and their links, which take
+most of a second, are read in two steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stopping what goes on in other threads and processes."""
+"""Cancellation of runs in other threads and processes."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from dumbbell import _core
 
 
 class CancelToken:
-    """Stops runs from another thread, wherever they go on; once for all.
+    """Stops runs from another thread, wherever they are executed; for good.
 
-    That of a single run tells how far it has come, too.
+    The token of a single run also reports its progress.
     """
 
     def __init__(self) -> None:
         self.core = _core.CancelToken()
-        """What the compiled core looks at."""
+        """The token that the compiled core reads."""
         self._lock = threading.Lock()
         self._stops: list[Callable[[], None]] = []
         self._cancelled = False
 
     @property
     def cancelled(self) -> bool:
-        """Whether it has been asked for."""
+        """True once `cancel` was called."""
         return self._cancelled
 
     @property
     def reached_ns(self) -> int:
-        """How far a simulation has come in its own time; 0: none has told."""
+        """Progress of a simulation, in ns of its time; 0: not known yet."""
         return self.core.reached_ns
 
     def cancel(self) -> None:
-        """Stop what goes on, and what would begin."""
+        """Stop all runs in progress, and those that would begin."""
         self.core.cancel()
         with self._lock:
             self._cancelled = True
@@ -68,8 +68,8 @@ class CancelToken:
 def crew(name: str, threads: int | None = None) -> Iterator[ThreadPoolExecutor]:
     """Give a block threads, and wait for all that it has them do.
 
-    If the block is left by an exception, what has not begun never does. On Ctrl-C nobody waits for
-    the rest either: whoever wants it to end early cancels it, and the process may end meanwhile.
+    If the block is left by an exception, what has not begun never does. On Ctrl-C it does not wait
+    for the rest either: the process may end while a thread still runs, unless someone cancels it.
     """
     pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
     try:

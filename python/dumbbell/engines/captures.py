@@ -60,9 +60,9 @@ def check_size(scenario: Scenario) -> None:
 def expected_bytes(scenario: Scenario, excerpt: Excerpt = WHOLE) -> float:
     """Return about how large both files get at most, if they hold an excerpt.
 
-    What flows have to send limits it, and the slowest link on their way. Not counted are losses,
-    which are sent again and make ACKs longer and more frequent, and that at the start most
-    segments have an ACK of their own.
+    The data that flows have to send limits it, and the slowest link on their path. It ignores
+    losses, which are sent again and make ACKs longer and more frequent. It also ignores that at the
+    start most segments have a separate ACK.
     """
     wanted: dict[int | None, float] = defaultdict(float)
     smallest: dict[int | None, int] = {}

@@ -1,4 +1,4 @@
-"""What makes it doubtful that a run tells of its algorithms: what the engine saw, and the scenario.
+"""Reasons to doubt that a run shows its algorithms: observations of the engine, and the scenario.
 
 Of a scenario that is: an algorithm that needs congestion marks where no queue marks, and a run that
 is over before the first answer.
@@ -22,7 +22,7 @@ TELL_OF: Final[Mapping[str, str]] = {
     "no-marks": "queues that do not mark",
     "too-short": "the first packets only",
 }
-"""Cause -> what a doubtful run may tell of instead of its algorithms."""
+"""Cause -> what a doubtful run may show instead of its algorithms."""
 
 
 OF_THE_ENGINE: Final = ("host", "locked-out", "phase")
@@ -64,7 +64,7 @@ def _without_marks(scenario: Scenario) -> Iterator[OfScenario]:
 
 
 def _marks(link: LinkConfig) -> bool:
-    """Tell whether the queue of a link marks packets rather than only dropping them."""
+    """Return True if the queue of a link marks packets rather than only dropping them."""
     match link.queue.discipline:
         case Step():
             return True

@@ -36,10 +36,9 @@ pl.Series(np.empty(0, np.uint32))
 
 @dataclass(frozen=True)
 class Output:
-    """What one run leaves behind: its summary and its tables by name.
+    """Output of one run: its summary and its tables by name.
 
-    Where it was asked for, also what the sending and what the receiving hosts saw of their packets,
-    as pcapng files.
+    On request also the packets that the sending and the receiving hosts saw, as pcapng files.
     """
 
     summary: Summary
@@ -52,17 +51,17 @@ class Engine(Protocol):
 
     Results of engines with different identities are different results: the identity is part of
     their keys, and what reports call the engine. One in real time takes as long as its runs last,
-    and may find that one of them says nothing; see `validity`.
+    and may find one of them invalid; see `validity`.
     """
 
     @property
     def identity(self) -> str:
-        """What a result is due to, beside its scenario."""
+        """Identity of the engine, on which a result depends besides its scenario."""
         ...
 
     @property
     def real_time(self) -> bool:
-        """Whether a run takes as long as its scenario says."""
+        """True if a run takes as long as its scenario lasts."""
         ...
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
@@ -72,7 +71,7 @@ class Engine(Protocol):
 
 @runtime_checkable
 class HastyEngine(Engine, Protocol):
-    """An engine in real time that need not go on once nothing can make a run valid."""
+    """An engine in real time that can stop once nothing can make a run valid."""
 
     def hasty(self) -> Engine:
         """Return the engine whose runs end with GivenUp as soon as that is sure."""
@@ -82,7 +81,7 @@ class HastyEngine(Engine, Protocol):
 class SimulatorEngine:
     """Virtual time: the simulator of the compiled core.
 
-    What brings an algorithm of its own runs in another process, which that may bring down.
+    A scenario with a user-defined algorithm runs in another process, as that may crash.
     """
 
     real_time: Final = False
@@ -93,7 +92,7 @@ class SimulatorEngine:
         return catalogue.ENGINE_VERSION
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        """Run one scenario; other Python threads go on meanwhile."""
+        """Run one scenario; other Python threads run meanwhile."""
         with core_errors("simulator"):
             if scenario.scenario.sources:
                 with brought_down(scenario):

@@ -37,5 +37,5 @@ def runnable(choice: Engine | str) -> Engine:
 
 
 def option(engine: Engine) -> str:
-    """Return what a command says of its engine: nothing of the simulator, as it is the default."""
+    """Return a command's option for its engine; empty for the simulator, the default."""
     return f" --engine {EngineName.TESTBED}" if engine.real_time else ""

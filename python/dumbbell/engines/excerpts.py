@@ -16,7 +16,7 @@ from dumbbell.contract.scenario import Scenario
 from dumbbell.scenario import facts
 
 CLOCK_AT_START_NS: Final = 10**9
-"""What the clock of a capture shows when the run begins (crates/capture)."""
+"""Time on the clock of a capture when the run begins, in ns (crates/capture)."""
 
 # An enhanced packet block, in words of 4 bytes (pcapng, section 4.3), and the headers in it.
 _PACKET: Final = 6
@@ -30,7 +30,7 @@ _length = struct.Struct("<I").unpack_from
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Which packets of a run are wanted.
+    """A selection of the packets of a run.
 
     Attributes
     ----------
@@ -62,14 +62,14 @@ class Excerpt:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """True if nothing is left out."""
         return self == Excerpt()
 
     def bytes_of(self, capture: bytes) -> bytes:
-        """Return a capture with the wanted packets alone.
+        """Return a capture with the selected packets alone.
 
-        The opening packets of wanted connections stay, whenever they begin: readers learn from them
-        how windows are scaled.
+        The opening packets of selected connections stay, whenever they begin: readers learn from
+        them how windows are scaled.
         """
         if self.is_whole:
             return capture
@@ -84,7 +84,7 @@ class Excerpt:
         )
 
     def _kept(self, capture: bytes, begins: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Tell of each block whether it stays; what is no packet does."""
+        """Return, for each block, whether it stays; blocks without a packet do."""
         octets, words = np.frombuffer(capture, np.uint8), np.frombuffer(capture, "<u4")
         kept = np.ones(len(begins), bool)
         packets = np.flatnonzero(words[begins // 4] == _PACKET)

@@ -1,4 +1,4 @@
-"""How late this machine wakes who waits for a moment: what real time has to put up with."""
+"""Lateness of this machine's timers, which limits runs in real time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LONGEST_S: Final = 0.01
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late sleepers were woken, on the processor where it was worst, in seconds."""
+    """Delay with which sleepers were woken, on the worst processor, in seconds."""
 
     p99_s: float
     longest_s: float
 
     @property
     def ok(self) -> bool:
-        """Whether a run of the testbed could be valid."""
+        """True if a run of the testbed could be valid."""
         return self.longest_s <= _LONGEST_S
 
     def __str__(self) -> str:

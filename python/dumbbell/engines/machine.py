@@ -1,4 +1,4 @@
-"""What this machine can do of what the testbed needs."""
+"""Abilities of this machine that the testbed needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Machine(BaseModel):
 
     @property
     def lacking(self) -> tuple[Fact, ...]:
-        """What keeps the testbed from running."""
+        """Facts that keep the testbed from running."""
         return tuple(fact for fact in self.facts if fact.required and not fact.ok)
 
 
@@ -78,7 +78,7 @@ def system() -> str:
 
 
 def verdict(machine: Machine) -> str:
-    """Say whether the testbed is ready; if not, what is lacking and what the first remedy is."""
+    """Return whether the testbed is ready; if not, also missing facts and the first remedy."""
     if machine.ready:
         return "the testbed is ready"
     lacks = ", ".join(f"{fact.name} ({fact.found})" for fact in machine.lacking)

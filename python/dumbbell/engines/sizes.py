@@ -1,4 +1,4 @@
-"""How large runs will be, as far as their scenarios tell."""
+"""Sizes of runs, estimated from their scenarios."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dumbbell.contract.scenario import (
 from dumbbell.scenario import facts
 
 _OVERHEAD_PACKETS: Final = 100_000
-"""What a run costs beside its packets, counted in packets: 10 ms to begin, write and keep it."""
+"""Cost of a run besides its packets, counted in packets: 10 ms to begin, write and keep it."""
 
 # Measured at 1 Tbit/s: what is under way of a flow that has overshot its path, and the same with
 # 1,000 flows of some packets each.
@@ -34,9 +34,9 @@ _IN_FLIGHT_MAX: Final = 2**24
 def expected_packets(scenario: Scenario) -> float:
     """Return about how many packets a run takes.
 
-    It is what flows have to send and the slowest link on their way can carry, or what they can send
-    under random losses if that is less: under those a path of 10 Gbit/s may carry a thousandth of
-    its rate. Datagrams count even where there is no room for them.
+    It is the number that flows have to send and the slowest link on their path can carry. If random
+    losses allow only fewer, it is that number: under them a path of 10 Gbit/s may carry a
+    thousandth of its rate. Datagrams count even where there is no room for them.
     """
     end_ns = scenario.duration_ns
     tcp: dict[int | None, float] = defaultdict(float)
@@ -99,8 +99,8 @@ def slowest_link(scenario: Scenario, flow: Flow) -> int | None:
 def _unhindered(scenario: Scenario, flow: Flow) -> float:
     """Return the packets of a flow if nothing but random losses and its window limited it.
 
-    Algorithms differ widely there, so the response function of HighSpeed TCP stands for all, which
-    lies between those of standard and of Scalable TCP: w = 0.12 / p^0.835 (RFC 3649, section 5).
+    Algorithms differ widely there. The response function of HighSpeed TCP, which lies between those
+    of standard and of Scalable TCP, serves for all: w = 0.12 / p^0.835 (RFC 3649, section 5).
     """
     links = (scenario.links[hop.link] for hop in flow.forward.hops)
     p = sum(_loss(link, scenario.duration_ns) for link in links if link.loss)
@@ -133,8 +133,8 @@ def _share(loss: LossConfig, duration_ns: int) -> float:
 def expected_bytes(scenario: Scenario, packets: float) -> float:
     """Return about how much memory a run of so many packets takes at most.
 
-    It is what is under way between hosts and in queues: a bandwidth-delay product and a queue of
-    each link, but never more than there are packets or than windows allow.
+    It counts the packets between hosts and in queues: a bandwidth-delay product and a queue of each
+    link. It is never more than all packets, or than windows allow.
     """
     flows = scenario.flows
     longest_s = max(facts.base_rtt_ns(scenario, flow) for flow in flows) / NS_PER_S

@@ -1,8 +1,8 @@
-"""Runs that say nothing about their scenario, and runs that may not tell of their algorithms.
+"""Invalid runs, which show nothing, and doubtful ones, which may not show their algorithms.
 
-The testbed marks the former as invalid: they are repeated, and nothing rests on them. The latter
-are *doubtful* (`doubts`): a host was their bottleneck, say, or packets kept one phase. That is what
-the scenario says and may be what was meant, so they are valid and count, but it is said.
+The testbed marks the former as invalid: they are repeated, and no verdict depends on them. The
+latter are *doubtful* (`doubts`): a host was their bottleneck, say, or packets kept one phase. That
+follows from the scenario and may be intended, so they are valid and count, but reports name them.
 """
 
 from __future__ import annotations

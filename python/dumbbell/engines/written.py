@@ -47,7 +47,7 @@ def tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def write(frame: pl.DataFrame, file: Path) -> None:
-    """Write a table in the format that the file's name says."""
+    """Write a table in the format of the file's suffix."""
     # Into memory first, as Polars has errors of its own for what the system refuses.
     content = io.BytesIO()
     if file.suffix == ".csv":

@@ -1,4 +1,4 @@
-"""What is about to be run, sized up: what is larger than anybody is likely to mean is refused."""
+"""Size of runs before they begin: refuses runs that are larger than anybody is likely to mean."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ COMMAND_S_MAX: Final = 48 * 3600.0
 """Time of all runs of a command."""
 
 PACKET_S: Final = 50e-9
-"""What a packet takes, about: 26 to 230 ns (docs/benchmarks.md)."""
+"""Time for a packet, roughly: 26 to 230 ns (docs/benchmarks.md)."""
 
 
 class TooLarge(InputError):  # noqa: N818 - what was found, not what to do
-    """What is about to be run is so large that somebody must say that it is meant."""
+    """The runs are so large that somebody must confirm them."""
 
 
 def check(runs: Sequence[ResolvedScenario], engine: Engine, jobs: int, times: int = 1) -> None:
@@ -37,13 +37,13 @@ def check(runs: Sequence[ResolvedScenario], engine: Engine, jobs: int, times: in
     Parameters
     ----------
     runs
-        What is about to be run; what is stored already takes nothing.
+        The runs; those that are stored already cost nothing.
     engine
-        What runs them.
+        The engine that runs them.
     jobs
-        How many go on at the same time.
+        Number of runs at the same time.
     times
-        How often each of them, or one like it, is run.
+        Number of times that each of them, or one like it, is run.
     """
     count = len(runs) * times
     if engine.real_time:

@@ -27,7 +27,7 @@ _LOCAL: Final = re.compile(r"local:(?P<workers>[1-9]\d{0,3})", re.ASCII)
 _ADDRESS: Final = re.compile(r"(tcp|tls|ucx)://.+", re.ASCII)
 VALID: Final = "tcp://HOST:PORT of a scheduler, or local:N for N processes of this machine"
 _WAIT_S: Final = 10
-"""How long a scheduler may take to answer, and its first worker to be there."""
+"""Longest wait for the answer of a scheduler, and for its first worker, in seconds."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How long runs will take, learned from those that are finished."""
+"""Duration of runs, learned from those that are finished."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class Estimate:
     """Predicts the time of each run as its expected size times what finished ones took for theirs.
 
     The finished ones that count are the nearest: of the same grid point, else those that share most
-    axes with it (the test is one of them). So what no formula knows, such as how an algorithm fares
-    on a lossy path or how fast the engine simulates it, is known once a few runs like it are done.
+    axes with it (the test is one of them). So effects that no formula has are known once a few
+    similar runs are done: how an algorithm behaves on a lossy path, say, or how fast the engine
+    simulates it.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class Estimate:
     stored
         The keys of those that are there already, which take no time.
     real_time
-        Whether runs take as long as their scenarios say; that is known before any is finished.
+        True if runs take as long as their scenarios last; their duration is then known beforehand.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Estimate:
         self._news = False
 
     def finish(self, key: str, seconds: float | None) -> None:
-        """Take note that a run has ended; `seconds` is what it took, if that says something."""
+        """Take note that a run has ended after so many `seconds`; None if that teaches nothing."""
         point = self._point[key]
         if key in self._left:
             self._left.remove(key)
@@ -83,9 +84,9 @@ class Estimate:
         Parameters
         ----------
         jobs
-            How many go on at the same time.
+            Number of runs at the same time.
         running
-            Those that go on now, with the seconds since they began.
+            The runs in progress, with the seconds since they began.
         """
         pace = self._paces()
         if pace is None:
@@ -132,7 +133,7 @@ def _axes(place: Place | None) -> tuple[tuple[str, str], ...]:
 
 
 def _codes(points: Sequence[Iterable[tuple[str, str]]]) -> npt.NDArray[np.int32]:
-    """Return the values of each axis as numbers; a point that lacks an axis has 0 there."""
+    """Return the values of each axis as numbers; a point without an axis has 0 there."""
     columns: dict[str, int] = {}
     values: dict[tuple[str, str], int] = {}
     for point in points:

@@ -25,15 +25,15 @@ from dumbbell.store.store import Store
 
 _SIGNAL_LATENCY_S: Final = 0.1
 _PATIENCE_S: Final = 0.1
-"""How long runs may take to end on Ctrl-C."""
+"""Time for runs to end on Ctrl-C, in seconds."""
 _AHEAD: Final = 3
-"""Tasks that are out for each that goes on: one that runs, one on its way, one on its way back."""
+"""Tasks that are out for each in progress: one that runs, one on its way, one on its way back."""
 
 T = TypeVar("T")
 
 
 class Fate(Enum):
-    """What became of a run."""
+    """The outcome of a run."""
 
     DONE = "done"
     REUSED = "reused"
@@ -73,10 +73,11 @@ class Progress:
 
 @dataclass
 class Outcome:
-    """What became of all runs; equal scenarios count once.
+    """The outcomes of all runs; equal scenarios count once.
 
-    `ran` is how much was run, invalid runs included, and `held` how much of what was asked for the
-    store holds now: what is done or reused. Of each of these `doubts` has what is doubtful.
+    `ran` is the extent of the executed runs, invalid ones included. `held` is the extent of the
+    requested runs that the store holds now: those done or reused. Of each of these `doubts` has
+    what is doubtful.
     """
 
     done: list[ResolvedScenario] = field(default_factory=list)
@@ -109,12 +110,12 @@ class Interrupted(DumbbellError):  # noqa: N818 - the user's wish, not a failure
 
 
 class PoolLost(DumbbellError):  # noqa: N818 - what happened, not what to do
-    """Whoever ran tasks is gone."""
+    """The workers of the tasks are gone."""
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A run that the store lacks; `warning` says if it had a damaged one."""
+    """A run that the store does not hold; `warning` is set if it had a damaged one."""
 
     scenario: ResolvedScenario
     warning: str | None = None
@@ -146,17 +147,18 @@ def execute(
 ) -> Outcome:
     """Run every scenario that the store does not hold yet, in this order.
 
-    So many go on at a time in threads of this process, or where a pool takes them. Only this
-    process touches the store: it installs what comes back.
+    Several run at a time in threads of this process, or where a pool takes them. Only this process
+    touches the store: it installs what comes back.
 
     Results are kept as those of this engine, whichever the scenarios were resolved for. A run that
-    is invalid is repeated up to `retries` times; if it stays so, it is kept, named, and run again
-    when it is asked for again. A run that fails does not stop the others; why it failed is
-    recorded, with its place in `places` if it has one (see `failures`). A store that cannot be
-    written does stop everything: its StoreError is raised. So do PoolLost, if nobody is left to run
-    anything, and OtherBuild. Ctrl-C stops what is running and raises Interrupted.
+    is invalid is repeated up to `retries` times. If it stays so, it is kept, named, and run again
+    at the next request. A run that fails does not stop the others; why it failed is recorded, with
+    its place in `places` if it has one (see `failures`). A store that cannot be written does stop
+    everything: its StoreError is raised. So do PoolLost, if nobody is left to run anything, and
+    OtherBuild. Ctrl-C stops what is running and raises Interrupted.
 
-    `on_progress` is told of each run that has ended, `on_wait` a few times a second what goes on.
+    `on_progress` is called for each run that has ended, `on_wait` a few times a second with the
+    runs in progress.
     """
     unique = list(dict.fromkeys(run.on(engine.identity) for run in runs))
     store.clean()
@@ -177,9 +179,9 @@ def execute(
 
 
 class _Owner:
-    """Has what the store lacks run by a pool, and puts into the store what comes back.
+    """Has a pool run the missing runs, and puts the results into the store.
 
-    Only so many tasks are out at a time that no worker has to wait: results that are not in the
+    Only so many tasks are out at a time that no worker has to wait. Results that are not in the
     store yet take memory, and tasks that nobody has begun are lost work for a scheduler.
     """
 
@@ -212,7 +214,7 @@ class _Owner:
             yield self._finish(_next(ended, on_wait))
 
     def rest(self) -> Iterator[_Finished]:
-        """Yield what has ended by itself when everything was stopped, and its results with it."""
+        """Yield the runs that ended while everything was stopped, and their results."""
         wait(self._out, timeout=_PATIENCE_S)
         for future in list(self._out):
             if future.done() and not future.cancelled() and future.exception() is None:
@@ -236,7 +238,7 @@ class _Owner:
         )
 
     def _finish(self, future: Future[Brought]) -> _Finished:
-        """Put into the store what has come back, if it is what was asked for."""
+        """Put the returned result into the store, if it is the one of its task."""
         wanted = self._out.pop(future)
         scenario, warning = wanted.scenario, wanted.warning
         scenario.forget()  # what has come back has it again
@@ -270,7 +272,7 @@ class _Owner:
 def _next(ended: SimpleQueue[Future[T]], on_wait: Callable[[], None] | None = None) -> Future[T]:
     """Wait for the next that ends, but never be deaf to a signal for long.
 
-    Libraries have handlers of their own for Ctrl-C, after which a plain wait would go on.
+    Libraries have separate handlers for Ctrl-C, after which a plain wait would continue.
     """
     while True:
         try:

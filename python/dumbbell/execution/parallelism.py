@@ -1,4 +1,4 @@
-"""How many runs go on at the same time."""
+"""Number of runs at the same time."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from dumbbell.execution.pools import Pool
 
 
 def workers(engine: Engine, wanted: int | Pool | None = None) -> int | Pool:
-    """Return how many runs go on at the same time on this machine, or the pool that is wanted."""
+    """Return the number of runs at the same time on this machine, or the requested pool."""
     if wanted is not None and hasattr(wanted, "jobs"):
         return wanted
     return jobs(engine, wanted)
 
 
 def at_once(engine: Engine, wanted: int | Pool | None = None) -> int:
-    """Return how many runs go on at the same time, on this machine or in the pool."""
+    """Return the number of runs at the same time, on this machine or in the pool."""
     found = workers(engine, wanted)
     return found if isinstance(found, int) else found.jobs
 
 
 def jobs(engine: Engine, wanted: int | None = None) -> int:
-    """Return how many runs go on at the same time on this machine.
+    """Return the number of runs at the same time on this machine.
 
     By default it is one for each processor that this process may use; in real time, where runs
     would disturb each other, it is one.

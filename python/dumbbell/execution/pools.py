@@ -1,4 +1,4 @@
-"""Who runs tasks: threads of this process, or processes that any executor reaches."""
+"""Pools that run tasks: threads of this process, or processes that any executor reaches."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dumbbell.scenario.resolve import ResolvedScenario
 
 @dataclass(frozen=True)
 class Running:
-    """A run that goes on.
+    """A run in progress.
 
     Attributes
     ----------
     scenario
-        What is run.
+        The scenario of the run.
     started_s
         A reading of `time.monotonic`.
     token
-        Tells how far it has come, where it is a simulation of this process.
+        Reports its progress, where it is a simulation of this process.
     """
 
     scenario: ResolvedScenario
@@ -35,7 +35,7 @@ class Running:
 
     @property
     def share(self) -> float | None:
-        """How much of its time it has simulated; None: nobody knows."""
+        """Share of its time that it has simulated; None: unknown."""
         reached_ns = 0 if self.token is None else self.token.reached_ns
         return min(1.0, reached_ns / self.scenario.duration_ns) if reached_ns else None
 
@@ -48,7 +48,7 @@ class Pool(Protocol):
 
     @property
     def jobs(self) -> int:
-        """How many tasks go on at the same time."""
+        """Number of tasks at the same time."""
         ...
 
     def submit(self, task: Task) -> Future[Brought]:
@@ -56,11 +56,11 @@ class Pool(Protocol):
         ...
 
     def running(self) -> Sequence[Running]:
-        """Return what goes on, the longest first."""
+        """Return the runs in progress, the longest first."""
         ...
 
     def cancel(self) -> None:
-        """Begin nothing more, and end what goes on where that is possible; for ever."""
+        """Begin nothing more, and end the runs in progress where that is possible; for ever."""
         ...
 
 
@@ -79,7 +79,7 @@ class ThreadPool:
         return self._threads.submit(self._bring, task)
 
     def running(self) -> list[Running]:
-        """Return what goes on, the longest first."""
+        """Return the runs in progress, the longest first."""
         with self._lock:
             return list(self._running.values())
 
@@ -105,9 +105,9 @@ class ExecutorPool:
     Parameters
     ----------
     executor
-        What takes the tasks; its owner shuts it down.
+        The executor for the tasks; its owner shuts it down.
     jobs
-        How many tasks it works at at the same time.
+        Number of tasks that it executes at the same time.
     """
 
     def __init__(self, executor: Executor, jobs: int) -> None:
@@ -125,12 +125,12 @@ class ExecutorPool:
         return future
 
     def running(self) -> list[Running]:
-        """Return the oldest tasks: not all executors tell which of them they have begun."""
+        """Return the oldest tasks: not all executors report which of them they have begun."""
         with self._lock:
             return list(self._open.values())[: self.jobs]
 
     def cancel(self) -> None:
-        """Withdraw what has not begun; what goes on ends of itself, and its result is left."""
+        """Withdraw the tasks that have not begun; the others end normally, without use."""
         with self._lock:
             left = list(self._open)
         for future in left:

@@ -14,10 +14,10 @@ def ordered(
 ) -> list[ResolvedScenario]:
     """Return runs in the order in which to run them; it depends on nothing but the arguments.
 
-    First what is `stored` already (by key), so that soon only work is left. Then one repetition
-    of every grid point after the other, so that a campaign that is stopped has something of each
-    point, and what the first repetitions took tells what the others will take. Within a repetition
-    the largest come first, so that several at a time end together.
+    First what is `stored` already (by key), so that soon only work is left. Then one repetition of
+    every grid point after the other, so that a campaign that is stopped has some results for each
+    point. The first repetitions also show how long the others will take. Within a repetition the
+    largest come first, so that several at a time end together.
     """
 
     def rank(run: ResolvedScenario) -> tuple[bool, int, float]:

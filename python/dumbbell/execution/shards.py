@@ -37,8 +37,8 @@ class Shard:
     def of(self, runs: Sequence[ResolvedScenario]) -> list[ResolvedScenario]:
         """Return the runs of this shard, in their order.
 
-        Largest first, each run goes to the shard that has least. That depends on nothing but the
-        runs, so whoever takes shards need not speak with each other.
+        Largest first, each run goes to the shard that has least. The result depends only on the
+        runs, so machines with different shards need not communicate.
         """
         size = {run.key: expected_packets(run.scenario) for run in runs}
         largest_first = sorted(size, key=lambda key: (-size[key], key))

@@ -1,4 +1,4 @@
-"""One run as it travels: what goes to whoever runs it, and what comes back.
+"""One run as it travels: the task for a worker, and the answer.
 
 Both can be pickled, so a run can take place in any process that has the same Dumbbell, on this
 machine or on another. It needs no results folder: what comes back are the files of the result.
@@ -28,23 +28,23 @@ from dumbbell.store.run_folder import RunFile
 
 
 class OtherBuild(DumbbellError):  # noqa: N818 - what was found, not what to do
-    """A worker would make other results than those that are asked for."""
+    """A worker would make other results than the requested ones."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be run.
+    """The task of a worker.
 
     Attributes
     ----------
     scenario
         The run; algorithms of a user's own travel in it as source.
     engine
-        What runs it.
+        The engine that runs it.
     retries
-        How often it is repeated as long as it is invalid.
+        Number of repetitions as long as it is invalid.
     """
 
     scenario: ResolvedScenario
@@ -54,18 +54,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Brought:
-    """What became of a task.
+    """The answer to a task.
 
     Attributes
     ----------
     files
         The files of its result by their names; None: it failed.
     ran
-        How much was run, invalid attempts included.
+        Extent of the executed runs, invalid attempts included.
     seconds
-        How long it took.
+        Duration, in seconds.
     error, trace
-        Why it failed, and where unless the error explains itself.
+        The failure, and its traceback unless the error explains itself.
     """
 
     files: Mapping[str, bytes] | None
@@ -76,7 +76,7 @@ class Brought:
 
 
 def bring(task: Task, cancel: CancelToken | None = None) -> Brought:
-    """Run a task. Whatever goes wrong in the run comes back; raises Cancelled and OtherBuild."""
+    """Run a task. An error in the run is part of the answer; raises Cancelled and OtherBuild."""
     if task.engine.identity != task.scenario.engine:
         raise OtherBuild(
             f"{socket.gethostname()} would run it on {task.engine.identity}, not on "
@@ -103,7 +103,8 @@ def received(
 ) -> tuple[Brought, tuple[RunFile, InMemory] | None]:
     """Return what a worker answered, and the verified result in it, if it has one.
 
-    What is no answer to this task, such as the result of another run, becomes a failure of it.
+    Any other answer than one to this task, such as the result of another run, becomes a failure of
+    it.
     """
     try:
         brought = _checked(answer)

@@ -1,10 +1,10 @@
 """Algorithms side by side on one path, as many runs each as it takes for intervals.
 
-Each algorithm runs against itself; a mix, such as one CUBIC flow beside two BIC flows, runs too if
-it is asked for. Flows start within the first ten round trips; averages leave out the first fifth of
-a run. Hosts are as in any scenario that says nothing of them.
+Each algorithm runs against itself; a mix, such as one CUBIC flow next to two BIC flows, runs too if
+it is requested. Flows start within the first ten round trips; averages leave out the first fifth of
+a run. Hosts have their defaults, as in any scenario that does not set them.
 
-A comparison is an experiment (`dumbbell.experiments`): a study beside its results.
+A comparison is an experiment (`dumbbell.experiments`): a study with its results.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ _KEYS: Final[Mapping[str, str]] = {
 
 @contextmanager
 def of_setting() -> Iterator[None]:
-    """Name what a setting says where something is wrong with the scenario that is made of it."""
+    """Name the key of the setting where the scenario that is made of it is wrong."""
     try:
         yield
     except InputError as error:
@@ -156,7 +156,7 @@ class Mix:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What became of it.
+    """The result of a comparison.
 
     Attributes
     ----------
@@ -195,12 +195,12 @@ class Comparison:
 
     @property
     def engine(self) -> Engine:
-        """What ran it."""
+        """The engine that ran it."""
         return self.results.engine
 
     @property
     def setting(self) -> Setting:
-        """The path, as it was asked for."""
+        """The path, as it was requested."""
         table = self.results.study.tests[0].scenario
         network = table["network"]
         return Setting(
@@ -224,7 +224,7 @@ class Comparison:
 
     @property
     def doubtful(self) -> tuple[str, ...]:
-        """Which runs may tell of something else than their algorithms."""
+        """Runs that may show something else than their algorithms."""
         return tuple(self.results.doubtful)
 
     @property
@@ -318,7 +318,7 @@ def compare(
     Parameters
     ----------
     algorithms
-        Algorithms, with presets if wanted; each runs against itself.
+        Algorithms, with or without presets; each runs against itself.
     rate
         Rate of the bottleneck.
     rtt
@@ -335,20 +335,20 @@ def compare(
     runs
         Repetitions with different seeds.
     seed
-        Where all seeds come from.
+        Source of all seeds.
     stack
         TCP stack of the hosts.
     results
-        Where runs are kept; those that are there already are not run again.
+        The results folder; runs that it holds are not run again.
     engine
         "simulator", or "testbed": in real time, between hosts of this machine's kernel.
     jobs
-        How many runs go on at the same time (see `parallelism.jobs`), or a pool that takes them.
+        Number of runs at the same time (see `parallelism.jobs`), or a pool that takes them.
     retries
-        How often a run is repeated that the testbed marks invalid.
+        Repetitions of a run that the testbed marks invalid.
     large
-        Whether it is meant if it is larger than anybody is likely to mean (`dumbbell.bounds`);
-        otherwise that is a TooLarge error.
+        True to run also what is larger than anybody is likely to mean (`dumbbell.bounds`), which
+        otherwise raises TooLarge.
     on_progress
         Is called with what has been done, whenever a run has ended.
     """
@@ -389,7 +389,7 @@ def campaign(
 
 
 def compared(asked: Campaign) -> Comparison:
-    """Return what the runs that were asked for came to; that none is valid is an error."""
+    """Return the result of the planned runs; DumbbellError if none is valid."""
     results = Results(asked.study, asked.store, [asked.plan], asked.engine)
     found = Comparison.of(results)
     if found.runs.is_empty():
@@ -429,7 +429,7 @@ def _mixes(algorithms: Sequence[str], flows: int | str) -> list[_Choice]:
 
 
 def _content(choices: Sequence[_Choice], setting: Setting) -> dict[str, Any]:
-    """Return the study: an axis of algorithms, or of mixes where one was asked for."""
+    """Return the study: an axis of algorithms, or of mixes where one is requested."""
     mixes = [choice.mix for choice in choices]
     alone = all(len(mix.parts) == 1 for mix in mixes)
     scenario = scenario_table(setting, mixes[0])

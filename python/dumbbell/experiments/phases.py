@@ -1,9 +1,9 @@
-"""How much of a result rests on the phase of packets: the same again, hardly different.
+"""Dependence of a result on the phase of packets: the same again, hardly different.
 
 Where packets meet a full queue, the moment at which they do so within the service of another packet
 may decide which flow is dropped. A round trip that is longer by a service time or by a hundredth is
-the same path to any algorithm, but another phase; and hosts whose clocks differ keep none. What
-differs by much more than a hundredth then rests on it.
+the same path to any algorithm, but another phase. Hosts whose clocks differ keep no phase. A result
+that differs by much more than a hundredth then depends on the phase.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Spread:
 def perturbed(scenario: ResolvedScenario, number: int) -> ResolvedScenario:
     """Return a scenario whose flows have slightly longer round trips, drawn for each of them.
 
-    What nobody answers begins later by as much, since it has no round trip. The clock of each host
+    Flows of datagrams begin later by as much, since they have no round trip. The clock of each host
     with an interface is off by a few more millionths. Keys that the core may leave out need not be
     there.
     """

@@ -37,7 +37,7 @@ SHOWN: Final[dict[str, str]] = {
     "retransmitted_share@late": "Retransmitted",
     "jain": "Fairness",
 }
-"""What is told of a sweep."""
+"""Quantities that the table of a sweep shows."""
 
 _RANGE: Final = re.compile(r"(?P<low>.+?)\.\.(?P<high>[^*+]+)(?P<sign>[*+])(?P<step>.+)")
 
@@ -73,7 +73,7 @@ def axis(name: str, text: str) -> Axis:
 
 
 def is_sweep(text: str) -> bool:
-    """Tell whether an option has more than one value."""
+    """Return True if an option has more than one value."""
     return "," in text or ".." in text
 
 
@@ -241,7 +241,7 @@ def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
 
 
 def _shown(swept: Sequence[Axis]) -> dict[str, str]:
-    """Return what figures show: over rates, goodput tells little but the rate."""
+    """Return the quantities of the figures: over rates, goodput hardly shows more than the rate."""
     if all(each.name != "rate" for each in swept):
         return SHOWN
     others = {name: title for name, title in SHOWN.items() if name != "goodput_mbit_per_s"}

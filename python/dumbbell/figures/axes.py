@@ -19,7 +19,7 @@ _Channel = TypeVar("_Channel", alt.X, alt.Y)
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HEADROOM: Final = 0.04
 _FOR_INTERVALS: Final = 0.35
-"""How much longer a linear axis may get for intervals, as a share of what the values need."""
+"""Largest extension of a linear axis for intervals, as a share of the extent of the values."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Extent:
 
     @property
     def foot(self) -> float:
-        """Where bars stand."""
+        """Value at the foot of bars."""
         return self.low if self.kind == "log" else min(max(self.low, 0.0), self.high)
 
 
@@ -50,9 +50,9 @@ def extent(
 ) -> Extent:
     """Return an extent that holds all values, the line to compare with, ticks and what is asked.
 
-    Where the figure does not say where a linear axis ends, it has some room for the ends of
-    intervals: those of two runs can be many times as long as all the rest. On a log scale the
-    values have whole decades, which is room enough.
+    Without given ends a linear axis has only some room for the ends of intervals: those of two runs
+    can be many times as long as all the rest. On a log scale the values have whole decades, which
+    is room enough.
     """
     log = axis.scale == "log"
     line = pl.Series([reference], dtype=pl.Float64)
@@ -121,7 +121,7 @@ def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
 
 
 def placed(axis: Coordinate, values: pl.Expr) -> pl.Expr:
-    """Return where values stand: 0 has a place of its own on a log scale, if it has one."""
+    """Return the places of values: 0 has a separate place on a log scale, if the axis has one."""
     if axis.scale != "log" or axis.zero is None:
         return values
     return pl.when(values == 0).then(pl.lit(axis.zero)).otherwise(values)

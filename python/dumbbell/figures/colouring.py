@@ -1,4 +1,4 @@
-"""What lines of runs are called and which colours they have: by an axis of the test, or by flow."""
+"""Names and colours of the lines of runs: by an axis of the test, or by flow."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _SUFFIXES: Final = (".svg", ".png", ".pdf", ".html", ".json")
 
 
 def save(figure: Figure | Chart, path: str | Path) -> None:
-    """Write a figure as its suffix says: .svg, .png, .pdf, .html (offline) or .json (Vega-Lite)."""
+    """Write a figure in the format of its suffix: .svg, .png, .pdf, .html (offline) or .json."""
     path = Path(path)
     check_suffix(path)
     chart = figure.chart if isinstance(figure, Figure) else figure

@@ -1,4 +1,4 @@
-"""A drawn figure: its chart, what is said about it, and its numbers."""
+"""A drawn figure: its chart, its notes, and its numbers."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class TextTable:
     Attributes
     ----------
     title
-        What sets the plot apart; empty where there is only one.
+        The value that distinguishes the plot; empty where there is only one.
     caption
-        What the cells hold.
+        Description of the cells.
     corner
-        What the rows are about.
+        Description of the rows.
     series
         Headings of the columns.
     rows
@@ -62,11 +62,11 @@ class Figure:
     Attributes
     ----------
     spec
-        What it is.
+        Its specification.
     chart
         The Altair chart, with title and notes.
     notes
-        What is shown, and what is missing.
+        Notes on the runs that are shown, and on those that are missing.
     tables
         The numbers of any figure that has some, a table per plot.
     frame

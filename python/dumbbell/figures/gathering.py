@@ -1,4 +1,4 @@
-"""What a figure shows of a test: its runs, plot by plot, and words on what is missing."""
+"""Runs of a test for a figure, plot by plot, and notes on missing ones."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _absent_points(source: Source, spec: TestFigure, runs: pl.DataFrame) -> Iter
 
 
 def engine_notes(engine: Engine, invalid: int) -> Iterator[str]:
-    """Yield what a figure says of the engine and its invalid runs; of the simulator nothing."""
+    """Yield a figure's notes on the engine and its invalid runs; on the simulator none."""
     if engine.real_time:
         yield f"Run by the {engine.identity}."
     if invalid:

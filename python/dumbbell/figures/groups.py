@@ -27,11 +27,11 @@ _WIDTH_OF_ALL: Final = 760
 _WIDTH_MIN: Final = 300
 _LETTER_WIDTH: Final = 6.5
 _NAMED: Final = 6
-"""As many points without a value are named; of more their number is told."""
+"""Up to so many points without a value are named; of more their number is shown."""
 
 
 class GroupedFigure(StatedFigure):
-    """What figures in groups have in common."""
+    """Keys that all figures in groups share."""
 
     groups: str = Field(examples=["rtt"])
     """Axis of the test along the horizontal axis, with a group for each value."""
@@ -73,12 +73,12 @@ class GroupPane:
     Attributes
     ----------
     facet
-        What sets it apart, and its runs.
+        The value that distinguishes it, and its runs.
     means
         One row per mark: ``group`` and ``part`` (as readers see them; a part is empty if there is
         just one), ``series``, ``quantity``, and the columns of `means.averaged`.
     stated
-        What the authors state: ``group``, ``part``, ``series``, ``field`` (the quantity), ``low``,
+        The authors' numbers: ``group``, ``part``, ``series``, ``field`` (the quantity), ``low``,
         ``high`` and ``said``.
     """
 
@@ -88,7 +88,7 @@ class GroupPane:
 
 
 class GroupDrawing(ABC):
-    """A figure in groups with all that its plots have in common; a kind says how one is drawn.
+    """A figure in groups: the common part of its plots; a kind draws a single one.
 
     Attributes
     ----------
@@ -97,9 +97,9 @@ class GroupDrawing(ABC):
     y
         The vertical axis, with its title.
     title, groups
-        What the horizontal axis says, and the names of its groups.
+        Title of the horizontal axis, and the names of its groups.
     looks
-        How the series look.
+        Looks of the series.
     panes
         The plots.
     picked
@@ -135,11 +135,11 @@ class GroupDrawing(ABC):
 
     @abstractmethod
     def titles(self) -> Mapping[str, str]:
-        """Return what is said of each quantity that is shown: its column -> title."""
+        """Return the title of each quantity that is shown: its column -> title."""
 
     @property
     def part_title(self) -> str:
-        """What parts are, in the table of numbers; empty if the quantity says it."""
+        """Title of the parts in the table of numbers; empty if that of the quantity suffices."""
         return ""
 
     def stated_part(self) -> pl.Expr:
@@ -176,7 +176,7 @@ class GroupDrawing(ABC):
         return means.averaged(facet.runs, self.places(facet.runs, part), field)
 
     def places(self, runs: pl.DataFrame, part: pl.Expr) -> dict[str, pl.Expr]:
-        """Return where runs stand."""
+        """Return the places of runs."""
         return {
             "group": labelled(runs, self._spec.groups),
             "series": pl.col(self._spec.series),
@@ -206,8 +206,8 @@ class GroupDrawing(ABC):
     def base(self, frame: pl.DataFrame, within: Sequence[str] = ("",)) -> alt.Chart:
         """Return a chart of marks, each at its place in its group.
 
-        `within` are the places side by side within a series; the column ``part`` says which one is
-        meant, unless there is just one.
+        ``within`` are the places side by side within a series; the column ``part`` names the place,
+        unless there is just one.
         """
         own = [look.label for look in self.looks.values()]
         slots = [f"{label}|{name}" for label in own for name in within]
@@ -222,7 +222,7 @@ class GroupDrawing(ABC):
         return chart
 
     def _x(self) -> alt.X:
-        """Name the groups: each word on a line of its own where they would not fit, or aslant."""
+        """Name the groups: each word on a separate line where they would not fit, or aslant."""
         scale = alt.Scale(type="band", domain=self.groups, paddingInner=0.18, paddingOuter=0.1)
         room = self._width / len(self.groups) / _LETTER_WIDTH
         if any(len(word) > room for group in self.groups for word in group.split()):
@@ -234,13 +234,13 @@ class GroupDrawing(ABC):
         return alt.X("group:N", title=self.title, sort=None, scale=scale, axis=axis)
 
     def worded(self, frame: pl.DataFrame, title: str) -> pl.DataFrame:
-        """Add what is said of each mean."""
+        """Add the description of each mean."""
         labelled_too = marks.labelled(frame, self.looks)
         places = {"label": "", "group": self.title, "part": ""}
         return means.worded(labelled_too, title, places).drop("label")
 
     def told(self, title: str) -> dict[str, Any]:
-        """Return what a mark says of itself."""
+        """Return the tooltip of a mark."""
         parts = [("part:N", "part")] if len(set(self.all["part"])) > 1 else []
         return marks.told(title, ("label:N", "series"), ("group:N", self.title), *parts)
 

@@ -1,11 +1,11 @@
 """The look of every algorithm: its colour and its shape, under its name in the literature.
 
 An algorithm keeps its look in all figures. The first seven colours are those of Okabe and Ito
-("Color Universal Design", 2008), which people with colour-vision deficiencies can tell apart,
-without the yellow, which is too light for lines on white. Nobody can tell 25 colours apart, so the
-others go by family: purple for hybrids of loss and delay, green for delay, red for models of the
-rate, teal for congestion marks, brown and grey for loss; and within a family each has a shape and a
-shade of its own.
+("Color Universal Design", 2008), which people with colour-vision deficiencies can distinguish.
+Their yellow is left out: it is too light for lines on white. Nobody can distinguish 25 colours, so
+the others go by family: purple for hybrids of loss and delay, green for delay, red for models of
+the rate, teal for congestion marks, brown and grey for loss. Within a family each has another shape
+and another shade.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INK: Final = "#1a1a1a"
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is shown; `shape` is a name, or an SVG path that reaches to about 1."""
+    """Look of a series; `shape` is a name, or an SVG path that reaches to about 1."""
 
     label: str
     colour: str

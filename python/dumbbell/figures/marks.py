@@ -61,9 +61,9 @@ def faded(picked: alt.Parameter) -> Any:
 
 
 def told(title: str, *places: tuple[str, str]) -> dict[str, Any]:
-    """Return what a mark of a mean says when it is pointed at, and to who does not see it.
+    """Return the tooltip of a mark of a mean, and its description for those who cannot see it.
 
-    `places` are the columns that say where it stands, with their titles.
+    `places` are the columns of its place, with their titles.
     """
     return {
         "tooltip": [
@@ -87,13 +87,13 @@ def level(value: float | None, y: alt.Y) -> list[alt.Chart]:
 
 
 def dots(chart: alt.Chart) -> alt.Chart:
-    """Draw single runs, small and pale, beside their mean."""
+    """Draw single runs, small and pale, next to their mean."""
     drawn: alt.Chart = chart.mark_circle(size=14, opacity=0.4, color=INK, aria=False)
     return drawn
 
 
 def intervals(chart: alt.Chart, **others: Any) -> alt.Chart:
-    """Draw 95 % intervals as thin lines, cut at the frame; the marks of the means tell them.
+    """Draw 95 % intervals as thin lines, cut at the frame; the tooltips of the means name them.
 
     `others` is how else the lines shall look.
     """
@@ -103,7 +103,7 @@ def intervals(chart: alt.Chart, **others: Any) -> alt.Chart:
 
 
 def nothing(**size: int) -> alt.Chart:
-    """Draw an empty plot that says so."""
+    """Draw an empty plot with a note that it is empty."""
     data = inline(pl.DataFrame({"note": ["nothing was recorded"]}))
     chart: alt.Chart = alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(text="note:N")
     return chart.properties(**size)

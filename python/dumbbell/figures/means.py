@@ -22,9 +22,9 @@ CUT: Final = "Intervals that reach the frame go on beyond it."
 def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> pl.DataFrame:
     """Average a column over the runs of each place.
 
-    Returns the columns `places`, ``quantity`` (the column), ``mean`` (null if no run has a value),
-    ``low`` and ``high`` (95 % interval; null with fewer than two values; that of a share stays
-    between 0 and 1), ``n`` (values), ``runs``.
+    Returns the columns ``places``, ``quantity`` (the column), ``mean`` (null if no run has a
+    value), ``n`` (values) and ``runs``. ``low`` and ``high`` are the 95 % interval: null with fewer
+    than two values, between 0 and 1 for a share.
     """
     placed = runs.select(**places, value=pl.col(field))
     found = tables.aggregate(placed, list(places), "value", share=units.is_share(field))
@@ -38,10 +38,10 @@ def interval_of(field: str, mean: float | None, low: float | None, high: float |
 
 
 def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.DataFrame:
-    """Add what is said of each mean: ``shown``, ``interval``, ``counted`` (the runs) and ``said``.
+    """Add the texts of each mean: ``shown``, ``interval``, ``counted`` (the runs) and ``said``.
 
-    `places` are the columns that say where it stands, with their titles; an empty title is left
-    out. ``said`` is all of it, for who does not see the mark.
+    `places` are the columns of its place, with their titles; an empty title is left out. ``said``
+    is all of it, for who does not see the mark.
     """
     rows = list(means.iter_rows(named=True))
     return means.with_columns(
@@ -96,7 +96,7 @@ def text_table(
     means
         The means of one plot.
     caption
-        What sets the plot apart, and what the cells hold.
+        Value that distinguishes the plot, and description of the cells.
     corner
         The column of `means` that gets a row for each value, what it is about, and its values in
         their order with their names.
@@ -124,9 +124,8 @@ def numbers(
 ) -> pl.DataFrame:
     """Gather means as a file has them.
 
-    Each of `panes` is the title of a plot and its means; `columns` are those that say where they
-    stand, with their names in the file. An axis that says it twice, as facet, group or series, is
-    one column.
+    Each of `panes` is the title of a plot and its means; `columns` are those of the places, with
+    their names in the file. An axis that appears twice, as facet, group or series, is one column.
     """
     named = {name: pl.col(column) for column, name in columns.items()}
     return pl.concat(
@@ -140,7 +139,7 @@ def numbers(
 
 
 def single(runs: pl.DataFrame, places: Mapping[str, pl.Expr], axis: Coordinate) -> pl.DataFrame:
-    """Return where single runs stand: the columns `places`, and ``value`` if it is on the scale."""
+    """Return the columns ``places`` of single runs, and ``value`` if it is on the scale."""
     placed = runs.select(**places, value=pl.col(axis.field)).drop_nulls("value")
     return placed if axis.scale == "linear" else placed.filter(pl.col("value") > 0)
 
@@ -156,7 +155,7 @@ def on_scale(means: pl.DataFrame, span: Extent) -> pl.DataFrame:
 
 
 def cut(means: pl.DataFrame, span: Extent) -> bool:
-    """Tell whether an interval goes on beyond the frame, other than below 0."""
+    """Return True if an interval continues beyond the frame, other than below 0."""
     beyond = (pl.col("high") > span.high) | ((pl.col("low") < span.low) & (span.low != 0))
     shown = means if span.kind == "linear" else means.filter(pl.col("mean") > 0)
     return not shown.filter(beyond).is_empty()

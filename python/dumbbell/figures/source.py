@@ -1,4 +1,4 @@
-"""What figures are drawn from, whoever holds it."""
+"""Source of the runs of figures, for any owner of runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Views(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """What ran them."""
+        """The engine that ran them."""
 
     def test(self, name: str) -> Test:
         """Return a test."""
@@ -53,4 +53,4 @@ class Source(Views, Protocol):
         """Return a run of one grid point; None if it is not finished, or invalid."""
 
     def quick(self, test: str) -> bool:
-        """Tell whether a test has no finished run of full length."""
+        """Return True if a test has no finished run of full length."""

@@ -1,4 +1,4 @@
-"""What a figure of a study is, as data: the keys that several kinds have in common.
+"""A figure of a study as data: the keys that several kinds share.
 
 A study file lists its figures as ``[[figure]]`` tables of several kinds. Each kind is a file of
 `dumbbell.figures.kinds`: its keys, what they refer to, and how it is drawn.
@@ -66,13 +66,13 @@ class Behind:
     Attributes
     ----------
     words
-        What they are to the figure.
+        Their role in the figure.
     test
         Their test.
     where
         Their grid points.
     repetition
-        Which run of the one grid point it is; None: all runs.
+        Number of the run of the one grid point; None: all runs.
     """
 
     words: str

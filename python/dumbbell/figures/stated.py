@@ -89,7 +89,7 @@ class Stated(Spec):
 
 
 class StatedFigure(TestFigure):
-    """A figure that shows numbers of the authors beside what was measured."""
+    """A figure that shows numbers of the authors next to the measured ones."""
 
     authors: tuple[Stated, ...] = ()
     """Numbers that the authors state in their text, drawn as hollow marks."""
@@ -208,9 +208,9 @@ def drawn(
     y
         Makes the vertical encoding of a column.
     over
-        Whether they stand over other marks and so are white inside.
+        True if they lie over other marks and so are white inside.
     look
-        How else the marks shall look.
+        Further properties of the marks.
     """
     if frame.is_empty():
         return []

@@ -1,4 +1,4 @@
-"""How every chart looks: one palette, one set of fonts, and what stands in for a missing look.
+"""Style of all charts: one palette, one set of fonts, and looks for series without one.
 
 The looks of the algorithms are in `looks`. Series without one, such as a user's own
 algorithms, get colours of Tol's muted scheme and shapes that repeat the distinction for print
@@ -36,7 +36,7 @@ _SPARE_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", 
 
 
 def looks(values: Iterable[str]) -> dict[str, Look]:
-    """Look of each series value, in order; no two of them look alike or have the same label.
+    """Look of each series value, in order; no two of them have the same look or label.
 
     The first value of an algorithm has its look; others of it, such as with another preset, and
     what has none, get spare ones.

@@ -20,7 +20,7 @@ _MANY_ROWS: Final = 3
 _WIDEST: Final = 1.8
 _THINNEST: Final = 0.7
 _DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
-"""What tells lines of one colour apart: there are more flows than colours."""
+"""Dashes that distinguish lines of one colour: there are more flows than colours."""
 
 _RESENT: Final = "#d7191c"
 _LEGEND: Final = alt.Legend(
@@ -30,7 +30,7 @@ _LEGEND: Final = alt.Legend(
 
 @dataclass(frozen=True)
 class Level:
-    """A value that is worth a dashed line, and what is said of it."""
+    """A value that is worth a dashed line, and its description."""
 
     value: float
     said: str
@@ -43,15 +43,15 @@ class Row:
     Attributes
     ----------
     title
-        What sets it apart; empty in all but the first row of a panel.
+        Its title; empty in all but the first row of a panel.
     axis
-        What the vertical axis says.
+        Title of the vertical axis.
     lines
         ``label``, ``time_s`` and ``value``; None if the run is missing.
     start_s, end_s
         The time that is shown.
     from_zero
-        Whether the vertical axis begins at zero.
+        True if the vertical axis begins at zero.
     resent
         When something was sent again: ``label``, ``time_s`` and ``segs``; None: not shown.
     levels

@@ -7,19 +7,19 @@ from dumbbell.quantities.registry import Quantity, quantities
 
 
 def is_share(field: str) -> bool:
-    """Tell whether a column is a quantity that is never below 0 nor above 1."""
+    """Return True if a column is a quantity that is never below 0 nor above 1."""
     found = _quantity(field)
     return found is not None and found.is_share
 
 
 def is_percent(field: str) -> bool:
-    """Tell whether a column is a quantity that people see in percent."""
+    """Return True if a column is a quantity that people see in per cent."""
     found = _quantity(field)
     return found is not None and found.percent
 
 
 def shown(field: str, *values: float | None) -> tuple[list[float | None], str]:
-    """Return values of a column as people see them, and what stands behind them."""
+    """Return values of a column as people see them, and the unit behind them."""
     found = _quantity(field)
     if found is None or not found.percent:
         return list(values), ""

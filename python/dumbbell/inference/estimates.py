@@ -1,9 +1,9 @@
-"""What runs say about a quantity: a value with an interval, which can be held against a bound.
+"""Estimates of a quantity from runs: a value with an interval, which can be compared with a bound.
 
 An `Estimate` is what some runs say about a quantity. It has an interval, in which the true value
-lies with its ``confidence``, and it can be held against a bound: `Estimate.above` and
-`Estimate.below` are one-sided p-values, the chance of such runs if the true value lay at the bound.
-Both say the same: an end of the interval lies beyond a bound where the p-value is at most
+lies with its ``confidence``, and it can be compared with a bound. ``Estimate.above`` and
+``Estimate.below`` are one-sided p-values, the chance of such runs if the true value lay at the
+bound. Both say the same: an end of the interval lies beyond a bound where the p-value is at most
 ``(1 - confidence) / 2``.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from scipy import special  # type: ignore[import-untyped]
 
 CONFIDENCE: Final = 0.95
-"""Of all intervals that are shown, unless said otherwise."""
+"""Confidence of all intervals that are shown, unless another one is named."""
 
 RUNS_MIN: Final = 2
 """Fewer runs have no variance, so no interval."""
@@ -26,14 +26,14 @@ RUNS_MIN: Final = 2
 
 @dataclass(frozen=True)
 class Estimate(ABC):
-    """What some runs say about a quantity.
+    """An estimate of a quantity from some runs.
 
     Attributes
     ----------
     value
         The estimate itself.
     runs
-        How many runs it rests on; of two samples, the smaller number.
+        Number of its runs; of two samples, the smaller number.
     confidence
         Of its interval.
     """
@@ -74,7 +74,7 @@ class Estimate(ABC):
 
     @property
     def has_interval(self) -> bool:
-        """Whether the runs bound it on any side."""
+        """True if the runs bound it on any side."""
         return not (self.low == -math.inf and self.high == math.inf)
 
     def as_dict(self) -> dict[str, float | None]:
@@ -85,7 +85,7 @@ class Estimate(ABC):
 
 @dataclass(frozen=True)
 class Exact(Estimate):
-    """A value without chance: of arithmetic, of one given run, of runs that are all alike."""
+    """A value without chance: of arithmetic, of one given run, of runs that are all equal."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -214,7 +214,7 @@ class Ratio(Estimate):
 
 @dataclass(frozen=True)
 class Complement(Estimate):
-    """What a share leaves of the whole, such as harm of what is kept: 1 less another estimate.
+    """The remainder of a share, such as harm from the share that is kept: 1 less another estimate.
 
     Attributes
     ----------
@@ -253,20 +253,20 @@ class Share(Estimate):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The exact interval; with few runs it is wide even where all runs are alike."""
+        """The exact interval; with few runs it is wide even where all runs are equal."""
         count, runs, tail = self._count, self.runs, (1 - self.confidence) / 2
         low = special.betaincinv(count, runs - count + 1, tail) if count else 0.0
         high = special.betaincinv(count + 1, runs - count, 1 - tail) if count < runs else 1.0
         return float(low), float(high)
 
     def above(self, bound: float, *, or_at: bool = False) -> float:
-        """Return the p-value of the binomial test; that all runs do is said of these runs."""
+        """Return the p-value of the binomial test; 0 for a bound of 1 that these runs reach."""
         if bound < 0 or (or_at and (bound == 0 or self.value == bound == 1)):
             return 0.0
         return _at_least(self._count, self.runs, min(bound, 1.0))
 
     def below(self, bound: float, *, or_at: bool = False) -> float:
-        """Return the p-value of the binomial test; that no run does is said of these runs."""
+        """Return the p-value of the binomial test; 0 for a bound of 0 that these runs reach."""
         return replace(self, value=1 - self.value).above(1 - bound, or_at=or_at)
 
     def with_runs(self, runs: int) -> Self:
@@ -283,7 +283,7 @@ class Quantile(Estimate):
     sample
         The values in ascending order.
     share
-        Which quantile, such as 0.5 for the median.
+        Share of the values below the quantile, such as 0.5 for the median.
     """
 
     sample: tuple[float, ...]

@@ -56,7 +56,7 @@ Sample = npt.NDArray[np.float64]
 
 
 def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Estimate the mean of repetitions; of runs that are all alike it is exact."""
+    """Estimate the mean of repetitions; of runs that are all equal it is exact."""
     middle, error, freedom = _moments(values)
     if error == 0:
         return Exact(middle, len(values), confidence)
@@ -66,7 +66,7 @@ def mean(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
 def average(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> Estimate:
     """Estimate the mean of the means of independent samples, each of which weighs the same.
 
-    Its interval tells of chance within the samples, not of how far they differ from each other.
+    Its interval shows chance within the samples, not their differences from each other.
     """
     found = [_moments(sample) for sample in samples]
     count = len(found)
@@ -281,8 +281,8 @@ def at_least(count: int, p_values: Sequence[float]) -> float:
 def runs_needed(is_decided: Callable[[int], bool], least: int, most: int) -> int | None:
     """Return the smallest number of runs that is expected to decide; None if `most` does not.
 
-    `is_decided` says so of a number of runs, by `Estimate.with_runs`; what decides with some runs
-    is taken to decide with more.
+    `is_decided` is called with numbers of runs, for `Estimate.with_runs`; if some number decides,
+    more are taken to decide, too.
     """
     below, enough = least - 1, least
     while not is_decided(enough):

@@ -1,7 +1,7 @@
-"""Claims judged by the runs of both engines, beside each other.
+"""Claims judged by the runs of both engines, next to each other.
 
 Tests that are beyond the testbed say nothing there, so a study may have them again, scaled to what
-it carries. Whatever both engines have runs of is judged by the same checks on either.
+it carries. The same checks judge the tests that both engines have runs of.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dumbbell.judging.judging import ClaimResult, worst
 
 @dataclass(frozen=True)
 class Pair:
-    """What a check came to on each engine."""
+    """The results of a check on both engines."""
 
     simulator: CheckResult
     kernel: CheckResult
 
     @property
     def is_contrary(self) -> bool:
-        """Whether one engine agrees and the other one does not."""
+        """True if one engine agrees and the other one does not."""
         ours, theirs = self.simulator.verdict, self.kernel.verdict
         return (ours.is_good and theirs.is_bad) or (ours.is_bad and theirs.is_good)
 
@@ -37,8 +37,8 @@ class Beside:
     simulator
         The verdict of the simulator, by all of its runs.
     pairs
-        The checks that both engines have runs of; none: the claim rests on what the kernel does
-        not carry, or on no runs.
+        The checks that both engines have runs of; none: the kernel cannot run the claim's tests, or
+        has no runs of them.
     """
 
     simulator: ClaimResult
@@ -51,7 +51,7 @@ class Beside:
 
     @property
     def verdicts(self) -> tuple[Verdict, Verdict] | None:
-        """What these checks come to on the simulator and on the kernel."""
+        """The worst verdict of these checks on each engine; None: no checks."""
         if not self.pairs:
             return None
         return (
@@ -61,7 +61,7 @@ class Beside:
 
 
 def beside(simulator: Sequence[ClaimResult], kernel: Sequence[ClaimResult]) -> list[Beside]:
-    """Put the verdicts of both engines on the same claims beside each other."""
+    """Pair the verdicts of both engines on the same claims."""
     return [
         Beside(
             ours,

@@ -1,4 +1,4 @@
-"""What a claim of a study is, as data: the authors' statement, and the checks that decide it.
+"""A claim of a study as data: the authors' statement, and the checks that decide it.
 
 A study file lists its claims as ``[[claim]]`` tables with one or more ``[[claim.check]]`` each.
 There are few kinds of check (`dumbbell.claims.kinds`); what they expect is numbers in the file.

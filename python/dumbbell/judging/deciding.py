@@ -1,8 +1,8 @@
-"""From findings to the verdict of a check, by their 95 % intervals, and the runs that are lacking.
+"""From findings to the verdict of a check, by their 95 % intervals, and the runs that are missing.
 
 A finding agrees if its whole interval lies between the bounds, it disagrees if all of it lies
-beyond one of them, and else its runs cannot decide. How findings become a verdict keeps the chance
-of a wrong one, in either direction, at 2.5 % on each side, however many there are:
+beyond one of them, and else its runs cannot decide. The rules keep the chance of a wrong verdict,
+in either direction, at 2.5 % on each side, for any number of findings:
 
 ``all``
     Reproduced if each agrees; that needs no correction, as a single wrong one spoils it
@@ -17,7 +17,7 @@ of a wrong one, in either direction, at 2.5 % on each side, however many there a
     same place, where they share runs, count together: the place agrees if more than half of its
     pairs do, by the same rule.
 ``median``
-    As ``most``, for each bound by itself: the median lies above a bound if more than half do.
+    As ``most``, for each bound separately: the median lies above a bound if more than half do.
 """
 
 from __future__ import annotations

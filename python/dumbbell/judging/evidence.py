@@ -1,4 +1,4 @@
-"""What a check finds at grid points, and what it comes to."""
+"""Findings of a check at grid points, and their verdict."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dumbbell.inference.statistics import CONFIDENCE, Estimate, at_least
 from dumbbell.judging import words
 
 TAIL: Final = (1 - CONFIDENCE) / 2
-"""Largest p-value, on one side, that decides: what the ends of the shown intervals stand for."""
+"""Largest p-value, on one side, that decides: that at the ends of the shown intervals."""
 
 Statement = Literal["number", "order", "arithmetic", "expectation"]
-"""Whose statement a check holds the runs to: the authors' number, the authors' order or shape, the
-authors' arithmetic or parameters, which need no runs, or an expectation of our own."""
+"""Source of the statement: the authors' number, their order or shape, their arithmetic or
+parameters (which need no runs), or our expectation.
+"""
 
 STATEMENTS: Final[Mapping[Statement, str]] = {
     "number": "the authors' number",
@@ -27,14 +28,14 @@ STATEMENTS: Final[Mapping[Statement, str]] = {
 """The kinds of statement in words."""
 
 Quantifier = Literal["all", "most", "median", "any"]
-"""How many of the values must satisfy a check: each, more than half, the median, at least one."""
+"""Share of the values that must satisfy a check: each, more than half, the median, at least one."""
 
 Place = Mapping[str, str]
 """A grid point: axis -> value."""
 
 
 class Verdict(StrEnum):
-    """Whether Dumbbell's own runs agree with a claim of the authors, or with what we expect."""
+    """Agreement of Dumbbell's runs with a claim of the authors, or with our expectation."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -44,12 +45,12 @@ class Verdict(StrEnum):
 
     @property
     def is_good(self) -> bool:
-        """Whether the runs agree."""
+        """True if the runs agree."""
         return self in (Verdict.REPRODUCED, Verdict.MET)
 
     @property
     def is_bad(self) -> bool:
-        """Whether the runs disagree."""
+        """True if the runs disagree."""
         return self in (Verdict.NOT_REPRODUCED, Verdict.FAILED)
 
     @property
@@ -59,7 +60,7 @@ class Verdict(StrEnum):
 
 
 class State(StrEnum):
-    """Whether one finding agrees with what is stated."""
+    """Agreement of one finding with the statement."""
 
     AGREES = "agrees"
     DISAGREES = "disagrees"
@@ -80,7 +81,7 @@ class Need:
 
 
 class Lack(Exception):  # noqa: N818 - what the runs lack, not what went wrong
-    """A check lacks what it needs; the message says what, and `needs` which runs would help."""
+    """A check needs more than it has, which the message names; `needs` are runs that would help."""
 
     def __init__(self, what: str, needs: Sequence[Need] = (), *, is_quick: bool = False) -> None:
         super().__init__(what)
@@ -90,31 +91,31 @@ class Lack(Exception):  # noqa: N818 - what the runs lack, not what went wrong
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found at one grid point, pair of points or series.
+    """A result at one grid point, pair of points or series.
 
     Attributes
     ----------
     estimate
-        What is judged.
+        The value that is judged.
     text
         It in words, with interval and number of runs.
     low, high
         Between which bounds it agrees.
     is_strict
-        Whether a value at a bound is outside.
+        True if a value at a bound is outside.
     steps
-        What must not be below 0 besides: the steps of a trend.
+        Further values that must not be below 0: the steps of a trend.
     where
         The point in words; empty where there is only one.
     place
-        What findings have in common that are compared at the same place; pairs at one place count
-        together where most must agree.
+        The place of findings that are compared with each other; pairs at one place count together
+        where most must agree.
     margin
-        How well it agrees: of two findings the larger is better.
+        Measure of agreement: of two findings the larger is better.
     test, points
-        What it rests on.
+        The test and its grid points that it is computed from.
     is_quick
-        Whether these are quick runs.
+        True if these are quick runs.
     """
 
     estimate: Estimate
@@ -184,18 +185,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a check asks.
+    """The question of a check.
 
     Attributes
     ----------
     statement
-        Whose statement it is.
+        Source of the statement.
     quantifier
-        How many of the findings must agree.
+        Share of the findings that must agree.
     noun
-        What the findings are.
+        Name of the findings, in the plural.
     subject, bounds
-        What is looked at and what would agree, in words.
+        The quantity and the bounds for agreement, in words.
     """
 
     statement: Statement
@@ -206,25 +207,25 @@ class Asked:
 
     @property
     def expected(self) -> str:
-        """What would agree, and for how many."""
+        """The bounds for agreement, and the share of findings that must lie within."""
         every = words.every(self.quantifier, self.noun)
         return f"{self.bounds}, {every}" if every else self.bounds
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one check of a claim came to.
+    """The result of one check of a claim.
 
     Attributes
     ----------
     asked
-        What it asks.
+        The question.
     verdict
         The outcome.
     found
-        How it came out, in words; empty without runs.
+        The findings in words; empty without runs.
     lacks
-        What an undecided check lacks, in words.
+        What an undecided check needs, in words.
     decisive
         The finding that decides: the worst where all must agree, the best where any may.
     findings, states
@@ -232,7 +233,7 @@ class CheckResult:
     needs
         For an undecided check, the runs that are expected to decide it; empty if none would.
     is_quick
-        Whether it rests on quick runs.
+        True if it depends on quick runs.
     """
 
     asked: Asked
@@ -247,19 +248,19 @@ class CheckResult:
 
     @classmethod
     def lacking(cls, asked: Asked, lack: Lack) -> CheckResult:
-        """Return the result of a check that lacks what it needs."""
+        """Return the result of a check that cannot be decided."""
         return cls(
             asked, Verdict.UNDECIDED, "", str(lack), needs=lack.needs, is_quick=lack.is_quick
         )
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is about what we expect, not about what the authors state."""
+        """True if it is about our expectation, not about a statement of the authors."""
         return self.asked.statement == "expectation"
 
     @property
     def detail(self) -> str:
-        """How it came out, and what it lacks."""
+        """The findings in words, and what is missing to decide."""
         return self._joined(self.found)
 
     @property
@@ -278,7 +279,7 @@ class CheckResult:
 
     @property
     def expected(self) -> str:
-        """What would agree, and for how many of several findings."""
+        """The bounds for agreement; for several findings also the share that must lie within."""
         return self.asked.bounds if len(self.findings) == 1 else self.asked.expected
 
     def _said(self, found: str) -> str:

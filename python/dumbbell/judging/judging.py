@@ -1,4 +1,4 @@
-"""Which of a study's claims its runs reproduce."""
+"""Verdicts on the claims of a study, by its runs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
     ("claim of arithmetic or parameters", "claims of arithmetic and parameters"): ("arithmetic",),
     ("expectation of our own", "expectations of our own"): ("expectation",),
 }
-"""What is counted, one and several of it."""
+"""Nouns for counted claims, one and several."""
 
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """The verdict on one claim, and what it rests on.
+    """The verdict on one claim, and its checks.
 
     Attributes
     ----------
@@ -47,19 +47,19 @@ class ClaimResult:
 
     @property
     def decisive(self) -> CheckResult:
-        """The check that the verdict rests on: the first that has it, and rests on runs if any."""
+        """The check that decides the verdict: the first that has it, with runs if possible."""
         having = [check for check in _deciding(self.checks) if check.verdict is self.verdict]
         return next((check for check in having if check.asked.statement != "arithmetic"), having[0])
 
     @property
     def apart(self) -> tuple[CheckResult, ...]:
-        """The checks of our own expectations, which the verdict does not rest on."""
+        """The checks of our expectations, which do not affect the verdict."""
         deciding = _deciding(self.checks)
         return tuple(check for check in self.checks if check not in deciding)
 
     @property
     def failed(self) -> tuple[CheckResult, ...]:
-        """The expectations of our own that failed beside what the authors state."""
+        """Our expectations that failed, apart from the statement of the authors."""
         return tuple(check for check in self.apart if check.verdict.is_bad)
 
     @property
@@ -69,22 +69,22 @@ class ClaimResult:
 
     @property
     def measured(self) -> str:
-        """What the deciding check found, in a sentence."""
+        """The result of the deciding check, in a sentence."""
         return self.decisive.measured
 
     @property
     def detail(self) -> str:
-        """How each check came out."""
+        """The result of each check, in words."""
         return " | ".join(check.sentence for check in self.checks)
 
     @property
     def reason(self) -> str:
-        """Why it, or an expectation of ours, does not hold, as far as that is known."""
+        """The known reason why it, or our expectation, does not hold; empty: none."""
         return "" if self.verdict.is_good and not self.failed else self.claim.reason
 
     @property
     def is_quick(self) -> bool:
-        """Whether it rests on quick runs."""
+        """True if it depends on quick runs."""
         return any(check.is_quick for check in self.checks)
 
     @property
@@ -142,7 +142,7 @@ def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
 
 
 def headline(claims: Sequence[ClaimResult]) -> str:
-    """Say how many claims are reproduced: those that rest on runs, and apart those that do not."""
+    """Return the number of claims by verdict, in words: first claims judged by runs."""
     said = []
     for (one, several), statements in _HEADINGS.items():
         counts = Counter(claim.verdict for claim in claims if claim.statement in statements)

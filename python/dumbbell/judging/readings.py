@@ -16,14 +16,14 @@ from dumbbell.plan import grid
 
 @dataclass(frozen=True)
 class Reading:
-    """What becomes of the claims at one value of an axis.
+    """The verdicts on the claims at one value of an axis.
 
     Attributes
     ----------
     value
         The value.
     is_main
-        Whether it is the one that the claims themselves name.
+        True if the claims themselves name it.
     claims
         The verdicts on all claims, in their order.
     """

@@ -29,12 +29,12 @@ class TestRuns:
     planned
         The grid points that were to be run.
     runs
-        One row per finished run: the axes, their numbers, what a check asked for, and, if it is
+        One row per finished run: the axes, their numbers, the requested columns, and, if it is
         known, its ``seed``.
     repetitions
-        How many runs of a grid point were planned.
+        Number of planned runs of a grid point.
     is_quick
-        Whether these are quick runs.
+        True if these are quick runs.
     """
 
     __test__ = False
@@ -48,12 +48,12 @@ class TestRuns:
 
 @dataclass(frozen=True)
 class Source:
-    """Where checks get their runs from.
+    """The runs for checks.
 
     Attributes
     ----------
     runs
-        Gives the runs of a test by its name, with the columns that are asked for.
+        Returns the runs of a test by its name, with the requested columns.
     derived
         The quantities that the study derives, by name.
     """
@@ -73,7 +73,7 @@ class Sample:
     Attributes
     ----------
     planned
-        How many values there are once the study has all its runs.
+        Number of values once the study has all its runs.
     """
 
     axes: Place
@@ -89,7 +89,7 @@ class Sample:
     def estimate(
         self, statistic: str, margin: Callable[[float], float], named: words.Named
     ) -> Estimate:
-        """Estimate a statistic of its runs; `margin` says which of two runs is the worse one."""
+        """Estimate a statistic of its runs; the run with the smallest `margin` is the worst."""
         if statistic in ("worst", "best"):
             value = (min if statistic == "worst" else max)(self.values, key=margin)
             # One run is an example, or a counterexample. That there is none takes all of them.
@@ -204,7 +204,7 @@ class Pair:
 
     @property
     def against(self) -> str:
-        """What is compared with what."""
+        """The two compared points, in words."""
         one, other = (
             words.place({axis: each.axes[axis] for axis in each.axes if axis not in self.place})
             for each in (self.one, self.other)

@@ -1,4 +1,4 @@
-"""What all checks of claims have in common, as tables of a study file."""
+"""Base classes of all checks of claims, as tables of a study file."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ Statistic = Annotated[str, AfterValidator(_known_statistic)]
 
 
 class Check(Table):
-    """What decides a claim; each kind is a file in `dumbbell.claims.kinds`."""
+    """A check that decides a claim; each kind is a file in `dumbbell.judging.kinds`."""
 
     noun: ClassVar[str] = "grid points"
-    """What its findings are."""
+    """Name of its findings, in the plural."""
 
     statement: Statement
 
     @property
     def how_many(self) -> Quantifier:
-        """How many of its findings must agree."""
+        """Share of its findings that must agree."""
         return cast("Quantifier", getattr(self, "quantifier", "all"))
 
     @abstractmethod

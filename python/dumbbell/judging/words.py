@@ -1,4 +1,4 @@
-"""Claims in words: quantities, values with their intervals, grid points, what is lacking."""
+"""Claims in words: quantities, values with their intervals, grid points, missing runs."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Named:
     Attributes
     ----------
     title
-        What people call it, with whose it is and when.
+        Its title for people, with its subject and window.
     unit, scale
         The unit in which it is shown, and the factor to it.
     is_yes_or_no
-        Whether it is 1 where something happened in a run, else 0.
+        True if it is 1 where something happened in a run, else 0.
     is_ratio
-        Whether it is the ratio of two quantities, so that its mean is the geometric one.
+        True if it is the ratio of two quantities, so that its mean is the geometric one.
     """
 
     title: str
@@ -106,7 +106,7 @@ class Named:
 
 
 RATIO: Final = Named("ratio")
-"""How ratios are shown."""
+"""Format of ratios."""
 
 
 def named(text: str, derived: Mapping[str, Derived]) -> Named:
@@ -120,7 +120,7 @@ def named(text: str, derived: Mapping[str, Derived]) -> Named:
 
 
 def _digits(low: float, high: float) -> int:
-    """Return the significant digits with which both ends of an interval are told apart."""
+    """Return the significant digits with which both ends of an interval differ."""
     reach, size = (high - low) / 2, max(abs(low), abs(high))
     if reach <= 0 or size <= 0:
         return _DIGITS_MIN

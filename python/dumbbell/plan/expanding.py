@@ -34,9 +34,9 @@ class Point:
     Attributes
     ----------
     scenario
-        Its scenario as a table that still lacks a seed.
+        Its scenario as a table, without a seed.
     layers
-        What that is made of.
+        The tables from which it is merged.
     runs
         Number of repetitions.
     """
@@ -74,13 +74,13 @@ class PlannedRun:
     Attributes
     ----------
     test, axes, repetition
-        Where it stands in the study; see `Place`.
+        Its place in the study; see `Place`.
     resolved
-        What the engine runs.
+        The input of the engine.
     windows
         The parts of the run that quantities are taken over, by name; ``main`` is meant by default.
     settings
-        How the study wants quantities to be taken: name of the table in its file -> the table.
+        Settings of quantities: name of the table in the study file -> the table.
     table
         Its scenario as files say it.
     """
@@ -95,7 +95,7 @@ class PlannedRun:
 
     @property
     def place(self) -> Place:
-        """Where it stands in the study."""
+        """Its place in the study."""
         return Place(self.test, self.axes, self.repetition)
 
     def on(self, engine: str) -> PlannedRun:
@@ -104,7 +104,7 @@ class PlannedRun:
 
 
 class Files(Protocol):
-    """Where the tables of a study are from."""
+    """Origin of the tables of a study."""
 
     @property
     def path(self) -> Path:
@@ -125,10 +125,15 @@ class Plan:
     tests
         The tests.
     scenario
-        Common part of the scenarios of all tests. vary Changes at some grid points of all tests. A
-        test's own changes come later and win. windows Windows that all tests have; one of a test
-        comes before one of the same name here. settings What every run is given as its settings;
-        see `PlannedRun`. files Where all this is from.
+        Common part of the scenarios of all tests.
+    vary
+        Changes at some grid points of all tests. A test's own changes come later and win.
+    windows
+        Windows that all tests have; one of a test comes before one of the same name here.
+    settings
+        Settings of quantities, for every run; see `PlannedRun`.
+    files
+        Origin of the tables.
     """
 
     tests: Sequence[Test]
@@ -226,12 +231,12 @@ class Plan:
         quick
             Only the representative part of each test.
         where
-            Only these grid points; a test that lacks an axis of it is left out. ``test``
-            selects by name. What no test has is an InputError.
+            Only these grid points; a test without an axis of it is left out. ``test`` selects by
+            name. An axis or value that no test has is an InputError.
         runs
             Repetitions of each grid point, instead of each test's own number.
         seed
-            Where the seeds of all runs come from.
+            Source of the seeds of all runs.
         tests
             Only these tests.
         more
@@ -351,7 +356,7 @@ def _axes(tests: Sequence[Test]) -> dict[str, list[str]]:
 def _seeds(point: Point, seed: int) -> list[int]:
     """Derive a seed for each run from what happens in it, not from what is recorded of it.
 
-    So two tests with the same scenario share their runs. Seeds that all grid points share rest on
+    So two tests with the same scenario share their runs. Seeds that all grid points share depend on
     `seed` alone.
     """
     if point.test.seeds == "shared":

@@ -45,10 +45,10 @@ def numeric_column(axis: str, values: Iterable[str]) -> str | None:
 
 
 def same_value(value: str, wanted: str) -> bool:
-    """Tell whether an axis value is the wanted one.
+    """Return True if an axis value equals another one.
 
-    ``htcp`` stands for ``htcp`` with any preset, ``./my_cc.c`` for ``my_cc``, and ``0.25gbit`` for
-    ``250mbit``.
+    ``htcp`` also means ``htcp`` with any preset, ``./my_cc.c`` also ``my_cc``, and ``0.25gbit``
+    also ``250mbit``.
     """
     wanted = catalogue.called(wanted)
     if value in (wanted, f"{wanted}@{value.partition('@')[2]}"):
@@ -75,7 +75,7 @@ def wanted_values(selection: Selection, axis: str) -> list[str]:
 
 
 def matches(point: Mapping[str, str], selection: Selection) -> bool:
-    """Tell whether a grid point is selected; an axis that it does not have never matches."""
+    """Return True if a grid point is selected; an axis that it does not have never matches."""
     return all(
         axis in point
         and any(same_value(point[axis], wanted) for wanted in wanted_values(selection, axis))
@@ -152,5 +152,5 @@ def merged(base: Any, changes: Any) -> Any:
 
 
 def is_tables(value: Any) -> bool:
-    """Tell whether a value is an array of tables."""
+    """Return True if a value is an array of tables."""
     return isinstance(value, list) and all(isinstance(entry, Mapping) for entry in value)

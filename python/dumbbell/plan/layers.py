@@ -1,4 +1,4 @@
-"""The tables of a study that make the scenario of a grid point, and which of them says what."""
+"""The tables of a study that make the scenario of a grid point, and the origin of each key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Layer:
     key
         Its key there.
     is_home
-        Whether what no table says is missing here.
+        True if errors about missing keys name this table.
     """
 
     source: str
@@ -40,7 +40,7 @@ def merged(layers: Sequence[Layer]) -> Mapping[str, Any]:
 
 
 def where_said(error: InputError, layers: Sequence[Layer]) -> InputError:
-    """Put errors of a scenario where the study says what is wrong."""
+    """Put errors of a scenario at the places of the study that cause them."""
     others = [_placed(other, layers) for other in error.others]
     return replace(_placed(error, layers), others=others)
 

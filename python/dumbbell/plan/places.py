@@ -1,4 +1,4 @@
-"""Where a run stands in its study, and what it is called for people."""
+"""The place of a run in its study, and its name for people."""
 
 from __future__ import annotations
 

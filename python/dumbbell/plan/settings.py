@@ -1,4 +1,4 @@
-"""What a study may set for quantities, each as a table of its own: ``[settings.convergence]``."""
+"""Settings of a study for quantities, each as a separate table: ``[settings.convergence]``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Parts of a run over which quantities are taken, as a test describes them.
 
 The end of a window is a time of the run (``50s``), a share of the test's main window (``80%``), or
-a time relative to what happens in the run: the start or the stop of a flow, a group or a load
-(``start of udp``, ``stop of 2 + 5s``), or the change of a link's rate or delay (``step 1``).
+a time relative to an event. An event is the start or the stop of a flow, a group or a load (``start
+of udp``, ``stop of 2 + 5s``), or the change of a link's rate or delay (``step 1``).
 """
 
 from __future__ import annotations

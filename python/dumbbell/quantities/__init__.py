@@ -1,1 +1,1 @@
-"""What is measured of runs: every quantity is defined here, once."""
+"""Measurements of runs: every quantity is defined here, once."""

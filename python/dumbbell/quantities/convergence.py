@@ -1,11 +1,11 @@
-"""The 80 % convergence time of a flow that starts beside another, in both of Li's definitions.
+"""The 80 % convergence time of a flow that starts next to another, in both of Li's definitions.
 
 Li, Leith and Shorten 2007, equation 3: the short-term throughput is an exponentially weighted
-moving average. Its window 1/lambda is proportional to the bandwidth-delay product. As printed the
-integral lacks the factor lambda; with it, the average of a constant rate tends to that rate.
+moving average. Its window 1/lambda is proportional to the bandwidth-delay product. The printed
+integral omits the factor lambda; with it, the average of a constant rate tends to that rate.
 
-Section IV-A calls a flow converged when its short-term throughput reaches 80 % of its own
-long-term average; the caption of Fig. 11 speaks of a fairness ratio of 80 % between the flows.
+Section IV-A calls a flow converged when its short-term throughput reaches 80 % of the flow's
+long-term average. The caption of Fig. 11 speaks of a fairness ratio of 80 % between the flows.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class Convergence(Settings):
 
 @dataclass(frozen=True)
 class Course:
-    """How a late flow came to its share; times are None if it never did.
+    """Convergence of a late flow to its share; times are None if it never converged.
 
     Attributes
     ----------
     own_s
-        From its start until its short-term throughput reached the share of its own average.
+        From its start until its short-term throughput reached the share of its long-term average.
     fairness_s
         From its start until its short-term throughput reached the share of the other flow's.
     diverged
-        Whether the ratio of the two short-term throughputs was lost again after `fairness_s`.
+        True if the ratio of the two short-term throughputs was lost again after `fairness_s`.
     """
 
     own_s: float | None
@@ -70,14 +70,14 @@ class Course:
 
 @of_flows("convergence (own average)", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_own_s(view: FlowsView) -> float | None:
-    """Time from the later flow's start until it reached a share of its own average throughput."""
+    """Time from the later flow's start until it reached a share of its average throughput."""
     found = view.once(course)
     return None if found is None else found.own_s
 
 
 @of_flows("convergence", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_own_bound_s(view: FlowsView) -> float | None:
-    """Time until the later flow reached a share of its own average; else the window's length."""
+    """Time until the later flow reached a share of its average; else the window's length."""
     found = view.once(course)
     if found is None:
         return None

@@ -1,11 +1,11 @@
-"""What becomes of datagrams: their one-way delays, jitter and losses.
+"""One-way delays, jitter and losses of datagrams.
 
 Without brackets they are those of all flows of datagrams that are sampled; other flows have none.
 The one-way delay is from when a datagram leaves its host to when it reaches the other. Jitter is
 the mean of the differences between the one-way delays of datagrams that arrive one after the other,
-without their signs (RFC 3393); the estimate of RFC 3550 is a moving average of the same. Of a part
-of a run percentiles rest on the periods of `record.delays` that lie in it as a whole, and are
-within 0.5 %.
+without their signs (RFC 3393). The estimate of RFC 3550 is a moving average of the same. For a part
+of a run, percentiles use the periods of `record.delays` that lie in it as a whole, and are within
+0.5 %.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NS_PER_MS: Final = 10**6
 
 
 def _told(view: FlowsView) -> list[DelaySummary]:
-    """Return what the summary of the run says of the delays of each flow that has some."""
+    """Return the delays in the summary of the run, of each flow that has some."""
     return [told.delay for told in view.told if told.delay is not None]
 
 

@@ -1,7 +1,7 @@
 """Round-trip times and delays in queues.
 
-Of the whole run, means rest on every round-trip sample and are exact; of a part of it, they rest on
-the latest round-trip time at each sample.
+For the whole run, means use every round-trip sample and are exact. For a part of it, they use the
+latest round-trip time at each sample.
 """
 
 from __future__ import annotations

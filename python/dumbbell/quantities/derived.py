@@ -30,7 +30,7 @@ class Operand(Table):
 
 
 def _operand(value: Any) -> Any:
-    """Let the name of a quantity stand for an operand."""
+    """Read the name of a quantity as an operand."""
     return {"quantity": value} if isinstance(value, str) else value
 
 
@@ -92,12 +92,12 @@ class Derived(Table):
 
     @property
     def way(self) -> str:
-        """How it is derived."""
+        """The way of derivation."""
         return next(way for way in WAYS if getattr(self, way) is not None)
 
     @property
     def operands(self) -> tuple[Operand, Operand]:
-        """What it is derived from."""
+        """The operands of the derivation."""
         found: tuple[Operand, Operand] = getattr(self, self.way)
         return found
 
@@ -115,7 +115,7 @@ class Derived(Table):
 
 
 def columns(wanted: Sequence[str], derived: Mapping[str, Derived]) -> Iterator[str]:
-    """Yield the quantities that have to be taken of runs for those that are wanted."""
+    """Yield the quantities to take of runs for the given ones."""
     for name in wanted:
         if name in derived:
             yield from (operand.quantity for operand in derived[name].operands)

@@ -1,9 +1,9 @@
-"""How soon flows reach their new fair share after a change, however many they are.
+"""Time until flows reach their new fair share after a change, for any number of flows.
 
-The window says when the change is: it begins there (`from = "start of late"`). The fair share is an
-equal division of the window's whole goodput among the flows that are on at its end, always have
-data to send and are sampled. Flows have reached it when all that are asked for have a share of it
-in each of some intervals in a row; the time is that at the end of the first of these.
+The change is at the beginning of the window (`from = "start of late"`). The fair share is an equal
+division of the window's whole goodput among the flows that are on at its end, always have data to
+send and are sampled. Flows have reached it when all selected flows have a share of it in each of
+some intervals in a row. The time is that at the end of the first of these intervals.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def fair_share_bound_s(view: FlowsView) -> float | None:
 def _enough(view: FlowsView) -> tuple[Flags, float] | None:
     """Return in which intervals all flows have enough, and the length of these in seconds.
 
-    None where the flows have no one to share with, or where samples are lacking.
+    None if the flows have no one to share with, or if there are too few samples.
     """
     rules = view.run.settings(FairShare)
     times = view.instants(int(rules.interval))

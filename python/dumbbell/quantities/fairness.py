@@ -1,4 +1,4 @@
-"""How flows share the bottleneck."""
+"""Sharing of the bottleneck among flows."""
 
 from __future__ import annotations
 

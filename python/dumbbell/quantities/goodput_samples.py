@@ -1,8 +1,9 @@
 """Quantities of single samples of the goodput, as Lukaseder et al. 2016 look at them.
 
-Their samples are what iperf3 prints: the payload that arrived in each second. Efficiency is told by
-quantiles of them; convergence by a discrete moving average over those of a flow that starts late,
-and by how far that stays from the flow's own average afterwards, the spread (Section III-B).
+Their samples are what iperf3 prints: the payload that arrived in each second. Quantiles of them
+measure efficiency. A discrete moving average over those of a flow that starts late measures
+convergence; so does the spread, the distance of that average from the flow's own average afterwards
+(Section III-B).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Samples(Settings):
 
 @dataclass(frozen=True)
 class Course:
-    """How a flow that started late came to its own average.
+    """Convergence of a flow that started late to its own average.
 
     Attributes
     ----------

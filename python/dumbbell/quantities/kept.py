@@ -1,12 +1,12 @@
-"""Values that were taken before, kept beside the results under the run's key.
+"""Values that were taken before, kept with the results under the run's key.
 
 ::
 
     quantities/ab/ab12....json     of one run: the code that took the values, and the values
 
 A file counts only if its digest is right, the code of the quantities is the same and the result is
-the one that it was taken of. It can be removed at any time. What would be larger
-than 1 MB, some 20,000 values, is not kept.
+the one that it was taken of. It can be removed at any time. A file larger than 1 MB, some 20,000
+values, is not kept.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _CODE: Final = (
 
 
 class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a file holds.
+    """The content of a file.
 
     Attributes
     ----------
     code
         The digest of the code that took the values.
     run
-        What tells the result from another one that is put in its place.
+        Identity of the result file; another result in its place differs in it.
     values
         The values by their names; see `taking`.
     """

@@ -1,4 +1,4 @@
-"""What the requests and transfers of one run took, as a table: a row for each kind of them."""
+"""Durations of the requests and transfers of one run, as a table: a row for each kind of them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def latencies(run: Run) -> pl.DataFrame:
 
     Flows of one label, algorithm and size of request are of one kind. The columns are ``flows``
     (their label), ``algorithm``, ``count`` of flows, ``finished`` and ``unfinished`` requests or
-    transfers, and the quantities of `quantities.latency`, from the first start of such a flow to
-    the end of the run. Of requests, each flow has one unfinished at most, which is not counted. A
-    transfer over several connections ends with the last of them.
+    transfers, and the quantities of ``quantities.latency``. These are from the first start of such
+    a flow to the end of the run. Of requests, each flow has one unfinished at most, which is not
+    counted. A transfer over several connections ends with the last of them.
     """
     view = RunView(run, {"main": Window()}, {})
     rows = [_row(view, flows) for flows in kinds(view.flows)]

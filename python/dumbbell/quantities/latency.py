@@ -1,4 +1,4 @@
-"""How long requests and transfers take.
+"""Durations of requests and transfers.
 
 The latency of a request is from its issue to the acknowledgement of its last byte, which is its
 reply. Only requests that began and ended in the window count. A percentile is by nearest rank, and
@@ -66,7 +66,7 @@ def _latencies_ms(view: FlowsView) -> Values:
 
 
 def has_messages(view: FlowsView) -> bool:
-    """Tell whether any of the flows sends requests or ends."""
+    """Return True if any of the flows sends requests or ends."""
     return any(flow.is_transfer or flow.request_bytes is not None for flow in view.flows)
 
 

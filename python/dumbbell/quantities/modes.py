@@ -1,8 +1,8 @@
 """The modes of algorithms, if they are recorded (`record.modes`).
 
 A connection is in a mode from one row of the table `modes` to the next, from its start until it
-stopped or its transfer was complete. On the testbed samples show which mode it is, so that times
-are as exact as these are close, and a mode that is over between two of them is not seen.
+stopped or its transfer was complete. On the testbed samples show the mode, so that times are as
+exact as samples are close. A mode that ends between two of them is not seen.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def mode_share(view: FlowsView, mode: str) -> float | None:
 
 @of_flows("entries into a mode", takes="mode", arguments=named, needs=MODES)
 def mode_entries(view: FlowsView, mode: str) -> float | None:
-    """How often the flows' algorithm enters a mode (`mode_entries:probe_rtt`); several together.
+    """Entries of the flows' algorithm into a mode (`mode_entries:probe_rtt`).
 
-    That in which a connection begins is entered with its start. Connections whose algorithm has no
-    such mode do not count.
+    Entries of several flows are added up. A connection's start is an entry into its first mode.
+    Connections whose algorithm has no such mode do not count.
     """
     found = [_entries(*each) for each in _changes(view, mode)]
     return float(sum(found)) if found else None

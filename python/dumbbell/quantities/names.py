@@ -1,7 +1,7 @@
-"""What claims and figures refer to, and whether there is such a thing.
+"""Names in claims and figures, and the check that a study has them.
 
-A kind of claim or figure says what it refers to by yielding `Use`s; a `Vocabulary`, made of the
-tests of a study, refuses those that are wrong.
+A kind of claim or figure yields a `Use` for each name that it refers to. A `Vocabulary`, made of
+the tests of a study, refuses those that are wrong.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NUMBERS_SHOWN: Final = 20
 
 
 class What(StrEnum):
-    """What kind of thing a name stands for."""
+    """Kind of thing that a name refers to."""
 
     TEST = "test"
     AXIS = "axis"
@@ -66,9 +66,10 @@ class Use:
     key
         The place, inside the table: ``y.field``.
     what
-        What is named. A column is a quantity or the number of an axis (``rtt_ms``); a value is one
-        of an axis, as the pair of both; points are a selection within another one, numbers those of
-        an axis (``rtt_ms``); a preset is ``htcp@li2007`` with the names of parameters.
+        Kind of the thing that is named. A column is a quantity or the number of an axis
+        (``rtt_ms``). A value is one of an axis, as the pair of both. Points are a selection within
+        another one, numbers those of an axis (``rtt_ms``). A preset is ``htcp@li2007`` with the
+        names of parameters.
     name
         The name; of a selection the selection.
     test
@@ -284,7 +285,7 @@ class Vocabulary:
                 yield Scenario.parse(point.scenario, own=test.own).resolve().scenario
 
     def _subject(self, test: Test, name: str) -> bool:
-        """Tell whether a name means several flows; raise InputError if it means none."""
+        """Return True if a name means several flows; raise InputError if it means none."""
         found = [named(flows, name) for flows in self._flows(test)]
         several = max(map(len, found), default=0)
         if not several:
@@ -294,7 +295,7 @@ class Vocabulary:
         return several > 1
 
     def _flows(self, test: Test) -> list[tuple[Planned, ...]]:
-        """Return the flows of a test's scenarios; what many grid points have alike, once."""
+        """Return the flows of a test's scenarios; flows that many grid points share, once."""
         if test.name not in self._known:
             found = (planned.flows_of(point.scenario) for point in self.plan.points(test))
             self._known[test.name] = list(dict.fromkeys(found))

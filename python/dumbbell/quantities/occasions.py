@@ -31,8 +31,8 @@ _SCHEMA: Final = {
 def take(run: Run, spans: int) -> pl.DataFrame:
     """Return ``label``, ``what``, ``time_s`` and ``times``: a row for each flow and span of time.
 
-    What a run has not recorded is missing. Marks are those of the queues that data passes, between
-    samples; their label is that of the first flow, as nobody knows whose packets they were.
+    Events that a run has not recorded are missing. Marks are those of the queues that data passes,
+    between samples; their label is that of the first flow, as nobody knows whose packets they were.
     """
     found = pl.concat([pl.DataFrame(schema=_SCHEMA), _events(run), _marks(run)])
     span_s = run.summary.duration_ns / NS_PER_S / spans or 1.0

@@ -1,6 +1,7 @@
-"""How much goodput oscillates: how far, how slowly, and whether it dies out after a change.
+"""Oscillation of the goodput: its size, its period, and its decay after a change.
 
-All three rest on the goodput of the flows together in each interval of `settings.samples`.
+All three are computed from the goodput of the flows together in each interval of
+`settings.samples`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _LEAST: Final = 8
 """Samples without which an oscillation is not spoken of."""
 
 _BY_CHANCE: Final = 0.05
-"""How often noise without a period may be said to have one."""
+"""Probability that noise without a period passes for one with a period."""
 
 _AS_CLEAR: Final = 0.8
 """The first peak with this share of the highest counts: later ones are multiples of its lag."""

@@ -4,8 +4,8 @@ Wait of each sent packet for the link, from its arrival there to the begin of it
 delays are counted in buckets less than 1 % wide, so percentiles and means of them are within 0.5 %.
 Of a window those periods count that lie in it as a whole.
 
-Of a flow it is the queue of the slowest recorded link on the way of its data, and only its data
-count there; only flows that are sampled are told apart.
+Of a flow it is the queue of the slowest recorded link on the path of its data, and only its data
+count there. Only sampled flows are distinguished.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Efficiency and performance as Mani and Mbarek 2012 define them.
 
-Section 2.3: a flow's average rate q_i, the mean Q of all n flows, and the efficiency E = Q/Q_opt,
-where Q_opt is what an ideal network gives each of them. Section 2.4: the fairness F is Jain's index
+Section 2.3 has a flow's average rate q_i, the mean Q of all n flows, and the efficiency E =
+Q/Q_opt. Q_opt is the share of each in an ideal network. Section 2.4: the fairness F is Jain's index
 of x_i/x_opt, which is that of the x_i, as all x_opt are equal. Section 2.5: the performance is
 alpha E + (1 - alpha) F; Fig. 6 has alphas of 0.8, 0.5 and 0.2.
 

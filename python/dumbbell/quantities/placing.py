@@ -28,7 +28,7 @@ def placed(
 ) -> Span | None:
     """Return where a named window lies, settling included, given the main one; None: nowhere.
 
-    What it refers to must be in the run, else that is an `Absent`.
+    Its references must be in the run, else the result is an `Absent`.
     """
     start_ns = within.start_ns if within is not None else 0
     return _Placing(scenario, flows, within).place(window, start_ns)

@@ -1,4 +1,4 @@
-"""What flows will be called in a scenario that is not resolved, nor checked, yet."""
+"""Names of flows in a scenario that is not resolved, nor checked, yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dumbbell.algorithms import catalogue
 
 _COUNTED_MAX: Final = 10_000
 _ARRIVING: Final = 2
-"""Flows of a load that stand for all that arrive."""
+"""Flows of a load that represent all that arrive."""
 
 
 @dataclass(frozen=True)

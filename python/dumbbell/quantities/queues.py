@@ -1,6 +1,6 @@
 """Backlogs of queues.
 
-Of the whole run they are exact; of a part of it they rest on samples.
+Of the whole run they are exact; of a part of it they are computed from samples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a quantity is named: ``goodput_mbit_per_s[stream]@during``.
+"""Names of quantities: ``goodput_mbit_per_s[stream]@during``.
 
 A reference is the quantity's name, in brackets whose it is, and behind an ``@`` the window in which
 it is taken. A quantity of something that the user names has that behind a colon: ``state:alpha``.
@@ -35,7 +35,7 @@ class Reference:
     window
         The window's name; None: the main window of the test.
     argument
-        What a quantity that takes one is of, such as a variable that an algorithm exports.
+        Argument of a quantity that takes one, such as a variable that an algorithm exports.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""The quantities that there are: each is one function, which `of_flows` or `of_queue` makes known.
+"""All quantities: each is one function, which `of_flows` or `of_queue` registers.
 
 A quantity's name ends with its unit (`goodput_mbit_per_s`); one without a unit is a ratio, an index
-or a count. The first sentence of the function's documentation says what it is.
+or a count. The first sentence of the function's documentation is its description.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ QueueFunction = TypeVar("QueueFunction", bound=Callable[[QueueView], float | Non
 
 
 LISTED: Final = "dumbbell list quantities"
-"""What names all of them."""
+"""The command that names all of them."""
 
 Arguments = Callable[[Own], Sequence[str]]
 
 
 class Per(StrEnum):
-    """What has a quantity of its own."""
+    """Subjects that have a quantity."""
 
     FLOW = "flow"
     GROUP = "group"
@@ -44,7 +44,7 @@ class Per(StrEnum):
 
 
 class Best(StrEnum):
-    """Which end of a quantity is the better one."""
+    """The better end of a quantity."""
 
     HIGHEST = "highest"
     LOWEST = "lowest"
@@ -52,16 +52,16 @@ class Best(StrEnum):
 
 @dataclass(frozen=True)
 class Recorded:
-    """What must be recorded for a quantity to have a value.
+    """A recording that a quantity needs to have a value.
 
     Attributes
     ----------
     what
-        What it is called in messages.
+        Its name in messages.
     example
-        What to write in the scenario.
+        The line to write in the scenario.
     is_in
-        Whether a run records it.
+        Returns True if a run records it.
     """
 
     what: str
@@ -92,33 +92,33 @@ class Quantity:
     name
         Its name, with the unit.
     what
-        What it is, in a sentence without its stop.
+        Its description, a sentence without the full stop.
     title
-        What people call it.
+        Its title for people.
     unit
         Its unit; empty: it has none.
     per
-        What has one of its own.
+        The subjects that have one.
     best
-        Which end of it is the better one; None: neither.
+        The better end of it; None: neither.
     percent
-        Whether it is shown in per cent.
+        True if it is shown in per cent.
     settings
         The table of settings that it depends on.
     takes
-        What it takes behind a colon; empty: nothing.
+        Description of its argument, behind a colon; empty: it takes none.
     arguments
-        What that can be, given the algorithms of a user's own.
+        Its valid arguments, given the user-defined algorithms.
     compute
         Its value for a view of flows or of a queue, and what it takes; None: it has none.
     yes_or_no
-        Whether it is 1 where something happened, else 0, so that its mean is a share of runs.
+        True if it is 1 where something happened, else 0, so that its mean is a share of runs.
     needs
-        What must be recorded; None: nothing in particular.
+        The recording that it needs; None: nothing in particular.
     of_datagrams
-        Whether it is one of datagrams, so that without a subject it is that of all of them.
+        True if it is one of datagrams, so that without a subject it is that of all of them.
     index
-        Whether it is an index from 0 to 1, which is shown as it is.
+        True if it is an index from 0 to 1, which is shown as it is.
     """
 
     name: str
@@ -144,12 +144,12 @@ class Quantity:
 
     @property
     def of_queue(self) -> bool:
-        """Whether it is that of a queue, else of flows."""
+        """True if it is that of a queue, else of flows."""
         return Per.QUEUE in self.per
 
     @property
     def of_several(self) -> bool:
-        """Whether it says nothing of a flow alone."""
+        """True if it has no value for a flow alone."""
         return not self.of_queue and Per.FLOW not in self.per
 
     @property
@@ -200,7 +200,7 @@ def of_flows(
     datagrams: bool = False,
     index: bool = False,
 ) -> Callable[[FlowsFunction], FlowsFunction]:
-    """Make a quantity of flows known; one of `several` says nothing of a flow alone."""
+    """Register a quantity of flows; one of `several` has no value for a flow alone."""
     per = (Per.GROUP, Per.RUN) if several else (Per.FLOW, Per.GROUP, Per.RUN)
 
     def register(compute: FlowsFunction) -> FlowsFunction:
@@ -257,7 +257,7 @@ CHAPTERS: Final = (
     "datagrams",
     "packet_delays",
 )
-"""What people ask for first, by its module; the others follow by their names."""
+"""The most used quantities, by their modules; the others follow by their names."""
 
 
 def _chapter(found: Quantity) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What a run comes to, in words and numbers: flows, requests, queues, doubts, the testbed."""
+"""Totals of a run, in words and numbers: flows, requests, queues, doubts, the testbed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from dumbbell.scenario import facts
 class Totals:
     """A table: `heads` begins with those of the `named` columns of words, numbers follow.
 
-    With `intervals` each of these numbers is a mean with its interval. The `note` says over which
-    part of a run they are taken.
+    With `intervals` each of these numbers is a mean with its interval. The `note` names the part of
+    a run over which they are taken.
     """
 
     heads: tuple[str, ...]
@@ -54,7 +54,7 @@ class Totals:
 
 
 def of_run(run: Run) -> Iterator[Totals]:
-    """Yield what a run comes to, as far as there is any of it."""
+    """Yield the totals of a run, as far as there are any."""
     yield flows(run)
     asked = requests(run)
     if asked.rows:
@@ -246,7 +246,7 @@ def _queue(view: QueueView) -> tuple[str, ...]:
 
 
 def doubts(run: Run) -> Totals:
-    """Return what a run may tell of instead of its algorithms."""
+    """Return the causes, other than its algorithms, that may explain a run."""
     found = causes.of(run.scenario, run.summary)
     rows = tuple((causes.TELL_OF[doubt.cause], doubt.text) for doubt in found)
     return Totals(("doubtful: it may tell of", "because"), rows, named=2)

@@ -19,7 +19,7 @@ from dumbbell.quantities.registry import quantities
 from dumbbell.scenario import facts
 
 STATE: Final = "state"
-"""What stands before the colon of a variable that algorithms export: ``state:alpha``."""
+"""Prefix, before the colon, of a variable that algorithms export: ``state:alpha``."""
 
 _BUCKETS: Final = 420
 """Spans into which a line is thinned: about two pixels of a panel each."""
@@ -37,22 +37,22 @@ Flows = Collection[int] | None
 
 @dataclass(frozen=True)
 class Series:
-    """How a series is read from a run, and what its axis says.
+    """A series: the function that reads it from a run, and its axis.
 
     Attributes
     ----------
     title, unit
-        What it is called, and its unit; empty: it has none.
+        Its name for people, and its unit; empty: it has none.
     read
         ``label``, ``time_s`` and ``value`` of the samples of some flows, or of the queues.
     per_count
         If it is a counter: what is shown is its rate of change, of which one per second is this.
     from_zero
-        Whether its axis begins at zero.
+        True if its axis begins at zero.
     adds_up
-        Whether the connections of a flow are shown by their sum; else by their mean.
+        True if the connections of a flow are shown by their sum; else by their mean.
     of_flows
-        Whether its lines are flows; else they are queues.
+        True if its lines are flows; else they are queues.
     """
 
     title: str
@@ -70,7 +70,7 @@ class Series:
 
 
 LISTED: Final = "dumbbell list series"
-"""What names all of them."""
+"""The command that names all of them."""
 
 
 def named(name: str) -> Series:
@@ -168,7 +168,7 @@ def _bounds(run: Run, start_s: float | None, end_s: float | None) -> tuple[float
 def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
     """Keep the first, lowest and highest row of each of `buckets` equal spans of `x`.
 
-    What remains draws the same picture wherever a span is narrower than a pixel.
+    The remaining rows draw the same picture wherever a span is narrower than a pixel.
     """
     if frame.height <= 3 * buckets:
         return frame
@@ -239,7 +239,7 @@ def _queue_starts(counters: pl.DataFrame) -> pl.DataFrame:
 def _rates(counters: pl.DataFrame, span_s: float, per_count: float) -> pl.DataFrame:
     """Turn counters into the exact mean rates between samples `span_s` or more apart.
 
-    A rate stands at the end of its span; the first one begins with the first sample, even where
+    A rate is placed at the end of its span. The first one begins with the first sample, even where
     that is in the span of the second.
     """
     span = (pl.col("time_s") / span_s).ceil()
@@ -255,7 +255,7 @@ def _rates(counters: pl.DataFrame, span_s: float, per_count: float) -> pl.DataFr
 def _flows(
     column: str, per_unit: float = 1.0, none: int | None = None
 ) -> Callable[[Run, Flows], pl.DataFrame]:
-    """Return what reads a column; `none` stands in it where there is no value yet."""
+    """Return a function that reads a column; `none` marks a missing value in it."""
 
     def read(run: Run, flows: Flows) -> pl.DataFrame:
         samples = _of(run.scan("flows"), flows)
@@ -317,7 +317,7 @@ def _state(variable: str) -> Callable[[Run, Flows], pl.DataFrame]:
 
 
 NO_SSTHRESH: Final = 2**31 - 1
-"""What samples have for the slow-start threshold before there is one."""
+"""Value in samples of the slow-start threshold before there is one."""
 
 SERIES: Final[Mapping[str, Series]] = {
     "cwnd_segs": Series("cwnd", "segments", _flows("cwnd_segs")),

@@ -1,4 +1,4 @@
-"""What people type for the quantities and series that they ask for most.
+"""Short names of the quantities and series that people use most.
 
 A short name means one thing as a number of a run and over time: ``rtt`` is the mean round-trip time
 of a run, and its history as a series. So do the names of either, ``rtt_mean_ms`` and ``rtt_ms``.

@@ -1,8 +1,8 @@
-"""How fair flows are to each other on a short scale: Jain's index in interval after interval.
+"""Fairness of flows to each other on a short scale: Jain's index in interval after interval.
 
 Only flows count that always have data to send, that are on in all of the interval, and of which
-there are samples. An interval with fewer than two of them, or in which nothing arrived, tells
-nothing.
+there are samples. An interval with fewer than two of them, or in which nothing arrived, has no
+value.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def jain_short_min(view: FlowsView) -> float | None:
 
 
 def _indices(view: FlowsView) -> Values:
-    """Return Jain's index in each interval of the window that tells something."""
+    """Return Jain's index in each interval of the window that has a value."""
     times = view.instants(int(view.run.settings(ShortTerm).interval))
     greedy = [(flow, counters) for flow, counters in view.counters if flow.is_greedy]
     grown = [np.diff(counters.along("received_bytes", times)) for _, counters in greedy]

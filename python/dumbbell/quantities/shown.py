@@ -19,7 +19,7 @@ class Shown(str):
     values: tuple[float | None, ...]
 
     def __new__(cls, text: str, *values: float | None) -> Shown:
-        """Keep numbers beside what is shown of them."""
+        """Keep numbers with the text that is shown of them."""
         shown = super().__new__(cls, text)
         shown.values = values
         return shown

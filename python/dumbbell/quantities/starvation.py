@@ -1,8 +1,8 @@
-"""How long flows starve: time in which one has next to nothing of its fair share.
+"""Starvation of flows: time in which one has next to nothing of its fair share.
 
-A flow starves in an interval in which its goodput is below a share of what an equal division of all
-goodput among the flows that are on would give it. Only flows count that always have data to send
-and of which there are samples; a flow alone does not starve.
+The fair share in an interval is an equal division of all goodput among the flows that are on. A
+flow starves in an interval in which its goodput is below a set part of its fair share. Only flows
+count that always have data to send and of which there are samples; a flow alone does not starve.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def collapsed(view: FlowsView) -> float | None:
 
 @of_flows("flows that collapsed", best=Best.LOWEST, several=True, settings=Starvation)
 def collapsed_flows(view: FlowsView) -> float | None:
-    """How many flows starved for long without a break."""
+    """Flows that starved for long without a break."""
     found = view.once(_longest_s)
     least_s = int(view.run.settings(Starvation).collapse) / NS_PER_S
     return None if found is None else float(sum(each >= least_s for each in found))
@@ -82,8 +82,8 @@ def _longest(flags: Flags) -> int:
 def _starving(view: FlowsView) -> tuple[Flags, float] | None:
     """Return in which intervals each flow starves, and the length of these in seconds.
 
-    The flags have the shape (flows, intervals). None where no flow can starve, or where samples
-    are lacking.
+    The flags have the shape (flows, intervals). None if no flow can starve, or if there are too few
+    samples.
     """
     times = view.instants(int(view.run.settings(Starvation).interval))
     greedy = [(flow, counters) for flow, counters in view.everyone.counters if flow.is_greedy]
@@ -100,5 +100,5 @@ def _starving(view: FlowsView) -> tuple[Flags, float] | None:
 
 
 def _is_on(flow: Flow, times: Times) -> Flags:
-    """Tell of each interval whether a flow is on in all of it."""
+    """Return, for each interval, whether a flow is on in all of it."""
     return (times[:-1] >= flow.life.start_ns) & (times[1:] <= flow.life.end_ns)

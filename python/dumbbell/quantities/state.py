@@ -1,4 +1,4 @@
-"""What algorithms export of their state, if it is recorded (`record.algorithm_state`)."""
+"""Variables of their state that algorithms export, if recorded (`record.algorithm_state`)."""
 
 from __future__ import annotations
 

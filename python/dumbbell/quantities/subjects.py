@@ -1,4 +1,4 @@
-"""Whose a quantity is: flows by number, label or group, and queues by the name of their link."""
+"""Subjects of quantities: flows by number, label or group, and queues by the name of their link."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def absent(what: str, name: str, names: Iterable[str]) -> Absent:
 
 
 class Named(Protocol):
-    """What a flow is called by."""
+    """The names of a flow."""
 
     @property
     def number(self) -> int:
@@ -73,23 +73,23 @@ class Flow:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether it is a TCP flow of which there are samples."""
+        """True if it is a TCP flow of which there are samples."""
         return self.first.sampled and self.first.transport.tcp is not None
 
     @property
     def is_datagrams(self) -> bool:
-        """Whether it is one of datagrams."""
+        """True if it is one of datagrams."""
         return self.first.transport.udp is not None
 
     @property
     def is_greedy(self) -> bool:
-        """Whether it always has data to send, all its life; those of requests and bursts pause."""
+        """True if it always has data to send, all its life; those of requests and bursts pause."""
         tcp = self.first.transport.tcp
         return tcp is not None and (tcp.demand == "endless" or self.is_transfer)
 
     @property
     def is_transfer(self) -> bool:
-        """Whether it sends some bytes and ends."""
+        """True if it sends some bytes and ends."""
         tcp = self.first.transport.tcp
         return (
             tcp is not None and not isinstance(tcp.demand, str) and tcp.demand.transfer is not None
@@ -97,7 +97,7 @@ class Flow:
 
     @property
     def request_bytes(self) -> int | None:
-        """How large the requests are that it sends one after the other; None: it sends none."""
+        """Size of the requests that it sends one after the other, in bytes; None: it sends none."""
         tcp = self.first.transport.tcp
         if tcp is None or isinstance(tcp.demand, str) or tcp.demand.requests is None:
             return None
@@ -105,7 +105,7 @@ class Flow:
 
 
 def flows_of(scenario: contract.Scenario, told: Sequence[FlowSummary]) -> tuple[Flow, ...]:
-    """Return the flows of a run in their order; `told` is what its summary says of connections."""
+    """Return the flows of a run in their order; `told` is the summary of each connection."""
     return tuple(
         _flow(number, connections, scenario.flows[connections[0]], told)
         for number, connections in enumerate(facts.bundles(scenario.flows), start=1)

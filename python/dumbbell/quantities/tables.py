@@ -62,11 +62,11 @@ def aggregate(
 ) -> pl.DataFrame:
     """Average a quantity over repetitions.
 
-    Returns one row per combination of the columns `by`, in the order of their first rows, with
-    ``mean``, ``median``, ``se`` (standard error), ``low`` and ``high`` (95 % interval, Student's
-    t), ``n`` (runs with a value) and ``runs``. Without values mean and median are null; with fewer
-    than two, so are se, low and high. What is a `share` lies between 0 and 1, and so does its
-    interval: what reaches beyond holds no value that it can have.
+    Returns one row per combination of the columns ``by``, in the order of their first rows. The
+    columns are ``mean``, ``median``, ``se`` (standard error), ``low`` and ``high`` (95 % interval,
+    Student's t), ``n`` (runs with a value) and ``runs``. Without values mean and median are null;
+    with fewer than two, so are se, low and high. A `share` lies between 0 and 1, and so does its
+    interval: values outside are impossible.
     """
     value = pl.col(column)
     averaged = runs.group_by(by, maintain_order=True).agg(

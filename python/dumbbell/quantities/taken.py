@@ -31,7 +31,7 @@ class Taken(dict[str, float | None]):
     windows
         Over which part of the run each is taken: ``2 s to 10 s``; not if that is empty.
     reasons
-        Why those without a value have none.
+        Reasons for those without a value.
     """
 
     def __init__(self, view: RunView, references: Mapping[str, Reference]) -> None:

@@ -1,4 +1,4 @@
-"""Taking quantities of runs: only those that are asked for, each once."""
+"""Quantities of runs: only the requested ones, each once."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def of_runs(
 ) -> Iterator[tuple[PlannedRun, Values]]:
     """Yield the planned runs that are in the store and valid, with their quantities.
 
-    What a reference names need not be in every run: where a flow, a group, a link or a step is
+    The subject of a reference need not be in every run: where a flow, a group, a link or a step is
     not there, a quantity of it has no value.
     """
     asked = list(dict.fromkeys(references))

@@ -1,4 +1,4 @@
-"""What quantities are called where people read of them: whose they are, and when."""
+"""Names of quantities for readers, with their subject and window."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class RunView:
     windows
         The windows of its test by name; ``main`` is the one that is meant without a name.
     settings
-        What the study sets for quantities, by the names of the tables.
+        The study's settings of quantities, by the names of the tables.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class RunView:
     def _on_samples(self, span: Span) -> Span | None:
         """Put the ends of a span on samples, so that counters are exact there.
 
-        None without two samples in it. Where nothing is sampled a span stays as it is.
+        None without two samples in it. Without samples a span stays as it is.
         """
         if self.scenario.record.interval_ns is None:
             return span if span.start_ns < span.end_ns else None
@@ -212,7 +212,7 @@ class FlowsView:
     span
         The window.
     whole
-        Whether it is the whole run, of which the summary is exact.
+        True if it is the whole run, of which the summary is exact.
     """
 
     run: RunView
@@ -252,7 +252,7 @@ class FlowsView:
     def grown(self, name: str) -> list[float]:
         """Return by how much a counter of each flow grew; nothing where not all are known.
 
-        Of the whole run the summary tells that of all flows.
+        Of the whole run the summary has that of all flows.
         """
         if self.whole:
             told = self.run.run.summary.flows
@@ -322,7 +322,7 @@ class QueueView:
     span
         The window.
     whole
-        Whether it is the whole run, of which the summary is exact.
+        True if it is the whole run, of which the summary is exact.
     """
 
     run: RunView

@@ -1,4 +1,4 @@
-"""Where the window lies over which quantities of a run are taken."""
+"""The window over which quantities of a run are taken."""
 
 from __future__ import annotations
 

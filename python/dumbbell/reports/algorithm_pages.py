@@ -28,7 +28,7 @@ _HEADINGS: Final = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart that lies beside its page: its name there, and the size of its picture."""
+    """A chart next to its page: its name there, and the size of its picture."""
 
     name: str
     width: int
@@ -37,7 +37,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Compared:
-    """What a study says of the algorithms: where each ran, and how they compare in its tests."""
+    """A study's algorithms: the tests that each ran in, and comparisons in these tests."""
 
     study: Reported
     choices: Mapping[str, Mapping[str, int]]
@@ -93,7 +93,7 @@ def write(reported: Sequence[Reported], pages: Pages, home: Place) -> None:
 
 
 def _drawn(chart: alt.ConcatChart | None, pages: Pages, place: Place, name: str) -> Drawn | None:
-    """Write a chart beside its page, as a picture and for scripts; None if there is none."""
+    """Write a chart next to its page, as a picture and for scripts; None if there is none."""
     if chart is None:
         return None
     spec = chart.to_dict()

@@ -1,4 +1,4 @@
-"""What both engines say of a study's claims, as one page of Markdown."""
+"""Verdicts of both engines on a study's claims, as one page of Markdown."""
 
 from __future__ import annotations
 

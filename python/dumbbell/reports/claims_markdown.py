@@ -1,4 +1,4 @@
-"""What was reproduced of a study, as one page of Markdown."""
+"""Verdicts on a study's claims, as one page of Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which quantities of a test a report shows.
+"""Quantities of a test that a report shows.
 
 Those by which algorithms are compared, and those that figures and claims name.
 """
@@ -30,7 +30,7 @@ FURTHER: Final = (
     "dropped_packets@run",
     "timeouts@run",
 )
-"""What tells more of a run."""
+"""Further quantities of a run."""
 
 
 def columns(study: Study, test: Test) -> list[str]:

@@ -1,8 +1,8 @@
 """Algorithms against each other: within a test, at the grid points that all of them share.
 
-Medians of different paths are no measurement of any path, so what is compared is always the same
-set of grid points for each algorithm, a rank is taken at each point by itself, and tests are
-never put together.
+Medians of different paths are no measurement of any path. So a comparison always uses the same set
+of grid points for each algorithm, a rank is taken at each point separately, and tests are never put
+together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUANTITIES: Final = ("goodput_mbit_per_s", *KEY)
 
 @dataclass(frozen=True)
 class Cell:
-    """What a quantity comes to for one algorithm; None: no grid point is shared.
+    """A quantity for one algorithm; None: no grid point is shared.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Cell:
     rank
         The mean of its ranks there, counted from 1.
     mean
-        Over the shared grid points, each the mean of its runs; its interval tells of chance within
-        the points.
+        Over the shared grid points, each the mean of its runs; its interval shows chance within the
+        points.
     """
 
     median: float | None
@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A test whose runs tell algorithms apart.
+    """A test whose runs differ in their algorithms.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Comparison:
     columns
         The quantities that have values.
     quick
-        Whether there are only quick runs.
+        True if there are only quick runs.
     """
 
     test: Test
@@ -153,7 +153,7 @@ def _columns(
 
 
 def _is_alone(results: Results, test: str) -> list[bool]:
-    """Tell of each run in a test's table of quantities whether it has one flow only."""
+    """Return, for each run in a test's table of quantities, whether it has one flow only."""
     return [len(facts.bundles(run.resolved.scenario.flows)) < 2 for run in results.finished(test)]
 
 

@@ -18,7 +18,7 @@ from dumbbell.reports.comparison import Column, Comparison
 from dumbbell.reports.interval_plots import DOTS, MEANS, Plot
 
 _OF_ONE_RATE: Final = ("goodput_mbit_per_s",)
-"""What says nothing over tests whose links differ."""
+"""Quantities without a meaning over tests whose links differ."""
 
 
 def of_test(compared: Comparison) -> alt.ConcatChart | None:
@@ -62,7 +62,7 @@ def _drawn(plots: Sequence[Plot], rows: Sequence[str]) -> alt.ConcatChart | None
 
 
 def _is(choice: str, algorithm: str) -> bool:
-    """Tell whether a choice of algorithm and preset is of an algorithm."""
+    """Return True if a choice of algorithm and preset is of an algorithm."""
     return choice.partition("@")[0] == algorithm
 
 

@@ -1,4 +1,4 @@
-"""What a campaign took and what it left, as the cells of a table."""
+"""Cost of a campaign in time and storage, as the cells of a table."""
 
 from __future__ import annotations
 

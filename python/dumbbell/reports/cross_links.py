@@ -1,4 +1,4 @@
-"""What is named in prose: code, and links to figures, tests and claims of a study."""
+"""References in prose: code, and links to figures, tests and claims of a study."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMED: Final = re.compile(_CODE + r"|\b(?P<claim>[A-Z]+\d+)\b")
 
 
 def code(text: str) -> Markup:
-    """Mark up what stands in backticks."""
+    """Mark up the text in backticks."""
     return Markup(re.sub(_CODE, r"<code>\g<code></code>", str(escape(text))))
 
 

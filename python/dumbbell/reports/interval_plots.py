@@ -48,7 +48,7 @@ class Plot:
     means
         Means and the ends of their intervals, which may be null: `MEANS`.
     dots
-        What is drawn small behind them: `DOTS`.
+        Small dots behind them: `DOTS`.
     """
 
     quantity: Quantity

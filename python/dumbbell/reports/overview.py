@@ -39,12 +39,12 @@ class Reported:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is an experiment of one's own."""
+        """True if it is a user-defined experiment."""
         return bool(self.results.study.header.command)
 
     @property
     def finished(self) -> int:
-        """How many runs are finished."""
+        """Number of finished runs."""
         return sum(counts.finished for counts in self.results.counted)
 
     @property
@@ -54,13 +54,13 @@ class Reported:
 
     @property
     def cost(self) -> Cost:
-        """What its results hold and what they took."""
+        """The size of its results, and the cost of the commands that ran them."""
         return self.results.cost
 
 
 @dataclass(frozen=True)
 class Count:
-    """How many claims there are, and where they are listed."""
+    """Number of claims, and the address of their list."""
 
     number: int
     address: str
@@ -114,7 +114,7 @@ def write(
 
 
 def is_first_page(page: Path) -> bool:
-    """Tell whether a file is the first page of a site."""
+    """Return True if a file is the first page of a site."""
     try:
         with page.open(encoding="utf-8") as file:
             return _MARK in file.read(_HEAD_CHARACTERS)

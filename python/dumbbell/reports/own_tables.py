@@ -1,4 +1,4 @@
-"""What an experiment comes to, in numbers: for its page and for the terminal."""
+"""Results of an experiment in numbers: for its page and for the terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FLOWS_MAX: Final = 40
 
 
 def of_experiment(results: Results) -> Iterator[Totals]:
-    """Yield what a comparison or the runs of one scenario came to; of a sweep nothing."""
+    """Yield the results of a comparison or of the runs of one scenario; of a sweep nothing."""
     (test, *_) = results.study.tests
     if test.name == "compare" and results.finished(test.name):
         yield compared(Comparison.of(results))

@@ -40,10 +40,10 @@ ASSETS: Final = (
     "looks.js",
     "vega.js",
 )
-"""What all pages share."""
+"""Files that all pages share."""
 _VEGA_BYTES_MAX: Final = 10_000_000
 _VEGA_END: Final = b"\n"
-"""Ends the cached script. A file that a power failure cut short lacks it."""
+"""Ends the cached script. A file that a power failure cut short does not have it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How many claims hold in each reading of what a paper leaves open, as one page of Markdown."""
+"""Claims that hold in each reading of an open detail of a paper, as a page of Markdown."""
 
 from __future__ import annotations
 

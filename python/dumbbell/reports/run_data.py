@@ -1,7 +1,7 @@
 """The file of a run in a site: its totals, and its time series thinned for display.
 
-A file depends on the run and on the code that writes it, of which its first line has the digest:
-a site that is written again keeps what it has. Metrics are never taken from thinned series.
+A file depends on the run and on the code that writes it, of which its first line has the digest. So
+a site that is written again keeps its files. Metrics are never taken from thinned series.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 
 FOLDER: Final = "series"
-"""Where in a study's folder the files are."""
+"""Folder of the files in a study's folder."""
 
 LINES_MAX: Final = 24
 """Flows that are drawn one by one; of more, these are spread evenly over their goodputs."""
@@ -57,7 +57,7 @@ _FILE: Final = re.compile(rf"[0-9a-f]{{{_KEY_LENGTH}}}\.js")
 
 
 def short(key: str) -> str:
-    """Return what stands for a run's key in file names and addresses."""
+    """Return the short form of a run's key for file names and addresses."""
     return key[:_KEY_LENGTH]
 
 
@@ -69,7 +69,7 @@ def relative_path(key: str) -> str:
 def write(store: Store, keys: Sequence[str], folder: Path) -> Iterator[int]:
     """Write the files of runs below a study's folder; yield how many are done.
 
-    What is of other runs is removed.
+    Files of other runs are removed.
     """
     _remove_others(folder, {relative_path(key) for key in keys})
     missing = [key for key in keys if not _is_current(folder / relative_path(key))]

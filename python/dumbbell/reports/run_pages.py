@@ -1,7 +1,7 @@
 """The pages of a study's runs: a list for each test, and one page that shows any run.
 
-Lists and runs are data in scripts; what a list shows, and which run is shown, stands in the
-address: ``runs/fairness.html#rate=10mbit`` and ``run.html#fairness/0123456789abcdef``.
+Lists and runs are data in scripts. The address selects the rows of a list, and the run to show:
+``runs/fairness.html#rate=10mbit`` and ``run.html#fairness/0123456789abcdef``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RUN_PAGE: Final = "run.html"
 
 _DIGITS: Final = 5
 _EVERY: Final = 50
-"""Runs after which progress is told."""
+"""Runs after which progress is reported."""
 
 
 def list_path(test: str) -> str:
@@ -75,7 +75,7 @@ def _write_list(results: Results, test: Test, pages: Pages, home: Place) -> None
 
 
 def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[str, Any]:
-    """Return what a list shows: axes, quantities, a row for each run that was asked for."""
+    """Return the content of a list: axes, quantities, a row for each planned run."""
     shown, values = _shown(results, test)
     plans = list(dict.fromkeys(each.plan for each in listed))
     places = {
@@ -106,7 +106,7 @@ def command(results: Results, test: Test) -> str:
 
 
 def options_of(test: Test) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each axis with its values, each with what a command says of it: nothing if no other."""
+    """Yield each axis with its values, and the option that selects each; empty for an only one."""
     for axis, values in test.axes.items():
         is_chosen = len(values) > 1
         yield (
@@ -119,7 +119,7 @@ def options_of(test: Test) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def options(plan: Plan) -> str:
-    """Return what the command says of a plan."""
+    """Return the options of the command for a plan."""
     quick = " --quick" if plan.quick else ""
     runs = f" --runs {plan.runs}" if plan.runs is not None else ""
     seed = f" --seed {plan.seed}" if plan.seed else ""
@@ -162,7 +162,7 @@ def _shown(
 ) -> tuple[list[str], Mapping[tuple[str, tuple[str, ...]], Sequence[float | None]]]:
     """Return the quantities that a list shows, and their values by the places of finished runs.
 
-    What no run has a value of is left out.
+    Quantities without any value are left out.
     """
     asked = columns(results.study, test)
     table = results.table(test.name, asked)
@@ -186,7 +186,7 @@ def links(results: Results, spec: BaseFigure) -> Iterator[tuple[str, str]]:
 def address(results: Results, test: str, where: Selection) -> str | None:
     """Return the address of the selected runs of a test from the study's folder.
 
-    None: none of its runs was asked for.
+    None: none of its runs was planned.
     """
     if not results.runs(test):
         return None
@@ -195,7 +195,7 @@ def address(results: Results, test: str, where: Selection) -> str | None:
 
 
 def _spelled(test: Test, where: Selection) -> Selection:
-    """Return a selection with the values of the test's axes in place of what stands for them."""
+    """Return a selection with the values of the test's axes that match its values."""
     return {
         axis: [value for value in test.axes[axis] if grid.matches({axis: value}, {axis: wanted})]
         for axis, wanted in where.items()

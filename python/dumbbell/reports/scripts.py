@@ -11,7 +11,7 @@ _LEVEL = 9
 
 
 def as_json(data: Any) -> str:
-    """Return compact JSON that may stand in a script."""
+    """Return compact JSON, safe for a script."""
     return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

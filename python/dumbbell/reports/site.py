@@ -2,7 +2,7 @@
 
 ::
 
-    index.html            of one study its page; of all studies the way to them
+    index.html            of one study its page; of all studies a list of them
     claims.html           of all studies: every claim, to choose from
     algorithms.html       of all studies: the algorithms against each other
     algorithms/NAME.html  what an algorithm is, where it ran, how it compares
@@ -13,7 +13,7 @@ and of a study::
 
     index.html            the study, its claims and figures
     figures/              each figure as SVG, PNG and Vega-Lite
-    data/                 what figures and claims rest on, as CSV
+    data/                 the values behind figures and claims, as CSV
     runs/TEST.html        the runs of a test, to choose from
     run.html              any single run
     series/ab/ab12...js   the time series of a run
@@ -43,8 +43,8 @@ _ABOVE: Final = ("../index.html", "../../index.html")
 def write(results: Results, output: str | Path, on_step: Step = lambda _: None) -> Path:
     """Write the report of a study into a folder and return the path of its page.
 
-    What has not been run yet is missing from figures and leaves claims undecided. In a folder of
-    a site of all studies its pages lead back to the first page of that.
+    Without its runs a figure is incomplete, and a claim is undecided. In a folder of a site of all
+    studies its pages lead back to the first page of that.
     """
     with _writing(Path(output)) as pages:
         return _write_study(results, pages, _place(results, Path(output)), on_step).page
@@ -62,11 +62,11 @@ def write_all(
     Parameters
     ----------
     studies
-        What a results folder holds of each.
+        The results of each in a results folder.
     output
         The folder of the site.
     on_step
-        Told what is being done.
+        Called with the name of each step.
     strangers
         Names of studies with runs in the results folder that are not among the studies.
     not_run

@@ -1,4 +1,4 @@
-"""What the page of a study rests on, as a digest: a page with the same one need not be drawn."""
+"""The inputs of a study's page, as a digest: a page with the same one need not be drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a study: its figures, what its claims say of them, and what they rest on."""
+"""The page of a study: its figures, the claims about them, and the data of both."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _QUIRKS: Final[Mapping[str, str]] = {
     "SIM": "the simulator that the authors used, which they do not name",
     "INT-FAST": "how FAST's thresholds are read",
 }
-"""What the quirks in study files mean, as the end of a sentence."""
+"""Meaning of the quirks in study files, as the end of a sentence."""
 
 Step = Callable[[str], None]
-"""Told what is being done."""
+"""Called with the name of each step."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Section:
     test
         The test.
     runs
-        How many of its runs there are, in words.
+        Number of its runs, in words.
     run_list
         The address of the list of its runs, if there are any.
     axes
@@ -59,9 +59,9 @@ class Section:
     pictures
         Its figures.
     claims
-        The claims that rest on it and speak of no figure of the study.
+        The claims that depend on it and mention no figure of the study.
     has_data
-        Whether any of its runs is finished.
+        True if any of its runs is finished.
     """
 
     test: Test
@@ -136,7 +136,7 @@ def _of_figures(
 
 
 def _first_test(claim: ClaimResult) -> str | None:
-    """Return the first test that a claim rests on; None if it needs no runs."""
+    """Return the first test that a claim depends on; None if it needs no runs."""
     return next((each.test for each in claim.claim.checks if isinstance(each, Measured)), None)
 
 
@@ -246,7 +246,7 @@ def _packets_command(results: Results) -> str:
 
 
 def commands(results: Results) -> list[str]:
-    """Return the commands that run what was asked for."""
+    """Return the commands that ran the planned runs."""
     if results.study.header.command:
         return [
             f"{results.study.header.command}{_of_engine(results, each)}" for each in results.counted

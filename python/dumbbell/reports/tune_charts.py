@@ -1,4 +1,4 @@
-"""What a search looks like: its course, the front, and what each parameter does."""
+"""Charts of a search: its course, the front, and the effect of each parameter."""
 
 from __future__ import annotations
 

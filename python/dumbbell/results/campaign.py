@@ -1,4 +1,4 @@
-"""A campaign: the runs of a study that are asked for, run as far as they are not there yet."""
+"""A campaign: the planned runs of a study, run as far as they are not there yet."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ from dumbbell.study.model import Study
 
 @dataclass(frozen=True)
 class Campaign:
-    """What is asked for of a study.
+    """A request to run a study, or a part of it.
 
     Attributes
     ----------
     study
         The study.
     store
-        Where results are kept; those that are there are not run again.
+        The results folder; runs that it holds are not run again.
     engine
-        What runs them.
+        The engine that runs them.
     plan
-        How many repetitions from which seeds, and whether of the representative part only.
+        The number of repetitions, the source of seeds, and whether only the representative part
+        runs.
     where
         The grid points that are meant; all if empty.
     shard
@@ -84,12 +85,12 @@ class Campaign:
 
     @cached_property
     def places(self) -> Places:
-        """Where the runs stand in the study."""
+        """The places of the runs in the study."""
         return places(self.planned)
 
     @cached_property
     def _mine(self) -> list[ResolvedScenario]:
-        """What is run here, unless it is there."""
+        """The runs of this machine, also those that are stored."""
         found = scenarios(self.planned)
         return found if self.shard is None else self.shard.of(found)
 
@@ -100,7 +101,7 @@ class Campaign:
 
     @cached_property
     def ordered(self) -> list[ResolvedScenario]:
-        """What is run, in this order."""
+        """The runs of this machine, in the order of execution."""
         return schedule.ordered(self._mine, self.places, self.stored)
 
     def check_size(self, jobs: int | Pool | None = None) -> None:
@@ -117,7 +118,7 @@ class Campaign:
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[Sequence[Running]], None] | None = None,
     ) -> tuple[Outcome, Logbook]:
-        """Run what is not there yet, and keep what it took beside the results.
+        """Run the missing runs, and keep their cost with the results.
 
         Unless what is `large` is meant, it raises TooLarge; see `executor.execute` for the other
         parameters and for what else is raised.
@@ -180,7 +181,7 @@ class Campaign:
         return [claim for claim in self.results().claims() if claim.verdict is Verdict.UNDECIDED]
 
     def _asked(self) -> Mapping[tuple[str, tuple[tuple[str, str], ...]], int]:
-        """Return the repetitions of each grid point that are asked for."""
+        """Return the planned repetitions of each grid point."""
         asked: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
         for run in self.planned:
             place = (run.test, tuple(run.axes.items()))
@@ -196,7 +197,7 @@ def beyond(claim: ClaimResult, at_most: int) -> bool:
 def _more(
     needs: Sequence[Need], asked: Mapping[tuple[str, tuple[tuple[str, str], ...]], int]
 ) -> list[More]:
-    """Return the grid points of which more repetitions are needed than were asked for."""
+    """Return the grid points that need more repetitions than planned."""
     wanted: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
     for need in needs:
         place = (need.test, tuple(need.axes.items()))

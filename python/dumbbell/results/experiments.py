@@ -1,8 +1,8 @@
-"""Experiments of one's own as studies: what `simulate` and `compare` run.
+"""User-defined experiments as studies: those that `simulate` and `compare` run.
 
-An experiment is written as the folder of a study beside its results, so that everything that
-studies have (resuming, pages of runs, figures, claims) is there for it, and it can be copied and
-changed. Its name ends with a digest of what is run, so the same command always means the same one.
+An experiment is written as the folder of a study with its results. So everything that studies have
+(resuming, pages of runs, figures, claims) is there for it, and it can be copied and changed. Its
+name ends with a digest of what is run, so the same command always means the same one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study
 
 OVER_TIME: Final = ("goodput_mbit_per_s", "cwnd_segs", "rtt_ms", "queue_packets")
-"""What figures show over time."""
+"""Series that figures show over time."""
 
 _STEM_LENGTH: Final = 40
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
@@ -121,8 +121,8 @@ def _figures(test: str) -> Iterator[dict[str, Any]]:
 def saved(content: Mapping[str, Any], results: Path) -> Iterator[Study]:
     """Write an experiment into the results folder as that of a study, and read it.
 
-    The folder must be in use. What is there already is not written again. What the block finds
-    that cannot be run, an InputError, does not stay.
+    The folder must be in use. A file that is there already is not written again. An experiment that
+    the block refuses with an InputError is removed again.
     """
     folder = results / FOLDER / content["study"]["name"]
     file = folder / "study.toml"
@@ -144,8 +144,8 @@ def saved(content: Mapping[str, Any], results: Path) -> Iterator[Study]:
 def merge(source: Path, target: Path) -> list[str]:
     """Take over the experiments of another results folder; those that are there stay.
 
-    Returns what was left out, and why: what is no experiment, or not what its name says. Of an
-    experiment its TOML files come along, and nothing else that lies there.
+    Returns the folders that were left out, and why: they are no experiments, or not the ones of
+    their names. Of an experiment its TOML files come along, and nothing else that lies there.
     """
     left = []
     for entry in regular.entries(source / FOLDER, below=source):

@@ -1,7 +1,7 @@
-"""What a results folder holds, run by run: whose each run is, and what was run.
+"""The content of a results folder, run by run: the study and the scenario of each.
 
-Reading runs nothing of what is read. What was read once is read again only when it has changed, so
-that whoever looks every few seconds pays for what is new.
+Reading runs nothing of what is read. A file is read again only after a change, so that a look every
+few seconds costs only the new files.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from dumbbell.study import files
 from dumbbell.study.model import Study
 
 SHORT: Final = 12
-"""Digits of a key that tell a run."""
+"""Digits of a key that identify a run."""
 
 _SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run belongs: the study, and the run as it was asked for."""
+    """Place of a run: the study, and the planned run."""
 
     study: str
     planned: PlannedRun
@@ -50,13 +50,13 @@ class StoredRun:
     key
         Its key, in full.
     cells
-        What a list of runs tells of it: heading -> word or number; None: not known.
+        Its cells in a list of runs: heading -> word or number; None: not known.
     order
         Numbers by which some of these are sorted rather than by their words: heading -> number.
     invalid
-        Why it is invalid; nothing: it is valid.
+        Reasons why it is invalid; empty: it is valid.
     path
-        What its scenario says of the bottleneck that no column has: name -> values, as in files.
+        Values of the bottleneck in its scenario that no column has: name -> values, as in files.
     place
         Where it belongs, if a study that is known asks for it.
     """
@@ -79,7 +79,7 @@ class StoredRun:
 class Inventory:
     """The studies and runs of a results folder.
 
-    `on_unknown` is told the names of studies that cannot be read, and why.
+    `on_unknown` is called with the name of each study that cannot be read, and the reason.
     """
 
     def __init__(self, store: Store, on_unknown: Callable[[str, str], object]) -> None:

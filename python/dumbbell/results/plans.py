@@ -1,4 +1,4 @@
-"""What was asked for: each ``dumbbell run`` leaves its plan beside the results.
+"""Plans: each ``dumbbell run`` stores its own with the results.
 
 The plans of a study lie in ``studies/NAME.json``, so that a report knows which seeds, repetitions
 and parts of the study to look for.
@@ -23,7 +23,7 @@ from dumbbell.store.store import Store
 
 
 class Plan(BaseModel):
-    """What a ``dumbbell run`` was asked for, apart from the part of the grid."""
+    """The request of a ``dumbbell run``, apart from the part of the grid."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,7 +39,7 @@ class Plan(BaseModel):
         return validate(cls, {"quick": quick, "runs": runs, "seed": seed})
 
     def same(self, other: Plan) -> bool:
-        """Tell whether another plan differs in nothing but in what there is more of."""
+        """Return True if another plan differs at most in its additional repetitions."""
         return (self.quick, self.runs, self.seed) == (other.quick, other.runs, other.seed)
 
     def joined(self, other: Plan) -> Plan:
@@ -95,7 +95,7 @@ def _why(error: OSError | ValidationError) -> str:
 def merge(source: Store, target: Store) -> list[str]:
     """Add the plans of one results folder to those of another one, which must be in use.
 
-    Returns what was left out, and why: what does not say which runs were asked for.
+    Returns the plans that were left out because they are unreadable, and the reasons.
     """
     left = []
     for study in remembered(source):

@@ -1,4 +1,4 @@
-"""What a results folder holds of a study: the runs that were asked for, and their quantities."""
+"""Results of a study in a results folder: the planned runs, and their quantities."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 _UNKNOWN: Final = (Plan(), Plan(quick=True))
-"""What is looked for in a folder without plans."""
+"""Plans to look for in a folder without plans."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How much of a plan has been run."""
+    """Progress of a plan: numbers of its runs by outcome."""
 
     plan: Plan
     planned: int
@@ -62,12 +62,12 @@ class Counts:
 
     @property
     def fullness(self) -> tuple[bool, int, int]:
-        """How full it is beside others: complete, with many runs, with few that are asked for."""
+        """Its rank among plans: complete first, then more finished, then fewer planned runs."""
         return self.finished == self.planned, self.finished, -self.planned
 
 
 class State(StrEnum):
-    """What became of a run that was asked for."""
+    """The outcome of a planned run."""
 
     FINISHED = "finished"
     MISSING = "not run yet"
@@ -78,9 +78,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Listed:
-    """A run of a test that was asked for, and what became of it.
+    """A planned run of a test, and its outcome.
 
-    `why` says why it is not finished, where that is known.
+    `why` is the reason why it is not finished; empty: finished or unknown.
     """
 
     run: PlannedRun
@@ -92,8 +92,8 @@ class Listed:
 class Results:
     """The finished runs of a study by one engine in one results folder.
 
-    Where a grid point has runs of full length, its quick runs do not count. Invalid and
-    damaged runs are not counted as finished, and nothing rests on them.
+    Where a grid point has runs of full length, its quick runs do not count. Invalid and damaged
+    runs are not counted as finished, and no verdict depends on them.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Results:
 
     @property
     def is_empty(self) -> bool:
-        """Whether not a single planned run has been run, well or badly."""
+        """True if not a single planned run has been run, well or badly."""
         return not any(self.store.has(run.resolved.key) for run in self.planned())
 
     @cached_property
@@ -179,7 +179,7 @@ class Results:
 
     @cached_property
     def counted(self) -> list[Counts]:
-        """The counts of what was asked for: of plans with runs that no fuller one has.
+        """The counts of plans that have runs which no fuller plan has.
 
         Where nothing has been run, the first.
         """
@@ -240,7 +240,7 @@ class Results:
 
     @cached_property
     def doubtful(self) -> Sequence[str]:
-        """Which finished runs of each test may tell of something else than their algorithms."""
+        """The finished runs of each test that may show something else than their algorithms."""
         found = []
         for test in self.study.tests:
             runs = [run.resolved for run in self.finished(test.name)]
@@ -260,7 +260,7 @@ class Results:
 
     @property
     def troubled(self) -> Mapping[str, Mapping[str, str]]:
-        """The runs that nothing rests on, by what became of them: key -> description."""
+        """The runs that count nowhere, by their outcome: key -> description."""
         return {
             "Invalid and left out": self.invalid,
             "Damaged and left out": self.damaged,
@@ -269,7 +269,7 @@ class Results:
 
     @cached_property
     def cost(self) -> Cost:
-        """What the valid results hold, and what the commands took that are known."""
+        """Size of the valid results, and the known cost of the commands that ran them."""
         keys = (run.resolved.key for run in self.planned())
         return campaigns.cost(self.store, self.study.name, self.engine.identity, keys)
 
@@ -279,7 +279,7 @@ class Results:
         return len(keys & self.invalid.keys())
 
     def planned(self) -> Iterator[PlannedRun]:
-        """Yield all runs that were asked for; a plan may repeat those of another one."""
+        """Yield all planned runs; a plan may repeat those of another one."""
         for plans in self._planned.values():
             yield from itertools.chain(*plans.values())
 
@@ -296,7 +296,7 @@ class Results:
 
     @cached_property
     def not_offered(self) -> list[str]:
-        """What the planned runs ask of the hosts' stack and the kernel that ran them has not."""
+        """Features of the hosts' stack in the planned runs that the kernel could not offer."""
         runs = (run.resolved for test in self.study.tests for run in self.finished(test.name))
         told = (summary.testbed for _, summary in self._summaries(runs))
         return sorted({each for testbed in told if testbed for each in testbed.not_offered})
@@ -321,7 +321,7 @@ class Results:
 
     @remembered
     def runs(self, test: str) -> list[Listed]:
-        """Return the runs of a test that were asked for, in the order of the grid.
+        """Return the planned runs of a test, in the order of the grid.
 
         As for `finished`, quick runs are left out where there are runs of full length.
         """
@@ -379,7 +379,7 @@ class Results:
 
     @remembered
     def quick(self, test: str) -> bool:
-        """Tell whether a test has no finished run of full length."""
+        """Return True if a test has no finished run of full length."""
         return not any(
             self.store.has(run.resolved.key) and run.resolved.key not in self.invalid
             for plan, planned in self._planned_of(test).items()
@@ -497,7 +497,7 @@ class Results:
 
 
 def _place(run: PlannedRun) -> tuple[str, tuple[str, ...]]:
-    """Return what tells a run from the others of its test: its key and its grid point."""
+    """Return the identity of a run among those of its test: its key and its grid point."""
     return run.resolved.key, tuple(run.axes.values())
 
 

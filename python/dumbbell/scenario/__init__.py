@@ -1,1 +1,1 @@
-"""What a user asks to be run, and how it becomes integers."""
+"""Scenarios as users write them, and their translation into integers."""

@@ -27,10 +27,10 @@ def arrivals(
 ) -> Iterator[tuple[int, int]]:
     """Yield start and size of each flow of an arrival process, in order.
 
-    Unless a file lists them, the times between starts are exponential. `number` tells the processes
-    of a scenario apart, `slowest_bps` is what a load refers to. Packets count there as links carry
-    them: `header_bytes` of each are no payload, and links add `overhead_bytes`. More flows than a
-    scenario may have are an InputError.
+    Unless a file lists them, the times between starts are exponential. `number` identifies the
+    process within its scenario, and a load is a share of `slowest_bps`. Packets count there as
+    links carry them: `header_bytes` of each are no payload, and links add `overhead_bytes`. More
+    flows than a scenario may have are an InputError.
     """
     if spec.listed is not None:
         return _listed(spec, spec.listed, duration_ns)

@@ -1,4 +1,4 @@
-"""What can be read off a resolved scenario."""
+"""Facts that follow from a resolved scenario."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def connection_label(label: str, number: int, count: int) -> str:
 
 
 def is_connection(label: str) -> bool:
-    """Tell whether a label is that of one of several connections of a flow."""
+    """Return True if a label is that of one of several connections of a flow."""
     return _CONNECTION.search(label) is not None
 
 
@@ -96,7 +96,7 @@ def family(label: str) -> str:
 def bundles(flows: Sequence[Flow]) -> list[list[int]]:
     """Return the connections of each flow, by number; most flows have just one.
 
-    A scenario knows connections only; those of a `parallel` flow are told by their labels.
+    A scenario knows connections only; the labels identify those of a `parallel` flow.
     """
     found: dict[str, list[int]] = {}
     for number, flow in enumerate(flows):
@@ -150,9 +150,9 @@ def data_queues(scenario: Scenario) -> dict[int, str]:
 def bottleneck(scenario: Scenario, flow: Flow | None = None) -> int | None:
     """Return the number of a flow's bottleneck among the sampled links.
 
-    It is the slowest one on the way of its data, of equals the first. *The* bottleneck is that of
-    the first flow; of a dumbbell, the one that the first flow sends over. None where none of them
-    has a rate.
+    It is the slowest one on the path of the flow's data, of equals the first. *The* bottleneck is
+    that of the first flow; of a dumbbell, the one that the first flow sends over. None where none
+    of them has a rate.
     """
     numbers = [number for number, link in enumerate(scenario.links) if link.sampled]
     rates = {

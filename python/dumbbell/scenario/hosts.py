@@ -1,4 +1,4 @@
-"""What hosts are like of which a scenario says nothing: their queues, holds and clocks."""
+"""Defaults of hosts, for keys that a scenario leaves out: queues, holds and clocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dumbbell.scenario.routes import Path
 from dumbbell.scenario.sizing import nominal_rate_bps
 
 JITTER_NS_MAX: Final = 10**6
-"""Hosts hold packets up no longer than this unless they are told to."""
+"""Hosts delay packets by no more than this unless the scenario sets it."""
 
 CHUNK_PACKETS: Final = 44
 """Packets in the largest chunk of segmentation offload, 64 KB."""
@@ -36,14 +36,14 @@ class Host:
 
     @property
     def is_random(self) -> bool:
-        """Whether all that it sends begins at random."""
+        """True if all that it sends begins at random."""
         return all(isinstance(source.traffic, Arrivals) for source, _ in self.sends)
 
 
 def host_queue(stack: Stack, switches: Switches) -> AnyQueue:
     """Return the queue of a network card in the time of a stack, as Linux had it.
 
-    Packets that wait as one chunk count as one in Linux, and each by itself here.
+    Packets that wait as one chunk count as one in Linux, and separately here.
     """
     profile = catalogue.stack_profile(stack.profile)
     chosen = {**profile.switches, **stack.switches, **switches}

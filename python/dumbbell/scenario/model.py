@@ -110,7 +110,7 @@ class Scenario(Table):
         return validation.validate(cls, data, source, {"own": own})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy, with other values if they are given; it is resolved anew."""
+        """Return a copy, with other values if they are given; the copy is resolved again."""
         copied = super().model_copy(update=update, deep=deep)
         copied.__dict__.pop("resolution", None)
         return copied
@@ -123,7 +123,7 @@ class Scenario(Table):
         seed
             Where randomness comes from, instead of the scenario's own seed.
         capture
-            Whether the run also keeps all packets for Wireshark.
+            True if the run also keeps all packets for Wireshark.
         """
         own = self.seed if seed is None else seed
         return self.resolution.drawn(self, own, capture=capture)

@@ -51,7 +51,7 @@ HEADER_BYTES: Final = 52
 """IP (20), TCP (20) and its timestamp option (12)."""
 
 TIMESTAMPS_BYTES: Final = 12
-"""What a stack whose switch `timestamps` is off saves of that."""
+"""Bytes of it that a stack whose switch `timestamps` is off saves."""
 
 UDP_HEADER_BYTES: Final = 28
 """IP (20) and UDP (8)."""
@@ -75,7 +75,7 @@ def _check_written_parameters(value: Any, info: ValidationInfo) -> Any:
 
 
 class Traffic(Table):
-    """What single flows and arriving ones have in common: their TCP and their path."""
+    """Keys that single flows and arriving ones share: their TCP and their path."""
 
     rtt: WholeDelay | None = Field(None, examples=["162ms"])
     """Two-way propagation time of the whole path; by default the network's. Not in a graph."""
@@ -185,7 +185,7 @@ class Traffic(Table):
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the text of a choice stood for when it was read, whatever becomes of a file later."""
+    """A choice of algorithm and preset, as the files were when it was read."""
 
     algorithm: catalogue.Algorithm
     preset: str | None
@@ -367,8 +367,9 @@ class Flow(Traffic, _FlowKind):
 
 class _ArrivalsKind(Table):
     algorithm: str = Field(examples=["cubic", "./my_cc.c"])
-    """Congestion control, optionally with `@` and the name of a preset; or a C file of your own, by
-    its path relative to this file."""
+    """Congestion control, optionally with `@` and the name of a preset; or a user-defined C file,
+    by its path relative to this file.
+    """
 
     rate: Number | None = Field(None, examples=[20])
     """Flows per second; or set `load` or `file`."""
@@ -404,7 +405,7 @@ class Arrivals(Traffic, _ArrivalsKind):
 
     @property
     def listed(self) -> tuple[tuple[int, int], ...] | None:
-        """Starts in ns after `start` and sizes, as the file says; None: they are random."""
+        """Starts in ns after `start` and sizes, as in the file; None: they are random."""
         return self._listed
 
     @model_validator(mode="after")

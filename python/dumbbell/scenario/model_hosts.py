@@ -1,4 +1,4 @@
-"""How hosts are connected to any network."""
+"""Connection of hosts to any network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OVERHEAD_BYTES: Final[Mapping[Overhead, int]] = {"none": 0, "ip": 0, "ethernet":
 
 
 CLOCK_PPM: Final = 50
-"""How far clocks are off by default; IEEE 802.3 lets those of Ethernet be off by 100."""
+"""Default error of clocks in ppm; IEEE 802.3 lets those of Ethernet be off by 100."""
 
 CLOCK_PPM_MAX: Final = 1000
 
@@ -32,7 +32,7 @@ def idle_queue(key: str) -> InputError:
 
 
 class Hosts(Table):
-    """How hosts are connected, whatever the network."""
+    """Connection of hosts to the network, for all topologies."""
 
     edge_rate: EdgeRate = Field("unlimited", validate_default=True, examples=["1gbit", "unlimited"])
     """Rate of each sender's access link."""

@@ -1,4 +1,4 @@
-"""How a link may misbehave: loss, policing, duplicates, reordering, jitter, batches."""
+"""Impairments of a link: loss, policing, duplicates, reordering, jitter, batches."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class LinkLoss(Table):
 
     @property
     def kind(self) -> str:
-        """The key that says how packets are lost."""
+        """The key that chooses the loss model."""
         return next(key for key in _LOSS_KINDS if getattr(self, key) is not None)
 
     @model_validator(mode="after")
@@ -117,7 +117,7 @@ class Reorder(Table):
 
 
 class Impairments(Table):
-    """What a link may do to packets besides delaying and queueing them."""
+    """Effects of a link on packets besides delaying and queueing them."""
 
     policer: Policer | None = Field(None, examples=[{"rate": "50mbit", "burst": "64kb"}])
     """Drops what exceeds a rate, before the queue."""
@@ -137,6 +137,6 @@ class Impairments(Table):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing of the kind happens."""
+        """True if the link has none of these effects."""
         late = self.reorder is not None and self.reorder.probability > 0
         return self.policer is None and not (self.duplicate or late or self.jitter or self.batch)

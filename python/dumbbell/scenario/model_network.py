@@ -136,7 +136,7 @@ def _check_once(places: list[tuple[Any, ...]]) -> None:
 
 
 def _each_or_all(value: Any) -> str:
-    """Tell an array of one value for each hop from a value for all; for pydantic."""
+    """Return the tag of an array of one value for each hop, or of a value for all; for pydantic."""
     is_each = isinstance(value, list | tuple) and not is_schedule(value)
     return "one for each hop" if is_each else "one for all hops"
 
@@ -223,7 +223,7 @@ AnyNetwork = Dumbbell | ParkingLot | Graph
 
 
 def _as_dumbbell(value: Any) -> Any:
-    """Let a network be a dumbbell unless it says otherwise."""
+    """Let a network be a dumbbell unless it names another topology."""
     return {"topology": "dumbbell", **value} if isinstance(value, Mapping) else value
 
 

@@ -329,7 +329,7 @@ DISCIPLINES: Final = (
 
 
 def _as_table(value: Any) -> Any:
-    """Let a text stand for a drop-tail queue, and drop-tail be what a table means by default."""
+    """Read a text as a drop-tail queue; a table without `discipline` is one, too."""
     if isinstance(value, BaseModel):
         return value
     if not isinstance(value, Mapping):
@@ -342,7 +342,7 @@ def _as_table(value: Any) -> Any:
 
 
 def _check_no_discipline(value: Any) -> None:
-    """Refuse a word where the size of a queue may stand, and say where a discipline goes."""
+    """Refuse a word in place of a queue's size, and show where a discipline belongs."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_-]+[0-9]?", value.strip()):
         return
     if value.strip().lower() == "unlimited":

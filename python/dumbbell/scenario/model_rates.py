@@ -1,4 +1,4 @@
-"""How fast and how far a link is, also as that changes: rates, delays, probabilities."""
+"""Rates, delays and probabilities of a link, also changing ones."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Trace(Table):
 
     @property
     def opportunities(self) -> Opportunities:
-        """What the file says."""
+        """The opportunities in the file."""
         return self._opportunities
 
 
@@ -112,7 +112,7 @@ class TokenBucket(Table):
 
 
 def is_schedule(value: Any) -> bool:
-    """Tell whether an array is a schedule: tables that say when."""
+    """Return True if an array is a schedule, that is, of tables with a time each."""
     if not isinstance(value, list | tuple) or not value:
         return False
     return isinstance(value[0], _Step) or (isinstance(value[0], Mapping) and "at" in value[0])
@@ -122,7 +122,7 @@ _Step: Final = (RateStep, DelayStep, LossStep)
 
 
 def _rate_kind(value: Any) -> str:
-    """Tell the forms of a rate apart; for pydantic."""
+    """Return the form of a rate, by which pydantic chooses its type."""
     if isinstance(value, list | tuple):
         return "changing rate"
     if isinstance(value, Trace) or (isinstance(value, Mapping) and "trace" in value):
@@ -131,12 +131,12 @@ def _rate_kind(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Tell a constant from a schedule; for pydantic."""
+    """Return "schedule" or "constant", by which pydantic chooses a type."""
     return "schedule" if isinstance(value, list | tuple) else "constant"
 
 
 def _in_order(steps: Any) -> Any:
-    """Raise InputError for a schedule that does not begin at the beginning and go on in order."""
+    """Raise InputError for a schedule that does not begin at 0 s, or is not in order."""
     previous = -1
     for number, step in enumerate(steps, start=1):
         if number == 1 and step.at > 0:
@@ -190,7 +190,7 @@ AppRateSpec = Annotated[
 """A rate at which data comes about: constant or a schedule."""
 
 AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | None
-"""What a rate is once it has been read."""
+"""A rate once it has been read."""
 
 DelaySpec = Annotated[
     Annotated[Delay, Tag("constant")]
@@ -202,7 +202,7 @@ DelaySpec = Annotated[
 """A one-way delay: constant or a schedule."""
 
 AnyDelay = int | tuple[DelayStep, ...]
-"""What a delay is once it has been read."""
+"""A delay once it has been read."""
 
 
 def delay_steps(delay: AnyDelay) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""Keys of the recordings of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the transfers of an arrival process are."""
+"""Sizes of the transfers of an arrival process."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Empirical(Table):
 
     @property
     def points(self) -> Distribution:
-        """What the file says."""
+        """The distribution in the file."""
         return self._points
 
 
@@ -118,7 +118,7 @@ AnySize = Fixed | Exponential | Pareto | LogNormal | Empirical
 
 
 def _as_table(value: Any) -> Any:
-    """Let a size alone stand for transfers of this size."""
+    """Read a size alone as transfers of this size."""
     if isinstance(value, BaseModel | Mapping):
         return value
     if parse_bytes(value) == 0:

@@ -1,4 +1,4 @@
-"""What a sender has to send, and when."""
+"""Data that a sender has to send, and the times."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ HISTOGRAMS_MAX: Final = 200_000
 
 @dataclass(frozen=True)
 class ResolvedScenario:
-    """What an engine runs, and the key under which its result is stored.
+    """The input of an engine, and the key under which its result is stored.
 
     Attributes
     ----------
@@ -69,16 +69,16 @@ class ResolvedScenario:
 
     @functools.cached_property
     def scenario(self) -> Contract:
-        """The scenario as it is read from here on: typed, decoded when it is first asked for."""
+        """The scenario as it is read from here on: typed, decoded at the first access."""
         return read_scenario(self.json)
 
     @functools.cached_property
     def duration_ns(self) -> int:
-        """Length of the run, which is asked for while it goes on."""
+        """Length of the run in ns, which is read while it runs."""
         return self.scenario.duration_ns
 
     def forget(self) -> None:
-        """Drop what was decoded, until it is asked for again: 100,000 flows take 160 MB."""
+        """Drop the decoded scenario until the next access: 100,000 flows take 160 MB."""
         self.__dict__.pop("scenario", None)
 
     def on(self, engine: str) -> ResolvedScenario:
@@ -142,7 +142,7 @@ _name: Final = functools.cache(canonical_json)
 
 
 def _around_start(flow: Mapping[str, Any]) -> tuple[str, str]:
-    """Render a flow without its start: what stands before that, and what after it."""
+    """Render a flow without its start: the JSON before the start, and the JSON after it."""
     before = canonical_json({key: flow[key] for key in flow if key < "start_ns"})
     after = canonical_json({key: flow[key] for key in flow if key > "start_ns"})
     return f'{before[:-1]},"start_ns":', f",{after[1:]}"
@@ -151,8 +151,8 @@ def _around_start(flow: Mapping[str, Any]) -> tuple[str, str]:
 class Resolution:
     """A checked scenario in base units: put together once, for all seeds that it is run with.
 
-    What another seed changes is when flows start and which flows arrive, so only that is drawn
-    again, and only that is rendered again as JSON.
+    Another seed changes only the starts of flows and the arriving flows, so only these are drawn
+    and rendered as JSON again.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -170,7 +170,7 @@ class Resolution:
 
     @functools.cached_property
     def _flow_texts(self) -> list[tuple[str, str]]:
-        """Each flow as JSON: what stands before its start, and what after it."""
+        """Each flow as JSON: the text before its start, and the text after it."""
         return [_around_start(flow) for flow in self._network.flows]
 
     def drawn(self, scenario: Scenario, seed: int, *, capture: bool) -> ResolvedScenario:

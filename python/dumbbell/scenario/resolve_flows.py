@@ -46,17 +46,17 @@ class Source:
 
     @property
     def host(self) -> Hashable:
-        """What tells its sending host: the name that is given, else the flow that it carries."""
+        """The identity of its sending host: a given name, else the flow that it carries."""
         return self.traffic.host or (facts.whole(self.label),)
 
     @property
     def is_tcp(self) -> bool:
-        """Whether it waits for acknowledgements."""
+        """True if it waits for acknowledgements."""
         return isinstance(self.traffic, Arrivals) or self.traffic.transport == "tcp"
 
     @property
     def is_sampled(self) -> bool:
-        """Whether samples are taken of it."""
+        """True if samples are taken of it."""
         return isinstance(self.traffic, Flow) and self.traffic.sampled
 
 
@@ -200,7 +200,7 @@ def own_sources(scenario: Scenario) -> dict[str, str]:
 
 
 class FlowResolver:
-    """Puts flows in base units, but for their routes; those of one table share what is alike."""
+    """Puts flows in base units, but for their routes; those of one table share the common part."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._stack = scenario.stack
@@ -224,7 +224,7 @@ class FlowResolver:
 
 
 def _alike(stack: Stack, source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what flows of a table have in common: of themselves, and of what carries them."""
+    """Return the common part of the flows of a table, and that of their transport."""
     traffic = source.traffic
     alike = {
         **({} if traffic.group is None else {"group": traffic.group}),

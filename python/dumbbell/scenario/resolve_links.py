@@ -1,4 +1,4 @@
-"""From what the file says of a link to one link in base units."""
+"""Translate a link of the file into one in base units."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ IDLE: Final = Impairments()
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One direction of a link, as the file describes it; those that differ in name are alike.
+    """One direction of a link, as the file describes it; the name does not count in comparisons.
 
     Attributes
     ----------
     key
-        Where in the file.
+        Its place in the file.
     queue_key
         Name of its queue's key there.
     exit_jitter
         Longest random hold behind its transmitter, in ns.
     is_interface
-        Whether it is the interface of a sending host.
+        True if it is the interface of a sending host.
     """
 
     name: str = field(compare=False)
@@ -52,14 +52,14 @@ class Wire:
 
     @property
     def is_transparent(self) -> bool:
-        """Whether the link does nothing but delay, always by the same time."""
+        """True if the link only delays, always by the same time."""
         delays = isinstance(self.delay, int) and not self.losses and self.impairments.is_idle
         return self.rate is None and delays and not self.exit_jitter
 
 
 @dataclass(frozen=True)
 class Common:
-    """What all links of a network have in common."""
+    """Properties that all links of a network share."""
 
     overhead_bytes: int
     wire_bytes: int
@@ -89,7 +89,7 @@ def _never_happens(loss: LinkLoss) -> bool:
 
 
 class LinkResolver:
-    """Puts links in base units; those that are alike share what they have in common."""
+    """Puts links in base units; equal ones share their common part."""
 
     def __init__(self, common: Common) -> None:
         self._alike = functools.cache(functools.partial(_alike, common=common))

@@ -36,12 +36,12 @@ _KEYS: Final = {
     "parking-lot": {"rtt", "direction", "hops"},
     "graph": {"source", "target", "via"},
 }
-"""What flows may say of their path, by topology."""
+"""Keys that flows may set about their path, by topology."""
 
 _UNSET: Final = {
     name: Traffic.model_fields[name].get_default() for name in set.union(*_KEYS.values())
 }
-"""Values of these where nothing is said."""
+"""Values of these keys where none is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ def resolve_network(
 ) -> tuple[Iterator[dict[str, Any]], Iterator[dict[str, Any]]]:
     """Return the links and the flows of a scenario in base units; `seed` draws the flows.
 
-    Each is made when it is asked for, as there may be 100,000 of both. Links come first: what is
-    wrong with them is found as they are made.
+    Each is made on request, as there may be 100,000 of both. Links come first; making
+    them finds their errors.
     """
     topology = _topology(scenario.network)
     _check_keys(scenario)
@@ -99,7 +99,7 @@ def _tables(scenario: Scenario) -> Iterator[tuple[str, AnyTraffic]]:
 
 
 def _check_keys(scenario: Scenario) -> None:
-    """Raise InputError for what a flow says of a path that its network does not have."""
+    """Raise InputError for a flow's key about a path that its network does not have."""
     topology = scenario.network.topology
     foreign = _UNSET.keys() - _KEYS[topology]
     for key, traffic in _tables(scenario):

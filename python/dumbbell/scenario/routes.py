@@ -39,7 +39,7 @@ class Path:
     data: Way
     back: Way
     entry: Hashable
-    """Where its sender is connected."""
+    """The place where its sender is connected."""
 
 
 class Topology(Protocol):

@@ -1,4 +1,4 @@
-"""How large a queue is: packets, bytes, time and shares of the BDP as an engine counts them."""
+"""Sizes of queues: packets, bytes, time and shares of the BDP as an engine counts them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PACKETS_MAX: Final = 2**32 - 2
 
 @dataclass(frozen=True)
 class Sizing:
-    """What the size of a queue refers to; None where there is no such thing."""
+    """The references for the size of a queue; None where there is no such thing."""
 
     rate_bps: int | None
     rtt_ns: int | None
     wire_bytes: int
-    """What the largest packet occupies on a link."""
+    """Size of the largest packet on a link."""
 
 
 def nominal_rate_bps(rate: AnyRate) -> int | None:

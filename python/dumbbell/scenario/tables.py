@@ -1,4 +1,4 @@
-"""What all tables of a scenario file have in common."""
+"""Base classes of all tables of a scenario file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TITLE_MAX: Final = 300
 NAME_MAX: Final = 100
 
 Title = Annotated[str, Field(max_length=TITLE_MAX)]
-"""What a table or a figure is called: a line or two."""
+"""Title of a table or a figure: a line or two."""
 
 Name = Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
-"""What stands in the cells of tables and in the legends of figures."""
+"""Name in the cells of tables and in the legends of figures."""
 
 
 class Table(BaseModel):
@@ -37,7 +37,7 @@ class Table(BaseModel):
 
 
 class Abbreviable(Table):
-    """A table for which a single text may stand, too."""
+    """A table that may also be written as a single text."""
 
     abbreviation: ClassVar[Mapping[str, Any]] = {"type": "string"}
     """JSON Schema of that text."""

@@ -21,7 +21,7 @@ from dumbbell.base.units import (
 )
 
 OPPORTUNITY_BYTES: Final = 1504
-"""What may depart at each line of a mahimahi trace."""
+"""Bytes that may depart at each line of a mahimahi trace."""
 
 RATE_MAX_BPS: Final = 8 * OPPORTUNITY_BYTES * NS_PER_S
 """The highest mean rate of a trace: a packet takes a nanosecond, as one of a flow must at least."""

@@ -1,4 +1,4 @@
-"""The web application: which page stands at which address, and what every answer carries."""
+"""The web application: the page at each address, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TYPES: Final[Mapping[str, str]] = {
     ".pdf": "application/pdf",
 }
 _AGAIN: Final = 3
-"""How often an answer is tried again ..."""
+"""Number of attempts at an answer ..."""
 _PAUSE_S: Final = 0.05
 """... and after which pause: whoever replaces a result renames two folders."""
 
@@ -120,7 +120,7 @@ class _Guarded:
 
 
 class _Answers:
-    """What is answered at each address, by threads: they may take a while."""
+    """Answers at each address, by threads: they may take a while."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -174,7 +174,7 @@ class _Answers:
         return self._error(request, status, said.get(status, error.detail))
 
     def failed(self, request: Request, error: Exception) -> Response:
-        """Say what is wrong with what was asked for, or with what the folder holds."""
+        """Report what is wrong with the request, or with the content of the folder."""
         is_input = isinstance(error, InputError)
         status = HTTPStatus.NOT_FOUND if is_input else HTTPStatus.INTERNAL_SERVER_ERROR
         return self._error(request, status, str(error))

@@ -1,4 +1,4 @@
-"""How two runs differ: what they are, and what they come to, side by side."""
+"""Differences of two runs: in their scenarios and their results, side by side."""
 
 from __future__ import annotations
 

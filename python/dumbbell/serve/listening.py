@@ -58,12 +58,12 @@ class Listener:
 
     @property
     def is_private(self) -> bool:
-        """Whether only this machine can reach it."""
+        """True if only this machine can reach it."""
         return ipaddress.ip_address(self.host.partition("%")[0]).is_loopback
 
     @property
     def address(self) -> str:
-        """Where a browser finds the pages."""
+        """The address of the pages for a browser."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.socket.getsockname()[1]}/"
 
@@ -132,8 +132,8 @@ def _run(server: uvicorn.Server, listener: Listener) -> None:
 def serve(site: Site, listener: Listener) -> None:
     """Serve until Ctrl-C, which is a KeyboardInterrupt at once.
 
-    The server has a thread of its own, as it would finish answers before it ends; nothing is lost
-    where all that it does is read.
+    The server has a separate thread, as it would finish answers before it ends. Nothing is lost,
+    because it only reads.
     """
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     config = uvicorn.Config(

@@ -1,4 +1,4 @@
-"""What the overview tells: how far the studies of a folder are, and the command that ran last."""
+"""Content of the overview: progress of the studies of a folder, and the command that ran last."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dumbbell.store import campaigns, failures
 from dumbbell.store.campaigns import Command
 
 _REASONS: Final = 5
-"""Failures of a study that are told with their reasons."""
+"""Number of failures of a study that are shown with their reasons."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a plan of a study is; `failures` says why runs failed."""
+    """Progress of a plan of a study; `failures` are the reasons of failed runs."""
 
     planned: int
     done: int
@@ -31,7 +31,7 @@ class Progress:
 
     @property
     def is_begun(self) -> bool:
-        """Whether any of its runs was tried."""
+        """True if any of its runs was tried."""
         return bool(self.done or self.invalid or self.failures)
 
 
@@ -88,7 +88,7 @@ def _row(results: Results, plan: Plan, found: Progress) -> Mapping[str, Any]:
 
 
 def _command(command: Command) -> Mapping[str, Any]:
-    """Return what the command that was begun last has done, as far as it has said so."""
+    """Return the progress of the command that was begun last, as far as its log has it."""
     heard_s = datetime.now(UTC).timestamp() - command.started.timestamp() - command.wall_s
     per_minute = 60 * command.runs / command.wall_s if command.wall_s > 0 else None
     peak = command.peak_memory_bytes

@@ -1,4 +1,4 @@
-"""Runs that somebody has picked: what tells them apart, and their figures over each other."""
+"""Runs that somebody has picked: their differences, and their figures over each other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dumbbell.reports.pictures import Picture
 from dumbbell.results.inventory import SHORT, StoredRun
 
 LETTERS: Final = "ABCD"
-"""What picked runs are called, in their order; there are no more than these."""
+"""Names of picked runs, in their order; there are no more than these."""
 
 _TEST: Final = "picked"
 _KEPT: Final = 8
@@ -45,14 +45,14 @@ class Pick:
 
     @property
     def title(self) -> str:
-        """What it is called in headings."""
+        """Its name in headings."""
         cells = self.stored.cells
         told = f"{cells['algorithms']}, {cells['rate'] or 'unlimited'}, {cells['rtt (ms)']} ms"
         return f"{self.letter}: {told} ({self.stored.key[:SHORT]})"
 
     @property
     def label(self) -> str:
-        """What it is called in figures, in short; an axis value that ends so names no file."""
+        """Its short name in figures; an axis value that ends so names no file."""
         algorithms = self.stored.cells["algorithms"]
         return f"{algorithms if len(algorithms) <= _LABEL_LENGTH else 'run'} ({self.letter})"
 
@@ -70,7 +70,7 @@ class Picked:
 
     @property
     def engine(self) -> Engine:
-        """The simulator: figures say nothing of it, as each run's own is told in a table."""
+        """The simulator: figures do not name it, as a table shows the engine of each run."""
         return engines.named(EngineName.SIMULATOR)
 
     def test(self, name: str) -> Test:
@@ -87,7 +87,7 @@ class Picked:
                 yield axes, run_totals.view_of(pick.run)
 
     def left_out(self, test: str) -> int:
-        """Return that none is left out: invalid ones are shown, and it is said."""
+        """Return 0: invalid ones are shown, and marked."""
         del test
         return 0
 

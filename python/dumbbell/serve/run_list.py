@@ -1,4 +1,4 @@
-"""What the list of runs shows: those of ``dumbbell list runs``, and where each is on its grid."""
+"""Content of the list of runs: those of ``dumbbell list runs``, and the grid point of each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 from dumbbell.results.inventory import Inventory, StoredRun
 
 _ALSO: Final = {"queue": "buffer"}
-"""What options call a key of files."""
+"""Names of options for keys of files."""
 
 
 def content(inventory: Inventory) -> Mapping[str, Any]:
     """Return a row for each run, the newest first, as plain data.
 
-    What scenarios say is there once, as many runs say the same; rows have its number.
+    The values of scenarios are there once, as many runs share them; rows have their number.
     """
     runs = list(inventory.runs())
     said: dict[tuple[tuple[str, str], ...], int] = {}
@@ -37,7 +37,7 @@ def _row(run: StoredRun, said: int) -> Mapping[str, Any]:
 
 
 def _said(run: StoredRun) -> tuple[tuple[str, str], ...]:
-    """Return names and values of what the scenario says, or what is known of its bottleneck."""
+    """Return names and values of the scenario, or those that are known of its bottleneck."""
     return tuple(sorted(set(_named(run))))
 
 

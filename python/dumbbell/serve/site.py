@@ -108,7 +108,7 @@ class Site:
         )
 
     def error(self, title: str, message: str, path: str) -> str:
-        """Return a page that says what went wrong at a path."""
+        """Return a page that explains an error at a path."""
         place = _HOME.below(title, "error.html")
         return self._page("error.html.j2", place, title=title, message=message, path=path)
 
@@ -161,5 +161,5 @@ def _below(name: str, path: str) -> Place:
 
 
 def _joined(picks: Sequence[Pick]) -> str:
-    """Return what stands for picked runs in addresses."""
+    """Return the part of an address that identifies picked runs."""
     return "-".join(pick.stored.key[:SHORT] for pick in picks)

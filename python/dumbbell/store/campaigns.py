@@ -1,8 +1,8 @@
-"""What campaigns cost: how much their results hold, and the time and memory that they took.
+"""Cost of campaigns: the size of their results, and the time and memory that they took.
 
-Results must not depend on time, so what depends on it lies beside them: each ``dumbbell run`` that
-runs anything keeps a file of its own, ``campaigns/STUDY-....json``, from its first run on. A
-campaign that was interrupted, also by ``kill -9``, is the sum of its commands.
+Results must not depend on time, so data about time are in separate files. Each ``dumbbell run``
+that runs anything keeps one, ``campaigns/STUDY-....json``, from its first run on. A campaign that
+was interrupted, also by ``kill -9``, is the sum of its commands.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KEPT_EVERY_S: Final = 10.0
 
 
 class Command(BaseModel):
-    """What one ``dumbbell run`` did."""
+    """Log of one ``dumbbell run``."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,7 +48,7 @@ class Command(BaseModel):
     """Identity of the engine."""
 
     quick: bool
-    """Whether it ran the representative part only."""
+    """True if it ran the representative part only."""
 
     jobs: int
     """Runs at the same time."""
@@ -57,16 +57,16 @@ class Command(BaseModel):
     """When it began (UTC)."""
 
     wall_s: float = 0.0
-    """How long it took, until the last of its runs."""
+    """Time until the last of its runs, in seconds."""
 
     runs: int = 0
-    """What it ran; repetitions of invalid runs included."""
+    """Number of executed runs; repetitions of invalid runs included."""
 
     failed: int = 0
     """Runs that failed."""
 
     simulated_s: float = 0.0
-    """How long its runs last in their own time."""
+    """Sum of its runs' durations, in simulated seconds."""
 
     packets: int = 0
     """Data packets that reached their receivers in its runs."""
@@ -78,7 +78,7 @@ class Command(BaseModel):
 class Logbook:
     """Keeps what a command does while it does it; a context manager.
 
-    A log must not stop what it tells of: where it cannot be written, it is not.
+    A log must not stop its command: where it cannot be written, it is not.
     """
 
     def __init__(self, store: Store, study: str, engine: str, *, quick: bool, jobs: int) -> None:
@@ -91,7 +91,7 @@ class Logbook:
 
     @property
     def command(self) -> Command:
-        """What the command has done so far."""
+        """The log of the command so far."""
         return self._command
 
     def note(self, ran: Extent, failed: int) -> None:
@@ -131,7 +131,7 @@ class Logbook:
 def peak_memory_bytes() -> int | None:
     """Return the most memory that this process has had; None: the system does not say.
 
-    What Linux's getrusage tells includes the process that started it.
+    Linux's getrusage includes the process that started it.
     """
     if sys.platform == "linux":
         told = re.search(
@@ -146,12 +146,12 @@ def peak_memory_bytes() -> int | None:
 
 @dataclass(frozen=True)
 class Effort:
-    """What a number of commands did, all together.
+    """Sum of the work of several commands.
 
     Attributes
     ----------
     commands
-        How many they were.
+        Number of commands.
     runs, failed, simulated_s, packets, wall_s
         As of a `Command`.
     peak_memory_bytes
@@ -206,7 +206,7 @@ NO_EFFORT: Final = Effort()
 
 @dataclass(frozen=True)
 class Cost:
-    """What results hold, and what it took to get them.
+    """Size of results, and the effort to get them.
 
     Commands that are not known, as they ran elsewhere or before there was a log, are missing in
     `effort`; a run that was repeated counts there each time.
@@ -266,7 +266,7 @@ def files(store: Store) -> Iterator[Path]:
 
 
 def read(store: Store, file: Path) -> Command:
-    """Return what one of `files` tells; one that is damaged or gone is a DamagedResult."""
+    """Return the command of one of `files`; one that is damaged or gone is a DamagedResult."""
     return notes.read(store, file, Command)
 
 

@@ -1,4 +1,4 @@
-"""How much runs are, all together."""
+"""Extent of runs, all together."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dumbbell.contract.summary import Summary
 
 @dataclass(frozen=True)
 class Extent:
-    """What a number of results hold.
+    """Sum over a number of results.
 
     Attributes
     ----------
     runs
-        How many they are.
+        Number of results.
     simulated_s
-        How long they last in their own time.
+        Sum of their durations, in simulated seconds.
     packets
         Data packets that reached their receivers.
     size_bytes

@@ -25,7 +25,7 @@ FOLDER: Final = "failures"
 
 
 class Failure(BaseModel):
-    """Why a run has no result."""
+    """The reason why a run has no result."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,7 +45,7 @@ class Failure(BaseModel):
     """Type of the error."""
 
     message: str
-    """What it says."""
+    """Message of the error."""
 
     traceback: str | None
     """Where it came from, unless it is an error that explains itself."""

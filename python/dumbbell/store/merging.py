@@ -16,19 +16,19 @@ from dumbbell.store.store import Store
 
 @dataclass
 class Merged:
-    """What became of the results of some folders.
+    """The outcome of merging folders.
 
     Attributes
     ----------
     added, there
-        How many were taken over, and how many were there already.
+        Number of results that were taken over, and number that were there already.
     conflicts
-        Keys of runs of which two folders hold different results: determinism is broken, or
-        somebody changed a result. What was there stays.
+        Keys of runs of which two folders hold different results: determinism is broken, or somebody
+        changed a result. The first one stays.
     damaged
         Results and notes that are not what was written; they are left out.
     strangers
-        What lies among results and is none; it is left out, too.
+        Other files among the results; they are left out, too.
     """
 
     added: int = 0
@@ -39,7 +39,7 @@ class Merged:
 
     @property
     def is_clean(self) -> bool:
-        """Whether every result of every folder is in the merged one."""
+        """True if every result of every folder is in the merged one."""
         return not (self.conflicts or self.damaged)
 
 

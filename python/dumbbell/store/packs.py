@@ -35,7 +35,7 @@ _STRANGERS_MAX: Final = 100
 
 @dataclass(frozen=True)
 class Index:
-    """What is in a pack: the keys of results, and the first of what is no file of one."""
+    """Content of a pack: the keys of results, and the first of the files that belong to none."""
 
     keys: frozenset[str]
     strangers: tuple[str, ...]

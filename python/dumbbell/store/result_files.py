@@ -22,7 +22,7 @@ FILES_FILE: Final = "files.json"
 TABLE_SUFFIX: Final = ".parquet"
 
 RUN_BYTES_MAX: Final = 250_000_000
-"""Of `run.json`; 100,000 flows with hosts of their own take 199 MB."""
+"""Of `run.json`; 100,000 flows with separate hosts take 199 MB."""
 FILES_BYTES_MAX: Final = 1_000_000
 """Of `files.json`, and of what is kept of a result elsewhere (`quantities.kept`)."""
 TABLE_BYTES_MAX: Final = 1_000_000_000
@@ -35,7 +35,7 @@ _TABLE: Final = re.compile(r"[a-z][a-z0-9_]{0,39}\.parquet", re.ASCII)
 
 
 def is_key(text: object) -> bool:
-    """Tell whether a text can be the key of a run."""
+    """Return True if a text can be the key of a run."""
     return isinstance(text, str) and _KEY.fullmatch(text) is not None
 
 
@@ -71,7 +71,7 @@ class ResultFiles(Protocol):
 
 @dataclass(frozen=True)
 class InFolder:
-    """A result in a folder of its own, in a results folder."""
+    """A result in a separate folder, in a results folder."""
 
     root: Path
     name: str
@@ -87,7 +87,7 @@ class InFolder:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is one, intact or not."""
+        """True if there is one, intact or not."""
         return regular.is_file(self.path / RUN_FILE, below=self.root)
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
@@ -116,8 +116,8 @@ class InFolder:
 class InMemory:
     """A result that is about to be kept.
 
-    What can be none raises ValueError, so whatever is one can be written: by the key and the names
-    of its files nothing is reached outside its folder.
+    Raises ValueError for an invalid key or file name. So a result can always be written, and
+    nothing outside its folder is reached.
     """
 
     name: str

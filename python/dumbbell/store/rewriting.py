@@ -15,7 +15,7 @@ import msgspec
 from dumbbell.scenario.resolve import canonical_json
 
 _PIECE_BYTES: Final = 20_000
-"""What is decoded as a whole."""
+"""Bytes that are decoded as a whole."""
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _ARRAY: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -27,9 +27,9 @@ Texts = Mapping[str, "bytes | msgspec.Raw"]
 
 @dataclass(frozen=True)
 class Form:
-    """A form of JSON with sorted keys: each value in a line of its own, or without any space.
+    """A form of JSON with sorted keys: each value in a separate line, or without any space.
 
-    What is `sorted` already is not decoded: only its spaces change.
+    JSON that is `sorted` already is not decoded: only its spaces change.
     """
 
     indented: bool

@@ -1,10 +1,10 @@
 """The files of one finished run: what it is, and how it is kept here.
 
-``run.json`` says what the run is: scenario, summary, and for each table the digest of what it
-holds. It is the same wherever the run was made. The tables themselves are Parquet files, whose
-bytes are those of the Polars that wrote them; ``files.json`` has the digests of these bytes. So
-damage is found without reading a table, and two runs are compared by their `run.json` alone.
-Whatever else lies beside these files is no part of the run, and never read.
+``run.json`` describes the run: scenario, summary, and for each table the digest of its content. It
+is the same wherever the run was made. The tables themselves are Parquet files, whose bytes are
+those of the Polars that wrote them; ``files.json`` has the digests of these bytes. So damage is
+found without reading a table, and two runs are compared by their `run.json` alone. Other files next
+to these are no part of the run, and never read.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from dumbbell.store.result_files import (
 )
 
 _OF_US: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""What keeps this process from reading any file says nothing of one result."""
+"""Errors that keep this process from reading any file; they do not concern one result."""
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a table of a run holds: how many rows, and the digest of its content."""
+    """A table of a run: number of rows, and the digest of its content."""
 
     rows: int
     sha256: str
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `run.json` says.
+    """Content of `run.json`.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     schema
         Version of the schema of the tables.
     summary
-        What the run came to.
+        Summary of the run.
     tables
         The tables that have rows, by their names.
     digest
@@ -94,7 +94,7 @@ class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FilesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `files.json` says: the digest of its run, and of each table's file."""
+    """Content of `files.json`: the digest of its run, and of each table's file."""
 
     run: str
     files: Mapping[str, File]
@@ -144,9 +144,9 @@ def table_files(run: RunFile) -> dict[str, str]:
 def described(place: ResultFiles, *, is_wanted: bool = False) -> RunFile:
     """Return `run.json` after comparing it with its digest; raises DamagedResult.
 
-    One that is wanted under its key must be what today has this key, whoever wrote it: the hash of
-    its scenario with all that this brings, of engine and schema. Without, results of other versions
-    are read, too, whose keys nobody can compute any more.
+    With `is_wanted` the run must have this key today: the hash of its scenario with all that this
+    brings, of engine and schema. Without, results of other versions are read, too, whose keys
+    nobody can compute any more.
     """
     with _reading(place):
         return _described(place, place.read(RUN_FILE), is_wanted=is_wanted)
@@ -205,7 +205,7 @@ def verified(place: ResultFiles, *, contents: bool = False, is_wanted: bool = Fa
 def taken(place: ResultFiles, *, is_wanted: bool = False) -> tuple[RunFile, InMemory]:
     """Return a result whole: its `run.json`, and all its files as they were verified.
 
-    Raises DamagedResult. What lies next to these files does not come along.
+    Raises DamagedResult. Other files next to these are left out.
     """
     with _reading(place):
         content = place.read(RUN_FILE)
@@ -266,8 +266,8 @@ def content_digest(table: pl.DataFrame) -> str:
     """Return the SHA-256 of what a table holds, whichever Polars holds it.
 
     It covers, column after column, a line of JSON with name, type and, of an enumeration, the names
-    of its codes, and then the values as the engine hands them on: little-endian, codes for
-    names, 4294967295 for null.
+    of its codes. The values follow as the engine hands them on: little-endian, codes for names,
+    4294967295 for null.
     """
     digest = hashlib.sha256()
     for column in table:

@@ -1,9 +1,9 @@
 """Temporary folders and files that become results by being renamed, or vanish.
 
-A writer holds an advisory lock on its draft. The system releases it when the process
-ends, however it ends, so a draft without the lock has no writer any more. On file systems that
-several machines share, locks may be those of one machine only; so drafts are named by the machine,
-and those of others are taken for abandoned after a day.
+A writer holds an advisory lock on its draft. The system releases it when the process ends, however
+it ends, so a draft without the lock has no writer any more. On file systems that several machines
+share, locks may be those of one machine only. So drafts are named by the machine, and those of
+others are taken for abandoned after a day.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def new_path(parent: Path) -> Path:
 
 
 def _host() -> str:
-    """Return the name of this machine as far as it can stand in a name of a file."""
+    """Return the name of this machine, in letters that file names may have."""
     return re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:64]
 
 
 def _is_anothers(path: Path) -> bool:
-    """Tell whether a draft is that of another machine."""
+    """Return True if a draft is that of another machine."""
     host, of, _ = path.name.removeprefix(PREFIX).partition(_OF)
     return bool(of) and host != _host()
 
@@ -69,7 +69,7 @@ def folder(parent: Path) -> Iterator[Path]:
 
 
 def replace(path: Path, content: bytes, *, lasting: bool = False) -> None:
-    """Write a file; whoever reads it finds all of the old or all of the new content.
+    """Write a file; its readers find all of the old or all of the new content.
 
     If the process is killed, that is so in any case; if the power fails, only where it is
     `lasting`, which waits for the disk.

@@ -4,24 +4,24 @@
 
     format.json              the version of this layout
     runs/ab/ab12.../         one finished run, named by its scenario's key
-        run.json             scenario, summary, and the digest of what each table holds
+        run.json             scenario, summary, and the digest of each table's content
         flows.parquet ...    one file per table that has rows
         files.json           size and SHA-256 of these files (`store.run_folder`)
-    studies/                 which runs were asked for (`dumbbell.plans`)
-    experiments/             studies of one's own (`dumbbell.experiments`)
+    studies/                 the plans of studies (`dumbbell.results.plans`)
+    experiments/             user-defined studies (`dumbbell.experiments`)
     packs/                   many finished runs in a file each (`store.packs`)
     failures/                why runs failed (`store.failures`)
     campaigns/               what commands took (`store.campaigns`)
     quantities/              what was measured of runs (`quantities.kept`)
 
-A run is written to a temporary folder beside its final place and then renamed, so it is
-there as a whole or not at all, however its process ends. Only a loss of power can leave a
-damaged one, as nothing waits for the disk: its digests tell, and it is run again. Nothing that the
-simulator leaves in `run.json` depends on when or where it ran; the bytes of the other files are
-those of one version of Polars.
+A run is written to a temporary folder next to its final place and then renamed. So it is there as a
+whole or not at all, however its process ends. Only a loss of power can leave a damaged one, as
+nothing waits for the disk: its digests show that, and it is run again. Nothing that the simulator
+leaves in `run.json` depends on when or where it ran; the bytes of the other files are those of one
+version of Polars.
 
-A results folder may be somebody else's. What is read in it are regular files of stated sizes, to
-which no link leads (`dumbbell.regular`), under keys that can be those of runs.
+A results folder may be somebody else's. So only regular files of stated sizes, to which no link
+leads (`dumbbell.base.regular`), are read, under keys that can be those of runs.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class Store:
         yield from sorted(found)
 
     def loose(self) -> Iterator[str]:
-        """Iterate over the keys of the results that have folders of their own, in order."""
+        """Iterate over the keys of the results in separate folders, in order."""
         for parent in regular.entries(self.root / "runs", below=self.root):
             for folder in regular.entries(self.root / "runs" / parent.name, below=self.root):
                 if self._is_result(parent.name, folder.name):
@@ -238,7 +238,7 @@ class Store:
         return self.root / "runs" / key[:2] / key
 
     def create(self) -> None:
-        """Make sure that the folder exists and says which format it has.
+        """Make sure that the folder exists and states its format.
 
         Raises StoreError if somebody else has made it a folder of another format meanwhile.
         """
@@ -309,7 +309,7 @@ class Store:
 
 
 class _Tables(Mapping[str, pl.LazyFrame]):
-    """The tables of a result by their names; what is in a pack is read when it is asked for."""
+    """The tables of a result by their names; those in a pack are read at the first access."""
 
     def __init__(self, place: InFolder | InPack, files: Mapping[str, str]) -> None:
         self._place = place

@@ -1,9 +1,9 @@
-"""What a table's Parquet file would take to decode, found out before anything decodes it.
+"""Cost of decoding a table's Parquet file, checked before anything decodes it.
 
-A file of a few hundred bytes can say of itself that it holds 10^12 rows, or expand to gigabytes,
-and its digests may fit, since whoever made it wrote these, too. So its description is read here:
-columns, rows, and the size of each page once it is expanded. Polars believes these numbers and
-refuses a page that does not come to them.
+A file of a few hundred bytes can claim to hold 10^12 rows, or expand to gigabytes. Its digests may
+fit, since its author wrote these, too. So its description is read here: columns, rows, and the size
+of each page once it is expanded. Polars believes these numbers and refuses a page that does not
+come to them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _SCHEMA_BYTES_MAX: Final = 32_000
 _PAGES_MAX: Final = 50_000
 """A table of 20 million rows has 6,000."""
 _CODES_MAX: Final = 256
-"""Entries of a dictionary beside those of its rows: all names of an enumeration are there."""
+"""Entries of a dictionary besides those of its rows: all names of an enumeration are there."""
 _ROW_BYTES_MAX: Final = 32
 """Of a value and its entry in a dictionary: two numbers, or the name of a code."""
 _CHUNK_BYTES: Final = 100_000
-"""What a small part of a column may take beside its rows."""
+"""Size of a small part of a column besides its rows, in bytes."""
 
 _MAGIC: Final = b"PAR1"
 _PHYSICAL: Final[Mapping[type[pl.DataType], int]] = {
@@ -60,11 +60,11 @@ def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_curre
     content
         The file.
     rows
-        How many rows `run.json` says that it has.
+        Number of its rows in `run.json`.
     scenario
-        What was run.
+        The scenario of the run.
     is_current
-        Whether it is of today's schema, whose columns are known.
+        True if it is of today's schema, whose columns are known.
     """
     most = rows_max(table, scenario)
     if not 0 < rows <= most:
@@ -111,7 +111,7 @@ def _schema(table: str) -> pl.Schema:
 
 
 def _footer(content: bytes) -> dict[int, Any]:
-    """Return what the file says of itself, by the numbers of the fields (parquet.thrift)."""
+    """Return the file's description, by the numbers of the fields (parquet.thrift)."""
     size = int.from_bytes(content[-8:-4], "little")
     if content[:4] != _MAGIC or content[-4:] != _MAGIC or size > len(content) - 12:
         raise ValueError("not a Parquet file")

@@ -1,6 +1,6 @@
 """Structures in Thrift's compact protocol, in which Parquet files describe themselves.
 
-What is read may be anybody's: it takes time and memory in proportion to its bytes.
+The input may be anybody's: reading takes time and memory in proportion to its bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a results folder needs from time to time: checked, packed, sorted out."""
+"""Upkeep of a results folder: checking, packing, removing useless results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check(store: Store, on_result: Told, *, contents: bool = False) -> list[str]
 
 @dataclass
 class Packed:
-    """What packing came to: how many results are in `file`, and which are `damaged`."""
+    """Outcome of packing: number of results in `file`, and the `damaged` ones."""
 
     file: Path | None
     results: int
@@ -42,7 +42,7 @@ class Packed:
 
 
 def pack(store: Store, on_result: Told) -> Packed:
-    """Put all results that have folders of their own into a file; nothing else may run here.
+    """Put all results of separate folders into a file; nothing else may run here.
 
     A folder is removed when the pack is on the disk and holds every byte of it. Damaged results
     stay where they are.
@@ -75,7 +75,7 @@ def pack(store: Store, on_result: Told) -> Packed:
 
 
 def _is_held(packed: InPack, loose: InFolder) -> bool:
-    """Tell whether a pack holds every byte of a result."""
+    """Return True if a pack holds every byte of a result."""
     try:
         return run_folder.taken(packed)[1].files == run_folder.taken(loose)[1].files
     except DamagedResult:

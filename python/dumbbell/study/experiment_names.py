@@ -1,4 +1,4 @@
-"""Where experiments of one's own lie in a results folder, and names that say what they run.
+"""Folders of user-defined experiments in a results folder, and names that depend on their content.
 
 A results folder may be somebody else's. So an experiment never takes the place of a study, and
 counts only under a name that ends with the digest of its tests.
@@ -44,7 +44,7 @@ def find(name: str, results: Path) -> Path | None:
 
 
 def check(folder: Path, data: Mapping[str, Any]) -> None:
-    """Raise InputError unless an experiment is what the name of its folder says."""
+    """Raise InputError unless the name of an experiment's folder matches its content."""
     study = data.get("study")
     named = study.get("name") if isinstance(study, Mapping) else None
     ends = digest(data.get("test"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parent.parent
 RESULTS = Path("results")
-"""Where experiments are looked for unless another results folder is named."""
+"""Default results folder to find experiments in."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def find(study: str | Path, results: Path = RESULTS) -> Path:
 def read(study: str | Path, results: Path = RESULTS) -> StudyFiles:
     """Read a study's files into one table: arrays are joined, tables must differ.
 
-    An experiment that is found by its name must be what that says; see `experiment_names`.
+    An experiment that is found by its name must match it; see `experiment_names`.
     """
     path = find(study, results)
     if path.suffix != ".toml":

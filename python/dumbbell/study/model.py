@@ -159,7 +159,7 @@ class Study(Table):
 
     @property
     def called(self) -> str:
-        """What commands call it: its name if that finds it, else the path that it was read from."""
+        """Its name in commands: its name if that finds it, else the path that it was read from."""
         try:
             is_found = find(self.name) == self._files.path
         except InputError:
@@ -241,7 +241,7 @@ class Study(Table):
 
     @model_validator(mode="after")
     def _check_what_is_named(self) -> Self:
-        """Refuse every name in the study that stands for nothing."""
+        """Refuse every name in the study that refers to nothing."""
         for key, vary in numbered("vary", self.vary):
             with placed(key=f"{key}.where"):
                 self.plan.check(vary.where)

@@ -1,1 +1,1 @@
-"""What theory says: closed forms, response functions, fluid models and curves."""
+"""Theory: closed forms, response functions, fluid models and curves."""

@@ -161,7 +161,7 @@ def along(name: str, runs: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
     Returns
     -------
-    The columns `by` and ``theory``, without points that the curve says nothing about.
+    The columns ``by`` and ``theory``, without points for which the curve has no value.
     """
     found = curve(name)
     lacking = [column for column in found.columns if column not in runs.columns]

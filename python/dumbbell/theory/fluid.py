@@ -1,9 +1,9 @@
 """The laws of the algorithms in a fluid model, one step per round trip.
 
 `synchronised` lets two flows of one algorithm back off together: flow 1 has the bottleneck for
-itself when flow 2 starts with two packets; both have the same RTT and lose whenever their windows
-exceed the bandwidth-delay product and the queue. Nothing is random, so it shows what the law of
-an algorithm does to fairness when nothing but the law decides.
+itself when flow 2 starts with two packets. Both have the same RTT and lose whenever their windows
+exceed the bandwidth-delay product and the queue. Nothing is random, so it shows what the law of an
+algorithm does to fairness when nothing but the law decides.
 
 `under_loss` runs one flow whose packets are lost independently: the expected rate, where the
 closed forms assume a loss at regular intervals and growth at one and the same pace.
@@ -24,7 +24,7 @@ WINDOW_MIN: Final = 2.0
 
 
 class Law(Protocol):
-    """How the window of one flow changes; it keeps what it must remember."""
+    """Law of the window of one flow; it keeps its state."""
 
     def start(self, now_s: float) -> None:
         """Take note of the start of the flow."""
@@ -40,7 +40,7 @@ class Law(Protocol):
 
 
 class _Law:
-    """What needs no memory of when it started."""
+    """A law without memory of its start."""
 
     def start(self, now_s: float) -> None:
         """Start."""
@@ -188,7 +188,7 @@ class Path:
 
     @property
     def peak_packets(self) -> float:
-        """What fits into path and queue."""
+        """Packets that fit into path and queue."""
         return self.bdp_packets * (1 + self.queue_bdp)
 
     def round_trip_s(self, in_flight: float) -> float:
@@ -198,7 +198,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of two flows, from the start of flow 2 on.
+    """The outcome of two flows, from the start of flow 2 on.
 
     Attributes
     ----------
@@ -228,15 +228,15 @@ def synchronised(
     law
         Makes the law of each flow.
     path
-        What they share.
+        The path that they share.
     phase
         Where flow 1 stands when flow 2 starts: 0 just after a cut, 1 at its peak.
     window_2
         Window with which flow 2 starts.
     slow_start
-        Whether flow 2 doubles per round trip until its first loss.
+        True if flow 2 doubles per round trip until its first loss.
     duration_s
-        How long both flows run.
+        Duration of both flows, in seconds.
     """
     laws = (law(), law())
     now_s, window_1 = _alone(laws[0], path, phase)
@@ -268,8 +268,8 @@ def under_loss(
 ) -> float:
     """Return the mean rate of one flow in packets/s under independent loss.
 
-    A round trip with `window` packets has a loss with the probability 1 - (1 - p)^window; after
-    it the window is cut, and a round trip passes in recovery without growth. The first fifth, which
+    A round trip with `window` packets has a loss with the probability 1 - (1 - p)^window. After it
+    the window is cut, and a round trip passes in recovery without growth. The first fifth, which
     slow start takes above what the loss allows, is left out.
     """
     one = law()

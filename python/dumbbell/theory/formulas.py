@@ -120,8 +120,9 @@ def shorten_leith_ratio(
 ) -> float:
     """Return the throughput ratio of two standard flows (Li et al., equation 4).
 
-    The mean window is alpha/(lambda (1 - beta)) with a growth alpha per *second* of 1/T, so the
-    throughput of each flow goes as 1/(lambda T^2), with T its mean RTT including the queue.
+    The mean window is alpha/(lambda (1 - beta)) with a growth alpha per *second* of 1/T. So the
+    throughput of each flow is proportional to 1/(lambda T^2), with T its mean RTT including the
+    queue.
     """
     return (sync_2 / sync_1) * (rtt_2_ms / rtt_1_ms) ** 2
 
@@ -151,7 +152,7 @@ def _synchronised_ratio(law: Callable[[], fluid.Law], path: fluid.Path) -> float
 def scalable_ratio_kept(ratio: float, bdp: float, rtt_ms: float, queue_bdp: float) -> float:
     """Return how much of the window ratio of two Scalable flows is left after 100 joint backoffs.
 
-    Multiplicative increase and decrease scale both windows alike, so it is all of it.
+    Multiplicative increase and decrease scale both windows equally, so it is all of it.
     """
     path = fluid.Path(bdp, rtt_ms / 1000, queue_bdp)
     outcome = fluid.synchronised(fluid.Scalable, path, window_2=ratio * bdp, slow_start=False)

@@ -1,4 +1,4 @@
-"""What can be worked out of a testbed of 10 Gbit/s Ethernet and rings of fibre.
+"""Arithmetic for a testbed of 10 Gbit/s Ethernet and rings of fibre.
 
 Sources: IEEE 802.3 (framing: 8 bytes of preamble, 14 of header, 4 of checksum and a gap of 12) and
 Lukaseder et al. 2016, Sections III-B and IV.
@@ -10,7 +10,7 @@ import math
 from typing import Final
 
 ETHERNET_BYTES: Final = 38
-"""What a frame takes of the wire beside its IP packet."""
+"""Size of a frame on the wire besides its IP packet, in bytes."""
 
 HEADER_BYTES: Final = 40
 """IP and TCP headers without options."""

@@ -1,8 +1,8 @@
-"""The runs that advice rests on, and what they say of each algorithm.
+"""The runs on which advice is based, and their results for each algorithm.
 
-Each algorithm runs alone, with datagrams at a fifth of the rate in the middle third of the run, and
-next to a legacy flow: once it starts first, once last. A path a little shorter and one a little
-longer count, too, so that advice does not hang on a point.
+Each algorithm runs alone, with datagrams at a fifth of the rate in the middle third of the run. It
+also runs next to a legacy flow: once it starts first, once last. A path a little shorter and one a
+little longer count, too, so that advice does not hang on a point.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ MEETING: Final = (
 )
 
 _LATE: Final = {Start.FIRST: BESIDE, Start.LAST: TUNED}
-"""Whose flows start late, by when the algorithm's start."""
+"""The group whose flows start late, by when the algorithm's start."""
 
 _RATIO: Final = partial(statistics.ratio, pairs=True)
 

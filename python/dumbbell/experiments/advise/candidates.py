@@ -1,4 +1,4 @@
-"""What is measured of an algorithm on a path: alone, and when it meets a legacy flow."""
+"""Measurements of an algorithm on a path: alone, and when it meets a legacy flow."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Meeting:
     Attributes
     ----------
     start
-        Which of both starts first.
+        The flow that starts first.
     share
         Goodput of the algorithm's flow over that of a legacy flow in its place, its fair share.
     harm
@@ -76,7 +76,7 @@ class Candidate:
     name
         Its name.
     needs_marks
-        Whether it listens to congestion marks, which no queue here sets.
+        True if it listens to congestion marks, which no queue here sets.
     goodput
         Mbit/s alone before the datagrams, on the path itself.
     rtt

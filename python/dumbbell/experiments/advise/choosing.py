@@ -28,7 +28,7 @@ FLOOR: Final = 1e-6
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use, and what not.
+    """The algorithm to use, and the unfit ones.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Advice:
     candidates
         The field: first what is fit, the most goodput first, then what is not, the least bad first.
     faults
-        What is wrong with each of them, the worst first; nothing: it is fit.
+        Faults of each of them, the worst first; empty: it is fit.
     of_best
         Goodput over that of the fit one that has most, on all paths; empty if none is fit.
     advised
@@ -60,7 +60,7 @@ class Advice:
 
     @property
     def fit(self) -> tuple[Candidate, ...]:
-        """What is fit, the most goodput first."""
+        """The fit algorithms, the most goodput first."""
         return tuple(each for each in self.candidates if not self.faults[each.name])
 
     @property
@@ -70,37 +70,37 @@ class Advice:
 
     @property
     def refused(self) -> dict[str, str]:
-        """Why each of the others is not advised however well it does, in a clause."""
+        """Reason why each of the others is never advised, in a clause."""
         unfit = [each.name for each in self.candidates if self.faults[each.name]]
         return {**{name: self.faults[name][0].reason for name in unfit}, **self.left_out}
 
     @property
     def as_good(self) -> tuple[Candidate, ...]:
-        """What is fit and has as much goodput as the best that is."""
+        """The fit algorithms with as much goodput as the best of them."""
         return tuple(each for each in self.fit if self.of_best[each.name].value >= AS_GOOD)
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:
-        """What is fit and has less goodput by its mean, but not by its interval."""
+        """The fit algorithms that have less goodput by the mean, but not by the interval."""
         less = [each for each in self.fit if each not in self.as_good]
         return tuple(each for each in less if self.of_best[each.name].high >= AS_GOOD)
 
     @property
     def round_trips(self) -> float:
-        """How many round trips of the longest path a run has."""
+        """Length of a run, in round trips of the longest path."""
         longest = max(parse_time(each.rtt) for each in paths.around([self.setting]))
         return parse_time(self.setting.duration) / longest
 
     @property
     def matters(self) -> bool:
-        """Whether the choice among what is fit makes a difference."""
+        """True if the choice among the fit ones makes a difference."""
         delays = [each.rtt.value for each in self.as_good if each.rtt is not None]
         fewer = len(self.as_good) < len(self.fit)
         return fewer or (bool(delays) and max(delays) > SAME_DELAY * min(delays))
 
     @property
     def reason(self) -> str:
-        """Why it is advised, or why nothing is."""
+        """The reason why it is advised, or why nothing is."""
         if self.least_bad is not None:
             return self.refused[self.least_bad.name]
         fit, as_good = len(self.fit), len(self.as_good)
@@ -175,7 +175,7 @@ def choose(
 
 
 def _goodput(candidate: Candidate) -> float:
-    """Return the mean of logarithms, in which slow and fast paths count alike."""
+    """Return the mean of logarithms, in which slow and fast paths count equally."""
     return statistics.mean([math.log(max(each, FLOOR)) for each in candidate.goodputs]).value
 
 

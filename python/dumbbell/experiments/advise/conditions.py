@@ -1,4 +1,4 @@
-"""What makes an algorithm unfit for a path: bounds with their reasons, and who breaks them.
+"""Conditions for an algorithm on a path: bounds with their reasons, and the check of both.
 
 An algorithm is fit if its intervals lie within all bounds, whichever flow starts first. So runs
 that are too few make it unfit: the burden of proof is on what is new.
@@ -22,7 +22,7 @@ HARM_MAX: Final = 0.2
 """To goodput or round-trip time of the legacy flow, beyond what another legacy flow does to it.
 
 Reno, H-TCP, HighSpeed, Westwood+ and YeAH take up to 10 % from CUBIC at 20 Mbit/s and 40 ms, which
-is as much as chance does; BBR, BBRv3, BIC, Scalable TCP and Relentless take 30 % and more.
+is as much as chance does. BBR, BBRv3, BIC, Scalable TCP and Relentless take 30 % and more.
 """
 
 RETRANSMITTED_MAX: Final = 0.03
@@ -53,9 +53,9 @@ class Fault:
     condition
         Its name.
     reason
-        What is wrong, in a clause.
+        The fault, in a clause.
     excess
-        How many times the mean exceeds the bound; up to 1 it does not, but its interval does.
+        Ratio of the mean to the bound; up to 1 only the interval exceeds the bound.
     """
 
     condition: str

@@ -15,7 +15,7 @@ from dumbbell.experiments.compare import Setting
 from dumbbell.inference.estimates import Estimate
 
 SHORT: Final = 50
-"""Runs of fewer round trips are said to be short."""
+"""Runs of fewer round trips are called short."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Column:
     Attributes
     ----------
     title, unit
-        What it is.
+        Its heading and its unit.
     what
         The same in a sentence; ``{legacy}`` is the legacy algorithm.
     taken
@@ -35,9 +35,9 @@ class Column:
     least, most
         Its bound, in the unit of the estimate.
     counts_losses
-        Whether `most` is beyond what the path loses at random.
+        True if `most` is a bound on losses beyond the random ones of the path.
     may_be_negative
-        Whether values below 0 mean something.
+        True if values below 0 have a meaning.
     """
 
     title: str
@@ -106,7 +106,7 @@ COLUMNS: Final = (
         may_be_negative=True,
     ),
 )
-"""What the terminal shows."""
+"""Columns of the table on the terminal."""
 
 FURTHER: Final = (
     Column(
@@ -132,7 +132,7 @@ FURTHER: Final = (
         100,
     ),
 )
-"""What the page shows, too."""
+"""Further columns of the page."""
 
 
 def path(setting: Setting) -> str:
@@ -144,7 +144,7 @@ def path(setting: Setting) -> str:
 
 
 def rests_on(advice: Advice) -> str:
-    """Say what runs the advice rests on."""
+    """Describe the runs on which the advice is based."""
     count = "1 run" if advice.runs == 1 else f"{advice.runs} runs"
     text = (
         f"{count} of {advice.setting.duration} each: alone, and with {advice.legacy} starting "

@@ -1,1 +1,1 @@
-"""Measurements of real paths, as other tools leave them, beside simulated runs."""
+"""Measurements of real paths, as other tools leave them, next to simulated runs."""

@@ -37,7 +37,7 @@ def experiment(
 
 
 def whole(flow: MeasuredFlow) -> dict[str, float]:
-    """Return what a flow came to over its whole time, as far as it is known."""
+    """Return the values of a flow over its whole time, as far as they are known."""
     values = {name: getattr(flow, name) for name in TOLD}
     return {name: value for name, value in values.items() if value is not None}
 

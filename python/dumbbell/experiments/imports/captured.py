@@ -24,7 +24,7 @@ STEP_S: Final = 0.1
 _STEP_NS: Final = int(STEP_S * NS_PER_S)
 
 _LEAST_SHARE: Final = 0.01
-"""What carries a smaller share of all bytes is no flow of interest."""
+"""A flow that carries a smaller share of all bytes is ignored."""
 
 _LINKS: Final = "Ethernet, IP, PPP, loopback or Linux cooked packets"
 

@@ -1,6 +1,6 @@
 """JSON of other tools as typed values; what does not fit names its place in the file.
 
-Only what is asked for becomes objects, so that what else is in a file takes no memory.
+Only requested keys become objects, so that the rest of a file takes no memory.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def decoded(read: Callable[[bytes], T], content: bytes, file: Path, tool: str) -
 
 
 def _plain(problem: str) -> str:
-    """Return what msgspec says without its marks."""
+    """Return the message of msgspec without its marks."""
     return (problem[:1].lower() + problem[1:]).replace("`", "")
 
 
@@ -110,7 +110,7 @@ def malformed(error: Exception, content: bytes, file: Path) -> InputError:
 
 
 def documents(content: bytes) -> list[bytes]:
-    """Split a text into the JSON objects that it has one after the other, each on lines of its own.
+    """Split a text into the JSON objects that it has one after the other, each on separate lines.
 
     Tools indent what is within an object, so a brace that begins a line begins the next one.
     """

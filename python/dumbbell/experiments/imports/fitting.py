@@ -1,7 +1,8 @@
 """A path like the one that was measured: rate, base RTT, buffer and loss, to start from.
 
-What is fitted is what the flows themselves show, so each value says what it rests on. A path that
-they never filled has at least this rate; a queue that they never overran holds at least this much.
+The fit depends only on what the flows themselves show, so each value names its evidence. A path
+that they never filled has at least this rate; a queue that they never overran holds at least this
+much.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _QUEUE_MIN: Final = 10
 """Packets: TCP sends as many at once."""
 
 _LITTLE: Final = 0.1
-"""What is left of an RTT without a packet's time is too little to be known below this share."""
+"""The rest of an RTT without a packet's time is too little to be known below this share."""
 
 _LOSSES: Final = 4
 """A buffer is as large as it was when so many losses, or more, were seen."""
@@ -47,9 +48,9 @@ _LEAST_BPS: Final = 1000
 
 @dataclass(frozen=True)
 class Fitted:
-    """One value of a path, as scenario files write it, and what it rests on.
+    """One value of a path, as scenario files write it, and its evidence.
 
-    `is_shown` tells whether the transfer shows the value, not only a bound or a guess.
+    `is_shown` is True if the transfer shows the value, not only a bound or a guess.
     """
 
     value: str
@@ -61,7 +62,7 @@ class Fitted:
 class Path:
     """A path: what of it was fitted, and what was given; and what limited each flow.
 
-    The way back has a rate and a queue of its own where data went there, too.
+    The reverse path has a separate rate and queue where data went there, too.
     """
 
     rate: Fitted

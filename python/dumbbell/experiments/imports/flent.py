@@ -1,7 +1,7 @@
 """The data files of Flent (``*.flent.gz``; https://flent.org/data-format.html).
 
-Each flow's goodput is a series in Mbit/s; its RTT and window come from `ss` where the test was run
-with ``--socket-stats``, and the RTT of the path from the ping next to the flows. Other series are
+Each flow's goodput is a series in Mbit/s. Its RTT and window are from ``ss`` where the test was run
+with ``--socket-stats``. The RTT of the path is from the ping next to the flows. Other series are
 means and sums of flows, values of their sockets, or no TCP at all.
 """
 
@@ -50,7 +50,7 @@ _any_value: Final = Decoder().decode
 
 
 class _Series(msgspec.Struct, rename="upper"):
-    """What a file says of a series."""
+    """The metadata of a series."""
 
     runner: _Told = _NOTHING
     units: _Told = _NOTHING
@@ -61,7 +61,7 @@ class _Series(msgspec.Struct, rename="upper"):
     command: _Told = _NOTHING
 
     def number(self, name: str) -> int | None:
-        """Return a whole number that is told, as such or as a text; Flent's -1 is none."""
+        """Return a whole number, given as such or as a text; None: missing, or Flent's -1."""
         try:
             value = int(_text(getattr(self, name)))
         except ValueError:
@@ -96,7 +96,7 @@ class _File(msgspec.Struct):
     x_values: list[Seconds]
 
     def meta(self, name: str) -> _Series:
-        """Return what the file says of a series."""
+        """Return the metadata of a series."""
         return self.metadata.series.get(name) or _Series()
 
 
@@ -156,7 +156,7 @@ def _notes(file: _File, names: Sequence[str], flows: Sequence[MeasuredFlow]) -> 
 
 
 def _is_flow(file: _File, name: str) -> bool:
-    """Tell whether a series is the goodput of one flow, not a mean or a value of its socket."""
+    """Return True if a series is the goodput of one flow, not a mean or a value of its socket."""
     if not _FLOW.match(name) or _is_derived(file, name):
         return False
     units = _text(file.meta(name).units).lower()
@@ -174,7 +174,7 @@ def _is_derived(file: _File, name: str) -> bool:
 
 
 class _Reader:
-    """Reads the series of a file that are asked for, each once."""
+    """Reads requested series of a file, each once."""
 
     def __init__(self, file: _File, source: Path) -> None:
         self._file = file
@@ -213,7 +213,7 @@ class _Reader:
         )
 
     def _samples(self, name: str, goodputs: Sequence[float | None], mss_bytes: int) -> pl.DataFrame:
-        """Return all samples of a flow; a window is told in segments."""
+        """Return all samples of a flow; the file has windows in segments."""
         columns = {
             "time_s": self._file.x_values,
             "goodput_mbit_per_s": goodputs,
@@ -234,7 +234,7 @@ class _Reader:
         return [None] * len(self._file.x_values)
 
     def _rtts(self, name: str) -> Sequence[float | None]:
-        """Return a flow's RTTs: of its own socket, or of the ping that is most like it."""
+        """Return a flow's RTTs, in ms: of its socket, or of the ping that is most like it."""
         own = self._of_socket(name, "tcp_rtt")
         if any(own):
             return [value or None for value in own]
@@ -275,7 +275,7 @@ def _is_download(file: _File, name: str) -> bool:
 
 
 def _algorithm(file: _File, name: str) -> str | None:
-    """Return what the file says of a flow's algorithm: of the flow, its name, or its sender."""
+    """Return the algorithm of a flow in the file: from the flow, its name, or its sender."""
     known = catalogue.algorithms()
     hosts = list(file.metadata.remote.values()) if _is_download(file, name) else [file.metadata]
     sysctl = "net.ipv4.tcp_congestion_control"

@@ -55,7 +55,7 @@ class Imported:
         return cls(measured, path, scenario, ("import", str(file), *options))
 
     def write(self, file: Path) -> None:
-        """Write the scenario, with what its values rest on."""
+        """Write the scenario, with the evidence for its values."""
         if file.suffix != ".toml":
             raise InputError("no TOML file", key="scenario", value=str(file), valid="*.toml")
         told = [(name, why) for name, _, why in self.path.rows()]

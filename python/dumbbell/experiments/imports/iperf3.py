@@ -1,7 +1,8 @@
-"""What ``iperf3 --json`` and ``--json-stream`` write, from version 3.1 on.
+"""Output of ``iperf3 --json`` and ``--json-stream``, from version 3.1 on.
 
 A sender's intervals have what it wrote into its socket, `tcpi_rtt`, windows and retransmissions; a
-receiver's have what arrived, and nothing else. Where a file has both, each says what it knows best.
+receiver's have what arrived, and nothing else. Where a file has both, each contributes the values
+that it measures best.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from dumbbell.experiments.imports.together import in_order
 _BITS: Final = 8
 _MEGA: Final = 1e6
 _BLOCK_BYTES: Final = 131_072
-"""What iperf3 writes at once to a TCP socket unless it is told otherwise."""
+"""Size of the block that iperf3 writes at once to a TCP socket by default."""
 
 _SHORT: Final = 0.1
-"""A last interval of less than this share of the others says nothing of the rate."""
+"""A last interval of less than this share of the others is useless for the rate."""
 
 _LEAST_S: Final = 1e-4
 """Shorter than any interval that iperf3 offers."""
@@ -130,7 +131,7 @@ class _Report(msgspec.Struct):
         return self.start.test_start
 
     def sends(self, stream: _Stream) -> bool:
-        """Tell whether whoever wrote the report sent this stream."""
+        """Return True if the host that wrote the report sent this stream."""
         if stream.sender is not None:
             return stream.sender
         return self.is_of_server == bool(self.test.reverse)

@@ -1,4 +1,4 @@
-"""What kept each flow from going faster."""
+"""Limits of flows: the reasons why they were not faster."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Kind = Literal["path", "losses", "window", "application", "start", "unknown"]
 which had not ended when the test did."""
 
 _NEAR: Final = 0.85
-"""What is outstanding is a window if it is at least this share of it."""
+"""The outstanding data is a window if it is at least this share of it."""
 
 _ABOVE: Final = 1.5
 """A congestion window that is so many times what is outstanding limits nothing."""
 
 _TARGET: Final = 0.95
-"""An application that reaches this share of its target rate has what it asked for."""
+"""An application that reaches this share of its target rate is satisfied."""
 
 _STEADY: Final = 0.1
 """A goodput or a window that varies by less than this share of its mean is steady."""
@@ -49,17 +49,17 @@ _BY_DELAY: Final = ("delay", "rate", "ecn")
 
 @dataclass(frozen=True)
 class Limit:
-    """What limited a flow, and what says so."""
+    """The limit of a flow, and the evidence for it."""
 
     kind: Kind
     why: str
     window_bytes: int | None = None
-    """What the window let be outstanding, if it was one."""
+    """Outstanding bytes that the window allowed, if it was one."""
 
 
 @dataclass(frozen=True)
 class Signs:
-    """What flows that share a bottleneck show of it together."""
+    """Signs of a bottleneck that the flows at it show together."""
 
     base_ms: float | None
     full_ms: float | None
@@ -73,12 +73,12 @@ class Signs:
 
     @property
     def fills(self) -> bool:
-        """Whether packets waited at the bottleneck, and not only once when a flow started."""
+        """True if packets waited at the bottleneck, and not only once when a flow started."""
         return self.overflows or self.waited >= _OFTEN
 
     @property
     def overflows(self) -> bool:
-        """Whether segments were lost when the queue was longest."""
+        """True if segments were lost when the queue was longest."""
         if not self.lost_share or self.at_loss is None or not self.base_ms or not self.full_ms:
             return False
         return self.at_loss >= _AT_LOSS and self.full_ms > _LEAST_QUEUE * self.base_ms
@@ -114,7 +114,7 @@ def _waited(flows: Sequence[MeasuredFlow], base_ms: float | None, given_ms: floa
 
 
 def of(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) -> Limit:
-    """Say what limited a flow; what the file says of it comes before what its numbers suggest."""
+    """Return the limit of a flow; a statement of the file has priority over its numbers."""
     goodput, target = flow.goodput_mbit_per_s or 0.0, flow.target_mbit_per_s
     if target is not None and goodput >= _TARGET * target:
         return Limit("application", f"it was asked for {target:.4g} Mbit/s and reached it")

@@ -1,4 +1,4 @@
-"""What a tool measured on a real path, whichever tool it was."""
+"""A measurement on a real path, by any of the tools."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Direction = Literal["forward", "reverse"]
 
 @dataclass(frozen=True)
 class MeasuredFlow:
-    """One flow, as far as the tool says; None is what it does not say."""
+    """One flow, as in the file; None: the file does not have the value."""
 
     label: str
     algorithm: str | None
@@ -47,7 +47,7 @@ class MeasuredFlow:
     retransmitted: int | None = None
     rtt_min_ms: float | None = None
     no_rtt: str | None = None
-    """Why there is no RTT, if the file says it."""
+    """Reason why there is no RTT, if the file states one."""
     goodput_mbit_per_s: float | None = None
     direction: Direction = "forward"
     """Of its data. Flows of one file may go both ways."""
@@ -73,20 +73,20 @@ class MeasuredFlow:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a file holds."""
+    """The content of a file."""
 
     file: Path
     tool: str
     duration_s: float
     flows: Sequence[MeasuredFlow]
     notes: Sequence[str] = ()
-    """What a reader must know of how it was measured."""
+    """Facts about the way of measurement that a reader must know."""
 
 
 def algorithm_of(flow: MeasuredFlow, chosen: str | None, source: str) -> str:
-    """Return which algorithm of ours a flow had: what was chosen, or what the tool says.
+    """Return the name of the algorithm of a flow in Dumbbell: the chosen one, or that in the file.
 
-    Raises InputError if nothing says it, or if there is no such algorithm.
+    Raises InputError if neither is known, or if there is no such algorithm.
     """
     if chosen is not None:
         return chosen

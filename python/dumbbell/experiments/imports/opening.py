@@ -25,7 +25,7 @@ _OPENERS: Final[dict[bytes, Callable[[Path], object]]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
-"""How compressed files begin, and what opens them."""
+"""First bytes of compressed files, and the classes that open them."""
 
 _OTHERS: Final = {
     b"\x28\xb5\x2f\xfd": "zstd -d",
@@ -33,13 +33,14 @@ _OTHERS: Final = {
     b"PK\x03\x04": "unzip",
     b"7z\xbc\xaf": "7z x",
 }
-"""How files begin that are not decompressed here, and what does it."""
+"""First bytes of files that are not decompressed here, and the programs that do it."""
 
 
 class Source:
     """The content of a file, in order, each byte once.
 
-    The end of a compressed file may be missing, as if its program was stopped: `is_cut` says so.
+    The end of a compressed file may be missing, as if its program was stopped: `is_cut` is then
+    True.
     """
 
     def __init__(self, file: Path, opened: BinaryIO, *, is_compressed: bool) -> None:
@@ -112,7 +113,7 @@ class Source:
 def opened(file: Path, valid: str) -> Iterator[Source]:
     """Open a regular file; what cannot be read or decompressed is an InputError.
 
-    `valid` says which files would be right.
+    `valid` describes the files that would be right.
     """
     try:
         if not stat.S_ISREG(file.stat().st_mode):

@@ -25,7 +25,7 @@ _SAMPLES_MAX: Final = 10_000
 
 _LATE_S: Final = 0.05
 _EARLY_S: Final = 1.0
-"""What starts or ends by so much after or before the others has a time of its own."""
+"""A flow that starts or ends by so much after or before the others has its time in the scenario."""
 
 _OTHER_PATH: Final = 1.25
 """A flow whose shortest RTT is so many times the path's has a longer way, ..."""
@@ -111,7 +111,7 @@ def _limited(flow: MeasuredFlow, limit: Limit) -> dict[str, Any]:
 
 
 def _application(flow: MeasuredFlow) -> str | list[dict[str, str]]:
-    """Return the rate of an application: what it was asked for, or what it did over time."""
+    """Return the rate of an application: its target, or its goodput over time."""
     if flow.target_mbit_per_s is not None:
         return _rate(flow.target_mbit_per_s)
     samples = flow.samples.select("time_s", "goodput_mbit_per_s").drop_nulls().sort("time_s")

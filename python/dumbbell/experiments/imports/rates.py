@@ -25,7 +25,7 @@ _STANDS: Final = 0.25
 """A queue of more than this share of the longest is one that keeps the link busy."""
 
 _QUANTILE: Final = 0.9
-"""Of the bytes, if no RTT says when packets waited."""
+"""Quantile of the bytes, if no RTT shows when packets waited."""
 
 _FULL: Final = 0.99
 """Quantile of the RTTs at which the buffer is full: a longer one may be the hosts'."""
@@ -52,13 +52,13 @@ _EMPTY: Final = 0.05
 
 @dataclass(frozen=True)
 class Total:
-    """What flows did together: in each step the Mbit that arrived, and the queueing delay."""
+    """Sum over flows: in each step the Mbit that arrived, and the queueing delay."""
 
     start_s: float
     step_s: float
     megabits: NDArray[np.float64]
     queueing_ms: NDArray[np.float64]
-    """The longest of the flows; not a number where none says it."""
+    """The longest of the flows; not a number where it is unknown."""
 
     def nearest(self, frame: pl.DataFrame, tolerance_s: float) -> pl.DataFrame:
         """Return for each step the row of a frame with `time_s` that is nearest to it."""
@@ -87,7 +87,7 @@ def interval_s(flow: MeasuredFlow) -> float:
 def queueing_ms(flow: MeasuredFlow, base_ms: float | None = None) -> pl.Series:
     """Return how long packets waited at each sample, if the flow has RTTs.
 
-    What is longer than the shortest RTT is waiting; a given base takes its place.
+    The wait is the excess over the shortest RTT; a given base takes its place.
     """
     least = flow.rtt_min_ms if base_ms is None else base_ms
     high = flow.samples.select(pl.coalesce("rtt_high_ms", "rtt_ms")).to_series()
@@ -152,7 +152,7 @@ def _waits(flow: MeasuredFlow, edges: NDArray[np.float64], own_s: float) -> NDAr
 class Rate:
     """Goodput of all flows together where it is that of the link, and how it was found.
 
-    `is_busy` tells whether the link was seen busy, `emptied` whether with nothing waiting.
+    `is_busy` is True if the link was seen busy, `emptied` if it was seen with nothing waiting.
     """
 
     mbit_per_s: float
@@ -227,7 +227,7 @@ def _mean(flows: Sequence[MeasuredFlow]) -> float:
 
 
 def _recovers(flows: Sequence[MeasuredFlow], found: Total) -> NDArray[np.bool_]:
-    """Tell in which steps a flow had lost something, then or in the sample before."""
+    """Return, for each step, whether a flow had lost something, then or in the sample before."""
     recovers = np.zeros(len(found.megabits), dtype=np.bool_)
     for flow in flows:
         lost = pl.col("retransmitted").fill_null(0) > 0

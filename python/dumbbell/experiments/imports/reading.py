@@ -1,4 +1,4 @@
-"""Which tool wrote a file, and what it says."""
+"""Detection of the tool that wrote a file, and reading of its content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOTHING: Final = msgspec.Raw()
 
 
 class _Keys(msgspec.Struct):
-    """What of an object says who wrote it."""
+    """Keys of an object that identify its tool."""
 
     start: msgspec.Raw = _NOTHING
     intervals: msgspec.Raw = _NOTHING
@@ -37,7 +37,7 @@ class _Keys(msgspec.Struct):
     x_values: msgspec.Raw = _NOTHING
 
     def has(self, *names: str) -> bool:
-        """Tell whether all of these are there."""
+        """Return True if all of these are there."""
         return all(bytes(getattr(self, name)) for name in names)
 
 
@@ -45,7 +45,7 @@ _read_keys: Final = Decoder(_Keys).decode
 
 
 def read(file: Path) -> Measurement:
-    """Read a file of any of the tools; another one is an InputError that says what is read."""
+    """Read a file of any of the tools; another one is an InputError that lists the valid ones."""
     with opened(file, VALID) as source:
         if _core.is_capture(source.start):
             return captured.read(source)

@@ -13,7 +13,7 @@ from dumbbell.experiments.imports.decoding import SECONDS_MAX
 from dumbbell.experiments.imports.measurement import MeasuredFlow, Measurement
 
 _SILENCE_S: Final = 1.0
-"""What is left of a silence between reports that is longer."""
+"""Length to which a longer silence between reports is cut."""
 
 
 def in_order(parts: Sequence[tuple[float | None, Measurement]]) -> Measurement:

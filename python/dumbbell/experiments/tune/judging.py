@@ -1,4 +1,4 @@
-"""What a search is worth: the winner against the defaults and the presets, on other paths."""
+"""Gain of a search: the winner against the defaults and the presets, on other paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN: Final = (
     "rtt_mean_ms[tuned]",
     "retransmitted_share[tuned]",
 )
-"""Quantities that are told beside the objectives."""
+"""Quantities that are shown next to the objectives."""
 
 STEPS: Final = 7
 """Values of each parameter whose effect is looked at."""
@@ -34,9 +34,9 @@ class Line:
     Attributes
     ----------
     name
-        What tables call it.
+        Its name in tables.
     entrant
-        Who it is.
+        The entrant.
     gain
         By which factor each objective exceeds that of the defaults (geometric mean over pairs of
         equal path and random numbers).
@@ -61,7 +61,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Effect:
-    """What one parameter does while the others stay as in the winner.
+    """Effect of one parameter while the others stay as in the winner.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Effect:
     loss
         The factor by which the weighted objectives then are those of the winner.
     is_winner
-        Whether it is the winner's own value.
+        True if it is the winner's value.
     """
 
     parameter: str

@@ -1,6 +1,6 @@
-"""What parameters are tuned for, as a number of each run.
+"""Objectives of tuning, as a number of each run.
 
-An objective is a sum of logarithms of quantities with weights, so that equal factors count alike on
+An objective is a sum of logarithms of quantities with weights. So equal factors count equally on
 fast and on slow paths, and the exponential of a mean difference is a mean ratio.
 """
 
@@ -18,7 +18,7 @@ from dumbbell.quantities.registry import quantities as registered
 
 TUNED: Final = "tuned"
 BESIDE: Final = "beside"
-"""Groups: the flows of the algorithm, and those beside them."""
+"""Groups: the flows of the algorithm, and those next to them."""
 
 FLOOR: Final = 1e-6
 """Smaller values count as this: logarithms have an end, and none may decide alone."""
@@ -39,14 +39,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Objective:
-    """What is wanted of a run.
+    """An objective of a run.
 
     Attributes
     ----------
     name
-        As it was asked for.
+        Its name, as requested.
     terms
-        What it is made of.
+        The terms of its sum.
     weight
         Its weight among several.
     """

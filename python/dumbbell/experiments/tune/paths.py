@@ -46,16 +46,16 @@ _INTERVAL_NS_MAX: Final = 200 * 10**6
 
 @dataclass(frozen=True)
 class Traffic:
-    """What shares a path with the flows of the algorithm.
+    """Traffic on a path, next to the flows of the algorithm.
 
     Attributes
     ----------
     flows
-        How many there are of the algorithm.
+        Number of flows of the algorithm.
     cross
         Rate of a datagram flow in the middle third of the run; empty: none.
     beside
-        Algorithm of one flow beside them; empty: none.
+        Algorithm of one flow next to them; empty: none.
     requests
         Size of the requests that the flows send one after the other; empty: they send without end.
     late
@@ -82,7 +82,7 @@ class Traffic:
 
     @property
     def offered(self) -> list[str]:
-        """What objectives may need, as far as it is there."""
+        """The needs of objectives that it meets."""
         there = {
             "several flows": self.flows > 1,
             "`cross`": bool(self.cross),
@@ -99,11 +99,11 @@ class NetworkPath:
     Attributes
     ----------
     name
-        What tables call it.
+        Its name in tables.
     table
         The scenario; the flows of the algorithm are those of the group `TUNED`.
     windows
-        Windows of the run beside the main one.
+        Windows of the run besides the main one.
     source
         The file that it is from, if any.
     """
@@ -118,7 +118,7 @@ class NetworkPath:
     ) -> PlannedRun:
         """Return a run with an algorithm, by its name or preset, and values of parameters.
 
-        Whoever is tried, a repetition has the same random numbers, so that runs can be paired.
+        For any candidate, a repetition has the same random numbers, so that runs can be paired.
         """
         table = deepcopy(dict(self.table))
         for flow in table["flow"]:
@@ -267,6 +267,6 @@ def _from_file(file: Path, algorithm: str) -> NetworkPath:
 
 
 def _names(choice: str, algorithm: str) -> bool:
-    """Tell whether a choice in a file, with a preset or not, is of this algorithm."""
+    """Return True if a choice in a file, with a preset or not, is of this algorithm."""
     name = choice.partition("@")[0]
     return name == algorithm or Path(name).stem == Path(algorithm).stem

@@ -1,7 +1,7 @@
-"""Who proposes what to try next: Optuna where it is installed, else a Sobol design.
+"""Proposers of the next points: Optuna where it is installed, else a Sobol design.
 
-Both begin with the same Sobol points, which cover the ranges evenly. All are seeded, and what is
-proposed depends on nothing but the seed and what was told, so that a search can be repeated.
+Both begin with the same Sobol points, which cover the ranges evenly. All are seeded, and a proposal
+depends only on the seed and the values so far, so that a search can be repeated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ START_PER_DIMENSION: Final = 8
 
 
 class Proposer(Protocol):
-    """Proposes points, and is told what became of them."""
+    """Proposes points, and learns their values."""
 
     name: str
 
@@ -31,7 +31,7 @@ class Proposer(Protocol):
         ...
 
     def tell(self, values: Sequence[Sequence[float]]) -> None:
-        """Learn the objectives of the points that were asked for last, more being better."""
+        """Learn the objectives of the points of the last `ask`, more being better."""
         ...
 
 

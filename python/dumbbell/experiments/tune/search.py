@@ -1,9 +1,9 @@
 """The search itself: proposals, and a race of those that may be better than the best so far.
 
-Of each proposal every path is run once. Those that are not clearly worse than the best so far, by
-the 95 % interval of the differences pair by pair, run again and again with further random numbers
-until they are or until all repetitions are done. Pairs share paths and random numbers, so the
-differences tell of the parameters alone.
+Of each proposal every path is run once. Proposals run again with further random numbers until all
+repetitions are done or they are clearly worse than the best so far. The 95 % interval of the
+differences, pair by pair, decides that. Pairs share paths and random numbers, so the differences
+depend on the parameters alone.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class Tried:
     candidate
         Values of the parameters.
     place
-        How many were tried before it.
+        Number of candidates that were tried before it.
     first
         Mean of each objective over the first run on each path, which all candidates have.
     mean
         Mean over all its runs.
     repetitions
-        How many runs of each path it has.
+        Number of runs of each path that it has.
     dropped
-        Whether it was given up as worse than the best then.
+        True if it was given up as worse than the best at that time.
     """
 
     candidate: Candidate
@@ -57,7 +57,7 @@ class Tried:
 
 @dataclass
 class Course:
-    """What a search has found so far.
+    """Progress of a search.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Course:
     best
         The best by the weighted sum of the objectives.
     interrupted
-        Whether Ctrl-C ended it before its time.
+        True if Ctrl-C ended it before its time.
     """
 
     tried: list[Tried] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Search:
     Attributes
     ----------
     space, paths
-        What is searched, and where.
+        The parameters to search, and the paths.
     choice
         The algorithm, by its name or file.
     runs
@@ -100,9 +100,9 @@ class Search:
     repetitions
         Runs of a path at most.
     candidates
-        How many candidates are tried.
+        Number of candidates to try.
     front
-        Whether a front is wanted, in which nothing is given up before its last repetition.
+        True for a front, in which nothing is given up before its last repetition.
     """
 
     space: Space
@@ -171,7 +171,7 @@ class Search:
         )
 
     def _is_worse(self, one: Tried, other: Tried, repetitions: int) -> bool:
-        """Tell whether the paired differences say so; with a single pair, whether it is less."""
+        """Return True if the paired differences are clearly below 0; one alone: if it is below."""
         ours = self.runs.worth(self._trials(one, repetitions))
         theirs = self.runs.worth(self._trials(other, repetitions))
         pairs = [pair for pair in ours if pair in theirs]

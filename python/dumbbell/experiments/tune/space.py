@@ -37,7 +37,7 @@ class Dimension:
 
     @property
     def is_log(self) -> bool:
-        """Whether it is searched evenly in logarithms; 0 counts as 1 there."""
+        """True if it is searched evenly in logarithms; 0 counts as 1 there."""
         return self.high >= _LINEAR_UP_TO * max(1, self.low) and self.high > _LINEAR_UP_TO
 
     def value(self, share: float) -> int:
@@ -61,7 +61,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Space:
-    """What is searched of an algorithm."""
+    """Parameters of an algorithm to search."""
 
     algorithm: Algorithm
     dimensions: tuple[Dimension, ...]

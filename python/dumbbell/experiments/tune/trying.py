@@ -21,7 +21,7 @@ from dumbbell.store.store import Store
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who runs on paths: an algorithm by its name or preset, with some parameters set otherwise."""
+    """An entrant on paths: an algorithm by its name or preset, with some other parameters."""
 
     choice: str
     parameters: tuple[tuple[str, int], ...] = ()
@@ -42,27 +42,27 @@ class Trial:
 
     @property
     def pair(self) -> tuple[str, int]:
-        """What it has in common with runs of others: the path and all random numbers."""
+        """Identity of its pair with runs of others: the path and all random numbers."""
         return self.path.name, self.repetition
 
     @property
     def identity(self) -> tuple[Entrant, str, int]:
-        """What tells it from others."""
+        """Its identity among all runs."""
         return self.entrant, self.path.name, self.repetition
 
 
 @dataclass
 class Runs:
-    """What was run, and what it is worth by each objective.
+    """Finished runs, and their value by each objective.
 
     Attributes
     ----------
     objectives
-        What is wanted.
+        The objectives of the search.
     store, engine, jobs, own
         Where results are kept, what runs them, how many at the same time, and whose algorithms.
     quantities
-        Further quantities to be told of each run.
+        Further quantities to take of each run.
     on_progress
         Hears of each run that has come to its end.
     """

@@ -1,4 +1,4 @@
-"""``dumbbell tune`` as a whole: what is asked for, and what comes of it."""
+"""``dumbbell tune`` as a whole: the request, and the result."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ CANDIDATES_PER_DIMENSION: Final = 24
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be tuned, where and for what.
+    """A request: the algorithm to tune, the paths and the objectives.
 
     Attributes
     ----------
     algorithm
         Its name, or its C file.
     parameters
-        What is searched: ``kp``, ``kd=100..8000``; none: what the presets set, else everything.
+        Parameters to search: ``kp``, ``kd=100..8000``; none: those that presets set, else all.
     rates, rtts, buffers
         The paths: all combinations.
     loss, duration, stack
@@ -45,15 +45,15 @@ class Request:
     scenarios, held_out
         Folders of scenario files instead of these, and of those to judge on.
     traffic
-        What is on the paths.
+        Traffic on the paths.
     objectives
-        What is wanted; several without weights give a front.
+        The objectives; several without weights give a front.
     repetitions
         Runs of a path at most.
     candidates
-        How many candidates are tried; None: 24 for each parameter.
+        Number of candidates to try; None: 24 for each parameter.
     seed
-        Where the proposals come from.
+        Source of the proposals.
     """
 
     algorithm: str
@@ -83,12 +83,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search has found.
+    """The result of a search.
 
     Attributes
     ----------
     request
-        What was asked for.
+        The request.
     search
         The search, with its course.
     held_out
@@ -96,11 +96,11 @@ class Tuned:
     lines
         The winner, the defaults and the presets on these; none if the search was interrupted.
     effects
-        What each parameter does around the winner.
+        Effect of each parameter around the winner.
     confirmed
-        As `lines`, on the kernel; none: not asked for.
+        As `lines`, on the kernel; none: not requested.
     proposer
-        Who proposed.
+        The proposer.
     """
 
     request: Request
@@ -118,7 +118,7 @@ class Tuned:
 
     @property
     def course(self) -> Course:
-        """How the search went."""
+        """The course of the search."""
         return self.search.course
 
     @property

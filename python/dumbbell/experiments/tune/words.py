@@ -1,4 +1,4 @@
-"""What a search has found, in words and cells of tables."""
+"""The result of a search, in words and cells of tables."""
 
 from __future__ import annotations
 

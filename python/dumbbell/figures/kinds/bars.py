@@ -87,7 +87,7 @@ class BarsFigure(GroupedFigure):
         return _Drawing(self, source).figure()
 
     def common(self, source: Source) -> Coordinate:
-        """Return the vertical axis: of several parts it says what they have in common."""
+        """Return the vertical axis: of several parts it has the common title."""
         names = {parse(part.field).name for part in self.parts}
         if self.y.title is not None or len(names) != 1:
             return self.y
@@ -111,7 +111,7 @@ class _Drawing(GroupDrawing):
 
     @property
     def _beside(self) -> list[str]:
-        """What has an interval of its own at one place of a series."""
+        """Names of the marks with a separate interval at one place of a series."""
         return self._names if self.second is None else [*self._names, _SECOND]
 
     def stated_part(self) -> pl.Expr:
@@ -198,7 +198,7 @@ class _Drawing(GroupDrawing):
     def _with_second(
         self, pane: GroupPane, bars: alt.LayerChart | alt.FacetChart
     ) -> alt.LayerChart | alt.FacetChart:
-        """Lay the second quantity over the bars, with an axis of its own."""
+        """Lay the second quantity over the bars, with a separate axis."""
         if self.second is None:
             return bars
         second = self.second

@@ -96,13 +96,13 @@ class _Pane:
     Attributes
     ----------
     title
-        What sets it apart.
+        The value that distinguishes it.
     boxes
         Rows of ``series``, the quantiles, and how many ``samples`` and ``runs`` they are of.
     points
         The axes of the runs.
     stated
-        What the authors state: ``series``, ``low``, ``high`` and ``said``.
+        The authors' numbers: ``series``, ``low``, ``high`` and ``said``.
     """
 
     title: str

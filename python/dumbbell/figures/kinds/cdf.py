@@ -28,7 +28,7 @@ from dumbbell.scenario import facts
 _SIZE: Final = {"width": 350, "height": 260}
 _RANKS: Final = np.concatenate([np.linspace(0, 0.99, 199), np.linspace(0.9905, 1, 20)])
 _SHOWN_SHARE: Final = 0.995
-"""What is beyond is few and far away."""
+"""The values beyond are few and far away."""
 
 _TOLD: Final = (0.5, 0.9, 0.95, 0.99)
 _PANES: Final = {"rtt": "round-trip time (ms)", "queueing": "queueing delay (ms)"}
@@ -137,7 +137,7 @@ def _of_run(view: RunView, value: str | None) -> Iterator[tuple[str, str, _Delay
 
 
 def _waiting(view: RunView, span: Span) -> _Delays | None:
-    """Return how long packets wait at the bottleneck; None where nothing tells."""
+    """Return the waits of packets at the bottleneck; None if no recording shows them."""
     queue = facts.bottleneck(view.scenario)
     rate_bps = facts.bottleneck_rate_bps(view.scenario, span.start_ns, span.end_ns)
     if queue is None or not rate_bps:

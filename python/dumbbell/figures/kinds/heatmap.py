@@ -24,7 +24,7 @@ _CELL = 64
 _COLUMNS = 3
 _OUTLINE = "#d55e00"
 _LIGHT_FROM = 0.55
-"""Where in its scale viridis becomes too light for white text."""
+"""Share of its scale from which viridis is too light for white text."""
 _DIGIT = 7
 """Width of a character of an axis, in pixels."""
 

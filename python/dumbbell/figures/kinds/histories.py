@@ -42,7 +42,7 @@ class Shown(Abbreviable):
 
     @property
     def axis(self) -> str:
-        """What its axis says."""
+        """Title of its axis."""
         return self.title or series.named(self.quantity).axis
 
 
@@ -100,7 +100,7 @@ class Picked:
 
 
 def _meets(panel: Panel, stated: Stated) -> bool:
-    """Tell whether a number is of a panel's run."""
+    """Return True if a number is of a panel's run."""
     chosen = {axis: grid.wanted_values(panel.where, axis)[0] for axis in panel.where}
     return grid.matches(chosen, stated.where)
 

@@ -1,4 +1,4 @@
-"""Figures of kind `measured`: what was measured on a real path, beside simulated runs of it."""
+"""Figures of kind `measured`: a measurement on a real path, next to simulated runs of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOLD: Final = {
     "rtt_mean_ms": ("mean RTT (ms)", 1.0),
     "retransmitted_share": ("retransmitted (%)", 100.0),
 }
-"""Quantities of a flow that are told of both: title, and the factor of its unit."""
+"""Quantities of a flow that are shown of both: title, and the factor of its unit."""
 
 
 class MeasuredLine(Spec):
@@ -104,7 +104,7 @@ class MeasuredFigure(TestFigure):
 
 
 def flow_means(label: str, views: Sequence[RunView]) -> dict[str, float | None]:
-    """Return what a flow of this label came to in simulated runs, in the mean."""
+    """Return the means of a flow of this label over simulated runs."""
     found: dict[str, list[float]] = {name: [] for name in TOLD}
     for view in views:
         numbers = [flow.number for flow in view.flows if flow.label == label]

@@ -306,7 +306,7 @@ def _strip(
 
 
 def _time(end_s: float, *, told: bool) -> alt.X:
-    """Return the axis of time; only the lowest plot says what it is."""
+    """Return the axis of time; only the lowest plot has its title."""
     return alt.X(
         "time_s:Q",
         title="time (s)" if told else None,

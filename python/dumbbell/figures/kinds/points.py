@@ -243,9 +243,9 @@ class _Drawing:
         ]
 
     def _intervals(self, base: alt.Chart) -> Iterator[alt.Chart]:
-        """Draw the intervals of the series some pixels beside each other; the marks are not moved.
+        """Draw the intervals of the series some pixels next to each other; the marks are not moved.
 
-        Where means lie on the same spot, their intervals could not be told apart otherwise.
+        Where means lie on the same spot, their intervals would overlap otherwise.
         """
         step = min(_BESIDE, _BESIDE_ALL / len(self.looks))
         middle = (len(self.looks) - 1) / 2

@@ -1,4 +1,4 @@
-"""Figures of kind `rows`: what each answer to a question gives, beside what was stated."""
+"""Figures of kind `rows`: the value for each answer to a question, next to the stated one."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _Drawing:
     panes: Sequence[_Pane]
 
     def chart(self) -> alt.ConcatChart:
-        """Draw the plots in a grid; each has a horizontal axis of its own."""
+        """Draw the plots in a grid; each has a separate horizontal axis."""
         plots = [
             self._plot(pane, first=place % _COLUMNS == 0) for place, pane in enumerate(self.panes)
         ]

@@ -178,7 +178,7 @@ def _format(axis: Coordinate) -> str:
 
 
 def _near(axis: Coordinate, values: pl.Series) -> Coordinate:
-    """Return an axis that begins near the values, as no bar stands on it."""
+    """Return an axis that begins near the values, as it has no bars."""
     low, high = values.min(), values.max()
     if axis.low is not None or not isinstance(low, float) or not isinstance(high, float):
         return axis

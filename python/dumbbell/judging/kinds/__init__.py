@@ -20,4 +20,4 @@ AnyCheck = Annotated[
     Arithmetic | Parameters | Band | Order | Ratio | Trend | RatioTrend | Theory | Ranking,
     Field(discriminator="type"),
 ]
-"""A check of any kind, told apart by its `type`."""
+"""A check of any kind; its `type` chooses the kind."""

@@ -1,4 +1,4 @@
-"""Ranking: two values of one axis rank the values of another alike."""
+"""Ranking: two values of one axis rank the values of another equally."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Ranking(Measured):
             yield Use(key, What.VALUE, (self.axis, value), self.test)
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a correlation has no unit
-        """Say what is ranked alike."""
+        """Return what has an equal ranking, in words."""
         one, other = map(label_of, self.values)
         return (
             f"{self.axis} {one} and {other} rank {self.ranked} alike, with a rank correlation of "
@@ -100,7 +100,7 @@ def _correlation(members: Sequence[Sequence[list[int]]], means: Array) -> Array:
 
 
 def _spearman(one: Array, other: Array) -> Array:
-    """Return the rank correlation of each row of both; 0 where all of a row are alike."""
+    """Return the rank correlation of each row of both; 0 where all values of a row are equal."""
     centred = [ranks - ranks.mean(axis=1, keepdims=True) for ranks in map(_ranks, (one, other))]
     product = (centred[0] * centred[1]).sum(axis=1)
     size = np.sqrt((centred[0] ** 2).sum(axis=1) * (centred[1] ** 2).sum(axis=1))
@@ -109,7 +109,7 @@ def _spearman(one: Array, other: Array) -> Array:
 
 
 def _ranks(values: Array) -> Array:
-    """Return the rank of each value in its row; values that are alike share theirs."""
+    """Return the rank of each value in its row; equal values share theirs."""
     smaller = (values[:, None, :] < values[:, :, None]).sum(axis=2)
     alike = (values[:, None, :] == values[:, :, None]).sum(axis=2)
     ranks: Array = smaller + (alike + 1) / 2

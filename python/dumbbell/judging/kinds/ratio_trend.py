@@ -21,8 +21,8 @@ from dumbbell.quantities.names import Use, What
 class RatioTrend(Measured):
     """A quantity's ratio between two groups of grid points rises or falls along an axis.
 
-    Per pair of points that agree in all other axes: the ratios at the ends of the axis differ in
-    the direction, with the whole interval of the ratio of both ratios.
+    Pairs are points that agree in all other axes. The ratios at the ends of the axis differ in the
+    direction, with the whole interval of the ratio of both ratios.
     """
 
     noun: ClassVar[str] = "pairs"

@@ -55,7 +55,7 @@ class Theory(Measured):
         return f"within {100 * self.tolerance:g} % of {curve.what} ({self.theory})"
 
     def findings(self, source: Source) -> Iterator[Finding]:
-        """Compare each grid point of which the curve says something."""
+        """Compare each grid point for which the curve has a value."""
         columns = [
             column
             for column in curves.curve(self.theory).columns

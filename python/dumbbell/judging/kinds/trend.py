@@ -19,8 +19,8 @@ from dumbbell.quantities.names import Use, What
 class Trend(Measured):
     """A quantity rises or falls along an axis.
 
-    Per series (the points that agree in all other axes): its ends differ in the direction, with the
-    whole interval of their difference (with a `factor`: of their ratio), and no step goes the other
+    A series is the points that agree in all other axes. Its ends differ in the direction, with the
+    whole interval of their difference (with a `factor`: of their ratio). No step goes the other
     way, after a correction for the number of steps.
     """
 
