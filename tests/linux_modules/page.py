@@ -13,24 +13,24 @@ from linux_modules.runs import Tally
 INTRODUCTION = """\
 # Linux's own modules
 
-The algorithms that Linux has too, beside Linux's own modules: Debian's package `{package}`
-{version}. `make linux-modules` builds the modules as they are, runs each beside the file of
-`algorithms/`, and writes this page and the vectors that `make test` holds the files to
-(`crates/algorithm/tests/linux`).
+The algorithms that Linux has too, compared with Linux's own modules: Debian's package
+`{package}` {version}. `make linux-modules` builds the modules as they are, runs each
+next to the file of `algorithms/`, and writes this page. It also writes the vectors with which
+`make test` compares the files (`crates/algorithm/tests/linux`).
 
-**How to read the table.** A small TCP sender, the same for both sides, runs over {count} paths,
-most of them drawn at random: windows of {least} to {most:,} packets, RTTs of {fastest:.0f} to
-{slowest:.0f} ms, ACKs for one, two or eight segments, random loss up to 1 %, marks, outages,
-timeouts, pauses, recoveries that prove needless, others' packets, jitter. *In step* the module
-drives and our file is called beside it with the same: a call differs if window, count, threshold,
-clamp, pacing rate or what it returns is not the same to the last bit. *Alone* each side has the
-path to itself; two runs are identical if window and threshold are the same in all round trips.
-All is with default parameters, and of the senders' hooks alone: what Linux's stack does around
-them is another matter ([agreement](agreement.md)).
+**The table.** A small TCP sender, the same for both sides, runs over {count} paths, most of them
+drawn at random. They have windows of {least} to {most:,} packets, RTTs of {fastest:.0f} to
+{slowest:.0f} ms, ACKs for one, two or eight segments, and random loss up to 1 %. Marks, outages,
+timeouts, pauses, needless recoveries, others' packets and jitter occur, too. *In step* the module
+drives, and our file gets the same calls. A call differs unless window, count, threshold, clamp,
+pacing rate and returned value are the same to the last bit. *Alone* each side has the path to
+itself. Two runs are identical if window and threshold are the same in all round trips. Parameters
+have their defaults, and only the senders' hooks are compared. [Agreement](agreement.md) compares
+Linux's stack around them.
 
 **Identical** means that nothing differed. **As declared** means that the file differs on purpose,
-in what its head comment says: with those lines put as Linux has them nothing differed, and
-without any one of them something did. What else differs makes the target fail.
+as its head comment states. With those lines as in Linux nothing differed, and without any one
+of them something did. Any other difference makes the target fail.
 
 """
 
@@ -63,7 +63,7 @@ def text(verdicts: Sequence[Verdict], version: str) -> str:
             ),
             *_problems(verdicts),
             "## Differences on purpose\n",
-            "What each makes differ by itself, the others put as Linux has them.\n",
+            "Effect of each alone, with the others as in Linux.\n",
             table(
                 (
                     "algorithm",
@@ -74,7 +74,7 @@ def text(verdicts: Sequence[Verdict], version: str) -> str:
                 _declared(verdicts),
             ),
             "## What these runs do not reach\n",
-            "Head comments say of these, too, that Linux has them otherwise.\n",
+            "Head comments declare these differences from Linux, too.\n",
             table(("algorithm", "difference"), _others(verdicts)),
         ]
     )

@@ -1,1 +1,1 @@
-"""Fidelity checks: what the engine does on small networks, beside what theory says it must do."""
+"""Fidelity checks: the engine on small networks, compared with theory."""

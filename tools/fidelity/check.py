@@ -1,7 +1,7 @@
-"""What a fidelity check is: scenarios, what theory expects, what is measured, how close it must be.
+"""A fidelity check: scenarios, an expected number, a measure, and a band around the number.
 
-A check is data. What it expects is one number from an oracle; the band around it says how far the
-measured number may be from it, and `why` says why not less.
+A check is data. It expects one number from an oracle. The band limits the distance of the measured
+number from it, and `why` is the reason why it is not narrower.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Measure = Callable[[Sequence[Run]], float]
 
 @dataclass(frozen=True)
 class Band:
-    """How far what is measured may be below and above what is expected."""
+    """Largest distance of the measured value below and above the expected one."""
 
     below: float
     above: float
     relative: bool = False
-    """Whether both are shares of what is expected."""
+    """True if both are shares of the expected value."""
 
     def limits(self, expected: float) -> tuple[float, float]:
         """Return the smallest and the largest value that is still within."""
@@ -35,7 +35,7 @@ class Band:
         return expected - self.below * unit, expected + self.above * unit
 
     def holds(self, measured: float, expected: float) -> bool:
-        """Tell whether a value is within; what is not a number never is."""
+        """Return True if a value is within; a value that is not a number never is."""
         low, high = self.limits(expected)
         return math.isfinite(measured) and low <= measured <= high
 
@@ -69,23 +69,23 @@ class Check:
     Attributes
     ----------
     name
-        What is checked, unique.
+        Name of the check, unique.
     oracle
-        What expects it, with its source.
+        The theory that expects it, with its source.
     scenarios
-        What is run; the same check may need several seeds.
+        The scenarios to run; the same check may need several seeds.
     expected
         The number, or how it is computed.
     measure
         From the runs to a number in the same unit.
     band, why
-        How far it may be off, and why that far.
+        The allowed distance, and its reason.
     unit
         Of both numbers.
     needs
         Switches of the TCP stack without which an engine cannot do this.
     repeated
-        Whether every scenario is run a second time, anew; the measure gets those runs last.
+        True if every scenario is run a second time; the measure gets those runs last.
     """
 
     name: str

@@ -68,10 +68,10 @@ def validate(
 ) -> None:
     """Compare the simulator with theory, and simulator and kernel with each other.
 
-    Runs the fidelity checks and prints what each expects and measures. Then, where the testbed
-    is ready, it runs the same scenarios on both engines and replays the algorithms' callbacks in
-    the kernel; finished runs are kept, so the same command resumes. The exit code is 1 if anything
-    is outside its tolerance without an explanation.
+    Runs the fidelity checks and prints what each expects and measures. Then, where the testbed is
+    ready, it runs the same scenarios on both engines and replays the algorithms' callbacks in the
+    kernel. Finished runs are kept, so the same command resumes. The exit code is 1 if anything is
+    outside its tolerance without an explanation.
     """
     if figure is not None:
         drawing.check_suffix(figure)

@@ -1,6 +1,6 @@
-"""What checks measure of their runs, each a function that makes a measure.
+"""Measures of checks, each a function that makes a measure.
 
-What is a quantity is taken as such; the others are what only checks need.
+Quantities are taken as such; the others are needed by checks alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What theory expects: pure functions, each with its source.
+"""Expectations of theory: pure functions, each with its source.
 
 Utilisation, response functions and the fluid models of equal flows are those of
 `dumbbell.analysis`; here is what only checks need.
@@ -130,10 +130,11 @@ _LOSSES: Final = 1500
 def window_under_loss(algorithm: str, p: float, rtt_s: float, losses: int = _LOSSES) -> float:
     """Return the mean window under independent loss, by quarters of round trips.
 
-    The window grows by its law (RFC 3649, RFC 9438, the papers of BIC, H-TCP and Scalable TCP) for
-    one more round trip after a loss, until it is known; what else is lost meanwhile belongs to it.
-    It is cut, and a round trip of recovery without growth follows (RFC 6675, RFC 9937).
-    `fluid.under_loss` counts whole round trips, and so loses the growth of the one with the loss.
+    The window grows by its law (RFC 3649, RFC 9438, the papers of BIC, H-TCP and Scalable TCP). It
+    does so for one more round trip after a loss, until the loss is known; further losses meanwhile
+    belong to it. It is cut, and a round trip of recovery without growth follows (RFC 6675, RFC
+    9937). `fluid.under_loss` counts whole round trips, and so loses the growth of the one with the
+    loss.
     """
     law = LAWS[algorithm]()
     random = np.random.default_rng(1)
@@ -170,11 +171,11 @@ def slow_start_rounds(segs: int, initial: int = 10) -> int:
 def hystart_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> int:
     """Return the window at which HyStart's ACK trains end slow start (Ha and Rhee 2008).
 
-    Rounds are the bursts of slow start, which double from `initial`; before one is as large as the
-    path its first ACKs find no queue, so the delay rule says nothing. ACKs of a burst come at the
-    distance of the bottleneck, each for a segment more; slow start ends with the first that comes
-    half of the smallest RTT and a millisecond of slack after the first of its burst, as in Linux
-    since 5.6 without pacing. One whose ACKs last less long ends nothing.
+    Rounds are the bursts of slow start, which double from `initial`. Before one is as large as the
+    path its first ACKs find no queue, so the delay rule has no effect. ACKs of a burst arrive at
+    the distance of the bottleneck, each for a segment more. Slow start ends with the first that
+    comes half of the smallest RTT and a millisecond of slack after the first of its burst, as in
+    Linux since 5.6 without pacing. One whose ACKs last less long ends nothing.
     """
     threshold_s = (rtt_s + service_s + 0.001) / 2
     acks = math.floor(threshold_s / service_s) + 1
@@ -187,8 +188,8 @@ def hystart_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> int:
 def transfer_s(segs: int, rtt_s: float, service_s: float, initial: int = 10) -> float:
     """Return the time to send `segs` and hear of the last (Kurose and Ross, static windows).
 
-    A round trip and the serialisation of all, and what the sender stands still after each
-    window that is shorter than the path.
+    It is a round trip and the serialisation of all, and the time in which the sender waits after
+    each window that is shorter than the path.
     """
     time_s, window, left = rtt_s + segs * service_s, initial, segs
     while left > window:
@@ -244,8 +245,8 @@ def fast_queue(flows: int, alpha: float, initial: int = 10) -> float:
     """Return the queue of FAST flows that start together, in packets, with the one being sent.
 
     Each keeps alpha (Jin et al. 2004) beyond what it takes for the path's RTT. The k-th flow's
-    first packet waits behind the initial windows of those before it, and in equilibrium the flow
-    adds its share of the rate times that wait (Low, Peterson and Wang 2002 on Vegas).
+    first packet waits behind the initial windows of those before it. In equilibrium the flow adds
+    its share of the rate times that wait (Low, Peterson and Wang 2002 on Vegas).
     """
     return flows * alpha + initial * (flows - 1) / 2 + 1
 
@@ -277,7 +278,7 @@ def unequal_share(
 ) -> float:
     """Return the share of flow 1 of two standard flows that always lose together.
 
-    One step per round trip of the shorter path; the queue delays both alike.
+    One step per round trip of the shorter path; the queue delays both equally.
     """
     rate = bdp_1 / rtt_1_s
     queue = queue_bdp * bdp_1
@@ -333,7 +334,7 @@ def _controller_rest(gain: float, pipe: float, queue: float) -> tuple[float, flo
 
 @dataclass(frozen=True)
 class DctcpSawtooth:
-    """What flows of DCTCP do that step together (Alizadeh et al. 2010, section 3.3)."""
+    """The sawtooth of flows of DCTCP in step (Alizadeh et al. 2010, section 3.3)."""
 
     alpha: float
     """Share of the window that is marked, averaged."""

@@ -20,11 +20,11 @@ from dumbbell.store.store import Store
 from fidelity.check import Check
 
 SOURCE = Path(__file__).parent / "checks"
-"""Files that scenarios name are beside the checks."""
+"""Files that scenarios name are next to the checks."""
 
 
 class Verdict(StrEnum):
-    """How a check ended."""
+    """Verdict of a check."""
 
     WITHIN = "within"
     OUTSIDE = "outside"
@@ -40,11 +40,11 @@ class Judged:
     check
         The check.
     verdict
-        Whether what was measured is within the band.
+        Its verdict.
     expected, measured
         The two numbers; none where nothing was measured.
     remark
-        What prevented it, if anything did.
+        Reason why it was not measured, if any.
     """
 
     check: Check

@@ -36,7 +36,7 @@ from fidelity.checks import all_checks
 
 
 class Part(StrEnum):
-    """What can be validated."""
+    """Parts of the validation."""
 
     SIMULATOR = "simulator"
     TESTBED = "testbed"
@@ -84,7 +84,7 @@ def drawn(count: int, seed: int, only: str | None) -> Draw | None:
 
 
 def ready(cases: Sequence[Case], engine: Part | None) -> bool:
-    """Tell whether scenarios can run on the testbed, or say what is missing."""
+    """Return True if scenarios can run on the testbed; else report what is missing."""
     if not cases:
         return False
     found = machine.look()
@@ -145,7 +145,7 @@ def agreement(
 def write(
     judged: Sequence[theory.Judged], found: Found | None, markdown: Path | None, figure: Path | None
 ) -> None:
-    """Write what was found to the files that were asked for."""
+    """Write the findings to the requested files."""
     if markdown is not None:
         parts = [theory_table.page(judged)] if judged else []
         parts += [page.page(found)] if found else []

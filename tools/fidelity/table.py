@@ -15,14 +15,14 @@ COLUMNS = ("check", "oracle", "expected", "measured", "tolerance", "why", "verdi
 HEADING = """\
 # Validation
 
-What Dumbbell's engine does on small networks, next to what theory expects; `make validate` runs the
-checks and writes this page.
+Dumbbell's engine on small networks, compared with theory. `make validate` runs the checks and
+writes this page.
 
-**How to read the table.** *Oracle* is the formula or rule that expects something, with its source;
-it never comes from the engine. *Expected* is its value, *measured* that of the simulation.
-*Tolerance* is how far they may differ, and *why* says what keeps it from being smaller.
-A check that is **outside** is a fault of the engine or of the oracle's assumptions, and is shown
-until it is understood; one that is *not offered* needs what this engine does not have yet.
+**The table.** *Oracle* is the formula or rule that expects a value, with its source; it never comes
+from the engine. *Expected* is its value, *measured* that of the simulation. *Tolerance* is the
+largest difference of the two, and *why* is the reason why it is not smaller. A check that is
+**outside** shows a fault of the engine or of the oracle's assumptions, and stays until it is
+understood. One that is *not offered* needs a feature that this engine does not have yet.
 """
 
 

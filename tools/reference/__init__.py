@@ -1,8 +1,8 @@
-"""What is generated: ``make docs [FOLDER]``, or `make docs`.
+"""Generators of pages and files: ``make docs``, or ``python -m reference [FOLDER]``.
 
-In ``docs/`` it is the reference of files and results (`reference`), a page for each algorithm
-(`algorithm_page`), and a figure for each page (`algorithm_figure`); in the package it is the types
-of the contract with the engines (`contract`). Tests hold what is there to it.
+In ``docs/`` they write the reference of files and results (`reference`), a page for each algorithm
+(`algorithm_page`), and a figure for each page (`algorithm_figure`). In the package they write the
+types of the contract with the engines (`contract`). Tests compare the files with their output.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The figure of an algorithm's window law: one flow alone, and two of which one is late.
 
-The simulator makes it. A figure carries a digest of all that it was made of but the engine, so that
-`write` draws only what has changed, and a test can tell whether it is current without drawing it.
+The simulator makes it. A figure carries a digest of all that it was made of but the engine. So
+`write` draws only changed figures, and a test can check whether one is current without drawing it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ congestion marks get a queue that marks above a third of its length."""
 
 
 def relative_path(algorithm: Algorithm, folder: str) -> str:
-    """Return the figure's path as seen from a folder beside that of images."""
+    """Return the figure's path as seen from a folder next to that of images."""
     assert "/" not in folder
     return f"../{(FOLDER / algorithm.name).as_posix()}.svg"
 

@@ -2,7 +2,7 @@
 
 The compiled core describes both as JSON Schema. An object becomes a class. An enumeration of Rust
 becomes a class with an optional member for each variant, a union of tagged classes, or a set of
-texts. The name of a plain value gives way to what it holds.
+texts. The name of a plain value is replaced by its content.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class _Writer:
             yield key, f"{self._type(payload, key)} | None = None", variant["description"]
 
     def _type(self, schema: Schema, key: str) -> str:
-        """Return the annotation of a value; `key` names a type that has no name of its own."""
+        """Return the annotation of a value; `key` names a type without a name."""
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]
             return self._named(name, self.defs[name])
@@ -176,7 +176,7 @@ def _tag(variant: Schema) -> str:
 
 
 def _with_texts(schema: Schema) -> str:
-    """Return what an enumeration is, and what texts may stand in the place of a value."""
+    """Return the description of an enumeration, and the texts that may replace a value."""
     others = [
         f'The text "{text["const"]}" in its place: {_first_lower(text["description"])}'
         for text in _texts(schema)
@@ -198,7 +198,7 @@ def _plain(text: str) -> str:
 
 
 def _docstring(description: str) -> str:
-    """Return a docstring, its first sentence on a line of its own if it does not fit on one."""
+    """Return a docstring; a long one has its first sentence on a separate line."""
     text = _plain(description)
     whole = f'    """{text}"""'
     if len(whole) <= WIDTH:

@@ -32,7 +32,7 @@ SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 @dataclass(frozen=True)
 class Document:
-    """A kind of file: its model, what its page says first and last, and an example."""
+    """A kind of file: its model, the first and the last part of its page, and an example."""
 
     name: str
     model: type[BaseModel]
@@ -120,7 +120,7 @@ def _references(described: Mapping[str, Any], is_array: bool = False) -> Iterato
 
 
 def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table itself where a text may stand for it."""
+    """Return the table itself where a text may replace it."""
     for choice in table.get("anyOf", ()):
         if "properties" in choice:
             return {**table, **choice}
@@ -128,7 +128,7 @@ def _alternative(table: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _kind(table: Mapping[str, Any]) -> str:
-    """Name the key that tells a table from others in the same place."""
+    """Name the key that distinguishes a table from others in the same place."""
     for key, described in table["properties"].items():
         if _tells_kinds_apart(key, described):
             values = described.get("enum") or [described["const"]]
@@ -177,7 +177,7 @@ def _form(described: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
 
 
 def _table_form(table: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
-    """Name the form of a table, and of the text that may stand for it."""
+    """Name the form of a table, and of the text that may replace it."""
     if "enum" in table:
         return _form({"enum": table["enum"]}, defs)
     return f"{_form(table['anyOf'][0], defs)} or table" if "anyOf" in table else "table"

@@ -1,8 +1,8 @@
-"""What `make docs-site` does to the pages of docs/, which GitHub shows as they are.
+"""Changes that `make docs-site` makes to the pages of docs/, which GitHub shows as they are.
 
 MkDocs calls the functions whose names begin with ``on_`` (`mkdocs.yml` names this file). Links that
-lead out of docs/ get pages of their own, below `repository/`: Markdown as it is, other files as
-code, folders as lists.
+lead out of docs/ get separate pages, below `repository/`: Markdown as it is, other files as code,
+folders as lists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 DOCS: Final = "docs"
 OUTSIDE: Final = "repository"
-"""Where pages of files lie that are outside of docs/."""
+"""Folder of the pages about files outside of docs/."""
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s#:]+)(?=[)#])")
 _FENCE: Final = re.compile(r"^(```+|~~~+)(\w*)[^\n]*$")
@@ -118,7 +118,7 @@ def _target(link: str, origin: str) -> str | None:
 
 
 def _page_of(target: str) -> str:
-    """Return the page, or the file of the site, that stands for a place in the repository."""
+    """Return the page, or the file of the site, for a place in the repository."""
     if _is_in_docs(target):
         uri = target.removeprefix(f"{DOCS}/")
         return f"{uri}/README.md" if (ROOT / target).is_dir() else uri

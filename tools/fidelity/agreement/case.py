@@ -16,7 +16,7 @@ STACK: Final = "linux-6"
 _PACKET_BITS: Final = 12_000
 
 HostSwitches = Callable[[str], Mapping[str, Any]]
-"""What a stack's switches would say of the testbed's hosts in a scenario, given as JSON."""
+"""Function from a stack's switches to those of the testbed's hosts in a scenario, given as JSON."""
 
 
 class Case(ABC):
@@ -36,12 +36,12 @@ class Case(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What runs where; unique."""
+        """Algorithms and path, in words; unique."""
 
     @property
     @abstractmethod
     def loses_alike(self) -> bool:
-        """Whether both engines lose the same packets at random where their seeds are equal."""
+        """True if both engines lose the same packets at random where their seeds are equal."""
 
     @abstractmethod
     def network(self, hold_ns: int) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Case(ABC):
 
     @abstractmethod
     def flow(self, number: int) -> dict[str, Any]:
-        """Return what the table of a flow, from 0, has beside its algorithm."""
+        """Return the keys of a flow's table (numbered from 0) besides its algorithm."""
 
     @property
     def flows(self) -> str:
@@ -59,7 +59,7 @@ class Case(ABC):
     def table(self, hold_ns: int = 0) -> dict[str, Any]:
         """Return the scenario as its file would say it.
 
-        Packets are held up to `hold_ns` longer in their senders; see `hosts`.
+        Senders delay packets by up to `hold_ns` more; see `hosts`.
         """
         return {
             "title": self.name,
@@ -100,8 +100,8 @@ class Case(ABC):
 def edge_jitter(rate_mbit: float, hold_ns: int) -> str:
     """Return a packet's time at the bottleneck, so that flows do not march in step, and a hold.
 
-    Less than that leaves slow links in step (Floyd and Jacobson 1992): each engine is
-    then caught in a cycle of its own.
+    Less than that leaves slow links in step (Floyd and Jacobson 1992): each engine is then caught
+    in another cycle.
     """
     return f"{round(1000 * _PACKET_BITS / rate_mbit) + hold_ns}ns"
 

@@ -1,4 +1,4 @@
-"""Running the scenarios on an engine, and keeping apart what says nothing about them."""
+"""Execution of the scenarios on an engine, with unusable runs kept apart."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Side:
     Attributes
     ----------
     name
-        What tables call it.
+        Its name in tables.
     engine, jobs
-        What runs the scenarios, and how many at the same time.
+        The engine that runs the scenarios, and the number of runs at the same time.
     repetitions
         Runs of each scenario, with the seeds 1, 2 and so on.
     repetitions_undecided
@@ -33,7 +33,7 @@ class Side:
         How long packets are held in senders at most, for the time that they spend in hosts where
         the engine has none.
     switches
-        Tells the switches of the other engine's hosts; None: those of the stack.
+        Returns the switches of the other engine's hosts; None: those of the stack.
     """
 
     name: str
@@ -47,14 +47,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Unusable:
-    """A run that says nothing about its scenario, and why."""
+    """A run that shows nothing about its scenario, and the reason."""
 
     scenario: str
     side: str
     repetition: int
     reason: str
     failed: bool
-    """Whether it did not come to its end, rather than missed its limits."""
+    """True if it ended early, rather than missed its limits."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Collected:
 
     @property
     def told(self) -> list[TestbedSummary]:
-        """What the testbed told of each run, such as its kernel."""
+        """The testbed's summary of each run, which names its kernel."""
         runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
         return [run.summary.testbed for run in runs if run.summary.testbed is not None]
 

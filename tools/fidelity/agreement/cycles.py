@@ -1,9 +1,9 @@
-"""How long algorithms take from one loss to the next: what a run must be long enough for.
+"""Time of algorithms from one loss to the next, for which a run must be long enough.
 
-From the window laws that the fidelity checks use. What has no law here is taken for Reno, also
-where it listens to delay or marks: after slow start it grows by about a segment a round trip, and
-a run that is mostly slow start compares little else. Only what follows a measured rate settles
-within a few dozen round trips on any path.
+From the window laws that the fidelity checks use. An algorithm without a law here is taken for
+Reno, also where it listens to delay or marks. After slow start it grows by about a segment a round
+trip, and a run that is mostly slow start compares little else. Only what follows a measured rate
+settles within a few dozen round trips on any path.
 """
 
 from __future__ import annotations

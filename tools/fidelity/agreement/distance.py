@@ -1,15 +1,15 @@
-"""How far the windows of two runs are from each other.
+"""Distance of the windows of two runs from each other.
 
-The distance of two traces is the L1 distance between the distributions of their samples, that is
-the area between the two distribution functions (the first Wasserstein distance), as a share of
-the mean of both. Windows that are the same but for their order in time have distance 0, so that a
-sawtooth does not differ from itself half a cycle later; windows that are c larger throughout have
-distance c / mean.
+The distance of two traces is the L1 distance between the distributions of their samples, as a share
+of the mean of both. It is the area between the two distribution functions (the first Wasserstein
+distance). Windows that are the same but for their order in time have distance 0, so that a sawtooth
+does not differ from itself half a cycle later. Windows that are c larger throughout have distance c
+/ mean.
 
-A distance alone says little: two runs of one engine with different seeds have one, too. So what is
-judged is the *excess*: the mean distance between runs of the two engines minus the mean distance
-between runs of the same engine, the average of both engines. It is 0 for engines that draw their
-runs from the same distribution, whatever that is.
+A distance alone shows little: two runs of one engine with different seeds have one, too. So the
+verdict is on the *excess*: the mean distance between runs of the two engines, minus the mean
+distance between runs of the same engine, averaged over both engines. It is 0 for engines that draw
+their runs from the same distribution, whatever that is.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class WindowDistance:
     within
         Between runs of the same engine, of one and of the other: the yardstick.
     excess
-        What the first has beyond the mean of the second.
+        Difference of the first and the mean of the second.
     """
 
     across: float

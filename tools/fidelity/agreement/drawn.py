@@ -77,7 +77,7 @@ class DrawnCase(Case):
 
     @property
     def name(self) -> str:
-        """What runs where; as good as unique."""
+        """Algorithms and path, in words; as good as unique."""
         flows = " + ".join(
             f"{each.name} ({size // 1000} kB requests)" if size else each.name
             for each, size in zip(self.algorithms, self.requests, strict=True)
@@ -89,7 +89,7 @@ class DrawnCase(Case):
 
     @property
     def loses_alike(self) -> bool:
-        """Whether both engines lose the same packets at random where their seeds are equal."""
+        """True if both engines lose the same packets at random where their seeds are equal."""
         return self.loss > 0 or self.discipline in DISCIPLINES_BY_CHANCE
 
     def network(self, hold_ns: int) -> dict[str, Any]:

@@ -6,12 +6,12 @@ would otherwise compare that, too, and some algorithms judge by tenths of a mill
 simulated scenarios have it as a random hold in the senders, one for all of them. Nothing else
 differs in what the two engines run.
 
-How long it is was measured on the testbed, and not fitted to goodputs: where the queue is nearly
-always empty, the kernel's mean round trip was 0.02 ms longer than that of a simulation without it
-(the median of twelve scenarios, in two sessions 0.024 and 0.018), apart from the 0.1 % of the time
-in which the network stood still because the emulator was held up. It was 0.04 ms while the
-testbed's applications read only when they were told. A uniform hold of that mean reaches twice as
-far. `Hosts.left_us` is what is left of it on the machine at hand.
+The length of the hold was measured on the testbed, and not fitted to goodputs. Where the queue is
+nearly always empty, the kernel's mean round trip was 0.02 ms longer than that of a simulation
+without it. That is the median of twelve scenarios: 0.024 and 0.018 ms in two sessions. It leaves
+out the 0.1 % of the time in which the network stopped because the emulator was delayed. It was 0.04
+ms while the testbed's applications read only on a command. A uniform hold of that mean reaches
+twice as far. `Hosts.left_us` is what is left of it on the machine at hand.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from fidelity.agreement.case import Case
 from fidelity.agreement.measures import QUEUE, RTT, taken
 
 HOLD_NS: Final = 40_000
-"""Longest hold of a packet in the simulated sender, beside the scenario's own jitter."""
+"""Longest hold of a packet in the simulated sender, besides the scenario's own jitter, in ns."""
 
 QUEUE_MAX_MS: Final = 0.12
-"""Mean queue up to which a round trip tells of the hosts, on both engines."""
+"""Mean queue up to which a round trip shows the hosts' time, on both engines, in ms."""
 
 Runs = Mapping[str, Mapping[int, Run]]
 """By scenario and repetition."""
@@ -46,7 +46,7 @@ class Hosts:
     held
         Share of the time in which it did, the mean over the same runs.
     scenarios
-        How many scenarios tell.
+        Number of scenarios with such runs.
     """
 
     left_us: float
@@ -59,7 +59,7 @@ class Hosts:
 
 
 def look(cases: Sequence[Case], kernel: Runs, simulator: Runs) -> Hosts | None:
-    """Return what is left of the hosts' time, or None where no scenario tells."""
+    """Return the rest of the hosts' time, or None if no scenario shows it."""
     added, held = [], []
     for case in cases:
         pairs = _pairs(case, kernel[case.name], simulator[case.name])
@@ -73,7 +73,7 @@ def look(cases: Sequence[Case], kernel: Runs, simulator: Runs) -> Hosts | None:
 def _pairs(
     case: Case, kernel: Mapping[int, Run], simulator: Mapping[int, Run]
 ) -> list[tuple[Run, Run]]:
-    """Return the runs that tell; with a seed both engines lose the same packets."""
+    """Return the runs that show it; with a seed both engines lose the same packets."""
     if not case.loses_alike or len(case.algorithms) > 1:
         return []
     both = sorted(set(kernel) & set(simulator))

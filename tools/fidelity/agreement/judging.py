@@ -50,12 +50,12 @@ class Compared:
 
     @property
     def verdict(self) -> Verdict:
-        """What the runs say."""
+        """The verdict of the runs."""
         return verdict(self.difference, self.low, self.high)
 
     @property
     def within(self) -> bool:
-        """Whether the measured difference is within the band, whatever its interval."""
+        """True if the measured difference is within the band, whatever its interval."""
         return self.low <= self.difference.value <= self.high
 
     def as_dict(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Judged:
     compared
         Its measures; none if an engine has no valid run of it.
     runs
-        How many runs there are of the reference and of the other engine.
+        Number of runs of the reference and of the other engine.
     windows
         Windows of the first flow in the first run of both: ``engine``, ``time_s``, ``value``.
     """
@@ -99,28 +99,28 @@ class Judged:
 
     @property
     def goals(self) -> list[Compared]:
-        """What the headline counts."""
+        """The measures that the headline counts."""
         return [each for each in self.compared if each.measure.goal]
 
     @property
     def within(self) -> bool:
-        """Whether all of that is within its band."""
+        """True if all of these are within their bands."""
         return bool(self.goals) and all(each.within for each in self.goals)
 
     @property
     def differing(self) -> list[Compared]:
-        """What differs, goals first."""
+        """The measures that differ, goals first."""
         return [each for each in self.compared if each.verdict is Verdict.DIFFERS]
 
     @property
     def outside(self) -> list[Compared]:
-        """What the headline misses though the runs do not decide it."""
+        """The goals outside their bands that the runs do not decide."""
         undecided = [each for each in self.goals if each.verdict is not Verdict.DIFFERS]
         return [each for each in undecided if not each.within]
 
     @property
     def verdict(self) -> Verdict:
-        """What the runs say of goodput and mean RTT."""
+        """The verdict of the runs on goodput and mean RTT."""
         found = {each.verdict for each in self.goals}
         for worst in (Verdict.DIFFERS, Verdict.UNDECIDABLE, Verdict.AGREES):
             if worst in found:
@@ -147,7 +147,7 @@ class Score:
     measure
         The measure.
     verdicts
-        How many scenarios there are of each verdict.
+        Number of scenarios by verdict.
     within
         In how many the measured difference is within the band, whatever its interval.
     """
@@ -158,12 +158,12 @@ class Score:
 
     @property
     def scenarios(self) -> int:
-        """How many have the measure."""
+        """Number of scenarios that have the measure."""
         return sum(self.verdicts.values())
 
     @property
     def outcome(self) -> str:
-        """Whether the engines agree as often as is wanted, by the intervals."""
+        """The goal for the share of agreeing scenarios, by intervals: met, missed or undecided."""
         agree = self.verdicts.get(Verdict.AGREES, 0)
         wanted = self.measure.wanted * self.scenarios
         if agree >= wanted:
@@ -193,10 +193,10 @@ class Agreement:
     unusable: tuple[Unusable, ...] = ()
     kernels: tuple[str, ...] = ()
     not_offered: tuple[str, ...] = ()
-    """What scenarios ask of the stack and the kernel does not have."""
+    """Features of the stack in the scenarios that the kernel does not have."""
     stale: tuple[Explanation, ...] = ()
     hosts: Hosts | None = None
-    """What the hosts of the reference take, if it is the kernel and the other is not."""
+    """Time in the hosts of the reference, if it is the kernel and the other is not."""
 
     @property
     def within(self) -> int:
@@ -205,7 +205,7 @@ class Agreement:
 
     @property
     def unexplained(self) -> list[tuple[Judged, Compared]]:
-        """What differs for no known reason."""
+        """Differences without a known reason."""
         return [
             (judged, compared)
             for judged in self.judged
@@ -215,7 +215,7 @@ class Agreement:
 
     @property
     def scores(self) -> list[Score]:
-        """The measures of which it is said in how many scenarios they are to agree."""
+        """The scores of the measures that must agree in a given share of scenarios."""
         return [self._score(measure) for measure in self.measures if measure.wanted]
 
     def _score(self, measure: Measure) -> Score:
@@ -225,7 +225,7 @@ class Agreement:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was measured and what differs is explained.
+        """True if everything was measured and all differences are explained.
 
         Of measures with scores, whether none of these is missed.
         """
@@ -262,7 +262,7 @@ def measure(
 ) -> Agreement:
     """Run the scenarios on both engines, the reference last, and compare.
 
-    What its runs do not decide the reference runs more often, if it is to.
+    The reference runs more often what its runs do not decide, if it may.
     """
 
     def collected(cases: Sequence[Case], side: Side) -> Collected:

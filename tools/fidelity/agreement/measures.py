@@ -1,4 +1,4 @@
-"""What is compared of a run, and how close two engines must be in it.
+"""Measures of a run, and the closeness of two engines that each requires.
 
 Everything is a quantity of the whole run, slow start included, as a run's summary counts it.
 """
@@ -19,17 +19,17 @@ class Measure:
     Attributes
     ----------
     name, title
-        What it is called here.
+        Its names here.
     quantity
         The quantity, by its reference; empty: it is no number of a single run.
     share, least
         The difference may be this share of the value on the kernel, and always `least`.
     why
-        Why not less.
+        Reason why not less.
     goal
-        Whether the headline counts it.
+        True if the headline counts it.
     of_pairs
-        Whether it tells something of several flows only.
+        True if it has a meaning for several flows only.
     wanted
         In which share of the scenarios the engines are to agree; 0: that is not asked of it alone.
     """

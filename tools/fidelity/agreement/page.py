@@ -103,7 +103,7 @@ def headline(agreement: Agreement) -> str:
     return (
         f"Goodput within {_BY_NAME['goodput'].band} and mean RTT within {_BY_NAME['rtt'].band} in "
         f"{agreement.within} of {count} scenarios ({100 * agreement.within / count:.0f} %; "
-        f"wanted {100 * WANTED_SHARE:.0f} %); by their intervals: {shown}"
+        f"goal {100 * WANTED_SHARE:.0f} %); by their intervals: {shown}"
     )
 
 
@@ -111,19 +111,19 @@ def _scored(score: Score) -> str:
     agree, count = score.verdicts.get(Verdict.AGREES, 0), score.scenarios
     return (
         f"{score.measure.title} (within {score.measure.band}) in {agree} of {count} scenarios, "
-        f"wanted {100 * score.measure.wanted:.0f} %: {score.outcome}"
+        f"goal {100 * score.measure.wanted:.0f} %: {score.outcome}"
     )
 
 
 SCORE_COLUMNS: Final = (
     "measure",
     "band",
-    "wanted",
+    "goal",
     "agree",
     "undecidable",
     "differ",
     "within by value",
-    "goal",
+    "outcome",
 )
 
 
@@ -142,14 +142,14 @@ def score_cells(score: Score) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a reader must know besides.
+    """A further remark for readers.
 
     Attributes
     ----------
     text
-        What there is to say.
+        The remark.
     places
-        The scenarios of which it is said, with their measures; none: it says so itself.
+        The scenarios that it is about, with their measures; none: the text names them.
     """
 
     text: str
@@ -205,21 +205,20 @@ _HEADING = """\
 The same scenarios in Dumbbell's simulator and on the real Linux kernel, with the same algorithm
 source in both; `make agreement` runs them and writes this page.
 
-**How to read the tables.** Each cell says what was measured on the {reference} and, in brackets,
-by how much the {other} is above or below it, with the 90 % interval of that difference. Where
-chance loses packets, or PIE or RED drop them, runs are compared seed by seed, as equal seeds lose
-equal packets in both engines. Two engines
-*agree* if the whole interval lies within the band, *differ* (✗) if all of it lies outside, and
-else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean RTT.
-*Window distance* is the area between the distributions of the sampled windows as a share of their
-mean: what two runs of one engine have between them, and in brackets by how much two runs of
-different engines have more.
+**The tables.** Each cell shows the measured value on the {reference}. In brackets follows the
+difference of the {other} from it, with its 90 % interval. Runs are compared seed by seed where
+chance loses packets, or PIE or RED drop them, as equal seeds lose equal packets in both engines.
+Two engines *agree* if the whole interval lies within the band. They *differ* (✗) if all of it lies
+outside. Else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean
+RTT. *Window distance* is the area between the distributions of the sampled windows as a share of
+their mean. The cell shows the distance between two runs of one engine. In brackets follows the
+excess of that between runs of different engines.
 
-**What differs on purpose.** Between the two TCPs lie the kernel's hosts, and packets wait there for
-the processor; the simulator's hosts take no time. So in the simulated scenarios each packet is
-held in its sender for up to {hold_ms:g} ms more, at random and in order: one setting for all
-scenarios, twice the mean that the hosts of the machine where it was measured add to a round trip
-while there is no queue. The emulator has no such hold. All else is the same in both.
+**A difference on purpose.** Packets wait in the kernel's hosts for the processor; the simulator's
+hosts take no time. So in the simulated scenarios the sender holds each packet for up to
+{hold_ms:g} ms more, at random and in order. One setting serves all scenarios. It is twice the mean
+that hosts add to a round trip without a queue, on the machine where it was measured. The emulator
+has no such hold. All else is the same in both.
 """
 
 
@@ -251,9 +250,9 @@ def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
     yield (
         f"{len(drawn.judged)} scenarios drawn by the seed {seed}, another one each time: rates of "
         "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product "
-        "(of 8 packets at least), FIFO, CoDel, FQ-CoDel, PIE and RED, losses of up to 0.5 %, one "
-        "to three flows of any algorithms, some of which send requests. Bands are narrower here, "
-        "and what is wanted is how often the engines agree, by the intervals."
+        "(of 8 packets at least). Queues are FIFO, CoDel, FQ-CoDel, PIE or RED, and losses up to "
+        "0.5 %. One to three flows have any algorithms, and some send requests. Bands are narrower "
+        "here. The goal is the share of scenarios in which the engines agree, by the intervals."
     )
     yield markdown.table(SCORE_COLUMNS, [score_cells(each) for each in drawn.scores])
     yield markdown.table(COLUMNS, [cells(each) for each in drawn.judged])
@@ -263,8 +262,8 @@ def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
 def _modules(modules: Agreement) -> Iterator[str]:
     yield "## Our builds and the kernel's own modules"
     yield (
-        f"What the kernel has itself, beside our file compiled for it: the {modules.names[0]} and, "
-        f"in brackets, by how much {modules.names[1]} is above or below it."
+        "The kernel's own module, compared with our file compiled for the kernel. Each cell shows "
+        f"the {modules.names[0]} and, in brackets, the difference of {modules.names[1]} from it."
     )
     yield from _results(modules)
 
@@ -273,7 +272,7 @@ def _parity(parity: Sequence[Parity]) -> Iterator[str]:
     yield "## Parity"
     yield (
         "Every callback of a run with losses, recorded in the kernel and replayed natively from "
-        "the same file: results and state must be equal byte for byte, in at least "
+        "the same file. Results and state must be equal byte for byte, in at least "
         f"{CALLBACKS_WANTED:,} callbacks of each algorithm."
     )
     yield markdown.table(PARITY_COLUMNS, [parity_cells(each) for each in parity])
@@ -286,9 +285,9 @@ def _identity(agreement: Agreement) -> str:
         f"Kernel {kernels}, {catalogue.ENGINE_VERSION}; "
         f"of each scenario {one} runs on the {agreement.names[0]} and {two} on the "
         f"{agreement.names[1]}. "
-        f"What {scenarios.REPETITIONS} runs on the {agreement.names[0]} do not decide is run "
-        f"{scenarios.REPETITIONS_UNDECIDED} times, as far as "
-        f"{scenarios.REAL_TIME_UNDECIDED_S // 60} minutes go: after such a second look a verdict "
+        f"A scenario that {scenarios.REPETITIONS} runs on the {agreement.names[0]} do not decide "
+        f"has {scenarios.REPETITIONS_UNDECIDED} runs, within a budget of "
+        f"{scenarios.REAL_TIME_UNDECIDED_S // 60} minutes. After such a second look a verdict "
         "is wrong a little more often than the once in twenty times of the others."
     )
 
@@ -307,8 +306,8 @@ def _hosts(agreement: Agreement) -> str:
     return (
         f"Where the queue is nearly always empty, the {agreement.names[0]}'s mean round trip is "
         f"then {abs(hosts.left_us) / 1000:.3f} ms {longer} (the median of {hosts.scenarios} "
-        f"scenarios), apart from what no setting covers: for {100 * hosts.held:.1f} % of the time "
-        "the machine held the emulator up, and the network stood still with it. By that share "
+        f"scenarios). No setting covers the {100 * hosts.held:.1f} % of the time in which the "
+        "machine delayed the emulator, and the network stopped with it. By that share "
         "round trips are longer and goodputs smaller than simulated."
     )
 

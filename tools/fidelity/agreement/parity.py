@@ -17,7 +17,7 @@ ROUNDS_MAX: Final = 8
 
 FLOWS_FIRST: Final = 2
 FLOWS_LATER: Final = 8
-"""Once it is known that few flows are not enough: TCP-LP leaves the link to whoever is there."""
+"""Once it is known that few flows are not enough: TCP-LP leaves the link to all others."""
 
 PATH: Final = Path(**vars(kernel.PATH))
 
@@ -29,20 +29,20 @@ RUN_S: Final = SECONDS + SETUP_S
 
 @dataclass(frozen=True)
 class Parity:
-    """What became of the callbacks of one algorithm.
+    """Result of replaying the callbacks of one algorithm.
 
     Attributes
     ----------
     algorithm
         Its name.
     callbacks, lost_records
-        How many were replayed, and how many the kernel could not record.
+        Number of replayed callbacks, and of those that the kernel could not record.
     mismatches
-        How many had another result natively.
+        Number of callbacks with another result natively.
     first
         The first of those.
     error
-        What kept it from being run.
+        Reason why it could not run.
     """
 
     algorithm: str
@@ -54,12 +54,12 @@ class Parity:
 
     @property
     def passed(self) -> bool:
-        """Whether enough callbacks were replayed and all were equal."""
+        """True if enough callbacks were replayed and all were equal."""
         return not (self.error or self.mismatches) and self.callbacks >= CALLBACKS_WANTED
 
     @property
     def remark(self) -> str:
-        """What is wrong, in words."""
+        """The fault, in words."""
         if self.error or self.mismatches:
             return self.error or self.first
         return "" if self.passed else f"fewer than {CALLBACKS_WANTED:,} callbacks"

@@ -30,7 +30,7 @@ MODULE = "kernel's module"
 
 @dataclass(frozen=True)
 class Found:
-    """What validation on the testbed found.
+    """The result of validation on the testbed.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Found:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is outside without an explanation."""
+        """True if nothing is outside without an explanation."""
         return (
             self.agreement.passed
             and (self.modules is None or self.modules.passed)
@@ -88,8 +88,8 @@ def validate(
 ) -> Found:
     """Compare on the testbed whatever the scenarios concern; finished runs are used again.
 
-    Without `modules` the kernel's own are left out. Scenarios drawn at random are held to bands
-    of their own.
+    Without `modules` the kernel's own are left out. Scenarios drawn at random are compared with
+    separate bands.
     """
     simulator = Side(
         SIMULATOR,

@@ -30,13 +30,13 @@ REPETITIONS_UNDECIDED: Final = 6
 REPETITIONS_SIMULATED: Final = 10
 
 REAL_TIME_S: Final = 1000
-"""What the set may take on the real kernel."""
+"""Longest time of the set on the real kernel, in seconds."""
 
 REAL_TIME_UNDECIDED_S: Final = 600
-"""What more repetitions of what is undecided may take beside that."""
+"""Longest time of further repetitions of undecided scenarios, in seconds."""
 
 SETUP_S: Final = 1.5
-"""What a run takes beside its own time: namespaces, programs, connections."""
+"""Time of a run besides its duration, in seconds: namespaces, programs, connections."""
 
 DURATIONS_S: Final = (8, 10)
 """Shortest and longest run; how long depends on the number of algorithms."""
@@ -90,7 +90,7 @@ class ChosenCase(Case):
     path, loss
         Where its flows run, and whether packets are lost at random.
     trouble
-        What befalls packets beside that.
+        Further impairment of packets.
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -101,7 +101,7 @@ class ChosenCase(Case):
 
     @property
     def name(self) -> str:
-        """What runs where; unique."""
+        """Algorithms and path, in words; unique."""
         loss = f", loss {self.path.loss:g}" if self.loss else ""
         return f"{self.flows}, {self.path}{loss}" + (
             f", {self.trouble.name}" if self.trouble else ""
@@ -109,7 +109,7 @@ class ChosenCase(Case):
 
     @property
     def loses_alike(self) -> bool:
-        """Whether both engines lose the same packets at random where their seeds are equal."""
+        """True if both engines lose the same packets at random where their seeds are equal."""
         return self.loss or (self.trouble is not None and "loss" in self.trouble.network)
 
     def network(self, hold_ns: int) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class ChosenCase(Case):
         }
 
     def flow(self, number: int) -> dict[str, Any]:
-        """Return what a flow's table has beside its algorithm: when it starts."""
+        """Return the keys of a flow's table besides its algorithm: its start."""
         return {"start": between(SECOND_START_S)} if number else {}
 
 
@@ -197,7 +197,7 @@ def named(cases: Sequence[Case], text: str | None) -> list[Case]:
 class _Round:
     """A scenario for each algorithm: alone, with another one or with itself, with loss or without.
 
-    `place` says which of the paths that fit: the largest, or by lot the first or the second.
+    `place` chooses among the fitting paths: the largest, or by lot the first or the second.
     """
 
     partner: str | None
@@ -243,7 +243,7 @@ def _lot(path: Path, flows: Sequence[Algorithm], loss: bool) -> bytes:
 
 
 def _fits(algorithm: Algorithm, path: Path, loss: bool, seconds: int, flows: int) -> bool:
-    """Tell whether a run has enough cycles of one of some flows."""
+    """Return True if a run has enough cycles of one of some flows."""
     share = path.shared_by(flows)
     cycle_s = (
         cycles.between_losses_s(algorithm, share, path.loss)

@@ -1,10 +1,10 @@
-"""How close two engines are: verdicts on their differences.
+"""Verdicts on the differences of two engines.
 
-Whether two things agree is not what a test for a difference says, which a wide interval passes
-too. The question is turned round, as in tests of equivalence (two one-sided tests, Schuirmann
-1987): two engines *agree* if the whole interval of their difference lies within the band, they
-*differ* if all of it lies outside, and else the runs *cannot decide* it. At a level of 5 % the
-interval of that test is the one of 90 %.
+A test for a difference does not show that two things agree: a wide interval passes it, too. The
+question is turned round, as in tests of equivalence (two one-sided tests, Schuirmann 1987). Two
+engines *agree* if the whole interval of their difference lies within the band. They *differ* if all
+of it lies outside, and else the runs *cannot decide* it. At a level of 5 % the interval of that
+test is the one of 90 %.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CONFIDENCE: Final = 0.90
 
 
 class Verdict(StrEnum):
-    """What the runs say about a difference."""
+    """The verdict of the runs on a difference."""
 
     AGREES = "agrees"
     DIFFERS = "differs"

@@ -26,7 +26,7 @@ class Bed:
     engine
         Makes the engine; with the kernel's own modules or without.
     switches
-        Tells the switches of its hosts.
+        Returns the switches of its hosts.
     replay
         Runs a scenario and replays the callbacks of its algorithms.
     built_in

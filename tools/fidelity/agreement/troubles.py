@@ -1,4 +1,4 @@
-"""What networks do to packets beside losing them at random, as scenarios have it."""
+"""Impairments of networks besides random loss, as scenarios have them."""
 
 from __future__ import annotations
 

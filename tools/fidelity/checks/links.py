@@ -1,4 +1,4 @@
-"""What links do to packets: rates, buckets, traces, losses, waiting."""
+"""Checks of links: rates, buckets, traces, losses, waiting."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ def westwood_utilisation(bdp: float, queue: float) -> float:
     """Return the utilisation of one paced Westwood+ flow whose queue is shorter than the path.
 
     From the BDP the window grows by a packet per round trip to what path and queue hold, and for
-    one more until the loss is known. In recovery it is half of that, and so is what is sent in the
-    round trip in which the window is filled again: twice the BDP is missed by as much.
+    one more until the loss is known. In recovery it is half of that, and so is the data of the
+    round trip in which the window is filled again. So twice the BDP is missed by as much.
     """
     peak = bdp + queue
     carried = (peak**2 - bdp**2) / 2 + peak + 2 * (peak / 2)
@@ -215,10 +215,10 @@ def cdg_queue(
 ) -> float:
     """Return the mean queue of one CDG flow, in packets.
 
-    The window grows by a packet per round trip. Below the BDP the RTT stands still; beyond, it
-    rises by a packet's time each, so that n round trips later the sum of the gradients is
-    min(n, window) of these. With 1 - exp(-factor sum) the window falls to `kept` of it, and a
-    round trip passes before it grows again.
+    The window grows by a packet per round trip. Below the BDP the RTT is constant. Beyond, it rises
+    by a packet's time each, so that n round trips later the sum of the gradients is min(n, window)
+    of these. With 1 - exp(-factor sum) the window falls to `kept` of it, and a round trip passes
+    before it grows again.
     """
     survival, peak, area, most = 1.0, 0.0, 0.0, 2000
     for n in range(1, most):

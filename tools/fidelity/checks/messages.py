@@ -1,4 +1,4 @@
-"""How long requests and transfers take, and how single losses are repaired."""
+"""Durations of requests and transfers, and the repair of single losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What BBR and BBRv3 make of a path: rate, queue, the price of probing, losses."""
+"""Checks of BBR and BBRv3 on a path: rate, queue, the price of probing, losses."""
 
 from __future__ import annotations
 

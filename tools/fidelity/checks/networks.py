@@ -1,4 +1,4 @@
-"""What holds for networks and runs as a whole: conservation, sharing over hops, repetition."""
+"""Laws of networks and runs as a whole: conservation, sharing over hops, repetition."""
 
 from __future__ import annotations
 

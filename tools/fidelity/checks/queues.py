@@ -1,4 +1,4 @@
-"""What queue disciplines hold: delay, average queue, marks."""
+"""Checks of queue disciplines: delay, average queue, marks."""
 
 from __future__ import annotations
 

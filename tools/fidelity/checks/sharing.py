@@ -1,4 +1,4 @@
-"""How flows share a bottleneck: convergence, unequal round trips, FAST, schedulers."""
+"""Sharing of a bottleneck by flows: convergence, unequal round trips, FAST, schedulers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the window of a single flow does: sawtooth, epochs, response to loss."""
+"""The window of a single flow: sawtooth, epochs, response to loss."""
 
 from __future__ import annotations
 

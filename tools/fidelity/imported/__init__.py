@@ -1,1 +1,1 @@
-"""What `dumbbell import` fits, compared with the paths that transfers really had."""
+"""Fits of `dumbbell import`, compared with the paths that transfers really had."""

@@ -15,7 +15,7 @@ Seen = Literal["capture", "iperf3 at 1 s", "iperf3 at 0.1 s"]
 
 @dataclass(frozen=True)
 class Truth:
-    """What a path really is; None is what this transfer is not to be asked for."""
+    """Real values of a path; None for a value that this transfer cannot show."""
 
     rate_bps: float | None
     rtt_ms: float | None
@@ -41,7 +41,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What tells it from the others."""
+        """Its name among the others."""
         network = self.scenario["network"]
         path = f"{network['rate']} {network['rtt']} {network['queue']}"
         limited = "" if self.limit == "path" else f", limited by the {self.limit}"
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def truth(self) -> Truth:
-        """What the path is; a flow that does not fill it shows its RTT alone."""
+        """The real path; a flow that does not fill it shows its RTT alone."""
         network = self.scenario["network"]
         rate_bps, rtt_ns = parse_rate(network["rate"]), parse_time(network["rtt"])
         if self.limit != "path":

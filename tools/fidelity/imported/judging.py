@@ -50,12 +50,12 @@ class Judged:
     name: str
     limit: Limit
     is_right: bool
-    """Whether what limited the flow was recognised."""
+    """True if the limit of the flow was recognised."""
     values: tuple[Value, ...]
 
     @property
     def outside(self) -> list[str]:
-        """What is shown and not within its band, or not recognised."""
+        """The values that are shown but outside their bands, and an unrecognised limit."""
         wrong = [each.name for each in self.values if each.is_shown and not each.is_within]
         return wrong + ([] if self.is_right else ["limit"])
 

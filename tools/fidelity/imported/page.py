@@ -27,28 +27,28 @@ HEADING: Final = f"""\
 Transfers over paths that are known, and the paths that `dumbbell import` fits to them;
 `make validate-import` runs them and writes this page.
 
-**How to read the table.** Each cell has the true value and the fitted one. A value in brackets is
-not shown by the transfer: the fit says so, and gives a bound or a guess. The others must be near
-the true ones: the rate {RATE}, the RTT {RTT}, the buffer {BUFFER} (or two packets). Where a window
-or the application limits a flow, it shows no rate and no buffer. Then the fitted path is simulated,
-and the goodput must be that of the transfer, {GOODPUT}. What is **outside** is in bold type.
+**The table.** Each cell has the true value and the fitted one. For a value in brackets the transfer
+has no evidence: the fit states that, with a bound or a guess. The others must be near the true
+ones: the rate {RATE}, the RTT {RTT}, the buffer {BUFFER} (or two packets). Where a window or the
+application limits a flow, it shows no rate and no buffer. Then the fitted path is simulated, and
+the goodput must be that of the transfer, {GOODPUT}. Values **outside** are in bold type.
 
 Transfers are named by algorithm, rate, RTT and buffer. A capture is one of the sender. A report is
-one of an iperf3 client: it counts what is written into the socket in blocks of 128 kB, and has
-smoothed RTTs and congestion windows at the end of each interval.
+one of an iperf3 client. It counts the bytes that are written into the socket in blocks of 128 kB,
+and has smoothed RTTs and congestion windows at the end of each interval.
 """
 
 WHY: Final = """\
-**What is not found, and why.** A report at intervals of a second seldom has the RTT of the empty
-path: under CUBIC, a buffer of more than 0.4 BDP keeps packets waiting all the time. The fit sees
-that from congestion windows and says so; `--interval 0.1` shows the start of the transfer, too. A
+**Limits of the fit.** A report at intervals of a second seldom has the RTT of the empty path: under
+CUBIC, a buffer of more than 0.4 BDP keeps packets waiting all the time. The fit detects that from
+congestion windows and states it; `--interval 0.1` shows the start of the transfer, too. A
 buffer of 0.1 BDP that overflows between two samples looks like losses by chance. A sender of few
 blocks of 128 kB in the whole test has rates that are off by a part of a block.
 """
 
 
 def page(parts: Sequence[tuple[str, str, Sequence[Judged]]]) -> str:
-    """Return the page: parts with a title, what it says, and judged transfers."""
+    """Return the page: parts with a title, a text, and judged transfers."""
     sections = [HEADING, f"Engine `{catalogue.ENGINE_VERSION}`.", "", WHY]
     for title, told, judged in parts:
         outside = sum(bool(each.outside) for each in judged)

@@ -1,4 +1,4 @@
-"""What an iperf3 client would have written of a run."""
+"""Reports that an iperf3 client would have written of a run."""
 
 from __future__ import annotations
 
