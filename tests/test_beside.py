@@ -116,7 +116,7 @@ def test_what_both_have_runs_of_is_compared(found: list[Beside]) -> None:
 
 def test_the_headline(found: list[Beside]) -> None:
     assert beside_markdown.headline(found) == (
-        "2 of 3 claims have checks that both engines have runs of, 2 in all: 1 with the same "
+        "2 of 3 claims have checks with runs of both engines. Of these 2 checks: 1 with the same "
         "verdict, 1 with the contrary one, 0 undecided on one engine only"
     )
 
@@ -136,7 +136,7 @@ def test_the_page(simulator: Results, kernel: Results, found: list[Beside]) -> N
 def test_the_page_says_what_the_kernel_does_not_offer(
     simulator: Results, kernel: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "its own. Of what the study asks for it has not: "
+    said = "its own. It does not offer these features of the study: "
     assert said not in beside_markdown.page(simulator, kernel, [])
     monkeypatch.setattr(kernel, "not_offered", ["sack = false (is true)", "tso = 1 (is 2)"])
     page = beside_markdown.page(simulator, kernel, [])
@@ -155,7 +155,7 @@ def test_the_command(simulator: Results, dumbbell: Command, tmp_path: Path) -> N
     asked = ("claims", root.parent / "study.toml", "--results", root, "--both-engines")
     said = dumbbell(*asked, "--markdown", tmp_path / "page.md")
     assert said.code == 0
-    assert "0 of 3 claims have checks that both engines have runs of" in said.out
+    assert "0 of 3 claims have checks with runs of both engines" in said.out
     assert "holds no run of" in said.err, "the kernel's are to be made"
     assert (tmp_path / "page.md").read_text().startswith("# Once and again: simulator and kernel\n")
     told = dumbbell(*asked, "--json").json

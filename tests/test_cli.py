@@ -144,7 +144,7 @@ def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> 
     assert judged["verdicts"] == {"reproduced": 1, "not reproduced": 1, "undecided": 1}
     assert [claim["id"] for claim in judged["claims"]] == ["A01", "A02", "A03"]
     assert (
-        "3 claims that rest on runs: 1 reproduced, 1 not reproduced, 1 undecided"
+        "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided"
         in dumbbell("claims", study).out
     )
 
@@ -160,7 +160,7 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     assert re.search(r"`dumbbell run \S*study --runs 2 --seed 3`", page)
     assert "- Runs: 16 of 20, 2 of each grid point, seed 3\n" in page
     assert "| one command | 16 | 0.05 h |" in page
-    assert "3 claims that rest on runs: 1 reproduced, 1 not reproduced, 1 undecided." in page
+    assert "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided." in page
     assert "| A01 | Figs. 1 and 2 | The link is used by at least half. |" in page
     assert page.count(" | reproduced |\n") == 1
     assert page.count(" | **not reproduced** |\n") == 1

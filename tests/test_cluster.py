@@ -234,4 +234,4 @@ def test_the_command_takes_a_cluster(dumbbell: Command, tmp_path: Path) -> None:
     assert "4 run" not in dumbbell(*command, "--results", "there", "--dask", "local:1").err
     said = dumbbell(*command, "--dask", "local:1", "--jobs", "3")
     assert_refused(said)
-    assert "--jobs: 3: says how many runs go on here" in said.err
+    assert "--jobs: 3: sets the number of runs at the same time here" in said.err

@@ -178,7 +178,7 @@ def test_titles_are_by_default_those_of_the_quantities(spec: Callable[..., BaseF
 def test_intervals_that_are_cut_are_said_to_go_on() -> None:
     wide = [{"algorithm": "reno", "rtt": "22ms", "rtt_mean_ms": value} for value in (0.2, 0.8)]
     figure = drawn(Tables(AXES, wide), points(y={"field": "rtt_mean_ms", "low": 0, "high": 1}))
-    assert "Intervals that reach the frame go on beyond it." in figure.notes
+    assert "Intervals that reach the frame continue beyond it." in figure.notes
     (told,) = labels(svg(figure), "point")
     assert "95 % interval −3.31 to 4.31" in told
     narrow = drawn(TIMES, points(y={"field": "jain", "low": 0, "high": 1}))

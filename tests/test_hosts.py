@@ -237,7 +237,7 @@ class TestClasses:
             (
                 {"network.queue": {**CLASSES, "by": "ecn"}},
                 "network.queue.class.1.name",
-                "unknown class told by ECN",
+                "unknown ECN class",
             ),
             (
                 {"network.queue": {**CLASSES, "by": "ecn", "class": [{"name": "ecn"}]}},

@@ -173,7 +173,7 @@ def test_a_measurement_is_shown_beside_runs_of_a_path_like_it(
         "--scenario", "like.toml",
     )  # fmt: skip
     assert said.code == 0, said.err
-    assert "what it rests on" in said.out
+    assert "evidence" in said.out
     page = Path("site/index.html")
     assert "measured and simulated" in page.read_text()
     svg = (page.parent / "figures/beside.svg").read_text()

@@ -60,10 +60,10 @@ def flat(**changes: Any) -> dict[str, Any]:
         (
             flat(target_bitrate=11_000_000),
             "application",
-            "asked for 11 Mbit/s",
+            "target was 11 Mbit/s",
             {"workload": {"kind": "app-limited", "rate": "11mbit"}},
         ),
-        (flat(fqrate=11_400_000), "application", "asked for 11.4 Mbit/s", None),
+        (flat(fqrate=11_400_000), "application", "target was 11.4 Mbit/s", None),
         (flat(target_bitrate=50_000_000, snd_cwnd=200_000), "window", "times what was", None),
         (
             flat(bytes=lambda second: BYTES * (second % 2), snd_cwnd=200_000),

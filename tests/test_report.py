@@ -84,7 +84,7 @@ def test_the_interactive_part_is_bundled(small_report: Path) -> None:
 def test_header_cites_and_counts(page: Page) -> None:
     assert "A small study of <b>two</b> algorithms" in page.text
     assert "A. One and B. Two. Journal of Tests, 2024." in page.text
-    assert "3 claims that rest on runs: 1 reproduced, 1 not reproduced, 1 undecided" in page.text
+    assert "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided" in page.text
     assert "16 of 18" in page.text
     assert re.search(r"dumbbell run \S*study", page.text)
 
@@ -161,7 +161,7 @@ def test_a_study_without_runs_has_a_report_too(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
     page = site.write(Results(study, Store(tmp_path / "results")), tmp_path / "report")
     text = Page(page.read_text()).text
-    assert "3 claims that rest on runs: 3 undecided" in text
+    assert "3 claims judged by runs: 3 undecided" in text
     assert "none of 18 yet" in text
 
 

@@ -87,7 +87,7 @@ WRONG = [
     ("smaller over larger goodput, late flow, reno", "flow.2.start", "650s"),
     ("share of one of two equal Reno flows", "flow", [flow("reno"), flow("scalable")]),
     ("exponent of the ratio of RTTs, Reno, 40 and 120 ms", "network.queue", "10bdp"),
-    ("share of a Reno flow of 162 ms beside one of 42 ms", "flow.2.rtt", "162ms"),
+    ("share of a Reno flow of 162 ms next to one of 42 ms", "flow.2.rtt", "162ms"),
     ("queue of 2 FAST flows, alpha = 50", "flow.1.parameters", {"m0a": 60, "m1a": 60}),
     ("queue of one Vegas flow, 100mbit, 10ms", "flow.1.parameters", {"alpha": 8, "beta": 9}),
     ("largest queue of one YeAH flow, 100mbit, 100ms", "flow.1.algorithm", "scalable"),

@@ -148,7 +148,7 @@ def test_a_wrong_command_line_is_told_with_the_right_one(
     [
         ('rtt = "40ms"', 'rtt = "40"', 's.toml:5: network.rtt = "40": a time needs a unit'),
         ('rtt = "40ms"', "rtt = 40ms", 's.toml:5: "rtt = 40ms": not valid TOML'),
-        ('rtt = "40ms"', "rtt = 40ms", 'valid: rtt = "40ms", as texts stand in quotes'),
+        ('rtt = "40ms"', "rtt = 40ms", 'valid: rtt = "40ms", as texts are in quotes'),
         ('queue = "1bdp"\n', "", "s.toml:3: network.queue: is missing"),
         ('algorithm = "cubic"', "", "s.toml:8: flow.1.algorithm: is missing"),
         ('"cubic"\n', '"cubic"\nsampled = True\n', "valid: sampled = true"),

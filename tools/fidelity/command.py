@@ -48,10 +48,12 @@ def validate(
     ] = 0,
     draw_seed: Annotated[
         int | None,
-        typer.Option(metavar="SEED", help="What draws them; by default another one each time."),
+        typer.Option(
+            metavar="SEED", help="Seed that draws them; by default another one each time."
+        ),
     ] = None,
     results: Annotated[
-        Path, typer.Option("--results", help="Where runs of the testbed's scenarios are kept.")
+        Path, typer.Option("--results", help="Results folder of the testbed's scenarios.")
     ] = DEFAULT_RESULTS,
     jobs: Annotated[int | None, typer.Option(min=1, help="Simulations at the same time.")] = None,
     as_json: AsJson = False,

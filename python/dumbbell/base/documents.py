@@ -154,7 +154,7 @@ def _not_toml(text: str, problem: str) -> InputError:
     if bare is not None and bare["value"].lower() in ("true", "false"):
         valid = f"{bare['key']} = {bare['value'].lower()}"
     elif bare is not None:
-        valid = f'{bare["key"]} = "{bare["value"]}", as texts stand in quotes'
+        valid = f'{bare["key"]} = "{bare["value"]}", as texts are in quotes'
     return InputError(f"not valid TOML: {said}", line=line, value=written, valid=valid)
 
 

@@ -17,7 +17,7 @@ from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
 from dumbbell.conformance import interface
 from dumbbell.engines import engines
-from dumbbell.engines.doubts import OF_THE_ENGINE, TELL_OF
+from dumbbell.engines.doubts import DECIDED_BY, OF_THE_ENGINE
 from dumbbell.engines.validity import described, doubtful
 from dumbbell.execution import parallelism
 from dumbbell.execution.executor import Interrupted, Outcome
@@ -34,8 +34,8 @@ from dumbbell.store.store import Store
 _SHOWN: Final = 10
 
 PERTURB: Final = (
-    "`dumbbell simulate FILE --perturb 10` shows how much of a run rests on phase; edge_rate, "
-    "edge_queue, edge_jitter and clock_ppm say what its hosts are like."
+    "`dumbbell simulate FILE --perturb 10` shows how much of a run depends on phase; edge_rate, "
+    "edge_queue, edge_jitter and clock_ppm describe its hosts."
 )
 
 
@@ -95,7 +95,7 @@ def _tell_unfit(campaign: Campaign) -> None:
     }
     for name, code in sources.items():
         for line in interface.unfit(code, catalogue.file_of(name, code)):
-            say.print(f"{line}; `dumbbell check` says all", soft_wrap=True, markup=False)
+            say.print(f"{line}; `dumbbell check` shows all", soft_wrap=True, markup=False)
 
 
 def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> None:
@@ -143,8 +143,12 @@ def tell_doubtful(lines: Sequence[str]) -> None:
     """Name the runs that may show something else than their algorithms."""
     tell(lines)
     if lines:
-        say.print("Doubtful runs count: that is what their scenario says.")
-    if any(f"may tell of {TELL_OF[cause]};" in line for line in lines for cause in OF_THE_ENGINE):
+        say.print("Doubtful runs count, as the doubts follow from their scenario.")
+    if any(
+        f"may be decided by {DECIDED_BY[cause]};" in line
+        for line in lines
+        for cause in OF_THE_ENGINE
+    ):
         say.print(PERTURB, soft_wrap=True)
 
 

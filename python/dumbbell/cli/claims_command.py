@@ -152,7 +152,7 @@ def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief:
     place = sys.stderr if wanted is Form.CSV else sys.stdout
     quick = sum(each.is_quick for each in judged)
     if quick:
-        print(f"{quick} of {len(judged)} rest on quick runs: fewer and shorter ones", file=place)
+        print(f"{quick} of {len(judged)} depend on quick runs: fewer and shorter ones", file=place)
     print(headline(judged), file=place)
 
 

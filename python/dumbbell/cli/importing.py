@@ -34,7 +34,7 @@ class Imported(imported.Imported):
             limited.add_row(plain(flow.label), limit.kind, plain(limit.why))
         print_table(limited)
         print()
-        fitted = table("path", "fitted", "what it rests on")
+        fitted = table("path", "fitted", "evidence")
         for row in self.path.rows():
             fitted.add_row(*map(plain, row))
         print_table(fitted)

@@ -54,7 +54,7 @@ def list_things(
         return
     _print(_entries(what, results), wanted)
     if what is Listed.ALGORITHMS and wanted is Form.TABLE:
-        say.print("Whether the testbed is ready on this machine: dumbbell doctor")
+        say.print("`dumbbell doctor` shows whether the testbed is ready on this machine.")
 
 
 def _print(entries: Iterable[Mapping[str, Any]], wanted: Form) -> None:

@@ -49,8 +49,8 @@ Large = Annotated[
     bool,
     typer.Option(
         "--large",
-        help="Run it however large it is: more than 10 G packets or 4 GB of memory in a run, or "
-        "more than 48 hours, is asked about or refused.",
+        help="Run it however large it is. Otherwise the command asks about, or refuses, more than "
+        "10 G packets or 4 GB of memory in a run, or more than 48 hours.",
     ),
 ]
 ReportDir = Annotated[

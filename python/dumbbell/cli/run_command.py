@@ -97,7 +97,7 @@ def run(
 
     if at_most is not None and not until_decided:
         raise InputError(
-            "says how far --until-decided goes", source="--at-most", valid="with --until-decided"
+            "is the limit of --until-decided", source="--at-most", valid="with --until-decided"
         )
     chosen = engines.named(engine)
     plan = Plan.asked(quick=quick, runs=runs, seed=seed)

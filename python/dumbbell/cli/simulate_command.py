@@ -98,8 +98,8 @@ def simulate(
             min=1,
             metavar="N",
             help="Run it N more times with RTTs a little longer and the clocks of hosts a little"
-            " off, which changes the phase of packets and hardly anything else, and show how far"
-            " that changes the goodput of each flow.",
+            " off. That changes the phase of packets and hardly anything else. Show the change of"
+            " each flow's goodput.",
         ),
     ] = None,
     engine: ChosenEngine = EngineName.SIMULATOR,

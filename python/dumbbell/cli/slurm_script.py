@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _SCRIPT: Final = """\
 #!/bin/bash
-# {study}: {runs} runs in {parts} parts, each with results of its own; the last job merges them.
-# Start it with `bash THIS_FILE`: it submits itself. Submit it again to go on with what is lacking.
+# {study}: {runs} runs in {parts} parts, each with separate results; the last job merges them.
+# Start it with `bash THIS_FILE`: it submits itself. Submit it again to run what is missing.
 #SBATCH --job-name=dumbbell-{study}
 #SBATCH --requeue
 #SBATCH --output=dumbbell-{study}-%A-%a.log

@@ -143,7 +143,7 @@ def _kept(store: Store) -> set[str] | None:
     for study, why in known.unknown.items():
         say.print(
             printable(
-                f"{study} is not known here, so what is not asked for stays; to have it removed, "
+                f"{study} is not known here, so unused results stay; to have them removed, "
                 f"bring the study back or remove {store.root}/studies/{study}.json: {why}"
             ),
             soft_wrap=True,

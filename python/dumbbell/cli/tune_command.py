@@ -128,7 +128,7 @@ def tune(
         tuned = consent.asking(searched, large=large)
     if tuned.course.interrupted:
         best = words.conclusion(tuned)
-        say.print(f"{best} The same command goes on, and writes the page.", soft_wrap=True)
+        say.print(f"{best} The same command resumes it, and writes the page.", soft_wrap=True)
         raise typer.Exit(130)
     with refusing("write it", output):
         written = page.write(tuned, output, joined(["dumbbell", *sys.argv[1:]]))

@@ -17,7 +17,10 @@ def workers(jobs: int | None, dask: str | None) -> Iterator[int | Pool | None]:
         return
     if jobs is not None:
         raise InputError(
-            "says how many runs go on here", source="--jobs", value=jobs, valid="without --dask"
+            "sets the number of runs at the same time here",
+            source="--jobs",
+            value=jobs,
+            valid="without --dask",
         )
     from dumbbell.execution import cluster  # noqa: PLC0415 - an extra
 

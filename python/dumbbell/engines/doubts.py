@@ -15,7 +15,7 @@ from dumbbell.contract.scenario import Classes, Codel, FqCodel, LinkConfig, Pie,
 from dumbbell.contract.summary import Doubt, Summary
 from dumbbell.scenario import facts
 
-TELL_OF: Final[Mapping[str, str]] = {
+DECIDED_BY: Final[Mapping[str, str]] = {
     "host": "a host",
     "locked-out": "a lock-out",
     "phase": "the phase of packets",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dumbbell.base.errors import GivenUp
 from dumbbell.contract.summary import Summary
 from dumbbell.engines.cancelling import CancelToken
-from dumbbell.engines.doubts import TELL_OF, AnyDoubt
+from dumbbell.engines.doubts import DECIDED_BY, AnyDoubt
 from dumbbell.engines.engine import Engine, HastyEngine, Output
 from dumbbell.plan.places import words
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -57,8 +57,8 @@ def doubtful(runs: Iterable[tuple[ResolvedScenario, Iterable[AnyDoubt]]]) -> lis
         for cause, doubt in first_of_each.items():
             found.setdefault(cause, []).append((scenario, doubt))
     return [
-        f"{len(found[cause])} of {total} runs may tell of {TELL_OF[cause]}; "
+        f"{len(found[cause])} of {total} runs may be decided by {DECIDED_BY[cause]}; "
         f"{found[cause][0][0].key[:12]} ({words(found[cause][0][0])}): {found[cause][0][1].text}"
-        for cause in TELL_OF
+        for cause in DECIDED_BY
         if cause in found
     ]

@@ -16,7 +16,7 @@ from dumbbell.quantities import tables
 
 _STATISTICS: Final = ("mean", "low", "high", "n", "runs")
 WHAT: Final = "mean and 95 % interval"
-CUT: Final = "Intervals that reach the frame go on beyond it."
+CUT: Final = "Intervals that reach the frame continue beyond it."
 
 
 def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> pl.DataFrame:

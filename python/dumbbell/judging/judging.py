@@ -14,7 +14,7 @@ from dumbbell.judging.evidence import STATEMENTS, CheckResult, Need, Statement, 
 from dumbbell.judging.runs import Source
 
 _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
-    ("claim that rests on runs", "claims that rest on runs"): ("number", "order"),
+    ("claim judged by runs", "claims judged by runs"): ("number", "order"),
     ("claim of arithmetic or parameters", "claims of arithmetic and parameters"): ("arithmetic",),
     ("expectation of our own", "expectations of our own"): ("expectation",),
 }

@@ -248,8 +248,8 @@ def _queue(view: QueueView) -> tuple[str, ...]:
 def doubts(run: Run) -> Totals:
     """Return the causes, other than its algorithms, that may explain a run."""
     found = causes.of(run.scenario, run.summary)
-    rows = tuple((causes.TELL_OF[doubt.cause], doubt.text) for doubt in found)
-    return Totals(("doubtful: it may tell of", "because"), rows, named=2)
+    rows = tuple((causes.DECIDED_BY[doubt.cause], doubt.text) for doubt in found)
+    return Totals(("doubtful: may be decided by", "because"), rows, named=2)
 
 
 def testbed(told: TestbedSummary) -> Totals:
@@ -262,13 +262,13 @@ def _kept_up(told: TestbedSummary) -> Iterator[tuple[str, str]]:
         ("packets too late, mean", told.lateness_mean_ns),
         ("packets too late, 99 %", told.lateness_p99_ns),
         ("packets too late, at most", told.lateness_max_ns),
-        ("emulator held up, at most", told.held_max_ns),
-        ("applications held up, at most", told.traffic_held_max_ns),
+        ("emulator delayed, at most", told.held_max_ns),
+        ("applications delayed, at most", told.traffic_held_max_ns),
     ):
         yield name, f"{number(time_ns / 1000)} us"
     for name, share_permille in (
-        ("emulator held up", told.held_permille),
-        ("applications held up", told.traffic_held_permille),
+        ("emulator delayed", told.held_permille),
+        ("applications delayed", told.traffic_held_permille),
         ("emulator busy", told.emulator_busy_permille),
         ("applications busy", told.traffic_busy_permille),
         ("flows waiting for applications", told.starved_permille),

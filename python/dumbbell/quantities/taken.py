@@ -87,7 +87,7 @@ def why_none(view: RunView, reference: Reference) -> str:
     """Say why a quantity has no value, in a clause."""
     found, record = taking.described(str(reference)), view.scenario.record
     if found.needs is not None and not found.needs.is_in(record):
-        return f"it rests on {found.needs.what}, which are not recorded: {found.needs.example}"
+        return f"it needs {found.needs.what}, which are not recorded: {found.needs.example}"
     where = placed_in(view, reference)
     if where is None:
         apart = "" if record.interval_ns is None else f" {format_time(record.interval_ns)} apart"

@@ -38,8 +38,8 @@ def headline(found: Sequence[Beside]) -> str:
     alike = sum(pair.simulator.verdict is pair.kernel.verdict for pair in pairs)
     contrary = sum(pair.is_contrary for pair in pairs)
     return (
-        f"{len(both)} of {len(found)} claims have checks that both engines have runs of, "
-        f"{len(pairs)} in all: {alike} with the same verdict, {contrary} with the contrary one, "
+        f"{len(both)} of {len(found)} claims have checks with runs of both engines. Of these "
+        f"{len(pairs)} checks: {alike} with the same verdict, {contrary} with the contrary one, "
         f"{len(pairs) - alike - contrary} undecided on one engine only"
     )
 
@@ -68,7 +68,9 @@ def _not_offered(kernel: Results) -> str:
     if not kernel.not_offered:
         return ""
     lacks = markdown.prose(", ".join(kernel.not_offered))
-    return f"- The kernel's stack is its own. Of what the study asks for it has not: {lacks}\n"
+    return (
+        f"- The kernel's stack is its own. It does not offer these features of the study: {lacks}\n"
+    )
 
 
 def _runs(results: Results) -> str:

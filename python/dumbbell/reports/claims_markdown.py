@@ -42,7 +42,7 @@ def _about(results: Results) -> str:
 def _runs(results: Results) -> str:
     made = ", ".join(f"`{command}`" for command in commands(results))
     lines = [
-        f"What Dumbbell's own runs say of each claim of this study: {made}. The report, "
+        f"Verdicts of Dumbbell's own runs on each claim of this study: {made}. The report, "
         f"`{report_command(results)}`, shows the figures and the runs behind "
         "each claim; `dumbbell claims` with `--markdown` writes this page.",
         "",

@@ -64,10 +64,10 @@ def _about(results: Results, axis: str, order: Sequence[Reading]) -> str:
     total = len(order[0].claims)
     return (
         f"# {markdown.literal(study.header.title)}: readings\n\n"
-        f"How many of the {total} claims hold if what the paper leaves open is read otherwise: "
-        f"each is judged at every value of the axis `{axis}` by the runs of "
+        f"Number of the {total} claims that hold in each reading of an open detail of the paper. "
+        f"Each is judged at every value of the axis `{axis}` by the runs of "
         f"`dumbbell run {study.called}`. Claims that need no runs, or do not depend on the axis, "
-        "count in each. The reading in bold is the one that the study's verdicts rest on. Gained "
+        "count in each. The study's verdicts use the reading in bold. Gained "
         "and lost are the claims that hold in a reading but not in that one, and the reverse. "
         f"`dumbbell claims {study.name} --over {quoted(axis)} --markdown FILE` writes this "
         "page.\n\n"

@@ -302,7 +302,7 @@ class Classes(Table):
             if name in names[:before]:
                 raise InputError("named twice", key=f"{key}.name", value=name, valid="another name")
             if self.by == "ecn" and name not in ECN_CLASSES:
-                raise unknown("class told by ECN", name, ECN_CLASSES).at(key=f"{key}.name")
+                raise unknown("ECN class", name, ECN_CLASSES).at(key=f"{key}.name")
         if self.by == "ecn" and names and len(names) < len(ECN_CLASSES):
             missing = next(name for name in ECN_CLASSES if name not in names)
             raise InputError(

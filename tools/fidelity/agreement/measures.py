@@ -114,7 +114,7 @@ MEASURES: Final = (
         QUEUE,
         0.20,
         0.5,
-        "a small part of the RTT, which has a band of its own",
+        "a small part of the RTT, which has a separate band",
     ),
 )
 

@@ -20,7 +20,7 @@ def checks() -> Iterator[Check]:
 
 
 def _vegas() -> Iterator[Check]:
-    oracle = "alpha to beta segments of its own (Brakmo and Peterson 1995), and the one being sent"
+    oracle = "alpha to beta own segments (Brakmo and Peterson 1995), and the one being sent"
     for rate, rtt in (("10mbit", "40ms"), ("100mbit", "10ms"), ("1gbit", "4ms")):
         network = {"rate": rate, "rtt": rtt, "queue": "100p"}
         yield Check(
@@ -43,7 +43,7 @@ def _vegas() -> Iterator[Check]:
         expected=21.5,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(1.7),
-        why="the law's own; and as the smallest RTT divides, 19 beside the path's 333 count as 20",
+        why="the law's own; and as the smallest RTT divides, 19 next to the path's 333 count as 20",
         unit="packets",
     )
 

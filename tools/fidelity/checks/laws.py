@@ -189,7 +189,7 @@ def _ledbat() -> Iterator[Check]:
             unit="ms",
         )
     yield Check(
-        name="share of LEDBAT++ beside CUBIC",
+        name="share of LEDBAT++ next to CUBIC",
         oracle="next to nothing: CUBIC keeps the delay beyond the target "
         "(draft-irtf-iccrg-ledbat-plus-plus)",
         scenarios=(scenario("120s", path, flow("ledbatpp"), flow("cubic", start="10s")),),

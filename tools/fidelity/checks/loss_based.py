@@ -185,7 +185,7 @@ def _cdg() -> Iterator[Check]:
 
 def _lp() -> Iterator[Check]:
     yield Check(
-        name="share of a TCP-LP flow beside a Reno flow",
+        name="share of a TCP-LP flow next to a Reno flow",
         oracle="what standard TCP leaves: at a queue of 1 BDP nothing (Kuzmanovic and Knightly "
         "2003)",
         scenarios=seeds(
@@ -200,7 +200,7 @@ def _lp() -> Iterator[Check]:
         expected=0,
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0, 0.1),
-        why="a range of one-way times begins anew with each indication, and until the queue has "
+        why="a range of one-way times begins again with each indication, and until the queue has "
         "grown beyond it the flow grows along; half were no priority at all",
     )
 

@@ -45,7 +45,7 @@ def checks() -> Iterator[Check]:
             unit="packets/s",
         )
     yield Check(
-        name=f"share of Reno over {CONNECTIONS} connections beside one Reno flow",
+        name=f"share of Reno over {CONNECTIONS} connections next to one Reno flow",
         oracle=f"symmetry of {CONNECTIONS + 1} equal connections: {CONNECTIONS}/{CONNECTIONS + 1}",
         scenarios=seeds(
             5,

@@ -40,7 +40,7 @@ def _delays() -> Iterator[Check]:
             5.0,
             {"discipline": "fq-codel", "ecn": False},
             "RFC 8290",
-            "each flow's queue is held by itself, and is empty after its backoff: 2.8 ms in a "
+            "each flow's queue is held separately, and is empty after its backoff: 2.8 ms in a "
             "run where flows kept step, 4 ms elsewhere",
         ),
         (
@@ -131,7 +131,7 @@ def _marks() -> Iterator[Check]:
     classes = {"discipline": "classes", "limit": "200p", "threshold": "100p"}
     marked = flow("cubic", stack=ECN["stack"])
     yield Check(
-        name="share of one ECN flow beside four others, two classes",
+        name="share of one ECN flow next to four others, two classes",
         oracle="half: the classes take turns (Brakmo 2017)",
         scenarios=(
             scenario(

@@ -83,7 +83,7 @@ def _unequal() -> Iterator[Check]:
     )
     long = {"rate": "250mbit", "rtt": "162ms", "queue": "0.2bdp", "edge_jitter": "48us"}
     yield Check(
-        name="share of a Reno flow of 162 ms beside one of 42 ms",
+        name="share of a Reno flow of 162 ms next to one of 42 ms",
         oracle="fluid model of two RTTs with joint backoff (fact sheet 7.5b: 0.083)",
         scenarios=seeds(
             3, scenario("360s", long, flow("reno", rtt="162ms"), flow("reno", rtt="42ms"))

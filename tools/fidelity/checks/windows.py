@@ -253,7 +253,7 @@ def _timeouts() -> Iterator[Check]:
                 expected=responses.pftk(p, 0.1, oracles.rto_s(0.1), b=b),
                 measure=measures.mean(measures.packets_per_s),
                 band=within(0.1, 0.2),
-                why="the model times out where Reno lacks duplicate ACKs; SACK repairs such "
+                why="the model times out where Reno has too few duplicate ACKs; SACK repairs such "
                 "losses without, and gains up to 20 %",
                 unit="packets/s",
             )

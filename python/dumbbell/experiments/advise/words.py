@@ -120,7 +120,7 @@ FURTHER: Final = (
     Column(
         "harm to loss",
         "%",
-        "of what {legacy} resends, likewise; of hardly any losses it says little",
+        "of what {legacy} resends, likewise; with hardly any losses it means little",
         lambda each: each.loss_harm,
         100,
     ),
@@ -154,7 +154,7 @@ def rests_on(advice: Advice) -> str:
         return text
     return (
         f"{text} That is {advice.round_trips:.0f} round trips of the longest path, in which slow "
-        "start weighs much: a longer duration says more."
+        "start weighs much: a longer duration shows more."
     )
 
 

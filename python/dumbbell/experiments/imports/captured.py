@@ -150,7 +150,7 @@ def _notes(found: _Capture, *, is_cut: bool) -> Iterator[str]:
     if found.copies:
         yield f"{found.copies:,} packets were captured twice, and count once"
     if found.clock_steps:
-        yield f"the clock was set back {found.clock_steps} times: time goes on from there"
+        yield f"the clock was set back {found.clock_steps} times: time continues from there"
     if found.left_out:
         share = f"{_LEAST_SHARE:.0%}"
         yield f"{found.left_out:,} connections with less than {share} of all bytes are left out"

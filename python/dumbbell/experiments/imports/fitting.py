@@ -179,7 +179,7 @@ class _Side:
             why += "" if self.busy.is_busy else "; packets seldom waited, so it may be more"
             return Fitted(_rounded(wire_bps), why, is_shown=self.busy.is_busy)
         if kinds == {"unknown"}:
-            why = f"{self.busy.why}, with headers; nothing says that this is all, so it may be more"
+            why = f"{self.busy.why}, with headers; no evidence that this is all, so it may be more"
             return Fitted(_rounded(wire_bps), why, is_shown=False)
         # A packet's time must not make the RTT longer, which was flat.
         room_bps = max(_ROOM * wire_bps, 8 * PACKET_BYTES / (_PACKET_SHARE * self.base_ms / 1000))

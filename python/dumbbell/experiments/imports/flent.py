@@ -140,7 +140,7 @@ def _check_times(times_s: Sequence[float], file: Path) -> None:
 def _notes(file: _File, names: Sequence[str], flows: Sequence[MeasuredFlow]) -> list[str]:
     notes = []
     if any(flow.direction == "reverse" for flow in flows):
-        notes.append("downloads: RTTs of their own sockets are not in the file, which has uploads'")
+        notes.append("downloads: the file has RTTs of the sockets of uploads, not of theirs")
     if all(flow.samples["rtt_ms"].count() == 0 for flow in flows):
         notes.append("without RTTs: run Flent with --socket-stats")
     elif not any(f"{name}::tcp_rtt" in file.results for name in names):

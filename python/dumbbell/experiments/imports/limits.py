@@ -117,7 +117,7 @@ def of(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) -> 
     """Return the limit of a flow; a statement of the file has priority over its numbers."""
     goodput, target = flow.goodput_mbit_per_s or 0.0, flow.target_mbit_per_s
     if target is not None and goodput >= _TARGET * target:
-        return Limit("application", f"it was asked for {target:.4g} Mbit/s and reached it")
+        return Limit("application", f"its target was {target:.4g} Mbit/s, which it reached")
     if flow.transport == "udp":
         return _of_datagrams(goodput, target)
     outstanding = _outstanding(flow)
@@ -189,7 +189,7 @@ def _of_ends(flow: MeasuredFlow, outstanding: pl.Series) -> Limit:
     typical = _typical(frame["out"])
     window = frame["congestion_window_bytes"]
     if typical is None:
-        return Limit("unknown", "without RTTs or losses, nothing says it")
+        return Limit("unknown", "without RTTs or losses, nothing shows it")
     if window.count():
         above = (window / typical).median()
         if isinstance(above, float) and above >= _ABOVE:

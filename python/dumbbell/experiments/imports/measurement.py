@@ -94,7 +94,7 @@ def algorithm_of(flow: MeasuredFlow, chosen: str | None, source: str) -> str:
         raise InputError(
             f"the file does not say which algorithm {flow.label} had",
             source=source,
-            valid="`algorithm`; the sender's sysctl net.ipv4.tcp_congestion_control says it",
+            valid="`algorithm`; the sender's sysctl net.ipv4.tcp_congestion_control names it",
         )
     named = re.sub(r"[^a-z0-9]", "", flow.algorithm.lower())
     known = {name.replace("-", ""): name for name in catalogue.algorithms()}

@@ -26,7 +26,7 @@ def in_order(parts: Sequence[tuple[float | None, Measurement]]) -> Measurement:
     timed = all(clock_s is not None for clock_s, _ in parts)
     ordered = sorted(parts, key=lambda part: part[0] or 0.0) if timed else list(parts)
     flows: list[MeasuredFlow] = []
-    notes = [f"{len(parts)} reports in one file, each with flows of its own over the same path"]
+    notes = [f"{len(parts)} reports in one file, each with separate flows over the same path"]
     end_s, cut_s, first_s = 0.0, 0.0, ordered[0][0] or 0.0
     for number, (clock_s, part) in enumerate(ordered, start=1):
         start_s = end_s if clock_s is None or not timed else clock_s - first_s - cut_s

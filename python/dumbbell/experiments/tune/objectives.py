@@ -93,7 +93,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "harm": Kind(
         (Term(f"goodput_mbit_per_s[{BESIDE}]", 1),),
-        "goodput that the flow beside it keeps",
+        "goodput that the flow next to it keeps",
         "`beside`",
     ),
 }

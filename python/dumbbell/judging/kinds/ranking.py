@@ -56,7 +56,7 @@ class Ranking(Measured):
         """Return what has an equal ranking, in words."""
         one, other = map(label_of, self.values)
         return (
-            f"{self.axis} {one} and {other} rank {self.ranked} alike, with a rank correlation of "
+            f"{self.axis} {one} and {other} rank {self.ranked} equally, with a rank correlation of "
             f"at least {words.RATIO.value(self.low)}"
         )
 
