@@ -1,4 +1,4 @@
-"""What a resolved scenario must be to be run: by the types of Python and by the engine itself."""
+"""Requirements of a resolved scenario, checked by the types of Python and by the engine."""
 
 from __future__ import annotations
 

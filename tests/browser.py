@@ -24,7 +24,7 @@ _PATIENCE_S = 60.0
 _POLL_S = 0.05
 _HEIGHT = 900
 _GONE = "Inspected target navigated or closed"
-"""What is answered where a page gives way to another while it is asked."""
+"""Answer of the browser if another page replaces the one in question."""
 
 
 class Browser:
@@ -99,7 +99,7 @@ class Browser:
         return _value(self._ask("Runtime.evaluate", _asked(expression)))
 
     def _holds(self, expression: str) -> bool:
-        """Tell whether an expression is true; of a page that gives way to another it is not."""
+        """Return True if an expression is true; False if another page replaces this one."""
         answer = self._ask("Runtime.evaluate", _asked(expression))
         return answer.get("error", {}).get("message") != _GONE and bool(_value(answer))
 

@@ -17,7 +17,7 @@ from dumbbell.cli import commands
 
 @dataclass(frozen=True)
 class Said:
-    """What a command left behind."""
+    """Output and exit code of a command."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""What chance says of losses."""
+"""Chance in losses."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ class Chance:
         return cls(1 - passes_most, 1 - passes_least, run)
 
     def allows_so_many(self, lost: int, packets: int) -> bool:
-        """Tell whether chance may lose so many of that many packets."""
+        """Return True if chance may lose so many of that many packets."""
         above = lost > packets * self.most
         return not above or not self._is_unlikely(min(lost, packets), packets, self.most)
 
     def allows_so_few(self, lost: int, packets: int) -> bool:
-        """Tell whether chance may lose no more than so many of that many packets."""
+        """Return True if chance may lose no more than so many of that many packets."""
         return lost >= packets * self.least or not self._is_unlikely(lost, packets, self.least)
 
     def _is_unlikely(self, lost: int, packets: int, share: float) -> bool:
-        """Tell whether losses are further from their mean than chance takes them.
+        """Return True if losses are further from their mean than chance takes them.
 
-        By Chernoff's bound the likelihood of `lost` of n or more is at most exp(-n D), where D is
-        the divergence of the two shares, and so is that of as few. It holds for packets whose
-        number depends on earlier losses, too.
+        By Chernoff's bound the likelihood of `lost` of n or more is at most exp(-n D), and so is
+        that of as few. D is the divergence of the two shares. It holds for packets whose number
+        depends on earlier losses, too.
         """
         if packets == 0:
             return lost > 0

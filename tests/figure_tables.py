@@ -81,7 +81,7 @@ def _numbers(values: Sequence[str]) -> dict[str, float]:
 
 
 COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "t", "test": "t"}
-"""What every figure of the test needs."""
+"""Keys that every figure of the test needs."""
 
 
 def datasets(figure: Figure) -> list[pl.DataFrame]:

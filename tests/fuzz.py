@@ -37,7 +37,7 @@ def modules(program: Program) -> Iterator[str]:
 
 
 def rust(found: list[tuple[Program, list[str]]], stop: Callable[[], bool]) -> str:
-    """Draw until it is time to stop; return what the first failure said."""
+    """Draw until it is time to stop; return the output of the first failure."""
     for program, names in itertools.cycle(found):
         seed = {"PROPTEST_RNG_SEED": str(random.getrandbits(64)), "PROPTEST_CASES": CASES}
         command = [program.file, *names]
@@ -48,7 +48,7 @@ def rust(found: list[tuple[Program, list[str]]], stop: Callable[[], bool]) -> st
 
 
 def python(stop: Callable[[], bool]) -> str:
-    """Draw until it is time to stop; return what the first failure said."""
+    """Draw until it is time to stop; return the output of the first failure."""
     command = [
         sys.executable,
         "-m",
@@ -70,7 +70,7 @@ def python(stop: Callable[[], bool]) -> str:
 def _failure(
     command: list[str], folder: Path, environment: dict[str, str], stop: Callable[[], bool]
 ) -> str:
-    """Return what a command says that fails; nothing if it succeeds or its time is over."""
+    """Return the output of a command that fails; empty if it succeeds or its time is over."""
     with tempfile.TemporaryFile("w+") as told:
         running = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=told, stderr=subprocess.STDOUT

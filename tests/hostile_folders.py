@@ -39,8 +39,8 @@ Harm = Callable[[Random, Path], None]
 def hostile_folders(random: Random, intact: Path, place: Path) -> Iterator[Hostile]:
     """Yield copies of an intact results folder with some harm each, without end.
 
-    Each is made in `place` when it is asked for, instead of the one before it. Next to it lies
-    the folder `OUTSIDE` with the file `secret`, to which links may lead.
+    Each is made in `place` on request, instead of the one before it. Next to it lies the folder
+    `OUTSIDE` with the file `secret`, to which links may lead.
     """
     outside = place / OUTSIDE
     outside.mkdir(parents=True, exist_ok=True)
@@ -213,7 +213,7 @@ Forge = Callable[[pl.DataFrame], bytes]
 
 
 def forged_tables() -> dict[str, tuple[Forge, str]]:
-    """Return what can be put in the place of a table, and what is said of it then."""
+    """Return files to put in the place of a table, and the fault that is then reported."""
     return {
         "text": (lambda _: b"time_ns,flow\n" * 99, "not a Parquet file"),
         "cut": (lambda table: _parquet(table)[:-9] + b"PAR1", "."),
@@ -233,7 +233,7 @@ def forged_tables() -> dict[str, tuple[Forge, str]]:
 def put_table(folder: Path, name: str, content: bytes, rows: int | None = None) -> None:
     """Put a file in the place of a table of a result, with digests that fit.
 
-    `rows` is how many it is said to have; by default as many as before.
+    `rows` is its stated number of rows; by default as many as before.
     """
     run = json.loads((folder / "run.json").read_text())
     files = json.loads((folder / "files.json").read_text())
@@ -246,7 +246,7 @@ def put_table(folder: Path, name: str, content: bytes, rows: int | None = None) 
 
 
 def put(folder: Path, run: dict[str, Any], files: dict[str, Any]) -> None:
-    """Write what a stored run says of itself and of its files, with digests that fit."""
+    """Write the description of a stored run and of its files, with digests that fit."""
     run.pop("digest", None)
     run["digest"] = files["run"] = run_folder._digest(_texts(run))
     (folder / "run.json").write_bytes(run_folder._as_file(_texts(run)))
@@ -271,7 +271,7 @@ def _deep(table: pl.DataFrame) -> pl.Series:
 
 
 def _said(table: pl.DataFrame) -> bytes:
-    """Return a table of fewer rows whose description says that it has all of them."""
+    """Return a table of fewer rows whose description claims all of them."""
     content = _parquet(table.head(100))
     size = int.from_bytes(content[-8:-4], "little")
     footer = content[-8 - size : -8].replace(_varint(200), _varint(2 * table.height))
@@ -279,7 +279,7 @@ def _said(table: pl.DataFrame) -> bytes:
 
 
 def _pages(table: pl.DataFrame) -> bytes:
-    """Return a table whose first page says that it expands to 2 GB."""
+    """Return a table whose first page claims to expand to 2 GB."""
     content = _parquet(table)
     page, _ = thrift.struct(content, 4)
     old, new = _varint(2 * page[2]), _varint(2 * (2**31 - 1))

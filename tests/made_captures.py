@@ -1,6 +1,6 @@
 """Captures of transfers whose truth is known, byte by byte, and ways to damage them.
 
-`transfer` says when which segment passes a place of the path; `pcap` and `pcapng` write that as
+`transfer` yields when which segment passes a place of the path. `pcap` and `pcapng` write that as
 tools do, behind the header of any link.
 """
 

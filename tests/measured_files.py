@@ -94,7 +94,7 @@ WRONG: Final[tuple[Any, ...]] = (
     *(float("nan"), float("inf"), -1.0, -5e-6, 1e308, -1e308, 1e-300, 0, 10**30, 2**63),
     *(None, True, "", "nan", "1e9", "x" * 5000, [], {}, [[[[]]]], {"a": {"a": {}}}),
 )
-"""What may stand where a number or a table is expected."""
+"""Values to put where a number or a table is expected."""
 
 
 def mutated(content: dict[str, Any], draw: random.Random) -> str:

@@ -1,6 +1,6 @@
 """Execute the example notebooks and store what they show (`make notebooks`).
 
-Each is executed in a folder of its own. A chart is stored as SVG only: the interactive form is many
+Each is executed in a separate folder. A chart is stored as SVG only: the interactive form is many
 times as large, and a page that shows a stored notebook needs no more.
 """
 

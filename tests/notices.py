@@ -1,7 +1,7 @@
 """Notices of what others wrote and the package holds: `LICENSES/third-party.txt`.
 
-`make notices` writes it, from what cargo says of the crates that are linked into the
-engine, with the testbed, and from the licences that lie beside their sources.
+`make notices` writes it, from cargo's description of the crates that are linked into the engine,
+with the testbed, and from the licences next to their sources.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def linked() -> list[Mapping[str, Any]]:
 
 
 def _only_compiles(package: Mapping[str, Any]) -> bool:
-    """Whether it is a part of the compiler, of which nothing is linked."""
+    """True if it is a part of the compiler, of which nothing is linked."""
     return any("proc-macro" in target["kind"] for target in package["targets"])
 
 
@@ -114,7 +114,7 @@ def _plain(text: str) -> str:
 
 
 def document() -> str:
-    """Return the notices of all crates; equal texts stand once. Unlicensed if there is none."""
+    """Return the notices of all crates; equal texts appear once. Unlicensed if there is none."""
     crates: defaultdict[str, list[str]] = defaultdict(list)
     for package in linked():
         named = f"{package['name']} {package['version']} ({package['license']})"

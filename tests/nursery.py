@@ -1,7 +1,7 @@
 """Processes by the hundred, to be killed: forked from one that has imported all that they need.
 
 `Nursery` starts that one and talks to it in lines of JSON. It never computes anything, so no thread
-of it holds a lock when it is forked; and it can live in a mount namespace of its own.
+of it holds a lock when it is forked; and it can live in a separate mount namespace.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ HALF_SAMPLED: Sequence[Mapping[str, Any]] = (
 
 @dataclass(frozen=True)
 class FlowTrace:
-    """What a flow does: segments per second as a function of the time since its start in s.
+    """The course of a flow: segments per second as a function of the time since its start in s.
 
     Its window and its round-trip time are functions of the time of the run in s.
     """
@@ -191,7 +191,7 @@ def _events(traces: Sequence[FlowTrace]) -> pl.DataFrame:
 
 
 def with_flows(run: Run, *changes: Mapping[str, Any]) -> Run:
-    """Change what the summary of a run says of its connections."""
+    """Change the summary of a run's connections."""
     flows = tuple(
         msgspec.structs.replace(flow, **changed)
         for flow, changed in zip(run.summary.flows, changes, strict=True)
@@ -208,7 +208,7 @@ def with_table(run: Run, name: str, table: pl.DataFrame) -> Run:
 
 
 class Taken:
-    """The quantities of a run by their references, each taken when it is asked for."""
+    """The quantities of a run by their references, each taken on request."""
 
     def __init__(self, run: Run, plan: PlannedRun) -> None:
         self.view = RunView(run, plan.windows, plan.settings)

@@ -1,4 +1,4 @@
-"""What holds for every run."""
+"""Invariants of every run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def assert_possible(run: Run) -> None:
     """Check what no run may break.
 
     Packets are conserved at flows and queues. Links carry what they can at most, queues hold what
-    they may, and losses are what chance says. Nothing arrives before it was sent, windows have
-    room for a segment, and counters only rise.
+    they may, and losses are within chance. Nothing arrives before it was sent, windows have room
+    for a segment, and counters only rise.
     """
     for flow, told in zip(run.scenario.flows, run.summary.flows, strict=True):
         _assert_conserved(told)
@@ -180,7 +180,7 @@ def _assert_goodputs(run: Run) -> None:
 def _bounding(run: Run, flow: Flow) -> Iterator[LinkConfig]:
     """Yield the links that a flow cannot be faster than, the last one first.
 
-    What a later link doubles has not passed the earlier ones twice; TCP counts it once.
+    Packets that a later link doubles have not passed the earlier ones twice; TCP counts them once.
     """
     for hop in reversed(flow.forward.hops):
         link = run.scenario.links[hop.link]

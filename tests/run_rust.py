@@ -1,4 +1,4 @@
-"""Run test programs that cargo has built, crate beside crate.
+"""Run test programs that cargo has built, crates at the same time.
 
 ``cargo test`` itself runs them one after the other, and with ``--package`` it would build for that
 package alone, with other features, what it has built already for all of them.
@@ -32,7 +32,7 @@ class Program:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What cargo would give it."""
+        """The environment that cargo would give it."""
         configured = tomllib.loads((ROOT / ".cargo" / "config.toml").read_text())["env"]
         return {**configured, **os.environ, "CARGO_MANIFEST_DIR": str(self.folder)}
 
@@ -51,7 +51,7 @@ class Program:
 
 
 def programs(messages: Iterable[str]) -> Iterator[Program]:
-    """Yield what ``cargo test --no-run --message-format=json`` says that it has built."""
+    """Yield the programs in the output of ``cargo test --no-run --message-format=json``."""
     for line in messages:
         message = json.loads(line)
         if message["reason"] == "compiler-artifact" and message["executable"]:
@@ -60,7 +60,7 @@ def programs(messages: Iterable[str]) -> Iterator[Program]:
 
 
 def main() -> int:
-    """Run those that are asked for; 1 if a test failed."""
+    """Run the selected ones; 1 if a test failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("messages", type=Path, help="what cargo said when it built them, as JSON")
     parser.add_argument("--crate", help="only the tests of this one")

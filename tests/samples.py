@@ -1,4 +1,4 @@
-"""What the tests of the front end share: a scenario to vary, an engine that costs nothing."""
+"""Helpers of the tests of the front end: a scenario to vary, an engine that costs nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def plain_links(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
 
 
 def tcp(flow: Flow) -> Tcp:
-    """Return what a flow over TCP has of its own."""
+    """Return the TCP part of a flow over TCP."""
     assert flow.transport.tcp is not None
     return flow.transport.tcp
 
@@ -109,7 +109,7 @@ def output(scenario: ResolvedScenario, rows: int = 3) -> Output:
 
 
 def completed(name: str, table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with all columns that it has by the schema; those that lacked hold zeros."""
+    """Return a table with all columns that it has by the schema; missing ones hold zeros."""
     columns = catalogue.schema().tables[name]
     raw = [(each.name, each.dtype, bytes(8 * table.height)) for each in columns]
     zeros = frame([(key, dtype, zero[: table.height * int(dtype[-1])]) for key, dtype, zero in raw])

@@ -1,4 +1,4 @@
-"""Which keys and words of a JSON schema values have."""
+"""Keys and words of a JSON schema that values have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study that runs in a second, for tests of what stands behind the engine."""
+"""A study that runs in a second, for tests of all behind the engine."""
 
 from __future__ import annotations
 

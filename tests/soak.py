@@ -1,7 +1,8 @@
 """Run scenarios drawn at random until the time is over, and check what no run may break.
 
-Each scenario runs alone and then again beside the one before it, in two threads at once, and must
-leave the same bytes. What fails is made as small as it can be and written as a scenario file.
+Each scenario runs alone and then again next to the one before it, in two threads at once, and must
+leave the same bytes. A failing scenario is made as small as it can be and written as a scenario
+file.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ FAILURES: Final = Path("soak-failures")
 FAILURES_MAX: Final = 10
 
 BATCH: Final = 40
-"""Scenarios that are drawn from one seed; the more of them, the more alike they become."""
+"""Scenarios that are drawn from one seed; the more of them, the more similar they become."""
 
 SECONDS_MAX: Final = 60
-"""Of processor time, for a run and the one beside it."""
+"""Of processor time, for a run and the one next to it."""
 
 MEMORY_MAX_BYTES: Final = round(RUN_BYTES_MAX)
 """That one scenario may take, run twice at once: 20 million events are 1.6 GB each time."""
@@ -53,23 +54,23 @@ MB: Final = 10**6
 
 
 class SoakError(AssertionError):
-    """What no scenario may cause."""
+    """A fault that no scenario may cause."""
 
 
 @dataclass
 class Soak:
-    """What has been run so far.
+    """Progress of a soak.
 
     Attributes
     ----------
     folder
-        Where scenarios are written that fail.
+        Folder for scenarios that fail.
     runs, refused, packets
         Scenarios that ran and that were refused, and the packets that arrived in the former.
     failures
-        What went wrong, each with its file.
+        Faults, each with its file.
     memory_bytes
-        What this process held after each batch.
+        Memory of this process after each batch.
     """
 
     folder: Path = FAILURES
@@ -128,7 +129,7 @@ class Soak:
             raise SoakError(f"took {taken // MB} MB of memory")
 
     def growth(self) -> float | None:
-        """Return by how much memory has grown since it was warm; None: that says nothing yet."""
+        """Return the growth of memory since it was warm; None: too early."""
         quarter = len(self.memory_bytes) // 4
         if len(self.memory_bytes) < BATCHES_LEAST:
             return None

@@ -149,7 +149,7 @@ def test_random_losses_are_the_path_s_fault(results: Path) -> None:
 
 
 def test_too_few_runs_make_nothing_fit_but_the_legacy_algorithm(advice: Advice) -> None:
-    """An interval that reaches beyond a bound refuses, and says how far it may be."""
+    """An interval that reaches beyond a bound refuses, and the reason has its end."""
     reno = next(each for each in advice.candidates if each.name == "reno")
     meeting = replace(reno.meetings[0], harm=statistics.harm([8, 11, 10], [10, 10, 10]))
     found = choose(WIRED, "cubic", 1, [replace(reno, meetings=(meeting, reno.meetings[1]))], {})
@@ -190,7 +190,7 @@ def _rtt(name: str, advice: Advice) -> float:
 
 
 def test_goodput_is_compared_with_the_best_that_is_fit(advice: Advice) -> None:
-    """What has most goodput but is unfit makes nothing else look slow."""
+    """An unfit algorithm with most goodput makes nothing else look slow."""
     by_name = {each.name: each for each in advice.candidates}
     bbr = replace(by_name["bbr"], goodputs=tuple(10 * each for each in by_name["bbr"].goodputs))
     found = choose(WIRED, "cubic", 2, [bbr, by_name["reno"]], {})

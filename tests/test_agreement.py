@@ -98,7 +98,7 @@ class Kernel:
 
 
 SWITCHES = {"receive_buffer_bytes": 1 << 20, "timer_tick_ns": 4_000_000}
-"""Those of the hosts of the testbed that stands for the real one."""
+"""Those of the hosts of the testbed that replaces the real one."""
 
 
 def side(engine: Engine, repetitions: int = 3) -> Side:

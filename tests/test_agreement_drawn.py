@@ -1,4 +1,4 @@
-"""Scenarios drawn at random, on which engines are held to narrower bands."""
+"""Scenarios drawn at random, on which engines are compared with narrower bands."""
 
 from __future__ import annotations
 

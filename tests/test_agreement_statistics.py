@@ -1,4 +1,4 @@
-"""How close is close: estimates, verdicts, distances of windows, and how long cycles take."""
+"""Closeness of engines: estimates, verdicts, distances of windows, and lengths of cycles."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ STUDIED = {
     "kumazoe2012": ("reno", "cubic", "compound", "ccp", "ccpd"),
     "mani2012": ("highspeed", "scalable", "bic", "cubic", "htcp", "illinois", "yeah"),
 }
-"""What ran in which study, as the papers say."""
+"""Algorithms in each study, by its paper."""
 
 each_algorithm = pytest.mark.parametrize(
     "algorithm", catalogue.algorithms().values(), ids=lambda algorithm: algorithm.name

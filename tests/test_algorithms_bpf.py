@@ -1,6 +1,6 @@
 """Every algorithm compiles for the kernel: the same file, as BPF, without a warning.
 
-What the kernel makes of it is tested by crates/testbed/tests/it/kernel_*.rs.
+Tests of the kernel's programs are in crates/testbed/tests/it/kernel_*.rs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Algorithms of one's own that end their process, never end, or print."""
+"""User-defined algorithms that end their process, never end, or print."""
 
 from __future__ import annotations
 

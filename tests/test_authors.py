@@ -1,4 +1,4 @@
-"""Numbers of the authors in figures: where they stand, how they look, and what is refused."""
+"""Numbers of the authors in figures: their places, their looks, and refused ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims on both engines beside each other: what is compared, the page and the command."""
+"""Claims on both engines next to each other: the comparison, the page and the command."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ case = [{ args = { rate_mbit = 1000, rtt_ms = 12 }, expected = 1000 }]
 
 @pytest.fixture(scope="module")
 def simulator(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """What the simulator has: all runs."""
+    """The simulator's results: all runs."""
     folder = tmp_path_factory.mktemp("twice")
     (folder / "study.toml").write_text(STUDY.replace("RATE", "10mbit"))
     return library.run_study(folder / "study.toml", results=folder / "results")
@@ -92,7 +92,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """What stands for the kernel's runs: only the scaled ones, and they come out otherwise."""
+    """Substitute for the kernel's runs: only the scaled ones, with another outcome."""
     folder = tmp_path_factory.mktemp("twice")
     (folder / "study.toml").write_text(STUDY.replace("RATE", "5mbit"))
     where = {"test": ["scaled"]}

@@ -1,4 +1,4 @@
-"""One scenario, two engines: they tell the same things in the same words."""
+"""One scenario, two engines: they report the same things in the same words."""
 
 from __future__ import annotations
 

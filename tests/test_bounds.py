@@ -1,4 +1,4 @@
-"""What is about to be run is sized beforehand: what nobody is likely to mean is not just run."""
+"""Sizes of runs before they begin: runs that nobody is likely to mean do not just run."""
 
 from __future__ import annotations
 

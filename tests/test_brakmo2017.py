@@ -29,7 +29,7 @@ WIDE = {
     *("westwood", "yeah", "bbr", "bbr3"),
 }
 SCALED = 20
-"""How much slower the testbed's rack is."""
+"""Factor by which the testbed's rack is slower."""
 
 
 def one(test: str, **where: str) -> PlannedRun:
@@ -54,7 +54,7 @@ def lives_s(run: Scenario) -> list[tuple[float, float]]:
 
 
 def bottleneck_packets(run: Scenario) -> float:
-    """Return how many full frames the bottleneck holds beside the one that is being sent."""
+    """Return the full frames that the bottleneck holds besides the one that is being sent."""
     limit = run.links[facts.bottleneck(run) or 0].queue.limit
     assert limit is not None
     return limit.packets if limit.packets is not None else (limit.bytes or 0) / 1538
@@ -411,7 +411,7 @@ def test_buffers_at_40_ms_are_those_of_the_paper() -> None:
 
 
 def test_enough_requests_for_the_percentiles_that_are_judged() -> None:
-    """10,000 for 99.9 %, in as long as the algorithms that are said to be fast have."""
+    """10,000 for 99.9 %, in as long as the algorithms that the paper calls fast have."""
     for name, duration_s in (("nv", 22), ("TCP-BPF", 22), ("cubic", 42), ("bbr", 122)):
         run = scenario("rack-sizes", algorithm=name, requests="2")
         assert run.duration_ns == duration_s * 10**9

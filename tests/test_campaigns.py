@@ -1,4 +1,4 @@
-"""What campaigns cost: kept over several commands, apart from the results."""
+"""Costs of campaigns: kept over several commands, apart from the results."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Check = Callable[..., tuple[int, dict[str, Any]]]
 def check(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> Check:
-    """Check my_cc.c with a text of it replaced; the simulator and the kernel only if asked for."""
+    """Check my_cc.c with a text of it replaced; the simulator and the kernel only on request."""
     monkeypatch.chdir(tmp_path)
 
     def run(old: str = "", new: str = "", *, whole: bool = False) -> tuple[int, dict[str, Any]]:

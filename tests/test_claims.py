@@ -1,4 +1,4 @@
-"""Each kind of check both ways and undecided, quantifiers, and what runs are lacking."""
+"""Each kind of check both ways and undecided, quantifiers, and missing runs."""
 
 from __future__ import annotations
 

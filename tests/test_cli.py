@@ -219,7 +219,7 @@ def test_a_site_without_results_says_so(dumbbell: Command, own_study: Path, tmp_
 
 
 def test_runs_without_a_plan_are_in_the_site(dumbbell: Command, own_study: Path) -> None:
-    """A folder may have lost its plans, or share runs of a study that it was never asked for."""
+    """A folder may have lost its plans, or share runs of a study that was never run in it."""
     study = Study.load(own_study)
     planned = study.runs(quick=True, where={"test": ["lossy"]})
     assert not execute(scenarios(planned), Store("results"), SimulatorEngine()).failed

@@ -49,7 +49,7 @@ def started(*arguments: str, python_path: str | None = None) -> Iterator[subproc
 
 
 def address_of(scheduler: subprocess.Popen[str]) -> str:
-    """Wait until a scheduler says where it is."""
+    """Wait until a scheduler prints its address."""
     assert scheduler.stderr is not None
     for line in scheduler.stderr:
         if found := re.search(r"Scheduler at:\s+(tcp://\S+)", line):

@@ -1,4 +1,4 @@
-"""Convergence of a late flow beside another, on runs whose rates are known exactly."""
+"""Convergence of a late flow next to another, on runs whose rates are known exactly."""
 
 from __future__ import annotations
 

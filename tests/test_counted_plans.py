@@ -1,4 +1,4 @@
-"""Which of the plans of a study reports and pages name."""
+"""Plans of a study that reports and pages name."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_an_invalid_run_is_repeated_until_it_is_valid(
 
 
 class HastyTestbed(QuickTestbed):
-    """Gives up what comes late, where that is wanted."""
+    """Gives up late runs, if `gives_up` is set."""
 
     gives_up = False
 

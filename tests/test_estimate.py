@@ -1,4 +1,4 @@
-"""How long a campaign takes, and in which order it is run: judged on simulated schedules."""
+"""Duration of a campaign, and the order of its runs: judged on simulated schedules."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def seconds(place: Place, draw: random.Random) -> float:
 def simulated(
     order: Sequence[str], taken: dict[str, float]
 ) -> Iterator[tuple[float, str | None, dict[str, float]]]:
-    """Yield time, the run that has ended, and when those began that go on, for `JOBS` workers."""
+    """Yield time, the run that has ended, and the begins of those in progress, for `JOBS`
+    workers.
+    """
     waiting = iter(order)
     going: list[tuple[float, str]] = []
     began: dict[str, float] = {}
@@ -82,7 +84,7 @@ def simulated(
 def told(
     order: Sequence[str], taken: dict[str, float], estimate: Estimate
 ) -> list[tuple[float, float]]:
-    """Return after each run the time, and what the estimate says is left."""
+    """Return after each run the time, and the estimate of the rest."""
     found = []
     for now, ended, began in simulated(order, taken):
         assert ended is not None

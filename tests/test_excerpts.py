@@ -1,4 +1,4 @@
-"""Excerpts of captures: the wanted packets, whole and in order, and nothing else."""
+"""Excerpts of captures: the selected packets, whole and in order, and nothing else."""
 
 from __future__ import annotations
 

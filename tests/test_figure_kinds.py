@@ -1,4 +1,4 @@
-"""Every kind of figure, from tables written down here: what is drawn where, and what it says."""
+"""Every kind of figure, from tables written down here: its marks and its texts."""
 
 from __future__ import annotations
 

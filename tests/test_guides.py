@@ -1,4 +1,4 @@
-"""The tutorial and the guides are true: what stands there is done in order, as a reader would."""
+"""The tutorial and the guides are true: their steps are done in order, as a reader would."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 BLOCK: Final = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HAS_TESTBED: Final = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 WIDE: Final = "1000"
-"""So many columns that what a table says in a cell stands in one line."""
+"""So many columns that a table's cell is on one line."""
 
 GUIDES: Final = ("quick-start.md", "guides/*.md", "explanation/*.md")
 SHOWN: Final = {("sh", ""), ("toml", ""), ("text", "")}
-"""What a page only shows, such as the commands of a campaign that takes hours."""
+"""Blocks that a page only shows, such as the commands of a campaign that takes hours."""
 
 
 class Reader:
@@ -32,9 +32,9 @@ class Reader:
     Parameters
     ----------
     folder
-        Where it works.
+        Folder of its work.
     command
-        What runs `dumbbell` there.
+        Function that runs `dumbbell` there.
     """
 
     def __init__(self, folder: Path, command: Command) -> None:
@@ -46,7 +46,7 @@ class Reader:
         self._session = ""
 
     def follow(self, page: Path) -> None:
-        """Do what a page says; its Python comes last."""
+        """Follow the steps of a page; its Python comes last."""
         for language, words, text in BLOCK.findall(page.read_text()):
             role, _, name = words.partition("=")
             self.kinds.add((language, role))
@@ -86,7 +86,7 @@ class Reader:
         assert run.code == (role == "fails"), f"{command}\n{run.out}\n{run.err}"
 
     def _heard(self, text: str) -> None:
-        """Hold what a page says that a command says, line by line, to what it said."""
+        """Compare the output of a command on a page, line by line, with its real output."""
         for line in text.splitlines():
             assert " ".join(line.split()) in self._said, f"{line}\nnot in\n{self._said}"
 

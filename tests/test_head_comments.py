@@ -1,4 +1,4 @@
-"""Head comments of algorithms: what is told apart in them."""
+"""Head comments of algorithms: the kinds of paragraphs in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hosts are like: their queues, clocks and holds, and the classes of what they send."""
+"""Hosts: their queues, clocks and holds, and the classes of their packets."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ class TestShares:
         assert shares["a"] / shares["first"] == pytest.approx(3, rel=0.06)
 
     def test_nv_has_a_queue_of_its_own(self) -> None:
-        """Beside CUBIC in one queue it starves; in a class of its own it has its half."""
+        """Next to CUBIC in one queue it starves; in a separate class it has its half."""
         nv, cubic = {"algorithm": "nv", "label": "nv"}, {"algorithm": "cubic"}
         queue = {**CLASSES, "class": [{"name": "nv"}, {"name": "other"}]}
         apart = goodputs_mbit(ran({"queue": queue}, {**nv, "class": "nv"}, cubic))

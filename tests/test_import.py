@@ -1,4 +1,4 @@
-"""`dumbbell import`: what other tools measured, beside simulated runs of a path like it."""
+"""`dumbbell import`: measurements of other tools, next to simulated runs of a path like theirs."""
 
 from __future__ import annotations
 

@@ -449,7 +449,7 @@ for _ in range(600):
     ],
 )
 def test_the_recipe_of_the_manual_works(tmp_path: Path, recipe: str) -> None:
-    """Whatever the speed of the machine: bytes and segments are counted, and times exist."""
+    """On a machine of any speed bytes and segments are counted, and times exist."""
     tool(recipe.split(maxsplit=1)[0])
     if recipe == "tcpdump -U -s 100 -w FILE tcp":
         assert "tcpdump -s 100 -w path.pcap tcp" in Path("docs/import.md").read_text()

@@ -1,4 +1,4 @@
-"""What Flent's tests write: which series are flows, which way they go, and what else is told."""
+"""Output of Flent's tests: series that are flows, their directions, and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all versions of iperf3 write: both ends, both directions, parts, and several reports."""
+"""Output of all versions of iperf3: both ends, both directions, parts, and several reports."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_deep_and_endless_files_are_refused(tmp_path: Path) -> None:
 def test_what_iperf3_writes_here_is_read(
     tmp_path: Path, options: list[str], ways: list[str], *, has_rtt: bool
 ) -> None:
-    """On loopback, 400 kB at 8 Mbit/s; nothing is said of how fast it was."""
+    """On loopback, 400 kB at 8 Mbit/s; the test does not check the speed."""
     for number, file in enumerate(on_loopback(tmp_path, options)):
         found = reading.read(file)
         assert [flow.direction for flow in found.flows] == ways

@@ -1,4 +1,4 @@
-"""What limited a transfer is recognised, said, and put into the scenario."""
+"""The limit of a transfer is recognised, reported, and put into the scenario."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def at(test: dict[str, Any], second: int) -> dict[str, Any]:
 
 
 def fitted(folder: Path, **test: Any) -> tuple[Fitted, dict[str, Any]]:
-    """Return path and scenario of a lone flow of ten seconds; `test` says how it went."""
+    """Return path and scenario of a lone flow of ten seconds; `test` changes it."""
     asked: dict[str, Any] = {
         key: test.pop(key) for key in ("target_bitrate", "fqrate") if key in test
     }

@@ -1,4 +1,4 @@
-"""Every algorithm has a look that can be told from the others, in colour and in print."""
+"""Every algorithm has a look that differs from all others, in colour and in print."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_those_of_one_shape_have_colours_that_anybody_tells_apart() -> None:
 
 
 def test_those_of_one_study_have_colours_that_anybody_tells_apart() -> None:
-    """Lines are followed by colour alone; half the distance is enough beside the shapes."""
+    """Lines are followed by colour alone; half the distance is enough with shapes."""
     mani = ("reno", "scalable", "highspeed", "htcp", "bic", "cubic", "illinois", "yeah")
     brakmo = ("cubic", "dctcp", "nv", "bbr")
     for names in ((*mani, "relentless"), brakmo):
@@ -113,7 +113,7 @@ def test_gains_of_a_preset_belong_to_the_name() -> None:
 
 
 def test_shapes_are_drawn() -> None:
-    """Vega draws nothing, and says nothing, where it cannot read a path."""
+    """Vega draws nothing, without an error, where it cannot read a path."""
     looks = list(LOOKS.values())
     chart = (
         alt.Chart(alt.InlineData(values=[{"label": look.label} for look in looks]))

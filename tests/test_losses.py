@@ -1,6 +1,6 @@
-"""Losses are what chance says, and round trips as long as their path, wherever packets are lost.
+"""Losses are within chance, and round trips as long as their path, wherever packets are lost.
 
-Which shortcuts the engine takes depends on the hosts, on the queue and on how many flows there are.
+The shortcuts of the engine depend on the hosts, on the queue and on the number of flows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A hundred thousand short flows in one scenario: all of them are told of, within 1 GiB.
+"""A hundred thousand short flows in one scenario: all of them have results, within 1 GiB.
 
-Each has a sending host with a link of its own.
+Each has a sending host with a separate link.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names that a study may use, and how those that stand for nothing are refused."""
+"""Names that a study may use, and errors for those that refer to nothing."""
 
 from __future__ import annotations
 

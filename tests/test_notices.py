@@ -1,4 +1,4 @@
-"""What others wrote and Dumbbell passes on goes with its notices."""
+"""Code of others in Dumbbell comes with its notices."""
 
 from __future__ import annotations
 

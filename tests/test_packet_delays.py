@@ -44,7 +44,7 @@ def ran(*flows: dict[str, Any], network: Any = None, **record: Any) -> Run:
 
 @pytest.fixture(scope="module")
 def flooded() -> Run:
-    """Return a run of a call, alone for 5 s, and then beside twice what the link carries."""
+    """Return a run of a call, alone for 5 s, and then next to twice the rate of the link."""
     return ran(CALL, FLOOD, delays="1s")
 
 

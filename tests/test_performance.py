@@ -11,7 +11,7 @@ from dumbbell.theory import formulas
 from played import FlowTrace, Taken, constant, measured, planned, played, with_table
 
 LINK_SEGS_PER_S = 1000
-"""What the bottleneck of these runs carries."""
+"""Rate of the bottleneck of these runs."""
 
 
 def test_efficiency_is_goodput_over_that_of_an_ideal_network() -> None:

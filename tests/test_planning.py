@@ -1,4 +1,4 @@
-"""Planning: nothing is worked out twice, and what is wrong is said where a study says it."""
+"""Planning: nothing is computed twice, and errors name the place in the study."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_when_nobody_is_left_what_is_finished_is_kept(tmp_path: Path) -> None:
 
 
 class OtherEngine(QuickEngine):
-    """Says elsewhere that it is another."""
+    """Has another identity elsewhere."""
 
     @property
     def identity(self) -> str:

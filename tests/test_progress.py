@@ -1,4 +1,4 @@
-"""What a campaign shows while it goes on: in a log and on a terminal."""
+"""Output of a campaign in progress: in a log and on a terminal."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_run_is_followed_from_within(reached_s: int, text: str) -> None:
 
 
 class SlowEngine(QuickEngine):
-    """Waits until it is told to go on."""
+    """Waits for the event `go_on`."""
 
     def __init__(self) -> None:
         super().__init__()

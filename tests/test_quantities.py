@@ -1,4 +1,4 @@
-"""Rates, shares, losses, windows of congestion and what a run's summary tells, by hand."""
+"""Rates, shares, losses, windows of congestion and values of a run's summary, by hand."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ UNITS = {
     "1/s": "_per_s",
     "": "",
 }
-"""How a name ends with its unit."""
+"""Endings of names by unit."""
 
 
 @pytest.mark.parametrize("name", registry.quantities())

@@ -17,7 +17,7 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 
 
 def part(heading: str) -> str:
-    """Return what the page says below a heading of the second level."""
+    """Return the text of the page below a heading of the second level."""
     assert PAGE.count(f"\n## {heading}\n") == 1
     return PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 

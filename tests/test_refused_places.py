@@ -1,4 +1,4 @@
-"""What the system refuses ends in one line that says where, what and the way out, and code 2."""
+"""A refusal of the system ends in one line with the place, the fault and the remedy, and code 2."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "prune": ("store", "prune", "--unasked", "--yes"),
     "serve": ("serve", "--port", "0"),
 }
-"""What uses a results folder."""
+"""Commands that use a results folder."""
 
 OUTPUT: Final[dict[str, tuple[str, ...]]] = {
     "report": ("report", "study", "--output", "{}"),
@@ -61,7 +61,7 @@ OUTPUT: Final[dict[str, tuple[str, ...]]] = {
     "baseline": ("claims", "study", "--save-baseline", "{}/a.json"),
     "scenario": ("import", "measured.json", "--fit-only", "--scenario", "{}/a.toml"),
 }
-"""What writes elsewhere."""
+"""Commands that write elsewhere."""
 
 NOWHERE: Final = "/proc/nothing"
 """Can be read, as what has not been made yet, but not be made."""
@@ -85,7 +85,7 @@ def dumbbell(dumbbell: Command, tmp_path: Path, small_folder: Path) -> Command:
 
 
 def assert_told(said: Said, place: str) -> None:
-    """Check that the end of what was said is one error that names the place."""
+    """Check that the output ends with one error that names the place."""
     assert said.code == 2, said
     error = said.err[said.err.index("error: ") :]
     assert error.count("\n") == 1, error

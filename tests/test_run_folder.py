@@ -1,4 +1,6 @@
-"""What a run is does not hang on who keeps it: the digests of contents, and those of files."""
+"""The identity of a run does not depend on its store: the digests of contents, and those of
+files.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +148,7 @@ def test_an_enumeration_that_polars_does_not_know_again_holds_the_same(
 
 
 def test_tables_that_were_written_anew_are_found_by_what_they_hold(tmp_path: Path) -> None:
-    """Their files are intact, so only who reads them sees that they hold something else."""
+    """Their files are intact, so only a reader of the values sees that they differ."""
     store, key = filled(tmp_path / "results")
     other = output(resolved()).tables["flows"].with_columns(pl.col("sent_segs") + 1)
     folder = next(store.root.glob("runs/??/*"))

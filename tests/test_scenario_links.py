@@ -1,4 +1,4 @@
-"""What links of a scenario do: rates and delays that change, traces, loss and the like."""
+"""Links of a scenario: rates and delays that change, traces, loss and the like."""
 
 from __future__ import annotations
 

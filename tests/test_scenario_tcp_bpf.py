@@ -1,4 +1,4 @@
-"""TCP-BPF: what a scenario says of it, and what becomes of that."""
+"""TCP-BPF: its keys in a scenario, and their effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a scenario file says: it is refused with a reason, or it resolves and runs."""
+"""Any scenario file is refused with a reason, or it resolves and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Series over time: every byte is in them, and names that stand for nothing are refused."""
+"""Series over time: every byte is in them, and names that refer to nothing are refused."""
 
 from __future__ import annotations
 

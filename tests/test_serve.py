@@ -1,4 +1,6 @@
-"""Served pages: they tell what the folder holds, run and change nothing, and refuse politely."""
+"""Served pages: they show the content of the folder, run and change nothing, and refuse
+politely.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ OWN = "void nobody_runs_this(void) {}\n"
 def folder(
     small_folder: Path, small: Results, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """Give a results folder of its own, next to the small study in ./studies."""
+    """Provide a separate results folder, next to the small study in ./studies."""
     home = tmp_path_factory.mktemp("served")
     root = home / "<results>"
     shutil.copytree(small.store.root, root)

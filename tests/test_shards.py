@@ -40,7 +40,7 @@ def dumbbell(dumbbell: Command, study: Study) -> Command:
 
 
 def same(one: Path, other: Path) -> bool:
-    """Tell whether two folders hold the same files with the same bytes."""
+    """Return True if two folders hold the same files with the same bytes."""
     found = filecmp.dircmp(one, other)
     if found.left_only or found.right_only:
         return False

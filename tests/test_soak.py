@@ -1,4 +1,4 @@
-"""What `make soak` draws, checks and keeps."""
+"""Scenarios, checks and records of `make soak`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting: what says little imports little, and Ctrl-C is answered from the first moment on."""
+"""Starting: small commands import little, and Ctrl-C is answered from the first moment on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAVY = {
     *("dumbbell.figures", "dumbbell.reports", "dumbbell.results", "dumbbell.scenario.model"),
     "dumbbell.study.model",
 }
-"""What takes more than a tenth of a second to import, alone or with what it imports."""
+"""Modules that take more than a tenth of a second to import, with their own imports."""
 
 IMPORTED = """
 import atexit, sys
@@ -138,7 +138,7 @@ class Ending:
         for _ in range(1000): pass
 Ending()
 """
-"""Nothing can be raised out of `__del__`: Python prints a traceback and goes on."""
+"""Nothing can be raised out of `__del__`: Python prints a traceback and continues."""
 
 
 PRESSED = """

@@ -212,7 +212,9 @@ def study_results(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def results_of(folder: Path) -> dict[str, bytes]:
-    """Return what must not depend on how a study was run: its results, and what was asked for."""
+    """Return the files that must not depend on the way of running a study: its results and
+    plans.
+    """
     found = files_of(folder / "results")
     return {name: content for name, content in found.items() if not name.startswith("campaigns/")}
 
@@ -263,7 +265,7 @@ def test_commands_of_different_studies_share_a_folder(
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Nursery, Path]]:
-    """Provide a disk of 160 kB, in a mount namespace of its own."""
+    """Provide a disk of 160 kB, in a separate mount namespace."""
     alone = ["unshare", "--mount", "--propagation", "private"]
     if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
         pytest.skip("a mount namespace needs the rights of root")

@@ -1,4 +1,4 @@
-"""Whose quantities are: references, flows by number, label and group, and queues."""
+"""Subjects of quantities: references, flows by number, label and group, and queues."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_means_are_of_the_flows_that_have_samples() -> None:
 
 @pytest.fixture(scope="module")
 def exporting() -> Run:
-    """Return a run of HighSpeed and of DCTCP beside Reno, with their state."""
+    """Return a run of HighSpeed and of DCTCP next to Reno, with their state."""
     table = {
         "duration": "20s",
         "network": {"rate": "20mbit", "rtt": "20ms", "queue": "1bdp"},

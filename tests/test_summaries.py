@@ -1,4 +1,4 @@
-"""What notebooks show of runs, studies, results and figures."""
+"""Notebooks' views of runs, studies, results and figures."""
 
 from __future__ import annotations
 

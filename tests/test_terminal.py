@@ -1,4 +1,4 @@
-"""What the command is like to use: its options, and its tables in narrow terminals."""
+"""Use of the command: its options, and its tables in narrow terminals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who reads results or lists studies runs nothing of what lies there; docs/trust.md says so."""
+"""Reading results or listing studies runs no code in them, as docs/trust.md states."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def plain_run() -> ResolvedScenario:
 
 
 def rewritten(store: Store, run: ResolvedScenario, **changes: object) -> None:
-    """Change what a stored run says of itself, with digests that fit."""
+    """Change the description of a stored run, with digests that fit."""
     folder = store.folder(run.key)
     content = json.loads((folder / "run.json").read_text())
     for key, value in changes.items():
@@ -377,7 +377,7 @@ flow = [{{ algorithm = "{{algorithm}}" }}]
 
 
 def their_experiment(results: Path, name: str, algorithm: str = "./evil.c") -> Path:
-    """Write an experiment with an algorithm of its own into a results folder of somebody else."""
+    """Write an experiment with a user-defined algorithm into a results folder of somebody else."""
     place = results / "experiments" / name
     place.mkdir(parents=True)
     (place / "evil.c").write_text(evil(results.parent))

@@ -200,7 +200,7 @@ CAPITALS = "^[KMGT]b?$"
 def test_capitals_mean_what_small_letters_mean_or_are_refused(
     parse: Callable[[Any], Any], amount: int, data: st.DataObject
 ) -> None:
-    """One letter that may stand for several units, and bits for bytes, are never guessed."""
+    """One letter that may mean several units, and bits for bytes, are never guessed."""
     unit = data.draw(st.sampled_from(sorted(UNITS[parse])))
     capitals = data.draw(st.lists(st.booleans(), min_size=len(unit), max_size=len(unit)))
     written = "".join(

@@ -1,4 +1,4 @@
-"""Fidelity checks: each can fail, and the command says what it found."""
+"""Fidelity checks: each can fail, and the command prints the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checks make of a claim, how it is said, and verdicts in continuous integration."""
+"""Verdicts of checks on a claim, their words, and verdicts in continuous integration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make wheel` holds a wheel to finds what a wheel lacks."""
+"""The checks of `make wheel` find files that a wheel does not have."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def test_a_transfer_stops_when_it_is_complete() -> None:
 
 @pytest.mark.parametrize("sampled", [True, False])
 def test_datagrams_move_no_main_window(sampled: bool) -> None:
-    """The first ten seconds are those before the datagrams, not those beside them."""
+    """The first ten seconds are those before the datagrams, not those with them."""
     table = {
         "duration": "30s",
         "network": {"rate": "50mbit", "rtt": "20ms", "queue": "1bdp", "jitter": "100us"},

@@ -1,4 +1,4 @@
-"""What users mistype: each mistake is answered with the right word, in one line, at exit code 2."""
+"""Typing errors: each is answered with the right word, in one line, at exit code 2."""
 
 from __future__ import annotations
 

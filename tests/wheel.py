@@ -23,7 +23,7 @@ STUDY: Final = "run li2007 --quick --where test=fairness --where rate=10mbit --w
 
 
 class Installed:
-    """The command of an unpacked wheel, in a folder of its own."""
+    """The command of an unpacked wheel, in a separate folder."""
 
     def __init__(self, wheel: Path, folder: Path) -> None:
         self._package = folder / "package"
@@ -35,7 +35,7 @@ class Installed:
             archive.extractall(self._package)
 
     def dumbbell(self, command: str, *, compiler: bool = False) -> subprocess.CompletedProcess[str]:
-        """Run a command, where nothing but Python is found unless a `compiler` is wanted."""
+        """Run a command, where nothing but Python is found unless `compiler` is set."""
         hidden = {} if compiler else {"PATH": self._no_programs, "CC": ""}
         found = {"PYTHONPATH": str(self._package), "XDG_CACHE_HOME": str(self.folder / "cache")}
         return subprocess.run(
@@ -53,7 +53,9 @@ class Installed:
 
 
 def missing(wheel: Path) -> Iterator[str]:
-    """Yield the files of the package that a wheel lacks, and those that it has too many."""
+    """Yield the files of the package that are not in a wheel, and those in it that should not
+    be.
+    """
     kept = {
         f"dumbbell/{file.relative_to(PACKAGE).as_posix()}"
         for file in PACKAGE.rglob("*")

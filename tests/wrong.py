@@ -1,4 +1,4 @@
-"""How tests say which error a wrong file must give."""
+"""Helpers to test the error about a wrong file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def error_of(data: Mapping[str, Any]) -> InputError:
 
 
 def assert_refused(data: Mapping[str, Any], key: str, problem: str) -> None:
-    """Check that a scenario is refused at this key for this reason, and that a way out is named."""
+    """Check that a scenario is refused at this key for this reason, and that a remedy is named."""
     error = error_of(data)
     assert (error.key, problem in error.problem) == (key, True), str(error)
     assert error.valid or error.problem == "must be more than 0"

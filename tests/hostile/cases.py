@@ -1,4 +1,4 @@
-"""What is to be run: a command in a folder with hostile input, and what must come out."""
+"""A case: a command in a folder with hostile input, and the expected outcome."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Case:
     Attributes
     ----------
     arguments
-        What is typed behind `dumbbell`.
+        The arguments behind `dumbbell`.
     is_wrong
         The input is wrong by construction: exit code 0 accepts what must be refused.
     """

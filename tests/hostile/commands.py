@@ -16,7 +16,7 @@ from hostile.cases import Case
 from hostile.studies import shortened
 
 _LONG: Final = frozenset({"serve", "validate", "tune", "advise", "doctor", "check"})
-"""What takes long, or does not end, if all is well: these get a wrong option, too."""
+"""Commands that take long, or do not end, if all is well: these get a wrong option, too."""
 
 _VALUES: Final = (
     *(

@@ -1,4 +1,4 @@
-"""What is wrong with how a command ended, whatever its input was."""
+"""Faults in the end of a command, for any input."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hostile.cases import Case
 from hostile.running import MEMORY_MAX_BYTES, Outcome
 
 SECRET: Final = b"the secret of somebody else: 3b1f6c"
-"""What lies in the folder that nothing may be copied from."""
+"""Content of a file in the folder that nothing may be copied from."""
 _STOPPED: Final = 130
 _SAID_MAX: Final = 20_000
 _NO_MEMORY: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory")
 
 FAULTS: Final = ("traceback", "panic", "hang", "memory", "code", "message", "written", "accepted")
-"""What `faults` finds, by name."""
+"""Faults that `faults` finds, by name."""
 
 
 def faults(case: Case, outcome: Outcome, files: Collection[str] = ()) -> list[str]:

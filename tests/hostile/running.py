@@ -1,4 +1,4 @@
-"""Run a command in a process of its own, with limits of memory and time.
+"""Run a command in a separate process, with limits of memory and time.
 
 The process is forked from this one, which has imported everything, so that it starts at once.
 """
@@ -33,7 +33,7 @@ _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended.
+    """The end of a command.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def import_all() -> None:
 
 
 def ran(arguments: tuple[str, ...], folder: Path, place: Path) -> Outcome:
-    """Run `dumbbell` in a folder; what it says is kept in `place`."""
+    """Run `dumbbell` in a folder; `place` gets its output."""
     out, err = place / "stdout", place / "stderr"
     child = os.fork()
     if child == 0:

@@ -30,7 +30,7 @@ EDGES: Final[tuple[Any, ...]] = (
     *("0%", "100%", "101%", "1e-12", "reno", "reno@x", "./x.c", "udp", "/dev/zero", ".", "queue"),
     *(True, [], {}, [[]], [{}], [1] * 300, {"a": {"b": {"c": []}}}, {"from": "1s", "to": "0s"}),
 )
-"""What may stand where a value of any kind is expected."""
+"""Values to put where a value of any kind is expected."""
 
 Place = tuple[Any, Any]
 

@@ -1,1 +1,1 @@
-"""Our algorithms held to Linux's own modules (`make linux-modules`; CONTRIBUTING.md)."""
+"""Our algorithms compared with Linux's own modules (`make linux-modules`; CONTRIBUTING.md)."""

@@ -1,4 +1,4 @@
-"""Programs that run one of Linux's modules beside a file of ours."""
+"""Programs that run one of Linux's modules next to a file of ours."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ CUT: Final = {
         "tcp_reno",
     ),
 }
-"""What modules call of the kernel: taken from its files, so that it is the kernel's."""
+"""Functions of the kernel that modules call: taken from its files, so that they are the
+kernel's.
+"""
 
 OFFERED: Final = {
     "cubic": "u32 linux_cube_root(u64 value) { return cubic_root(value); }",
     "cdg": "u32 linux_exp(u32 millionths) { return nexp_u32(millionths); }",
 }
-"""What modules offer to declared differences (c/linux_facts.h)."""
+"""Functions of modules for declared differences (c/linux_facts.h)."""
 
 
 COMPARE: Final = ("compare", "locked", "alone", "trace")
@@ -78,7 +80,9 @@ class Build:
         return compiling.linked([*ours, linux, *self._shared], program)
 
     def _write_headers(self) -> None:
-        """Let every header that a module includes lead to kernel_stub.h, but one of its own."""
+        """Let every header that a module includes lead to kernel_stub.h, except one of the
+        module.
+        """
         for file in package.FILES:
             text = (package.SOURCE / file).read_text()
             for header in re.findall(r"^#include <(.+)>", text, re.M):

@@ -14,7 +14,7 @@ from linux_modules.places import ALGORITHMS, C
 OPTIONS: Final = ("-std=gnu11", "-O2", "-fwrapv", "-fno-strict-aliasing")
 STRICT: Final = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
 SAID: Final = 40
-"""Lines of what a compiler says that are passed on."""
+"""Lines of a compiler's output that are passed on."""
 
 DRIVER: Final = ("events", "path", "scenario", "scoreboard", "state", "transmit")
 

@@ -1,7 +1,8 @@
 """Where a file of ours is not Linux's on purpose: declared in one place, and proved.
 
-A difference says which words of the file's head comment own up to it, and which edit of the file
-would make it Linux's. With all edits nothing may differ; without any single one something must.
+A difference names the words of the file's head comment that declare it, and the edit of the file
+that would make it Linux's. With all edits nothing may differ; without any single one something
+must.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _WORD: Final = re.compile(r"[a-z]{2,}[\s,;:.-]")
 
 
 class DeclarationError(Exception):
-    """A difference is not declared as it must be; the message says where and how."""
+    """A difference is not declared as it must be; the message names the place and the fault."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """What takes the place of what, in a file of ours."""
+    """A replacement of text in a file of ours."""
 
     find: str
     replace: str
@@ -40,9 +41,9 @@ class Difference:
     algorithm
         Its name.
     words
-        How the sentence of the head comment begins that tells of it.
+        Begin of the sentence of the head comment that declares it.
     edits
-        What would make the file Linux's.
+        Edits that would make the file Linux's.
     """
 
     algorithm: str
@@ -52,7 +53,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Told:
-    """What the head comment of an algorithm's file says of Linux.
+    """Statements of the head comment of an algorithm's file about Linux.
 
     Attributes
     ----------

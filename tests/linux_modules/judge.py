@@ -1,4 +1,4 @@
-"""Whether a file of ours is Linux's, but for the differences that are declared."""
+"""Comparison of a file of ours with Linux's, but for the differences that are declared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linux_modules.runs import Tally
 
 @dataclass(frozen=True)
 class Declared:
-    """A difference, and what it makes differ by itself."""
+    """A difference, and its effect alone."""
 
     difference: Difference
     reason: str
@@ -22,7 +22,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an algorithm.
+    """The result for an algorithm.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Verdict:
     declared
         The differences.
     others
-        What the head comment says of others, which these runs do not reach.
+        Differences in the head comment that these runs do not reach.
     """
 
     algorithm: str

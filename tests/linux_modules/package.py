@@ -51,11 +51,11 @@ FILES: Final = (
 
 
 class MissingError(Exception):
-    """The package cannot be had; the message says why, in a line."""
+    """The package cannot be had; the message gives the reason in a line."""
 
 
 class SourceError(Exception):
-    """The package has not what this target was written for; the message says what."""
+    """The package does not have what this target was written for; the message names it."""
 
 
 def installed() -> str:
@@ -96,7 +96,7 @@ def unpacked(version: str) -> Path:
 
 
 def function(file: str, name: str) -> str:
-    """Return the text of a function or table in one of the files, as it stands there."""
+    """Return the text of a function or table in one of the files, unchanged."""
     text = (SOURCE / file).read_text()
     found = re.search(rf"^[^\n;/*#]*\b{name}\b[^;]*?\n?\{{\n.*?^\}};?\n", text, re.M | re.S)
     if found is None:

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""Places of files."""
 
 from pathlib import Path
 from typing import Final

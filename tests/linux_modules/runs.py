@@ -17,14 +17,14 @@ from linux_modules.scenarios import Scenario
 
 @dataclass
 class Tally:
-    """What came of the runs of one algorithm.
+    """Counts over the runs of one algorithm.
 
     Attributes
     ----------
     calls, differing
         Of hooks, in step; those of which at least one outcome differs.
     outcomes
-        How often each outcome differs, as ``hook: what``.
+        Number of differing calls by outcome, as ``hook: what``.
     windows
         Smallest and largest.
     own, identical
@@ -43,7 +43,7 @@ class Tally:
 
     @property
     def is_identical(self) -> bool:
-        """Whether nothing differs at all."""
+        """True if nothing differs at all."""
         return not self.differing and self.identical == self.own
 
     def add_locked(self, result: dict[str, Any]) -> None:

@@ -12,13 +12,13 @@ WINDOWS: Final = (4, 20_000)
 
 RTTS_US: Final = (1_000, 300_000)
 SEGMENTS: Final = 400_000
-"""How many a run passes, about: it lasts as long as they take at the bottleneck."""
+"""Segments that a run passes, about: it lasts as long as they take at the bottleneck."""
 
 ROUNDS_LEAST: Final = 60
 LONGEST_US: Final = 120_000_000
 
 CLOCKS_US: Final = (1_000_000_000, 2**32 - 10_000_000, 2**32 * 1000 - 10_000_000)
-"""What clocks show at the beginning: microseconds or milliseconds may pass 2^32."""
+"""Times of clocks at the beginning: microseconds or milliseconds may pass 2^32."""
 
 SEQUENCES: Final = (0, 2**32 - 1_000_000)
 
@@ -131,7 +131,7 @@ def corners(*, exact_marks: bool) -> list[Scenario]:
 
 
 def short(seed: int, *, exact_marks: bool) -> Scenario:
-    """Draw a run of few calls: where windows are large, few ACKs tell of many segments."""
+    """Draw a run of few calls: where windows are large, few ACKs acknowledge many segments."""
     dice = random.Random(f"linux-modules short {seed}")
 
     def one_in(count: int) -> bool:

@@ -1,15 +1,15 @@
 """Golden vectors: short runs call by call, which `make test` holds our files to.
 
-A file has a header, and for each run a line that tells of it and a line for each call that our file
-has a hook for::
+A file has a header, and for each run a line that describes it and a line for each call that our
+file has a hook for::
 
     cong_avoid 2 | now=1123456 una=4 > cwnd=12
 
-It was told of 2 segments; before it the clock and the acknowledged sequence number had changed
-since the line before; Linux's module made the window 12. Sequence numbers count segments. A hook
+It was called with 2 segments. Before it the clock and the acknowledged sequence number had changed
+since the line before. Linux's module made the window 12. Sequence numbers count segments. A hook
 that returns a window ends in ``> returned=6``. Where our file differs, as differences.toml
-declares, ``! returned=7`` follows: what it does instead. What a line does not name is as it was.
-The next line begins from Linux's outcome.
+declares, ``! returned=7`` follows: what it does instead. Fields that a line does not name are as
+they were. The next line begins from Linux's outcome.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FIELDS: Final = {
 """Names here, and of ``struct cc_conn``; a file that does not name one cannot depend on it."""
 
 OUTCOMES: Final = ("cwnd", "cnt", "ssthresh", "clamp", "rate", "app_limited")
-"""What a call may change."""
+"""Values that a call may change."""
 
 START: Final = {
     "cwnd": 10,
@@ -62,7 +62,7 @@ START: Final = {
     "min_rtt": 0xFFFFFFFF,
     "limited": 1,
 }
-"""What a run begins with, where that is not 0: the default of Rust's ``Conn``."""
+"""Initial values of a run that are not 0: the default of Rust's ``Conn``."""
 
 MSS: Final = 1448
 
