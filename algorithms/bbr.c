@@ -10,9 +10,9 @@
  *     pacing rate = 0.99 * gain * bw
  *     window      = cwnd_gain * bw * rtt + extra + 3 chunks
  *
- * A chunk is what the pacing rate sends in a millisecond, two segments at least, and
- * the window is rounded up to even. extra is what ACKs lately brought beyond what bw
- * says (aggregation), at most 100 ms of bw.
+ * A chunk is the data that the pacing rate sends in a millisecond, two segments at least,
+ * and the window is rounded up to even. extra is the excess of recent ACKs over bw
+ * (aggregation), at most 100 ms of bw.
  *
  * Startup multiplies the rate by startup_gain per round trip until bw has not grown by a
  * quarter in three round trips; Drain then takes the queue away, until no more is in
@@ -29,13 +29,13 @@
  * equally much in both, it is taken for a policer, and bw for the mean of both, for the
  * next lt_use_rounds.
  *
- * What the cycle and the drain take for in flight is what will be when pacing lets the
- * next segment leave (edt_correction): bw * wait less, and a chunk more when sending
- * above bw.
+ * The cycle and the drain use a prediction of the data in flight, for the time when
+ * pacing lets the next segment leave (edt_correction): bw * wait less, and a chunk more
+ * when sending above bw.
  *
- * As in Linux: the smallest RTT is a running one; a sample that equals it does not
- * begin its ten seconds anew. Until 5.x it did (equal_rtt), and a flow whose queue is
- * empty now and then never gives up its window.
+ * As in Linux: the smallest RTT is a running one; a sample that equals it does not begin
+ * its ten seconds again. Until 5.x it did (equal_rtt), and a flow whose queue is empty
+ * now and then never gives up its window.
  *
  * As in Linux: the rate before the first round trip is startup_gain windows per
  * millisecond, which the first RTT corrects.
@@ -73,7 +73,7 @@
 	P(min_cwnd, "segments", 4, CC_RANGE(1, 1000), "smallest window, and that one",  \
 	  "Linux")                                                                      \
 	P(full_bw_growth, "1/256", 320, CC_RANGE(257, 2047),                            \
-	  "growth of bw that says that the pipe is not full", "Linux")                  \
+	  "growth of bw that shows that the pipe is not full", "Linux")                 \
 	P(full_bw_rounds, "round trips", 3, CC_RANGE(1, 100),                           \
 	  "round trips without it that end Startup", "Linux")                           \
 	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "how far pacing stays below bw",      \

@@ -3,9 +3,9 @@
  * BBRv3: BBR that also learns how much may be in flight without loss.
  *
  * As BBR it sends at bw, the largest rate of delivery of the last two probes, with a
- * window of about twice bw * rtt. Beside these stand two bounds: inflight_hi, the most
- * in flight that was seen to do no harm, and a short-term one, inflight_lo with bw_lo,
- * that a round trip with losses lowers and the next probe lifts.
+ * window of about twice bw * rtt. Next to these there are two bounds. inflight_hi is the
+ * most in flight that was seen to do no harm. The short-term one is inflight_lo with
+ * bw_lo, which a round trip with losses lowers and the next probe lifts.
  *
  *     bw     = min(bw_max, bw_lo)
  *     pacing = 0.99 * gain * bw
@@ -36,17 +36,17 @@
  * Every probe_rtt_interval without a new smallest RTT the window falls to
  * probe_rtt_gain of bw * rtt for probe_rtt_time and a round trip.
  *
- * Interpretation: BBRv3 has the kernel remember with each segment what was in flight
- * and lost when it was sent. Neither Linux nor this interface does. What left the
- * network while the sampled segment was in flight was in flight with it, so
+ * Interpretation: BBRv3 has the kernel remember with each segment what was in flight and
+ * lost when it was sent. Neither Linux nor this interface does. All that left the network
+ * while the sampled segment was in flight was in flight with it, so
  *
  *     tx_in_flight = delivered since + lost since
  *
- * where the rate sample tells what was delivered. What was lost by the time it was sent
- * is interpolated between the beginnings of the round trip at hand and of the one
- * before, for each of which the state knows how much had been delivered and lost. If
- * more leaves the network than what was in flight, because the segment itself is
- * acknowledged late, tx_in_flight is too large by that.
+ * where the rate sample has the amount that was delivered. The losses until it was sent
+ * are interpolated between the beginnings of the round trip at hand and of the one
+ * before. For each of these the state knows how much had been delivered and lost. If more
+ * leaves the network than what was in flight, because the segment itself is acknowledged
+ * late, tx_in_flight is too large by that.
  *
  * Interpretation: losses are judged with the ACK that found them, not one by one.
  *
@@ -54,8 +54,8 @@
  * classic ECN that is a round trip and not a segment, hence the switch `ecn`, off, and
  * as in Linux no path with an RTT of more than 5 ms.
  *
- * Unlike Linux: of what an undo gives back, eleven bits are kept. A loss that a tail
- * loss probe has repaired is not told, and not counted.
+ * Unlike Linux: of what an undo gives back, eleven bits are kept. A loss that a tail loss
+ * probe has repaired is not reported, and not counted.
  *
  * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from those
  * of Google's kernel.
@@ -104,7 +104,7 @@
 	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "how far pacing stays below bw",      \
 	  "Google's kernel")                                                            \
 	P(full_bw_growth, "1/256", 320, CC_RANGE(257, CC_GAIN_MAX),                     \
-	  "growth of the rate that says that the pipe is not full", "Google's kernel")  \
+	  "growth of the rate that shows that the pipe is not full", "Google's kernel") \
 	P(full_bw_each_ack, "switch", 1, CC_SWITCH,                                     \
 	  "look for it with each ACK, not once per round trip",                         \
 	  "Google's kernel; draft: 0")                                                  \

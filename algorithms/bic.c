@@ -21,12 +21,11 @@
  *
  *     w = sqrt(smax (1 + kept) / (2 (1 - kept) p))
  *
- * As in Linux: the step to m is a whole number; before the first congestion
- * growth is at least 5 % per round trip; a timeout forgets everything. Growth is
- * divided by the measured number of segments per ACK (ack_ratio_correction),
- * which was exact while ACKs were counted; today's Linux counts segments and
- * still divides, so that with delayed ACKs it grows about twice as fast as the law
- * says. Neither holds up to low_window.
+ * As in Linux: the step to m is a whole number; before the first congestion growth is at
+ * least 5 % per round trip; a timeout forgets everything. Growth is divided by the
+ * measured number of segments per ACK (ack_ratio_correction), which was exact while ACKs
+ * were counted. Today's Linux counts segments and still divides, so that with delayed
+ * ACKs it grows about twice as fast as the law. Neither holds up to low_window.
  *
  * Interpretation: the authors' patch, used by Li et al., also detects low
  * utilisation (Low_Util, Util_Check) and then grows faster. Its rules were not

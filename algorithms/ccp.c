@@ -2,7 +2,7 @@
 /*
  * CCP: a proportional controller of what bottleneck and path store.
  *
- * Capacity and Congestion Probing computes the window anew at every ACK, whatever it was
+ * Capacity and Congestion Probing computes the window again at every ACK, whatever it was
  * before:
  *
  *     cwnd = (Kp (B - x) - in flight) / 2
@@ -11,8 +11,8 @@
  * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss calls
  * for no adjustment: the window is frozen until it is repaired. The law is printed by
  * Kumazoe et al. 2012, equation 5; the papers on the algorithm itself (Cavendish et al.
- * 2010 and 2011) could not be found. How B, x and the capacity are estimated is therefore
- * our reading of the prose of the former and of what their titles say:
+ * 2010 and 2011) could not be found. The estimates of B, x and the capacity are therefore
+ * our reading of the prose of the former and of the titles of the others:
  *
  *     x = capacity (RTT - smallest RTT)
  *     B = capacity * largest RTT
@@ -34,14 +34,14 @@
  *     in flight < (Kp (B - x) - in flight) / 2   is   in flight < Kp (B - x) / 3
  *
  * and no ACK lets more than `burst` segments go beyond it, or twice those that it
- * acknowledges, the growth of slow start, where ACKs stand for many segments. The fixed
+ * acknowledges, the growth of slow start, where ACKs acknowledge many segments. The fixed
  * point is the same; the literal window goes to and fro between ACKs, and CCPD's does so
  * until it is nothing but loss.
  *
  * With evaluation 2 the law is asked once per round trip and its window stays until the
  * next: "dampened oscillation" is what that makes of the halves in it.
  *
- * Interpretation: `beyond_flight`. What the law gives is printed as the window. In the
+ * Interpretation: `beyond_flight`. The result of the law is printed as the window. In the
  * line of control that the authors come from (Cavendish, Gerla, Mascolo 2004) a
  * controller's output is what may still be sent, and what is in flight was sent already.
  * With beyond_flight that is added to what the law gives: equation 5 then has a plus for
@@ -59,9 +59,9 @@
  * Interpretation: `capacity`. The authors name capacity estimation, and one of them is an
  * author of CapProbe, the packet pair whose two delays together are the smallest. By
  * default (trains) we look at trains of `train_segs` segments instead of pairs, because
- * an ACK stands for two segments and the clock counts microseconds; each of a train was
+ * an ACK acknowledges two segments and the clock counts microseconds. Each of a train was
  * sent while the one before still waited at the bottleneck, so its ACKs are as far apart
- * as the bottleneck puts them; one that waited for the receiver's timer ends a train. The
+ * as the bottleneck puts them. One that waited for the receiver's timer ends a train. The
  * estimate is of the link, not of the flow's share of it. With rate, it is the largest
  * rate of ACKs over as many segments, which bursts of ACKs raise, and which sinks to the
  * flow's share where a smaller window has smoothed its bursts. Either is replaced by the
@@ -83,7 +83,7 @@
  * CCP(4) it would swing for ever. The authors see "dampened oscillation", hence the
  * default.
  *
- * Interpretation: `freeze`. Loss freezes the window, we are told, and where the law
+ * Interpretation: `freeze`. Loss freezes the window, the authors write, and where the law
  * already rules, it does. But slow start ends with about twice what path and queue store
  * in flight: frozen, that loses half of all that is sent, recovery after recovery, and
  * the law has never a turn. So at a loss the window falls to what the law gives with

@@ -3,7 +3,7 @@
  * CCPD: a proportional and derivative controller of what bottleneck and path store.
  *
  * Capacity and Congestion Probing plus Derivative is CCP (ccp.c) with another law,
- * computed anew at every ACK, whatever the window was before:
+ * computed again at every ACK, whatever the window was before:
  *
  *     cwnd = Kp (B - x - in flight) + D
  *     D = Kd ((x + in flight) before - (x + in flight) now) / (time between the two ACKs)
@@ -12,7 +12,7 @@
  * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss calls
  * for no adjustment: the window is frozen until it is repaired. The law is printed by
  * Kumazoe et al. 2012, equation 6; the papers on the algorithm itself (Cavendish et al.
- * 2010 and 2011) could not be found. How B, x and the capacity are estimated is our
+ * 2010 and 2011) could not be found. The estimates of B, x and the capacity are our
  * reading, as for CCP:
  *
  *     x = capacity (RTT - smallest RTT)
@@ -38,7 +38,7 @@
  * Kp)
  *
  * and no ACK lets more than `burst` segments go beyond it, or twice those that it
- * acknowledges, the growth of slow start, where ACKs stand for many segments. The fixed
+ * acknowledges, the growth of slow start, where ACKs acknowledge many segments. The fixed
  * point is the same.
  *
  * Interpretation: `kd_unit`. Kd is a time, printed without a unit, by default in
@@ -54,9 +54,9 @@
  * those at which the law is computed, before anything is sent.
  *
  * Interpretation: `filter`. CCP smooths x over about a round trip, because its answer to
- * x would otherwise swing. Here what comes back through x has the factor -Kp / (1 + Kp),
- * which is damped by itself, and the authors see a "much faster period" than CCP's: off
- * by default.
+ * x would otherwise swing. Here the part that returns through x has the factor -Kp / (1 +
+ * Kp), which is damped, and the authors see a "much faster period" than CCP's: off by
+ * default.
  *
  * Interpretation: `beyond_flight`. With it what is in flight is added to what the law
  * gives, as in CCP, and before each segment the law is

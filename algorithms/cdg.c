@@ -2,9 +2,8 @@
 /*
  * CDG: back off, by chance, when round-trip times keep rising.
  *
- * For each round trip the smallest and the largest RTT are kept. What they have changed
- * by since the round trip before are its gradients, of which the last `window` are added
- * up:
+ * For each round trip the smallest and the largest RTT are kept. Their changes since the
+ * round trip before are its gradients, of which the last `window` are added up:
  *
  *     g = sum of the gradients of the smallest RTT, if that is positive,
  *         else sum of those of the largest
@@ -17,11 +16,11 @@
  * The paper divides the mean gradient by a scale G, 3 ms: backoff_factor = 1 / (G
  * window), here 42 per second. Otherwise growth is that of standard TCP.
  *
- * Loss-based flows do not give way for delay. Two rules let CDG live beside them. The
- * shadow window is what the window would be without backing off: a loss cuts the window
- * to half of it at least, or to half of itself where that is more, never beyond itself.
- * And after `ineffective` backoffs in a row that did not make the RTT fall, the next ones
- * are left out until it does. Both switched off make a scavenger of it.
+ * Loss-based flows do not yield to delay. Two rules let CDG live next to them. The shadow
+ * window is the window that there would be without backing off: a loss cuts the window to
+ * half of the shadow at least, or to half of the window where that is more, never beyond
+ * the window. And after `ineffective` backoffs in a row that did not make the RTT fall,
+ * the next ones are left out until it does. Both switched off make a scavenger of it.
  *
  * With tolerance a loss while the queue does not seem full leaves the window as it is:
  * the largest RTT rises with the smallest or falls. Slow start ends early by rules like
@@ -30,7 +29,7 @@
  * path.
  *
  * As in Linux: gradients are not averaged but added up, and while fewer than `window` are
- * known what is missing is taken for their mean; ACKs that look delayed count for the
+ * known the missing ones are taken for their mean; ACKs that look delayed count for the
  * smallest RTT alone; a restart after idle forgets all; a round trip after any reduction
  * has no gradient, and the one after it counts from there.
  *
@@ -39,12 +38,12 @@
  *
  * Interpretation: Linux enters the CWR state to back off, which an algorithm here cannot
  * do. The window is cut at once, ssthresh too, nothing grows until what was sent before
- * is acknowledged, and a loss meanwhile belongs to the same reduction, as in CWR. What
- * differs is that sending stops until as much has left the network as was cut, instead of
- * being spread over the round trip (PRR).
+ * is acknowledged, and a loss meanwhile belongs to the same reduction, as in CWR. The
+ * only difference is that sending stops until as much has left the network as was cut,
+ * instead of being spread over the round trip (PRR).
  *
- * Interpretation: whether something is SACKed, which Linux's filter of delayed ACKs asks,
- * is not known here; the congestion state before the ACK is asked instead.
+ * Interpretation: Linux's filter of delayed ACKs asks whether something is SACKed, which
+ * is not known here; the congestion state before the ACK serves instead.
  */
 #include "cc.h"
 

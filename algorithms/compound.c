@@ -11,13 +11,13 @@
  *     dwnd = max(dwnd - eta diff, 0)             else
  *
  * with the smallest RTT of the round trip and the smallest ever, so that it grows fast
- * while the path is not full and gives way to a queue. On loss
+ * while the path is not full and yields to a queue. On loss
  *
  *     dwnd = max(win (1 - beta) - cwnd / 2, 0)
  *
  * so that the whole keeps 1 - beta, or half of cwnd if that is more. A timeout leaves no
  * dwnd. dwnd rests in slow start and in recovery, and in round trips with less than three
- * samples of the RTT. win^k is computed to 1/10000 of itself.
+ * samples of the RTT. win^k is computed to 1/10000 of its value.
  *
  * With gamma_tuning, gamma follows the backlog that standard TCP would have had in the
  * last round trip before a loss:
@@ -26,15 +26,15 @@
  *
  * within gamma_low and gamma_high. A timeout sets it back.
  *
- * The connection has one window, which is win; dwnd is kept beside it, and cwnd is the
+ * The connection has one window, which is win. dwnd is kept next to it, and cwnd is the
  * rest, so whatever the stack does to the window is done to cwnd first.
  *
- * Interpretation: below low_window the whole is standard TCP. What dwnd there is becomes
+ * Interpretation: below low_window the whole is standard TCP. Any dwnd then becomes
  * cwnd's; to drop it would cut the window twice.
  *
  * Interpretation: dwnd grows at once, as its law is one per round trip. With
  * spread_growth it grows with the ACKs of the next round trip, as that of Andrew's Linux
- * module: large windows then make no bursts. Whatever it loses, it loses at once.
+ * module: large windows then make no bursts. It loses all at once.
  *
  * Interpretation: what is given up for delay is not regained in slow start: ssthresh
  * follows the window down. The smallest RTT ever outlives idle times and timeouts.
@@ -60,7 +60,7 @@
 	P(eta, "1/1024", 1024, CC_RANGE(0, 16384),                                       \
 	  "what dwnd loses for each segment of backlog", "Tan et al. 2006: 1")           \
 	P(gamma, "segments", 30, CC_RANGE(0, 1000000),                                   \
-	  "backlog from which dwnd gives way; with gamma_tuning its first value",        \
+	  "backlog from which dwnd yields; with gamma_tuning its first value",           \
 	  "Tan et al. 2006")                                                             \
 	P(low_window, "segments", 41, CC_RANGE(0, 1000000),                              \
 	  "window below which it is standard TCP", "Tan et al. 2006; Andrew: 38")        \

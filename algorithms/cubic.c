@@ -34,16 +34,16 @@
  * the smallest RTT of a round ignores all samples after the eighth.
  *
  * As in Linux: time inside counts in 1/1024 s, RTTs there in whole milliseconds, rounded
- * up; the clock halts while nothing is sent; growth is computed anew each 31 ms
- * or when the window has changed; RTT samples in the first second of a curve are left
- * aside; before the first cut growth is at least 5 % per round trip; the estimate
- * of standard TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
+ * up; the clock halts while nothing is sent; growth is computed again each 31 ms or when
+ * the window has changed; RTT samples in the first second of a curve are left aside;
+ * before the first cut growth is at least 5 % per round trip; the estimate of standard
+ * TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
  *
  * Unlike Linux: K is the cube root rounded down. Linux's, from a table and one step of
  * Newton's method, is up to 0.2 % off.
  *
- * Unlike Linux: what a train of ACKs may last longer than the path, 4 bursts of offload
- * at the rate of pacing, goes by the window. Linux's rate goes by what is outstanding
+ * Unlike Linux: the extra time of a train of ACKs over the path, 4 bursts of offload at
+ * the rate of pacing, depends on the window. Linux's rate depends on the outstanding data
  * where that is more.
  */
 #include "cc.h"

@@ -28,10 +28,9 @@
  * to 1 on a timeout
  * (`reset_on_timeout`).
  *
- * Unlike Linux: where ECN was not negotiated Linux runs Reno instead. Here a connection
- * that never heard a mark halves on any congestion, which is the same; it differs where
- * ECN is there, no mark came and a tail loss probe repaired a loss: Linux cuts by alpha
- * then.
+ * Unlike Linux: Linux runs Reno where ECN was not negotiated. Here a connection that
+ * never heard a mark halves on any congestion, which is the same. It differs where ECN is
+ * there, no mark came and a tail loss probe repaired a loss: Linux cuts by alpha then.
  */
 #include "cc.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * FAST TCP: keep alpha segments of one's own in the queues of the path.
+ * FAST TCP: keep alpha own segments in the queues of the path.
  *
  * The smallest RTT ever seen is taken for the path's own, whatever the average
  * RTT is beyond it for queueing. Every other round trip the window moves to
@@ -11,9 +11,9 @@
  *
  *     w (1 - rtt_base / rtt_average) = alpha
  *
- * so that N flows need a queue of N alpha. The throughput chooses alpha among
- * three levels. Loss halves the window. A flow that starts beside others takes
- * their queue for a part of the path, and so takes more than its share.
+ * so that N flows need a queue of N alpha. The throughput chooses alpha among three
+ * levels. Loss halves the window. A flow that starts next to others takes their queue for
+ * a part of the path, and so takes more than its share.
  *
  * The law and the levels are those printed by Li, Leith and Shorten 2007 (section
  * V-E, Table II); the Linux patch that they used is lost, so what follows is how
@@ -313,7 +313,7 @@ CC_ALGORITHM(
 	fast, .title = "FAST TCP", .family = CC_FAMILY_DELAY, .year = 2004,
 	.source = "C. Jin, D. Wei, S. Low, FAST TCP: Motivation, Architecture, "
 		  "Algorithms, Performance, INFOCOM 2004",
-	.summary = "Keeps a set number of its own segments in the queue, told by the "
+	.summary = "Keeps a set number of own segments in the queue, measured by the "
 		   "RTT.",
 	.flags = CC_NEEDS_PACING,
 	.info_names = {"alpha_segs", "rtt_base_us", "rtt_average_us", "backlog_segs"});

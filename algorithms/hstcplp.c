@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * HSTCP-LP: HighSpeed TCP that gives way as soon as the queue on the way there grows.
+ * HSTCP-LP: HighSpeed TCP that yields as soon as the queue on the way there grows.
  *
  * The window w grows by a(w) segments per round trip, and a loss takes b(w) of it, as
- * those of HighSpeed TCP (RFC 3649). Beside that it has the early indications of TCP-LP.
- * The one-way time d of each ACK comes from timestamps: the receiver's clock less the one
+ * those of HighSpeed TCP (RFC 3649). It also has the early indications of TCP-LP. The
+ * one-way time d of each ACK comes from timestamps: the receiver's clock less the one
  * that it echoes. An average is kept of it,
  *
  *     average = 7/8 average + 1/8 d
@@ -17,13 +17,13 @@
  * inference RTTs, it falls to one segment. During those RTTs it does not grow.
  *
  * Interpretation: Linux has no such algorithm, and the paper's own code was not found.
- * What it takes from TCP-LP is the paper's, made fit for clocks as they are; Linux's
- * TCP-LP (lp) has other rules. d_max is the second largest time, so that a single outlier
- * does not count. An early indication leaves ssthresh alone, so that slow start leads
- * back to the window of before unless a loss has set ssthresh (parameter cut_ssthresh).
- * After an indication d_min is the average and d_max half the smoothed RTT more
- * (parameter restart_range); the paper keeps both for good, and so never adapts to a
- * longer path or to a queue that others keep filled.
+ * The part from TCP-LP is the paper's, made fit for clocks as they are; Linux's TCP-LP
+ * (lp) has other rules. d_max is the second largest time, so that a single outlier does
+ * not count. An early indication leaves ssthresh alone, so that slow start leads back to
+ * the window of before unless a loss has set ssthresh (parameter cut_ssthresh). After an
+ * indication d_min is the average and d_max half the smoothed RTT more (parameter
+ * restart_range); the paper keeps both for good, and so never adapts to a longer path or
+ * to a queue that others keep filled.
  *
  * Interpretation: what is between the two clocks is unknown, and on Linux random, so only
  * differences of times count. Both clocks have ticks of a millisecond, which make times
@@ -266,6 +266,6 @@ CC_ALGORITHM(hstcplp, .title = "HSTCP-LP", .family = CC_FAMILY_HYBRID, .year = 2
 		       "for Low-Priority Bulk Data Transfer in High-Speed High-RTT "
 		       "Networks, PFLDnet 2004",
 	     .summary = "HighSpeed TCP that takes what others leave: the window falls as "
-			"soon as one-way times tell of a queue.",
+			"soon as one-way times show a queue.",
 	     .flags = CC_NEEDS_ONE_WAY,
 	     .info_names = {"delay_above_min_ticks", "threshold_ticks", "indications"});

@@ -11,19 +11,18 @@
  *
  * Its modes are slow start, low speed until delta_l, and high speed from then on.
  *
- * What congestion leaves bridges an empty queue just so, unless the throughput B
- * before this congestion differs from that before the last one by more than
- * delta_b:
+ * The window after congestion bridges an empty queue just so, unless the throughput B
+ * before this congestion differs from that before the last one by more than delta_b:
  *
  *     kept = RTT_min / RTT_max, within 0.5 and 0.8
  *     kept = 0.5                if |B - B_last| > delta_b B_last
  *
- * As in Linux: times are in jiffies; alpha is computed anew only when the window
- * has grown, which is by one segment per ACK at most; the first congestion
- * after a reset always halves, and so does every one on a path of 10 ms or less;
- * the time counts from the end of recovery; the largest RTT is forgotten by 5 %
- * at each congestion, and a sample that exceeds it by over 20 ms is taken for an
- * outlier; no throughput is sampled while alpha is above the window.
+ * As in Linux: times are in jiffies; alpha is computed again only when the window has
+ * grown, which is by one segment per ACK at most; the first congestion after a reset
+ * always halves, and so does every one on a path of 10 ms or less; the time counts from
+ * the end of recovery; the largest RTT is forgotten by 5 % at each congestion, and a
+ * sample that exceeds it by over 20 ms is taken for an outlier; no throughput is sampled
+ * while alpha is above the window.
  *
  * Unlike Linux: f does not wrap after 131 s without congestion.
  *

@@ -15,7 +15,7 @@
  * RTT: after t seconds without loss there are rho times as many segments under way as
  * standard TCP would have at rtt0. Loss halves the window.
  *
- * As in Linux: rho counts in eighths, is computed anew when the smoothed RTT is the
+ * As in Linux: rho counts in eighths, is computed again when the smoothed RTT is the
  * smallest so far, and is 16 at most in slow start, where 2^rho comes from a table of
  *
  *     128 2^(k / 8), k = 0 ... 7
@@ -24,8 +24,8 @@
  * the stack's. Growth counts ACKs, not acknowledged segments (count_acks), and is rounded
  * down to 1/128 segment for each ACK (fraction_bits). That may take cwnd / (128 rho^2) of
  * it, and beyond 128 rho^2 segments nothing would be left: a segment for each cwnd ACKs
- * takes its place, the growth of standard TCP. With fraction_bits 16 the law holds to
- * windows 512 times larger.
+ * takes its place, the growth of standard TCP. With fraction_bits 16 the law is valid up
+ * to windows 512 times larger.
  *
  * Unlike Linux: the limit of 65535 segments (window_max) holds growth alone, since the
  * stack's clamp cannot be written from BPF. Linux stays at rho = 1 if it has no RTT when

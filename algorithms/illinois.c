@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-Illinois: loss says when to cut the window, delay by how much and how fast it
+ * TCP-Illinois: loss decides when to cut the window, delay by how much and how fast it
  * grows.
  *
  * Per round trip the window grows by alpha segments, and congestion takes beta of it:
@@ -23,11 +23,11 @@
  * below win_thresh is that of standard TCP.
  *
  * As in Linux: alpha counts in 1/128, beta in 1/64, delays in whole microseconds;
- * acknowledged segments are counted, also where the stack counts ACKs; what a window
- * has earned beyond whole segments is dropped; after a timeout it is standard TCP until
- * the next round trip. The theta round trips need not follow one another, as the paper
- * has it: one above d1 between them does not begin them anew. The smallest and the
- * largest RTT are never forgotten. RTTs beyond rtt_limit count as that.
+ * acknowledged segments are counted, also where the stack counts ACKs; what a window has
+ * earned beyond whole segments is dropped; after a timeout it is standard TCP until the
+ * next round trip. The theta round trips need not follow one another, as the paper has
+ * it: one above d1 between them does not begin them again. The smallest and the largest
+ * RTT are never forgotten. RTTs beyond rtt_limit count as that.
  *
  * Unlike Linux: one ACK never more than doubles the window. The samples of a round trip
  * are counted beyond 65,535.

@@ -10,9 +10,9 @@
  *     W += max(GAIN - C W (delay / target - 1), -W / 2)              otherwise
  *     GAIN = 1 / min(16, ceil(2 target / smallest RTT))
  *
- * so that it is slower than standard TCP, the more so on short paths, and gives way by
- * more where the delay is further beyond the target. Loss halves the window. Slow start
- * grows by GAIN for each segment, too; the first one also ends at 3/4 of the target.
+ * so that it is slower than standard TCP, the more so on short paths, and yields by more
+ * where the delay is further beyond the target. Loss halves the window. Slow start grows
+ * by GAIN for each segment, too; the first one also ends at 3/4 of the target.
  *
  * Flows that come later would take the queue of the earlier ones for the path's own
  * delay. So there are slowdowns, in which a queue of LEDBAT++ flows drains and all see

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-LP: a low-priority TCP that gives way as soon as the queue on the way there grows.
+ * TCP-LP: a low-priority TCP that yields as soon as the queue on the way there grows.
  *
  * The one-way time d of each ACK comes from timestamps: the receiver's clock less the one
  * that it echoes. An average is kept of it,
@@ -17,7 +17,7 @@
  *
  * As in Linux: all times are in whole milliseconds. d_max is the second largest time, so
  * that a single outlier does not count. After an indication d_min is the average and
- * d_max twice that; the paper keeps both for good. What is equal is not below: the first
+ * d_max twice that; the paper keeps both for good. Equal values are not below: the first
  * time of a connection is an indication, and where a one-way time is less than 7 ms, so
  * that 15 % of it are nothing, each is. An indication leaves ssthresh alone, so that slow
  * start leads back to the window of before unless a loss has set ssthresh. The RTT is
@@ -198,7 +198,7 @@ CC_ALGORITHM(
 	.source = "A. Kuzmanovic, E. Knightly, TCP-LP: A Distributed Algorithm for Low "
 		  "Priority Data Transfer, INFOCOM 2003",
 	.summary = "Takes what others leave: the window falls as soon as one-way times "
-		   "tell of a queue.",
+		   "show a queue.",
 	.flags = CC_NEEDS_ONE_WAY | CC_RENOS_BOUND,
 	.info_names = {"delay_above_min_ms", "threshold_ms", "indications",
 		       "remote_ticks_per_s"});

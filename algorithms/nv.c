@@ -14,12 +14,12 @@
  * Once per round trip: above most, with at least `dec_samples` samples over at least
  * `dec_rounds` round trips, growth stops, ssthresh becomes most, and the window falls by
  * `dec_share` of the excess; at most - pad_buffer or below, with `inc_samples`, growth
- * goes on. Growth is that of standard TCP, slower by 2^f after losses. One flow rests
+ * continues. Growth is that of standard TCP, slower by 2^f after losses. One flow rests
  * with about pad segments in the queue.
  *
- * A smallest RTT that a queue of others' has raised would never come down by itself:
+ * A smallest RTT that a queue of others' has raised would never fall again without help:
  * every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of the time
- * since replaces it. Where TCP-BPF told the RTT of the path, it bounds the smallest RTT,
+ * since replaces it. Where TCP-BPF set the RTT of the path, it bounds the smallest RTT,
  * from 4/5 of it to all of it, so that queues beyond it are always felt. The MSS is that
  * of the payload.
  *
@@ -80,7 +80,7 @@
 	P(dec_rounds, "round trips", 2, CC_RANGE(0, 255), "needed to find congestion", \
 	  "Linux nv_rtt_min_cnt")                                                      \
 	P(base_rtt, "us", 0, CC_RANGE(0, 10000000),                                    \
-	  "RTT of the path that bounds the smallest one; 0: as TCP-BPF tells, if it "  \
+	  "RTT of the path that bounds the smallest one; 0: as TCP-BPF sets, if it "   \
 	  "does",                                                                      \
 	  "Brakmo 2017: 80 us; Linux since 4.15")
 
@@ -378,7 +378,8 @@ CC_ALGORITHM(
 	nv, .title = "TCP-NV", .family = CC_FAMILY_DELAY, .year = 2010,
 	.source = "L. Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux "
 		  "Plumbers Conference 2010; Linux 4.8",
-	.summary = "Stops growing where the largest throughput of a round trip says that "
-		   "more window is more queue.",
+	.summary =
+		"Stops growing where the largest throughput of a round trip shows that "
+		"more window is more queue.",
 	.flags = CC_NEEDS_RATES | CC_NEEDS_RANDOM,
 	.info_names = {"rtt_min_us", "rtt_us", "samples", "may_grow"});

@@ -16,11 +16,11 @@
  *     (T / T')^2 / cwnd
  *
  * which is a segment per T' in each T', so that flows of different RTTs gain their rates
- * alike and share a marking queue nearly evenly. Loss halves the window. Pacing is at the
- * window per smoothed RTT, below half of ssthresh at twice that.
+ * equally and share a marking queue nearly evenly. Loss halves the window. Pacing is at
+ * the window per smoothed RTT, below half of ssthresh at twice that.
  *
- * Interpretation: L4S gives Prague a codepoint of its own, ECT(1), and counts of marked
- * bytes in each ACK (AccECN), and a queue beside the classic one (DualPI2). Neither the
+ * Interpretation: L4S gives Prague a separate codepoint, ECT(1), and counts of marked
+ * bytes in each ACK (AccECN), and a queue next to the classic one (DualPI2). Neither the
  * simulator's TCP nor BPF in the kernel offers the first two to an algorithm. So Prague
  * runs as DCTCP does: ECT(0), the exact echo of DCTCP, an ACK with ECN-Echo being one of
  * marked segments only. Its queue must be its own, or shared with DCTCP: a step, here at

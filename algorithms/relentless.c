@@ -7,12 +7,12 @@
  *
  *     cwnd = ssthresh = cwnd before - n
  *
- * Per round trip one segment is gained and w p are lost, so that the window w comes to
- * rest where a segment is lost in each round trip:
+ * Per round trip one segment is gained and w p are lost, so that the window w settles
+ * where a segment is lost in each round trip:
  *
  *     w = 1 / p
  *
- * Whoever shares a queue with such flows gets what they leave: the author demands fair
+ * Others that share a queue with such flows get the rest: the author demands fair
  * queueing in the network. A timeout lets slow start lead back to the window before it.
  *
  * As in Mathis's module for Linux: retransmissions are what is counted, from the last
@@ -32,8 +32,8 @@
  * Without it the end of a slow start that lost half of a window, and in recovery
  * as much again, for there the window is still what it was, costs all of that.
  *
- * Interpretation: grow_in_recovery lets what recovery delivered earn the growth that it
- * held up, for the law is stated without recoveries; off, as in the module.
+ * Interpretation: grow_in_recovery lets the data that recovery delivered earn the growth
+ * that it delayed, for the law is stated without recoveries; off, as in the module.
  *
  * Interpretation: a congestion mark (ECN) costs mark_cost segments for each reduction
  * that nothing was sent again in. RFC 3168 wants a mark to be taken for a loss, and a

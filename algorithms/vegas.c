@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Vegas: keep a few segments of one's own in the queues, and no more.
+ * Vegas: keep a few own segments in the queues, and no more.
  *
  * Once per round trip Vegas compares the window with what it would be if nothing waited:
  *
@@ -211,6 +211,6 @@ CC_ALGORITHM(vegas, .title = "TCP Vegas", .family = CC_FAMILY_DELAY, .year = 199
 	     .source =
 		     "L. Brakmo, L. Peterson, TCP Vegas: End to End Congestion Avoidance "
 		     "on a Global Internet, IEEE JSAC 13(8), 1995",
-	     .summary = "Keeps two to four segments of its own in the queue, told by the "
+	     .summary = "Keeps two to four own segments in the queue, measured by the "
 			"RTT.",
 	     .info_names = {"diff_segs", "base_rtt_us"});

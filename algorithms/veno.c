@@ -18,7 +18,7 @@
  * RTT sample, such as that which ends a recovery, counts as one of a congested path: a
  * loss before the next sample halves the window.
  *
- * Unlike Linux: the number of samples does not begin anew after 65,536 of them.
+ * Unlike Linux: the number of samples does not begin again after 65,536 of them.
  *
  * Interpretation: rtt is that of a single ACK in Linux, which forgets its smallest RTT at
  * each ACK, and the smallest of a round trip in the Vegas that the paper builds upon.
@@ -173,6 +173,6 @@ CC_ALGORITHM(veno, .title = "TCP Veno", .family = CC_FAMILY_HYBRID, .year = 2003
 	     .flags = CC_RENOS_BOUND,
 	     .source = "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission "
 		       "over Wireless Access Networks, IEEE JSAC 21(2), 2003",
-	     .summary = "Standard TCP that cuts by a fifth only where the RTT tells no "
+	     .summary = "Standard TCP that cuts by a fifth only where the RTT shows no "
 			"congestion.",
 	     .info_names = {"backlog_half_segs", "base_rtt_us"});

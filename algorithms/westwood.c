@@ -19,7 +19,7 @@
  * As in Linux: times in jiffies, the RTT rounded up, the bandwidth in whole bytes per
  * jiffy, so that both are coarse on short paths. While recovery lasts the window falls as
  * that of standard TCP does, to its half; its end sets it. A timeout sets ssthresh alone,
- * and lets the smallest RTT begin anew. A duplicate ACK counts as one segment, and the
+ * and lets the smallest RTT begin again. A duplicate ACK counts as one segment, and the
  * cumulative ACK that follows loses what was counted before. The first sample fills both
  * filters.
  *

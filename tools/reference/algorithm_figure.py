@@ -49,12 +49,12 @@ _BUCKETS: Final = 150
 """Spans into which a line is thinned, each of two pixels and more."""
 
 RULE: Final = f"""\
-The figure of each page is made by the simulator on the same path: 100 Mbit/s, 40 ms, a queue of
-half the bandwidth-delay product, which has 333 packets; stack `linux-6`. Above are window and queue
-of one flow until its window has been reduced {_CYCLES} times after slow start, {_ALONE_S} s at most
-({_STEADY_SPAN_S} s where it is not reduced, or follows a rate); below is the goodput of two flows,
-of which the second starts after {_SECOND_S} s. Algorithms that need
-congestion marks get a queue that marks above a third of its length."""
+The simulator makes the figure of each page on the same path, with the stack `linux-6`. The path has
+100 Mbit/s, 40 ms, and a queue of half the bandwidth-delay product, which has 333 packets. The upper
+plots are window and queue of one flow until its window has been reduced {_CYCLES} times after slow
+start, {_ALONE_S} s at most. They are {_STEADY_SPAN_S} s where it is not reduced, or follows a rate.
+The lower plot is the goodput of two flows, of which the second starts after {_SECOND_S} s.
+Algorithms that need congestion marks get a queue that marks above a third of its length."""
 
 
 def relative_path(algorithm: Algorithm, folder: str) -> str:

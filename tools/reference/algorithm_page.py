@@ -194,7 +194,7 @@ def _presets(algorithm: Algorithm) -> str:
         for preset in algorithm.presets
     ]
     table = markdown.table(["preset", "sets", "source"], rows)
-    return f"## Presets\n\nWhat a preset does not set keeps its default.\n\n{table}"
+    return f"## Presets\n\nOther parameters keep their defaults.\n\n{table}"
 
 
 def _values(preset: Preset) -> str:
@@ -229,15 +229,15 @@ _INDEX: Final = """\
 # Algorithms
 
 Every algorithm is one C file in [`algorithms/`](../../algorithms), and each page below is
-generated from it (`make docs`): what it does, its parameters and where they come from, presets of
-kernels and studies, where it is as in Linux and where not, and how its sources are read where they
-leave room.
+generated from it (`make docs`). A page has the law, the parameters with their sources, and the
+presets of kernels and studies. It also has the differences from Linux, and the interpretation of
+sources that leave room.
 
 """
 
 _OPTIONS: Final = """
-Some things are options of flows and work with every algorithm: `tcp_bpf` is
-[TCP-BPF](../scenario.md#flowtcp_bpf) (Brakmo 2017), which clamps windows and sets buffers, and
+Two options of flows work with every algorithm. `tcp_bpf` is
+[TCP-BPF](../scenario.md#flowtcp_bpf) (Brakmo 2017), which clamps windows and sets buffers.
 `parallel` carries one flow by several connections, as P-TCP does.
 
 """
@@ -245,7 +245,7 @@ Some things are options of flows and work with every algorithm: `tcp_bpf` is
 _PAGES_END: Final = """
 ## Studies
 
-Which algorithm has the parameters of which study, as `NAME@STUDY`:
+Algorithms that have the parameters of a study, as `NAME@STUDY`:
 
 """
 
