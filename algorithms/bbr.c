@@ -15,19 +15,19 @@
  * (aggregation), at most 100 ms of bw.
  *
  * Startup multiplies the rate by startup_gain per round trip until bw has not grown by a
- * quarter in three round trips; Drain then takes the queue away, until no more is in
+ * quarter in three round trips. Drain then takes the queue away, until no more is in
  * flight than bw * rtt. Probing the bandwidth runs through a cycle of phases as long as
- * rtt: one above bw, which lasts until a loss or until that much is in flight, one
- * below, which ends as soon as the queue is gone, and others at bw. A flow enters the
- * cycle in a random phase, never the one below. If rtt was not seen again for
- * min_rtt_window the window falls to min_cwnd for 200 ms and a round trip, so that the
- * queue of all flows drains and rtt shows.
+ * rtt. One is above bw, until a loss or until that much is in flight. One is below, and
+ * ends as soon as the queue is gone. The others are at bw. A flow enters the cycle in a
+ * random phase, never the one below. If rtt was not seen again for min_rtt_window the
+ * window falls to min_cwnd for 200 ms and a round trip, so that the queue of all flows
+ * drains and rtt shows.
  *
  * Losses hardly matter: the window pays for each, in the first round trip of a recovery
- * it follows what is in flight, and at its end it is what it was. Where a path loses
- * lt_loss or more in two successive intervals of 4 to 16 round trips, and delivers
- * equally much in both, it is taken for a policer, and bw for the mean of both, for the
- * next lt_use_rounds.
+ * it follows what is in flight, and at its end it is what it was. A path may lose lt_loss
+ * or more in two successive intervals of 4 to 16 round trips, and deliver equally much in
+ * both. Then it is taken for a policer, and bw for the mean of both, for the next
+ * lt_use_rounds.
  *
  * The cycle and the drain use a prediction of the data in flight, for the time when
  * pacing lets the next segment leave (edt_correction): bw * wait less, and a chunk more

@@ -25,13 +25,13 @@
  *
  *     lost / tx_in_flight > loss_threshold
  *
- * of the segments of a flight of tx_in_flight; then inflight_hi becomes what had been
- * in flight when that share was reached, no less than `keep` of bw * rtt, and the phase
- * is over. A round trip with losses in Down or Cruise, counted from the first of them,
+ * of the segments of a flight of tx_in_flight; then inflight_hi becomes what had been in
+ * flight when that share was reached, no less than `keep` of bw * rtt, and the phase is
+ * over. A round trip with losses in Down or Cruise, counted from the first of them,
  * lowers what is short-term to what was delivered in it, or to `keep` of what it was,
- * whichever is more. Random loss below
- * the threshold therefore takes its share of the window with each round trip that has
- * any, until the next probe: with 1 % of 167 segments a fifth of the throughput.
+ * whichever is more. Random loss below the threshold therefore takes its share of the
+ * window with each round trip that has any, until the next probe. With 1 % of 167
+ * segments that is a fifth of the throughput.
  *
  * Every probe_rtt_interval without a new smallest RTT the window falls to
  * probe_rtt_gain of bw * rtt for probe_rtt_time and a round trip.
@@ -54,8 +54,8 @@
  * classic ECN that is a round trip and not a segment, hence the switch `ecn`, off, and
  * as in Linux no path with an RTT of more than 5 ms.
  *
- * Unlike Linux: of what an undo gives back, eleven bits are kept. A loss that a tail loss
- * probe has repaired is not reported, and not counted.
+ * Unlike Linux: eleven bits are kept of the values that an undo gives back. A loss that a
+ * tail loss probe has repaired is not reported, and not counted.
  *
  * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from those
  * of Google's kernel.

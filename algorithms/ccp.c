@@ -70,10 +70,10 @@
  * `capacity_segs_per_s` is for those who know.
  *
  * Interpretation: `buffer_segs`. B is fixed, or the capacity times the largest RTT that
- * two samples in a row reached (a single long one is a delayed ACK), which after the loss
- * that ends slow start is that of a full queue. Before any loss, in congestion avoidance,
- * it counts at least `rtt_max_guess` of the smallest RTT: a queue of one bandwidth-delay
- * product.
+ * two samples in a row reached (a single long one is a delayed ACK). After the loss that
+ * ends slow start that is the RTT of a full queue. Before any loss, in congestion
+ * avoidance, it counts at least `rtt_max_guess` of the smallest RTT: a queue of one
+ * bandwidth-delay product.
  *
  * Interpretation: `filter`. x is smoothed over about a round trip:
  *
@@ -84,11 +84,12 @@
  * default.
  *
  * Interpretation: `freeze`. Loss freezes the window, the authors write, and where the law
- * already rules, it does. But slow start ends with about twice what path and queue store
- * in flight: frozen, that loses half of all that is sent, recovery after recovery, and
- * the law has never a turn. So at a loss the window falls to what the law gives with
- * nothing else than x and B in it (its fixed point, the closed form above), if that is
- * less, and stays there until the loss is repaired. With `freeze` it stays as it is.
+ * already rules, it does. But slow start ends with about twice the storage of path and
+ * queue in flight. If the window were frozen, that would lose half of all that is sent,
+ * recovery after recovery, and the law would never have a turn. So at a loss the window
+ * falls to what the law gives with nothing else than x and B in it (its fixed point, the
+ * closed form above), if that is less, and stays there until the loss is repaired. With
+ * `freeze` it stays as it is.
  *
  * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as in
  * any TCP; the law takes over at ssthresh. Until the capacity is known growth is standard

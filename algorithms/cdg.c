@@ -24,13 +24,13 @@
  *
  * With tolerance a loss while the queue does not seem full leaves the window as it is:
  * the largest RTT rises with the smallest or falls. Slow start ends early by rules like
- * HyStart's: when ACKs that follow each other within 3 ms have done so for half of the
- * smallest RTT, or when the smallest RTT of a round trip is an eighth above that of the
- * path.
+ * HyStart's. One is that ACKs that follow each other within 3 ms have done so for half of
+ * the smallest RTT. The other is that the smallest RTT of a round trip is an eighth above
+ * that of the path.
  *
  * As in Linux: gradients are not averaged but added up, and while fewer than `window` are
- * known the missing ones are taken for their mean; ACKs that look delayed count for the
- * smallest RTT alone; a restart after idle forgets all; a round trip after any reduction
+ * known the missing ones are taken for their mean. ACKs that look delayed count for the
+ * smallest RTT alone. A restart after idle forgets all. A round trip after any reduction
  * has no gradient, and the one after it counts from there.
  *
  * Unlike Linux: at most 8 gradients, which is Linux's value, instead of 256, for want of

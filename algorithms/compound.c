@@ -36,8 +36,9 @@
  * spread_growth it grows with the ACKs of the next round trip, as that of Andrew's Linux
  * module: large windows then make no bursts. It loses all at once.
  *
- * Interpretation: what is given up for delay is not regained in slow start: ssthresh
- * follows the window down. The smallest RTT ever outlives idle times and timeouts.
+ * Interpretation: a window that is given up for delay is not regained in slow start:
+ * ssthresh follows the window down. The smallest RTT ever outlives idle times and
+ * timeouts.
  *
  * Interpretation: gamma_tuning is off, since the paper has gamma fixed, and the gain of
  * the tuning differs between its ports: 1/4 is that of Andrew's module 1.3.

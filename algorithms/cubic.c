@@ -24,8 +24,8 @@
  *     w = (C (3 + kept) / (4 (1 - kept)))^(1/4) (RTT / p)^(3/4)
  *
  * Its modes are slow start; waiting, from a cut until growth resumes; TCP-friendly, while
- * standard TCP's window is not below where the curve will be a round trip later; and
- * otherwise concave until that is K, and convex from then on.
+ * standard TCP's window is not below the curve a round trip later. Otherwise it is
+ * concave until that is K, and convex from then on.
  *
  * HyStart leaves slow start before the queue overflows: when a train of ACKs
  * lasts as long as the path, or when the RTT has risen by an eighth, within 4 to
@@ -34,9 +34,9 @@
  * the smallest RTT of a round ignores all samples after the eighth.
  *
  * As in Linux: time inside counts in 1/1024 s, RTTs there in whole milliseconds, rounded
- * up; the clock halts while nothing is sent; growth is computed again each 31 ms or when
- * the window has changed; RTT samples in the first second of a curve are left aside;
- * before the first cut growth is at least 5 % per round trip; the estimate of standard
+ * up. The clock halts while nothing is sent. Growth is computed again each 31 ms or when
+ * the window has changed. RTT samples in the first second of a curve are left aside.
+ * Before the first cut growth is at least 5 % per round trip. The estimate of standard
  * TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
  *
  * Unlike Linux: K is the cube root rounded down. Linux's, from a table and one step of

@@ -15,9 +15,9 @@
  * levels. Loss halves the window. A flow that starts next to others takes their queue for
  * a part of the path, and so takes more than its share.
  *
- * The law and the levels are those printed by Li, Leith and Shorten 2007 (section
- * V-E, Table II); the Linux patch that they used is lost, so what follows is how
- * the texts are read here.
+ * The law and the levels are those printed by Li, Leith and Shorten 2007 (section V-E,
+ * Table II). The Linux patch that they used is lost, so the following is our reading of
+ * the texts.
  *
  * Interpretation: m0u to m2l are thresholds with hysteresis, in kB/s of payload:
  * up from level 0 above m0u, down to it below m1l, likewise m1u and m2l. The

@@ -16,10 +16,10 @@
  *     a(w) = 2 w^2 p(w) b(w) / (2 - b(w))
  *     p(w) = 1 / (12.8 w^1.2)     for W = 38, the RFC's rounding
  *
- * which makes the mean window 0.12 / p^0.835. Windows take the rows of a table,
- * as in the RFC's appendix B: the first row is W with a = 1, and a new row begins
- * at each w where a(w) exceeds that of the row before by more than 1. Two flows
- * whose windows lie in different rows may stay unequal.
+ * which makes the mean window 0.12 / p^0.835. Windows take the rows of a table, as in the
+ * RFC's appendix B. The first row is W with a = 1, and a new row begins at each w where
+ * a(w) exceeds that of the row before by more than 1. Two flows whose windows lie in
+ * different rows may stay unequal.
  *
  * As in Linux: the table has 72 rows. A segment of a(w) is earned by each ACK, not
  * by each acknowledged segment (count_acks), so that with delayed ACKs growth is

@@ -22,10 +22,10 @@
  * not count. An early indication leaves ssthresh alone, so that slow start leads back to
  * the window of before unless a loss has set ssthresh (parameter cut_ssthresh). After an
  * indication d_min is the average and d_max half the smoothed RTT more (parameter
- * restart_range); the paper keeps both for good, and so never adapts to a longer path or
+ * restart_range). The paper keeps both for good, and so never adapts to a longer path or
  * to a queue that others keep filled.
  *
- * Interpretation: what is between the two clocks is unknown, and on Linux random, so only
+ * Interpretation: the offset of the two clocks is unknown, and on Linux random, so only
  * differences of times count. Both clocks have ticks of a millisecond, which make times
  * of one path differ by a tick. So the threshold is `margin` ticks beyond d_min at least,
  * and what is equal is within.

@@ -17,11 +17,11 @@
  *     kept = RTT_min / RTT_max, within 0.5 and 0.8
  *     kept = 0.5                if |B - B_last| > delta_b B_last
  *
- * As in Linux: times are in jiffies; alpha is computed again only when the window has
- * grown, which is by one segment per ACK at most; the first congestion after a reset
- * always halves, and so does every one on a path of 10 ms or less; the time counts from
- * the end of recovery; the largest RTT is forgotten by 5 % at each congestion, and a
- * sample that exceeds it by over 20 ms is taken for an outlier; no throughput is sampled
+ * As in Linux: times are in jiffies. alpha is computed again only when the window has
+ * grown, which is by one segment per ACK at most. The first congestion after a reset
+ * always halves, and so does every one on a path of 10 ms or less. The time counts from
+ * the end of recovery. The largest RTT is forgotten by 5 % at each congestion, and a
+ * sample that exceeds it by over 20 ms is taken for an outlier. No throughput is sampled
  * while alpha is above the window.
  *
  * Unlike Linux: f does not wrap after 131 s without congestion.

@@ -12,11 +12,11 @@
  *     rho^2 / cwnd   in congestion avoidance
  *
  * so that the window, and with it the throughput, follows the same curve over time at any
- * RTT: after t seconds without loss there are rho times as many segments under way as
+ * RTT. After t seconds without loss there are rho times as many segments under way as
  * standard TCP would have at rtt0. Loss halves the window.
  *
- * As in Linux: rho counts in eighths, is computed again when the smoothed RTT is the
- * smallest so far, and is 16 at most in slow start, where 2^rho comes from a table of
+ * As in Linux: rho counts in eighths and is computed again when the smoothed RTT is the
+ * smallest so far. It is 16 at most in slow start, where 2^rho comes from a table of
  *
  *     128 2^(k / 8), k = 0 ... 7
  *

@@ -22,9 +22,9 @@
  * delay above d1 it takes theta round trips below it until alpha_max is back. A window
  * below win_thresh is that of standard TCP.
  *
- * As in Linux: alpha counts in 1/128, beta in 1/64, delays in whole microseconds;
- * acknowledged segments are counted, also where the stack counts ACKs; what a window has
- * earned beyond whole segments is dropped; after a timeout it is standard TCP until the
+ * As in Linux: alpha counts in 1/128, beta in 1/64, delays in whole microseconds.
+ * Acknowledged segments are counted, also where the stack counts ACKs. The earnings of a
+ * window beyond whole segments are dropped. After a timeout it is standard TCP until the
  * next round trip. The theta round trips need not follow one another, as the paper has
  * it: one above d1 between them does not begin them again. The smallest and the largest
  * RTT are never forgotten. RTTs beyond rtt_limit count as that.

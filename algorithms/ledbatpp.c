@@ -16,9 +16,10 @@
  *
  * Flows that come later would take the queue of the earlier ones for the path's own
  * delay. So there are slowdowns, in which a queue of LEDBAT++ flows drains and all see
- * the path: two round trips after the first slow start the window falls to two segments
- * for two round trips and comes back in slow start to what it was. The next slowdown is 9
- * times as far away as the last one was long, so that they cost a tenth at most.
+ * the path. Two round trips after the first slow start the window falls to two segments
+ * for two round trips. Then it returns in slow start to its former size. The next
+ * slowdown is 9 times as far away as the last one was long, so that they cost a tenth at
+ * most.
  *
  * Interpretation: growth is spread over the ACKs of a round trip, GAIN acknowledged / W
  * for each while the delay is below the target; the decrease is taken once at its end. In

@@ -24,10 +24,10 @@
  * that of the latest echo.
  *
  * As in Linux: the receiver's time is divided by the rate of its clock, which is
- * estimated from the ACKs, one by one, and in whole numbers: where the estimate exceeds
+ * estimated from the ACKs, one by one, and in whole numbers. Where the estimate exceeds
  * 1000 per second, the receiver's time counts for nothing and d is that of the own clock
- * alone, as it does up to 500 per second for twice as much. A time that jumps so is an
- * indication or the new d_max. The wait for a second segment is a part of d.
+ * alone. Up to 500 per second the receiver's time counts twice. A time that jumps so is
+ * an indication or the new d_max. The wait for a second segment is a part of d.
  *
  * Interpretation: Linux adds a random number to the clock of each connection, and the
  * module's d with it; d_max, twice the average, is then beyond anything that a queue

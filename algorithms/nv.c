@@ -13,12 +13,12 @@
  *
  * Once per round trip: above most, with at least `dec_samples` samples over at least
  * `dec_rounds` round trips, growth stops, ssthresh becomes most, and the window falls by
- * `dec_share` of the excess; at most - pad_buffer or below, with `inc_samples`, growth
+ * `dec_share` of the excess. At most - pad_buffer or below, with `inc_samples`, growth
  * continues. Growth is that of standard TCP, slower by 2^f after losses. One flow rests
  * with about pad segments in the queue.
  *
- * A smallest RTT that a queue of others' has raised would never fall again without help:
- * every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of the time
+ * A smallest RTT that a queue of others' has raised would never fall again without help.
+ * Every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of the time
  * since replaces it. Where TCP-BPF set the RTT of the path, it bounds the smallest RTT,
  * from 4/5 of it to all of it, so that queues beyond it are always felt. The MSS is that
  * of the payload.
@@ -29,11 +29,12 @@
  * NV is for data centres, with ACKs for few segments: with 60 samples per decision,
  * windows of less than 60 ACKs decide every few round trips only.
  *
- * As in Linux: samples count in Open and Disorder only; RTTs are smoothed by half, and
- * the first one makes the smallest twice itself; a round trip with a single sample for
- * many segments (an ACK for all that offload sent at once) raises the smallest window
- * that is of use, by 2 segments up to 81, and is made longer by it; a timeout halves
- * further growth, down to 2^-8, which 8 round trips without congestion double again.
+ * As in Linux: samples count in Open and Disorder only. RTTs are smoothed by half, and
+ * the first one makes the smallest twice itself. A round trip may have a single sample
+ * for many segments (an ACK for all that offload sent at once). It raises the smallest
+ * window that is of use, by 2 segments up to 81, and is made longer by it. A timeout
+ * halves further growth, down to 2^-8, which 8 round trips without congestion double
+ * again.
  *
  * Unlike Linux: the switch that would end growth after a catching-up phase is left out;
  * nothing in Linux ever sets it.

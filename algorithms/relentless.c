@@ -20,17 +20,17 @@
  * At w = 1 / p recoveries follow each other, so that what is reached is less: with losses
  * at even distances, where each costs a round trip of recovery, w = 1 / (2 p).
  *
- * Unlike the module, the end of recovery also sets cwnd: the stack of its time left the
- * window below ssthresh, from where slow start raised it; today's ends recovery with the
+ * Unlike the module, the end of recovery also sets cwnd. The stack of its time left the
+ * window below ssthresh, from where slow start raised it. Today's ends recovery with the
  * ssthresh from before the losses, and nothing would ever be given up.
  *
  * Interpretation: before it grows, the module raises the window to what is in flight, to
- * undo what the stack of its time took away. Today's takes nothing away, and what is in
- * flight beyond the window after a recovery is what was given up and is yet to leave the
- * network: raised to that, the window would keep most of it, and a full queue would lose
- * dozens of segments in each round trip. So raise_to_flight is off.
- * Without it the end of a slow start that lost half of a window, and in recovery
- * as much again, for there the window is still what it was, costs all of that.
+ * undo what the stack of its time took away. Today's takes nothing away, and the data in
+ * flight beyond the window after a recovery were given up and are yet to leave the
+ * network. Raised to that, the window would keep most of it, and a full queue would lose
+ * dozens of segments in each round trip. So raise_to_flight is off. Without it the end of
+ * a slow start that lost half of a window, and in recovery as much again, for there the
+ * window is still what it was, costs all of that.
  *
  * Interpretation: grow_in_recovery lets the data that recovery delivered earn the growth
  * that it delayed, for the law is stated without recoveries; off, as in the module.

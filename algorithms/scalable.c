@@ -14,11 +14,10 @@
  *
  *     w = 0.08 / p
  *
- * for a loss probability p. Flows that lose together keep the ratio of their
- * windows: nothing makes them equal. Below low_window growth is that of standard
- * TCP, and below halve_below the cut too (Kelly's mode switch, as used by Li et
- * al.); above, one segment in 100 is earned even where standard TCP would earn
- * more.
+ * for a loss probability p. Flows that lose together keep the ratio of their windows:
+ * nothing makes them equal. Below low_window growth is that of standard TCP, and below
+ * halve_below the cut too (Kelly's mode switch, as used by Li et al.). Above, one segment
+ * in 100 is earned even where standard TCP would earn more.
  *
  * As in Linux: from low_window = 100 segments on it is scalable, and it cuts by
  * 1/8 at any window, so halve_below is 0. Until 4.14 Linux counted ACKs, of

@@ -14,8 +14,8 @@
  *     cwnd = cwnd base_rtt / rtt + 1
  *
  * which would just fill the path if rtt were that of the whole window. But the smallest
- * RTT of the round trip is that of its first segments, when the window was half as
- * large: in a deep queue slow start ends several times above what the path holds, and the
+ * RTT of the round trip is that of its first segments, when the window was half as large.
+ * In a deep queue slow start ends several times above the capacity of the path, and the
  * window then falls by one segment per round trip. Loss halves the window.
  *
  * As in Linux: only the smallest RTT of a round trip counts, and a round trip with less

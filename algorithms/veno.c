@@ -6,7 +6,7 @@
  *
  *     n = cwnd - cwnd base_rtt / rtt
  *
- * Below beta segments the path is taken for uncongested: the window grows as that of
+ * Below beta segments the path is taken for uncongested. The window grows as that of
  * standard TCP, and a loss is taken for one of transmission, after which 4/5 of the
  * window remain. From beta on the window grows by a segment in every second window of
  * ACKs only, and a loss halves it.

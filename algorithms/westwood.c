@@ -13,7 +13,7 @@
  *     cwnd = ssthresh = max(bandwidth rtt_min / mss, 2)
  *
  * A loss that no queue caused thus costs nothing. With smoothing 8 it takes some 20
- * windows until the estimate has followed a change of the rate: a slow start that is fast
+ * windows until the estimate has followed a change of the rate. A slow start that is fast
  * leaves it far too small, and so is the window after the first loss.
  *
  * As in Linux: times in jiffies, the RTT rounded up, the bandwidth in whole bytes per

@@ -15,12 +15,12 @@
  *
  *     cwnd = cwnd - min(queue / gamma, cwnd / 2^epsilon)
  *
- * but never below reno_count, which is what standard TCP would have: it begins at half
- * the window with slow mode, grows by a segment per round trip of it, is halved by loss,
- * and forgotten after zeta round trips of fast mode.
+ * but never below reno_count, the window of standard TCP. It begins at half the window
+ * with slow mode, grows by a segment per round trip of it, is halved by loss, and
+ * forgotten after zeta round trips of fast mode.
  *
  * A loss takes the queue that was last seen, at least cwnd / 2^delta and at most half the
- * window; and half the window after rho round trips of slow mode in a row, for then
+ * window. After rho round trips of slow mode in a row it takes half the window, for then
  * others are taken to be greedy.
  *
  * As in Linux: slow start is that of the stack, but the queue is given up in it, too,
