@@ -128,7 +128,7 @@ def test_declarations_that_are_not_complete_are_refused(text: str, said: str) ->
 def test_the_page_has_reasons_and_what_is_not_as_declared() -> None:
     fitting, other = judge(SOURCE, ADDS, HALVES), judge(SOURCE, ADDS)
     text = page.text([fitting], "6.12.1")
-    assert "`linux-source-6.12`\n6.12.1." in text
+    assert "`linux-source-6.12` 6.12.1." in text
     assert "| as declared |" in text
     assert "| reno | It adds two | 3 of 10 calls | 1 of 2 |" in text
     assert "Not as declared" not in text
