@@ -180,7 +180,7 @@ def sweep(
     store.create()
     plan = Plan.asked(seed=number(seed, "seed", 0))
     with comparing.of_setting():
-        asked = Campaign.of_experiment(content, store, engines.named(engine), plan)
-    outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+        campaign = Campaign.of_experiment(content, store, engines.named(engine), plan)
+    outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
     outcome.raise_for_failed()
-    return Sweep(asked.results())
+    return Sweep(campaign.results())

@@ -49,8 +49,8 @@ class Results(results.Results):
         InputError
             If there is no such test.
         """
-        found = super().get_run(test, where, repetition)
-        return None if found is None else Run.holding(found)
+        run = super().get_run(test, where, repetition)
+        return None if run is None else Run.holding(run)
 
     def run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return `get_run`; this name goes with the next version."""

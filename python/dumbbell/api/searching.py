@@ -292,7 +292,7 @@ def tune(
     """
     if confirm not in (None, EngineName.TESTBED):
         raise unknown("engine", str(confirm), [EngineName.TESTBED]).at(key="confirm")
-    found = tuning.tune(
+    tuned = tuning.tune(
         tuning.Request(
             algorithm,
             tuple(names(parameter, "parameter", "kp")),
@@ -315,4 +315,4 @@ def tune(
         confirm=confirm,
         large=large,
     )
-    return Tuning(found)
+    return Tuning(tuned)

@@ -27,14 +27,14 @@ def asked(store: Store) -> Asked:
             engines.add(store.described(key, is_wanted=False).engine)
         except (DamagedResult, MissingResult):
             continue
-    found = Asked({}, {})
+    usage = Asked({}, {})
     for name in plans.remembered(store):
         try:
             with own_algorithms.nothing_runs():
-                found.keys[name] = _keys(store, name, engines)
+                usage.keys[name] = _keys(store, name, engines)
         except InputError as error:
-            found.unknown[name] = str(error)
-    return found
+            usage.unknown[name] = str(error)
+    return usage
 
 
 def _keys(store: Store, name: str, engines: set[str]) -> set[str]:

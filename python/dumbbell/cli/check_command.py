@@ -34,8 +34,8 @@ def check(
     with progress.steps("checking", say) as step:
         rows = list(checking.check(algorithm, lambda part: step(f"checking: {part}")))
     if as_json:
-        found = [row.as_dict() for row in rows]
-        print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": found})
+        checks = [row.as_dict() for row in rows]
+        print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": checks})
     else:
         _print(rows)
     if not is_sound(rows):
@@ -59,9 +59,9 @@ def _table(rows: list[Row]) -> Table:
         Verdict.NOT_CHECKED: "[yellow]–[/]",
     }
     result = table("check", "what was found")
-    for part, found in groupby(rows, lambda row: row.part):
+    for part, part_rows in groupby(rows, lambda row: row.part):
         result.add_row(f"[bold]{part}[/]")
-        for row in found:
-            told = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
-            result.add_row(f"{marks[row.verdict]} {row.check}", told)
+        for row in part_rows:
+            figure = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
+            result.add_row(f"{marks[row.verdict]} {row.check}", figure)
     return result

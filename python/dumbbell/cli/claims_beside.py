@@ -21,18 +21,18 @@ def at_each_value(
 ) -> None:
     """Show how many claims hold at each value of an axis."""
     with progress.steps("judging claims", say), own_algorithms.nothing_runs():
-        found = reading.results_of(study, folder, engine)
-        judged = found.readings(axis)
-    campaign.tell_damaged(found)
+        results = reading.results_of(study, folder, engine)
+        judged = results.readings(axis)
+    campaign.tell_damaged(results)
     if markdown is not None:
         with refusing("write it", markdown):
-            markdown.write_text(readings_markdown.page(found, axis, judged))
+            markdown.write_text(readings_markdown.page(results, axis, judged))
     if wanted is Form.JSON:
         print_json(
             {
-                "engine": found.engine.identity,
+                "engine": results.engine.identity,
                 "axis": axis,
-                "damaged": list(found.damaged.values()),
+                "damaged": list(results.damaged.values()),
                 "never": readings_markdown.never(judged),
                 "readings": [
                     {
@@ -52,9 +52,9 @@ def at_each_value(
         return
     result = table(axis, *readings_markdown.COLUMNS)
     for each in ranked:
-        said = map(plain, readings_markdown.row(each, judged))
+        cells = map(plain, readings_markdown.row(each, judged))
         result.add_row(
-            f"[bold]{plain(each.value)}[/]" if each.is_main else plain(each.value), *said
+            f"[bold]{plain(each.value)}[/]" if each.is_main else plain(each.value), *cells
         )
     print_table(result)
     never = readings_markdown.never(judged)
@@ -66,28 +66,28 @@ def on_both_engines(study: str, folder: Path, *, markdown: Path | None, wanted: 
     with progress.steps("judging claims", say), own_algorithms.nothing_runs():
         simulator = reading.results_of(study, folder, EngineName.SIMULATOR)
         kernel = reading.results_of(study, folder, EngineName.TESTBED)
-        found = beside(simulator.claims(), kernel.claims())
+        pairs = beside(simulator.claims(), kernel.claims())
     campaign.tell_damaged(simulator)
     campaign.tell_damaged(kernel)
     if markdown is not None:
         with refusing("write it", markdown):
-            markdown.write_text(beside_markdown.page(simulator, kernel, found))
+            markdown.write_text(beside_markdown.page(simulator, kernel, pairs))
     if wanted is Form.JSON:
         identities = [simulator.engine.identity, kernel.engine.identity]
         damaged = [*simulator.damaged.values(), *kernel.damaged.values()]
-        claims = [_as_dict(each) for each in found]
+        claims = [_as_dict(each) for each in pairs]
         print_json({"engines": identities, "claims": claims, "damaged": damaged})
         return
     if wanted is Form.CSV:
-        print_csv(beside_markdown.COLUMNS, map(beside_markdown.row, found))
+        print_csv(beside_markdown.COLUMNS, map(beside_markdown.row, pairs))
         return
     result = table(*beside_markdown.COLUMNS)
-    for each in found:
+    for each in pairs:
         verdicts = (each.simulator.verdict, *(each.verdicts or ()))
         cells = [marked(verdict) for verdict in verdicts]
         result.add_row(plain(each.claim.id), *cells, *[""] * (3 - len(cells)))
     print_table(result)
-    print(beside_markdown.headline(found))
+    print(beside_markdown.headline(pairs))
 
 
 def _as_dict(each: Beside) -> dict[str, object]:

@@ -77,7 +77,7 @@ def claims(
     ] = None,
 ) -> None:
     """Judge the claims of a study by its runs."""
-    wanted = form(as_json=as_json, as_csv=as_csv)
+    chosen_form = form(as_json=as_json, as_csv=as_csv)
     mode = "--over" if over is not None else "--both-engines" if both_engines else ""
     if mode:
         at_two = mode == "--over" and both_engines
@@ -91,7 +91,7 @@ def claims(
             baseline=baseline,
             save_baseline=save_baseline,
         )
-    if wanted is not Form.TABLE:
+    if chosen_form is not Form.TABLE:
         _alone("--json" if as_json else "--csv", brief=brief)
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import claims_beside, progress, reading
@@ -99,22 +99,24 @@ def claims(
     from dumbbell.reports import claims_markdown
 
     if over is not None:
-        claims_beside.at_each_value(study, results, engine, over, markdown=markdown, wanted=wanted)
+        claims_beside.at_each_value(
+            study, results, engine, over, markdown=markdown, wanted=chosen_form
+        )
         return
     if both_engines:
-        claims_beside.on_both_engines(study, results, markdown=markdown, wanted=wanted)
+        claims_beside.on_both_engines(study, results, markdown=markdown, wanted=chosen_form)
         return
     before = {} if baseline is None else baselines.read(baseline)
     with progress.steps("reading results", say), own_algorithms.nothing_runs():
-        found = reading.results_of(study, results, engine)
-        judged = found.claims()
+        study_results = reading.results_of(study, results, engine)
+        judged = study_results.claims()
     if save_baseline is not None:
         with refusing("write it", save_baseline):
             baselines.write(judged, save_baseline)
     if markdown is not None:
         with refusing("write it", markdown):
-            markdown.write_text(claims_markdown.page(found, judged))
-    _show(found, judged, wanted, brief=brief)
+            markdown.write_text(claims_markdown.page(study_results, judged))
+    _show(study_results, judged, chosen_form, brief=brief)
     worse = baselines.regressions(judged, before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
@@ -170,8 +172,8 @@ def _table(judged: Sequence[ClaimResult]) -> Table:
 
     result = table(*_COLUMNS)
     for each in judged:
-        name, where, outcome, *said = map(plain, _cells(each))
-        result.add_row(name, where, marked(each.verdict, outcome), *said)
+        name, where, outcome, *further = map(plain, _cells(each))
+        result.add_row(name, where, marked(each.verdict, outcome), *further)
     return result
 
 

@@ -83,7 +83,7 @@ def compare(
     Prints a table with 95 % intervals, or which is best where. The results folder keeps all runs,
     and the same command does not run them again; `dumbbell open` shows them.
     """
-    wanted = form(as_json=as_json, as_csv=as_csv)
+    chosen_form = form(as_json=as_json, as_csv=as_csv)
     from dumbbell.cli.workers import workers
     from dumbbell.experiments.sweeps import is_sweep
 
@@ -96,7 +96,7 @@ def compare(
         raise InputError("is of one path, not of a sweep", source=option, valid="--report DIR")
     names = _each_once(algorithms or [])
     with workers(jobs, dask) as working:
-        how = How(engine, results, working, retries, report, wanted, large)
+        how = How(engine, results, working, retries, report, chosen_form, large)
         if swept:
             from dumbbell.cli import sweeping
             from dumbbell.experiments.sweeps import axis
@@ -108,8 +108,8 @@ def compare(
         from dumbbell.experiments.compare import Setting
 
         setting = Setting(rate, rtt, buffer, loss, duration, stack)
-        asked = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
-        _compare(asked, how, figure)
+        campaign = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
+        _compare(campaign, how, figure)
 
 
 def _each_once(algorithms: Sequence[str]) -> list[str]:

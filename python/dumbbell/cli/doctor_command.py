@@ -27,16 +27,16 @@ def doctor(as_json: AsJson = False) -> None:
     """
     from dumbbell.engines import machine
 
-    found = machine.with_lateness(machine.look())
+    state = machine.with_lateness(machine.look())
     if as_json:
-        print_json(found.model_dump())
+        print_json(state.model_dump())
     else:
-        print_table(_table(found), folded=True)
-        for fact in found.facts:
+        print_table(_table(state), folded=True)
+        for fact in state.facts:
             if fact.remedy:
                 print(_wrapped(f"{fact.name}: {fact.remedy}"))
-        print(f"The simulator works fully; {machine.verdict(found)}.")
-    if not found.ready:
+        print(f"The simulator works fully; {machine.verdict(state)}.")
+    if not state.ready:
         raise typer.Exit(1)
 
 

@@ -72,23 +72,23 @@ def import_measurement(
     from dumbbell.results.plans import Plan
 
     given = {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss}
-    found = importing.Imported.read(
+    measurement = importing.Imported.read(
         file, {name: value for name, value in given.items() if value is not None}, algorithm
     )
     if scenario is not None:
-        found.write(scenario)
+        measurement.write(scenario)
     if not as_json:
-        found.show()
+        measurement.show()
     if fit_only:
         if as_json:
-            found.print_json(None)
+            measurement.print_json(None)
         return
-    asked = found.campaign(results, Plan.asked(runs=runs))
-    outcome = campaign.run(asked, jobs=jobs, retries=0, large=large, brief=True)
+    campaign_of_runs = measurement.campaign(results, Plan.asked(runs=runs))
+    outcome = campaign.run(campaign_of_runs, jobs=jobs, retries=0, large=large, brief=True)
     if as_json:
-        found.print_json(asked.results())
+        measurement.print_json(campaign_of_runs.results())
     else:
-        found.compare(asked.results())
-    pages.tell(asked, report)
+        measurement.compare(campaign_of_runs.results())
+    pages.tell(campaign_of_runs, report)
     if outcome.failed:
         raise typer.Exit(1)

@@ -48,12 +48,12 @@ def list_things(
 
     Of runs the newest are shown, with --json and --csv all.
     """
-    wanted = form(as_json=as_json, as_csv=as_csv)
+    chosen_form = form(as_json=as_json, as_csv=as_csv)
     if what is Listed.RUNS:
-        _list_runs(results, wanted)
+        _list_runs(results, chosen_form)
         return
-    _print(_entries(what, results), wanted)
-    if what is Listed.ALGORITHMS and wanted is Form.TABLE:
+    _print(_entries(what, results), chosen_form)
+    if what is Listed.ALGORITHMS and chosen_form is Form.TABLE:
         say.print("`dumbbell doctor` shows whether the testbed is ready on this machine.")
 
 
@@ -75,11 +75,11 @@ def _print(entries: Iterable[Mapping[str, Any]], wanted: Form) -> None:
 def _list_runs(results: Path, wanted: Form) -> None:
     from dumbbell.cli import stored
 
-    found = stored.runs(results)
+    rows_of_runs = stored.runs(results)
     if wanted is not Form.TABLE:
-        _print(found, wanted)
+        _print(rows_of_runs, wanted)
         return
-    first = list(itertools.islice(found, _RUNS_SHOWN))
+    first = list(itertools.islice(rows_of_runs, _RUNS_SHOWN))
     if not first:
         say.print(f"{results} holds no runs: dumbbell simulate FILE", soft_wrap=True)
         return
@@ -88,11 +88,11 @@ def _list_runs(results: Path, wanted: Form) -> None:
     for run in first:
         cells = {name: "–" if cell is None else cell for name, cell in run.items()}
         names = ("study", "algorithms", "rate", "rtt (ms)", "goodput (Mbit/s)")
-        told = [plain(cells[name]) for name in names]
-        shown.add_row(cells["run"][:_DIGITS], *told, cells["when"][5:])
+        row = [plain(cells[name]) for name in names]
+        shown.add_row(cells["run"][:_DIGITS], *row, cells["when"][5:])
     print_table(shown, folded=True)
     say.print("Mbit/s: the goodput of all flows together, over the whole run; --json: and more.")
-    left = sum(1 for _ in found)
+    left = sum(1 for _ in rows_of_runs)
     say.print(
         f"{f'{left} older ones: --json or --csv. ' if left else ''}To see one: dumbbell open RUN",
         soft_wrap=True,

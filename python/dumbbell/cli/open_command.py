@@ -36,11 +36,11 @@ def open_page(
     """
     from dumbbell.cli import desktop, pages, stored
 
-    found = stored.find(what, results, engine)
-    page = pages.written(found.results, output / "studies" / found.results.study.name)
+    place = stored.find(what, results, engine)
+    page = pages.written(place.results, output / "studies" / place.results.study.name)
     address = page.resolve().as_uri()
-    if found.run is not None:
-        address = f"{page.resolve().parent.as_uri()}/{found.run}"
+    if place.run is not None:
+        address = f"{page.resolve().parent.as_uri()}/{place.run}"
     print(address)
     if not only_print:
         desktop.show(address)

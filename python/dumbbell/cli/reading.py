@@ -22,27 +22,27 @@ from dumbbell.study.model import Study
 def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
     """Return what a results folder holds of one study; that it is nothing is an InputError."""
     store = Store(folder)
-    found = Results(Study.load(study, folder), store, engine=engine)
+    results = Results(Study.load(study, folder), store, engine=engine)
     # Whether there is anything at all shows sooner than what of a large study is there.
-    if next(iter(store.keys()), None) is None or found.is_empty:
+    if next(iter(store.keys()), None) is None or results.is_empty:
         raise InputError(
-            f"holds no run of {study} by this engine ({found.engine.identity})",
+            f"holds no run of {study} by this engine ({results.engine.identity})",
             source=str(folder),
-            valid=f"{_run_command(study, found.engine)}, or --results FOLDER",
+            valid=f"{_run_command(study, results.engine)}, or --results FOLDER",
         )
-    return found
+    return results
 
 
 def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     """Return what a results folder holds of one study, and say so if that is nothing."""
-    found = Results(Study.load(study, folder), Store(folder), engine=engine)
-    if found.is_empty:
+    results = Results(Study.load(study, folder), Store(folder), engine=engine)
+    if results.is_empty:
         say.print(
-            f"{folder} holds no run of {study} by this engine ({found.engine.identity}); "
-            f"{_run_command(study, found.engine)}",
+            f"{folder} holds no run of {study} by this engine ({results.engine.identity}); "
+            f"{_run_command(study, results.engine)}",
             soft_wrap=True,
         )
-    return found
+    return results
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ def all_results(folder: Path, engine: EngineName) -> Held:
     User-defined experiments are those of this folder. A study that cannot be read is named.
     """
     store = Store(folder)
-    own = experiment_names.names(folder)
+    experiments = experiment_names.names(folder)
     studies = _loaded(Study.names(), folder)
     _refuse_twins(studies)
-    known = {*own, *(study.name for study in studies)}
-    found, empty = _by_runs([*studies, *_loaded(own, folder)], store, engine)
+    known = {*experiments, *(study.name for study in studies)}
+    with_runs, empty = _by_runs([*studies, *_loaded(experiments, folder)], store, engine)
     held = Held(
-        results=found,
+        results=with_runs,
         not_run={
             _run_command(study.called, engines.named(engine)): study
             for study in empty
-            if study.name not in own
+            if study.name not in experiments
         },
         strangers=[name for name in remembered(store) if name not in known],
     )
@@ -112,13 +112,13 @@ def _by_runs(
     A large study takes seconds to expand. One without a plan in the folder is expanded only if
     the folder has runs that no plan explains.
     """
-    asked = set(remembered(store))
+    planned = set(remembered(store))
     stored = set(store.keys())
     unexplained = set(stored)
-    found, empty = {}, []
-    for study in sorted(studies, key=lambda study: study.name not in asked):
+    with_runs, empty = {}, []
+    for study in sorted(studies, key=lambda study: study.name not in planned):
         held: set[str] = set()
-        if study.name in asked or unexplained:
+        if study.name in planned or unexplained:
             try:
                 results = Results(study, store, engine=engine)
                 held = {run.resolved.key for run in results.planned()} & stored
@@ -127,10 +127,10 @@ def _by_runs(
                 continue
             unexplained -= held
         if held:
-            found[study.name] = results
+            with_runs[study.name] = results
         else:
             empty.append(study)
-    return [found[study.name] for study in studies if study.name in found], empty
+    return [with_runs[study.name] for study in studies if study.name in with_runs], empty
 
 
 def _tell_unreadable(name: str, error: InputError) -> None:

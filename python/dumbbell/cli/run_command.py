@@ -104,7 +104,7 @@ def run(
     part = None if shard is None else Shard.parse(shard)
     if part is not None and until_decided:
         raise InputError("a part alone decides nothing", source="--shard", valid="one of the two")
-    asked = Campaign(
+    campaign = Campaign(
         Study.load(study, results),
         Store(results),
         chosen,
@@ -113,24 +113,24 @@ def run(
         part,
     )
     if slurm is not None:
-        meant = consent.asking(partial(_sized, asked, slurm), large=large)
+        meant = consent.asking(partial(_sized, campaign, slurm), large=large)
         arguments = [*sys.argv[1:], *(["--large"] if meant and not large else [])]
-        print(slurm_script.script(slurm, results, asked, arguments), end="")
+        print(slurm_script.script(slurm, results, campaign, arguments), end="")
         return
     if dry_run:
-        _say_extent(asked)
+        _say_extent(campaign)
         return
     with workers(jobs, dask) as working:
-        outcome = shown.run(asked, jobs=working, retries=retries, large=large)
+        outcome = shown.run(campaign, jobs=working, retries=retries, large=large)
         while until_decided and not (outcome.failed or outcome.invalid):
-            further = asked.deciding(at_most or AT_MOST)
+            further = campaign.deciding(at_most or AT_MOST)
             if further is None:
                 break
-            asked = further
-            say.print(f"{len(asked.ordered) - len(asked.stored)} more runs to decide claims")
-            outcome = shown.run(asked, jobs=working, retries=retries, large=large)
+            campaign = further
+            say.print(f"{len(campaign.ordered) - len(campaign.stored)} more runs to decide claims")
+            outcome = shown.run(campaign, jobs=working, retries=retries, large=large)
     if until_decided:
-        left = [claim for claim in asked.undecided() if beyond(claim, at_most or AT_MOST)]
+        left = [claim for claim in campaign.undecided() if beyond(claim, at_most or AT_MOST)]
         _say_undecided(left, at_most or AT_MOST)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
@@ -188,6 +188,6 @@ def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:
             raise InputError(
                 "not a condition", source="--where", value=condition, valid="algorithm=htcp"
             )
-        wanted = [value.strip() for value in values.split(",")]
-        selected.setdefault(axis.strip(), []).extend(wanted)
+        chosen = [value.strip() for value in values.split(",")]
+        selected.setdefault(axis.strip(), []).extend(chosen)
     return dict(selected)

@@ -113,8 +113,8 @@ def simulate(
     shows it: flows and repetitions over time, losses, and how delays are distributed. Of its tables
     --csv prints that of the flows; --json prints all, and --tables what was recorded.
     """
-    wanted = form(as_json=as_json, as_csv=as_csv)
-    if wanted is Form.CSV and perturb is not None:
+    chosen_form = form(as_json=as_json, as_csv=as_csv)
+    if chosen_form is Form.CSV and perturb is not None:
         raise InputError("does not go with --perturb", source="--csv", valid="--json")
     _check_options(tables, pcap, engine, runs)
     if pcap is None:
@@ -132,11 +132,11 @@ def simulate(
     first = read.seed if seed is None else seed
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
     capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
-    asked = read.campaign(results, engine, Plan.asked(seed=first, runs=runs))
+    campaign_of_runs = read.campaign(results, engine, Plan.asked(seed=first, runs=runs))
     if capture is not None:
-        capture.write(asked)
-    outcome = campaign.run(asked, jobs=jobs, retries=retries, large=large, brief=True)
-    finished = simulated.finished(asked)
+        capture.write(campaign_of_runs)
+    outcome = campaign.run(campaign_of_runs, jobs=jobs, retries=retries, large=large, brief=True)
+    finished = simulated.finished(campaign_of_runs)
     if finished and tables is not None:
         for name, frame in written.tables(finished[0][1]):
             with refusing("write it", file := written.path(tables, name)):
@@ -152,8 +152,8 @@ def simulate(
                 )
 
         spreads = consent.asking(perturbed, large=large)
-    simulated.show(finished, spreads, wanted)
-    pages.tell(asked, report)
+    simulated.show(finished, spreads, chosen_form)
+    pages.tell(campaign_of_runs, report)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
 

@@ -68,21 +68,21 @@ class Read:
 
 def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
     """Read and check a scenario file; what is wrong names the file, or the option."""
-    asked = [Change.parse(text) for text in changes]
-    said = [f"{change.key} = {change.value}" for change in asked]
+    parsed = [Change.parse(text) for text in changes]
+    shown = [f"{change.key} = {change.value}" for change in parsed]
     if duration is not None:
         with placed(source="--duration"):
             parse_time(duration)
-        asked.append(Change("duration", duration))
-        said.append(f"duration = {duration}")
-    content = altering.changed(Scenario.table(file), asked)
+        parsed.append(Change("duration", duration))
+        shown.append(f"duration = {duration}")
+    content = altering.changed(Scenario.table(file), parsed)
     try:
-        found = Scenario.parse(content, str(file))
+        scenario = Scenario.parse(content, str(file))
     except InputError as error:
-        raise altering.blamed(error, asked) from None
+        raise altering.blamed(error, parsed) from None
     options = [word for text in changes for word in ("--set", text)]
     options += [] if duration is None else ["--duration", duration]
-    return Read(file, content, found.seed, tuple(said), ("simulate", str(file), *options))
+    return Read(file, content, scenario.seed, tuple(shown), ("simulate", str(file), *options))
 
 
 @dataclass(frozen=True)
@@ -138,21 +138,21 @@ class Capture:
 
 def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
     """Return the planned runs that have a result, in order."""
-    found = []
+    runs = []
     for planned in asked.planned:
         try:
-            found.append((planned, asked.store.get(planned.resolved.key)))
+            runs.append((planned, asked.store.get(planned.resolved.key)))
         except (KeyError, DamagedResult):
             continue
-    return found
+    return runs
 
 
 def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], wanted: Form) -> None:
     """Print what was run: of one run its totals, of several the means of their flows."""
     if wanted is Form.JSON:
-        told = [_as_dict(run) for _, run in runs]
+        as_data = [_as_dict(run) for _, run in runs]
         perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
-        print_json({**(told[0] if len(told) == 1 else {"runs": told}), **perturbed})
+        print_json({**(as_data[0] if len(as_data) == 1 else {"runs": as_data}), **perturbed})
         return
     found = own_tables.of_runs([run for _, run in runs])
     if wanted is Form.CSV:

@@ -83,14 +83,17 @@ def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     left = set(store.keys())
     known = asked(store)
     for study, keys in known.keys.items():
-        found = held(store, sorted(keys & left))
+        extents = held(store, sorted(keys & left))
         left -= keys
         shown.add_row(
-            plain(study), f"{found.runs}", amount(found.packets), amount(found.size_bytes, "B")
+            plain(study),
+            f"{extents.runs}",
+            amount(extents.packets),
+            amount(extents.size_bytes, "B"),
         )
-    found = held(store, sorted(left))
+    extents = held(store, sorted(left))
     shown.add_row(
-        "of no study", f"{found.runs}", amount(found.packets), amount(found.size_bytes, "B")
+        "of no study", f"{extents.runs}", amount(extents.packets), amount(extents.size_bytes, "B")
     )
     for name in ("quantities", "failures", "campaigns"):
         shown.add_row(name, "", "", amount(store.size_below(name), "B"))
@@ -121,17 +124,17 @@ def prune(
 
     store = _opened(results)
     keys = _kept(store) if unasked else None
-    found = list(upkeep.useless(store, catalogue.ENGINE_VERSION, keys))
+    useless = list(upkeep.useless(store, catalogue.ENGINE_VERSION, keys))
     by_why: dict[str, list[upkeep.Useless]] = {}
-    for each in found:
+    for each in useless:
         by_why.setdefault(each.why, []).append(each)
     for why, those in sorted(by_why.items()):
         print(f"{len(those)} results {why}, {amount(sum(each.size_bytes for each in those), 'B')}")
-    if not found:
+    if not useless:
         print("nothing to remove")
     if yes:
-        upkeep.prune(store, found)
-    elif found:
+        upkeep.prune(store, useless)
+    elif useless:
         say.print("Nothing was removed; --yes removes it.")
 
 

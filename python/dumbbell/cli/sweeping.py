@@ -43,10 +43,10 @@ def sweep(
     store.create()
     engine = engines.named(how.engine)
     with of_setting():
-        asked = Campaign.of_experiment(content, store, engine, Plan.asked(seed=seed))
-    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large)
-    _show(asked.results(), how.form)
-    pages.tell(asked, how.report)
+        campaign_of_sweep = Campaign.of_experiment(content, store, engine, Plan.asked(seed=seed))
+    outcome = campaign.run(campaign_of_sweep, jobs=how.jobs, retries=how.retries, large=how.large)
+    _show(campaign_of_sweep.results(), how.form)
+    pages.tell(campaign_of_sweep, how.report)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
 

@@ -114,15 +114,15 @@ def tune(
 
         def searched(meant: bool) -> Tuned:
             with progress.steps("searching", say) as step:
-                told = _Told(step)
+                display = _Told(step)
                 return search(
                     request,
                     results=results,
                     jobs=working,
                     confirm=confirm,
                     large=meant,
-                    on_batch=told.batch,
-                    on_progress=told.run,
+                    on_batch=display.batch,
+                    on_progress=display.run,
                 )
 
         tuned = consent.asking(searched, large=large)

@@ -39,18 +39,18 @@ def refused(error: typer.TyperException) -> InputError:
     """Return a refused command line as an error that names option, value and remedy."""
     context: Any = getattr(error, "ctx", None)
     words = context.command_path.split()[1:] if context is not None else []
-    said = error.format_message()
+    message = error.format_message()
     help_command = " ".join(["dumbbell", *words, "--help"])
-    if (found := re.fullmatch(r"No such command '(.+?)'\..*", error.message + ".")) is not None:
-        return _unknown_command(found[1], words, context)
+    if (match := re.fullmatch(r"No such command '(.+?)'\..*", error.message + ".")) is not None:
+        return _unknown_command(match[1], words, context)
     if (option := getattr(error, "option_name", None)) is not None:
-        return _wrong_option(option, said, context, help_command)
+        return _wrong_option(option, message, context, help_command)
     if (parameter := getattr(error, "param", None)) is not None:
         return _wrong_value(error, parameter, help_command)
-    if said.startswith("Got unexpected extra"):
-        extra = said[said.index("(", said.index("argument") + 11) + 1 : -1]
+    if message.startswith("Got unexpected extra"):
+        extra = message[message.index("(", message.index("argument") + 11) + 1 : -1]
         return _too_many(extra, words, help_command)
-    return InputError(said[:1].lower() + said[1:].rstrip("."), valid=help_command)
+    return InputError(message[:1].lower() + message[1:].rstrip("."), valid=help_command)
 
 
 def placed(error: InputError, command: Any) -> InputError:
@@ -102,8 +102,8 @@ def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputErro
     if words == ["algorithms"]:
         meant = "list algorithms" if name in ("list", "ls") else "algorithms show"
     elif words:
-        found = near(name, commands)
-        meant = None if found is None else " ".join([*words, found])
+        nearest = near(name, commands)
+        meant = None if nearest is None else " ".join([*words, nearest])
     else:
         meant = _PLACES.get(name) or near(name, commands)
     return InputError(

@@ -64,24 +64,24 @@ class Campaign:
     ) -> Campaign:
         """Keep an experiment in the results folder, which must be in use; see `experiments`."""
         with experiments.saved(content, store.root) as study:
-            found = cls(study, store, engine, plan)
-            _ = found.planned
-        return found
+            campaign = cls(study, store, engine, plan)
+            _ = campaign.planned
+        return campaign
 
     @cached_property
     def planned(self) -> list[PlannedRun]:
         """The runs; that there are none is an InputError."""
-        found = self.study.runs(
+        runs = self.study.runs(
             self.plan.quick, self.where, self.plan.runs, self.plan.seed, more=self.plan.more
         )
-        if not found:
+        if not runs:
             raise InputError(
                 "selects no run",
                 key="where",
                 value=" ".join(f"{axis}={value}" for axis, value in self.where.items()),
                 valid="fewer conditions",
             )
-        return [run.on(self.engine.identity) for run in found]
+        return [run.on(self.engine.identity) for run in runs]
 
     @cached_property
     def places(self) -> Places:
@@ -91,8 +91,8 @@ class Campaign:
     @cached_property
     def _mine(self) -> list[ResolvedScenario]:
         """The runs of this machine, also those that are stored."""
-        found = scenarios(self.planned)
-        return found if self.shard is None else self.shard.of(found)
+        runs = scenarios(self.planned)
+        return runs if self.shard is None else self.shard.of(runs)
 
     @cached_property
     def stored(self) -> set[str]:
@@ -182,11 +182,11 @@ class Campaign:
 
     def _asked(self) -> Mapping[tuple[str, tuple[tuple[str, str], ...]], int]:
         """Return the planned repetitions of each grid point."""
-        asked: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+        repetitions: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
         for run in self.planned:
             place = (run.test, tuple(run.axes.items()))
-            asked[place] = asked.get(place, 0) + 1
-        return asked
+            repetitions[place] = repetitions.get(place, 0) + 1
+        return repetitions
 
 
 def beyond(claim: ClaimResult, at_most: int) -> bool:
@@ -198,9 +198,9 @@ def _more(
     needs: Sequence[Need], asked: Mapping[tuple[str, tuple[tuple[str, str], ...]], int]
 ) -> list[More]:
     """Return the grid points that need more repetitions than planned."""
-    wanted: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+    needed: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
     for need in needs:
         place = (need.test, tuple(need.axes.items()))
-        if place in asked and need.runs > max(asked[place], wanted.get(place, 0)):
-            wanted[place] = need.runs
-    return [More(test=test, point=point, runs=runs) for (test, point), runs in wanted.items()]
+        if place in asked and need.runs > max(asked[place], needed.get(place, 0)):
+            needed[place] = need.runs
+    return [More(test=test, point=point, runs=runs) for (test, point), runs in needed.items()]

@@ -93,30 +93,30 @@ class Inventory:
         for name in plans.remembered(self.store):
             try:
                 with own_algorithms.nothing_runs():
-                    found = self._results_of(name)
+                    known = self._results_of(name)
             except InputError as error:
                 self._on_unknown(name, str(error))
             else:
-                yield from found
+                yield from known
 
     def _results_of(self, name: str) -> list[Results]:
         state = (plans.recall(self.store, name), _state(name, self.store))
         known = self._studies.get(name)
         if known is None or known[0] != state:
             study = Study.load(name, self.store.root)
-            found = [Results(study, self.store, engine=engine) for engine in EngineName]
-            for results in found:
+            by_engine = [Results(study, self.store, engine=engine) for engine in EngineName]
+            for results in by_engine:
                 results.expand()
-            known = self._studies[name] = (state, found)
+            known = self._studies[name] = (state, by_engine)
         return known[1]
 
     def places(self) -> Mapping[str, Place]:
         """Return where the runs belong that studies ask for, by their keys."""
-        found: dict[str, Place] = {}
+        places: dict[str, Place] = {}
         for results in self.results():
             for planned in results.planned():
-                found.setdefault(planned.resolved.key, Place(results.study.name, planned))
-        return found
+                places.setdefault(planned.resolved.key, Place(results.study.name, planned))
+        return places
 
     def runs(self) -> Iterator[StoredRun]:
         """Yield what is stored, the newest first."""
@@ -124,25 +124,25 @@ class Inventory:
         written = {key: self._written_s(key) for key in self.store.keys()}  # noqa: SIM118
         there = {key: when_s for key, when_s in written.items() if when_s is not None}
         for key in sorted(there, key=lambda key: (-there[key], key)):
-            found = self._stored(key, there[key])
-            if found is not None:
-                yield found.at(places.get(key))
+            run = self._stored(key, there[key])
+            if run is not None:
+                yield run.at(places.get(key))
 
     def run(self, key: str) -> StoredRun:
         """Return the run of a key in full; one that is damaged or gone is an InputError."""
         written_s = self._written_s(key)
-        found = None if written_s is None else self._stored(key, written_s)
-        if found is None:
+        run = None if written_s is None else self._stored(key, written_s)
+        if run is None:
             problem = "this run is damaged or gone"
             raise InputError(
                 problem, value=key[:SHORT], valid="to run what made it again, which replaces it"
             )
-        return found.at(self.places().get(key))
+        return run.at(self.places().get(key))
 
     def invalid(self, keys: Iterable[str]) -> set[str]:
         """Return which of some results are invalid; what cannot be read is not."""
-        found = ((key, self._written_s(key)) for key in keys)
-        read = (self._stored(key, at_s) for key, at_s in found if at_s is not None)
+        written = ((key, self._written_s(key)) for key in keys)
+        read = (self._stored(key, at_s) for key, at_s in written if at_s is not None)
         return {run.key for run in read if run is not None and run.invalid}
 
     def key(self, beginning: str) -> str:
@@ -179,9 +179,9 @@ class Inventory:
 
 def _state(name: str, store: Store) -> Sequence[object]:
     """Return what changes when the files of a study do."""
-    found = files.parts(files.find(name, store.root))
+    files_of_study = files.parts(files.find(name, store.root))
     try:
-        return [(file, file.stat().st_mtime_ns, file.stat().st_size) for file in found]
+        return [(file, file.stat().st_mtime_ns, file.stat().st_size) for file in files_of_study]
     except OSError:
         return [object()]
 

@@ -61,11 +61,11 @@ def remember(store: Store, study: str, plan: Plan) -> None:
     # Another process may add one of its own at the same moment.
     with store.errors("write"), staging.locked(store.root):
         plans = recall(store, study)
-        asked = tuple(known.joined(plan) if known.same(plan) else known for known in plans)
+        merged = tuple(known.joined(plan) if known.same(plan) else known for known in plans)
         if not any(known.same(plan) for known in plans):
-            asked = (*plans, plan)
-        if asked != plans:
-            content = _PLANS.dump_json(asked, indent=1) + b"\n"
+            merged = (*plans, plan)
+        if merged != plans:
+            content = _PLANS.dump_json(merged, indent=1) + b"\n"
             staging.replace(_file(store, study), content, lasting=True)
 
 
@@ -100,11 +100,11 @@ def merge(source: Store, target: Store) -> list[str]:
     left = []
     for study in remembered(source):
         try:
-            asked = recall(source, study)
+            plans = recall(source, study)
         except InputError as error:
             left.append(str(error))
             continue
-        for plan in asked:
+        for plan in plans:
             remember(target, study, plan)
     return left
 

@@ -106,8 +106,8 @@ class Results:
         self.study = study
         self.store = store
         self.engine = engines.named(engine)
-        found = tuple(plans) or recall(store, study.name) or _UNKNOWN
-        self.plans = sorted(dict.fromkeys(found), key=lambda plan: plan.quick)
+        known = tuple(plans) or recall(store, study.name) or _UNKNOWN
+        self.plans = sorted(dict.fromkeys(known), key=lambda plan: plan.quick)
 
     @cached_property
     def _planned(self) -> Mapping[str, Mapping[Plan, list[PlannedRun]]]:
@@ -204,15 +204,15 @@ class Results:
             for runs in self._sound(test.name).values()
             for run in runs
         }
-        found = {}
+        damaged = {}
         for key in dict.fromkeys(run.resolved.key for run in self.planned()):
             if key in sound or key in self.invalid or not self.store.has(key):
                 continue
             try:
                 self.store.verify(key)
             except DamagedResult as error:
-                found[key] = str(error)
-        return found
+                damaged[key] = str(error)
+        return damaged
 
     @cached_property
     def failures(self) -> Mapping[str, str]:
@@ -220,35 +220,37 @@ class Results:
         missing = [
             run.resolved.key for run in self.planned() if not self.store.has(run.resolved.key)
         ]
-        return {key: str(found) for key, found in failures.failures(self.store, missing).items()}
+        return {
+            key: str(failure) for key, failure in failures.failures(self.store, missing).items()
+        }
 
     @cached_property
     def invalid(self) -> Mapping[str, str]:
         """The invalid runs by their keys, described with their reasons."""
         if not self.engine.real_time:
             return {}
-        found = {}
+        invalid = {}
         for run in self.planned():
             key = run.resolved.key
-            if key in found or not self.store.has(key):
+            if key in invalid or not self.store.has(key):
                 continue
             with suppress(DamagedResult):
                 why = validity.reasons(self.store.get(key).summary)
                 if why:
-                    found[key] = validity.described(run.resolved, why)
-        return found
+                    invalid[key] = validity.described(run.resolved, why)
+        return invalid
 
     @cached_property
     def doubtful(self) -> Sequence[str]:
         """The finished runs of each test that may show something else than their algorithms."""
-        found = []
+        lines = []
         for test in self.study.tests:
             runs = [run.resolved for run in self.finished(test.name)]
             found_of = (
                 (run, doubts.of(run.scenario, summary)) for run, summary in self._summaries(runs)
             )
-            found += [f"{test.name}: {said}" for said in validity.doubtful(found_of)]
-        return found
+            lines += [f"{test.name}: {line}" for line in validity.doubtful(found_of)]
+        return lines
 
     def _summaries(
         self, runs: Iterable[ResolvedScenario]
@@ -298,8 +300,8 @@ class Results:
     def not_offered(self) -> list[str]:
         """Features of the hosts' stack in the planned runs that the kernel could not offer."""
         runs = (run.resolved for test in self.study.tests for run in self.finished(test.name))
-        told = (summary.testbed for _, summary in self._summaries(runs))
-        return sorted({each for testbed in told if testbed for each in testbed.not_offered})
+        testbeds = (summary.testbed for _, summary in self._summaries(runs))
+        return sorted({each for testbed in testbeds if testbed for each in testbed.not_offered})
 
     @cached_property
     def algorithms(self) -> list[Algorithm]:
@@ -394,17 +396,17 @@ class Results:
         column for each axis and each reference; see `quantities.tables.frame`. Rows are in the
         order of `finished`. Raises InputError if the test or a quantity is unknown.
         """
-        asked = list(dict.fromkeys(arguments.names(columns, "columns", "goodput_mbit_per_s")))
+        references = list(dict.fromkeys(arguments.names(columns, "columns", "goodput_mbit_per_s")))
         own = self._derived
-        taken = list(dict.fromkeys(derived.columns(asked, own)))
+        taken = list(dict.fromkeys(derived.columns(references, own)))
         described = self.study.test(test)
         values = taking.of_runs(self.finished(test), taken, self.store)
-        found = tables.frame(described, values, taken)
-        for name in asked:
+        frame = tables.frame(described, values, taken)
+        for name in references:
             if name in own:
-                found = derived.added(found, list(described.axes), own[name])
-        spare = [name for name in taken if name not in asked]
-        return found.drop(spare)
+                frame = derived.added(frame, list(described.axes), own[name])
+        spare = [name for name in taken if name not in references]
+        return frame.drop(spare)
 
     def test(self, name: str) -> Test:
         """Return a test; an unknown name is an InputError."""
@@ -427,8 +429,8 @@ class Results:
         for run in self.finished(test):
             if grid.matches(run.axes, where):
                 with suppress(KeyError, DamagedResult):
-                    found = self.store.get(run.resolved.key)
-                    yield run.axes, RunView(found, run.windows, run.settings)
+                    run_result = self.store.get(run.resolved.key)
+                    yield run.axes, RunView(run_result, run.windows, run.settings)
 
     def claims(self) -> Sequence[ClaimResult]:
         """Judge the study's claims by these runs."""
