@@ -2,7 +2,7 @@
 
 Run by ``make bench-cases``. Each case is a scenario of a study or of ``dumbbell compare``, resolved
 as the command resolves it, that ends earlier and whose flows all begin in its first tenth.
-``tests/test_bench_cases.py`` fails when a study no longer resolves to its case.
+``tests/tools/test_bench_cases.py`` fails when a study no longer resolves to its case.
 """
 
 from __future__ import annotations

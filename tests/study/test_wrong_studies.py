@@ -20,7 +20,7 @@ from dumbbell.store.store import Store
 from dumbbell.study.files import find
 from dumbbell.study.model import Study
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "docs/examples/studies").glob("*.toml"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs/examples/studies").glob("*.toml"))
 SHIPPED = ("brakmo2017", "kumazoe2012", "li2007", "lukaseder2016", "mani2012")
 VALUES = ('"x"', "-1", "0", "1e400", "true", "[]", "{}", '[["a"]]', '"0"', "99999999999999999999")
 _TEXT = re.compile(r'"[^"\n]+"')

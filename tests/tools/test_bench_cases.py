@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 REAL = runpy.run_path(str(ROOT / "benches/real_cases.py"))
 CASES = {case.name: case for case in REAL["cases"]()}
 

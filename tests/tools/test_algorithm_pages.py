@@ -12,7 +12,7 @@ from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.algorithms.head_comments import Kind
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 AGAIN = "run `make docs`"
 

@@ -15,7 +15,7 @@ import pytest
 from calling import Command, Said, caller
 from dumbbell import _core
 
-DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
+DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 BLOCK: Final = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HAS_TESTBED: Final = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 WIDE: Final = "1000"

@@ -11,7 +11,7 @@ from calling import Command
 from dumbbell.figures.charts import Offline
 from dumbbell.scenario.model import Scenario
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "two-flows.toml"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "two-flows.toml"
 
 
 def test_the_version_is_said(dumbbell: Command) -> None:

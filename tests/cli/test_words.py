@@ -314,7 +314,7 @@ def test_what_an_extra_needs_is_named_by_itself() -> None:
     """Dumbbell is on no index: pip finds no dumbbell[serve]."""
     for extra, package in (("serve", "starlette"), ("cluster", "distributed")):
         assert extras.install(extra).startswith(f"pip install '{package}>=")
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     pages = [*root.glob("docs/**/*.md"), *root.glob("*.md"), *root.glob("python/**/*.py")]
     assert [page for page in pages if "install dumbbell[" in page.read_text()] == []
 

@@ -21,7 +21,7 @@ from reference import site_hooks
 import browser
 import dumbbell
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 OUTSIDE: Final = ("http:", "https:", "data:", "mailto:", "javascript:")
 GENERATED: Final = {"404.html"}
 """Of the theme, with addresses from the root of a server."""

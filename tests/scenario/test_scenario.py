@@ -27,7 +27,7 @@ from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study
 from samples import plain, plain_links, resolved, scenario, table, tcp
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 EXAMPLES = sorted([*DOCS.glob("examples/*.toml"), *ROOT.glob("examples/*.toml")])
 

@@ -11,7 +11,7 @@ from dumbbell.plan.windows import BUILT_IN
 from dumbbell.quantities import derived, registry, series
 from dumbbell.theory import curves, formulas
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = quantities_page.page()
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 

@@ -21,7 +21,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
 from schema_keys import Keys
 
-SCHEMA = Path(__file__).parents[1] / "docs" / "scenario.schema.json"
+SCHEMA = Path(__file__).parents[2] / "docs" / "scenario.schema.json"
 
 SEED = 1
 BATCHES_MAX = 100

@@ -25,7 +25,7 @@ from dumbbell.store.store import Store
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 SCENARIO = """
 title = "Two of {these} against each other"

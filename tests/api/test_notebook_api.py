@@ -24,7 +24,7 @@ from dumbbell.base.errors import unknown
 from dumbbell.engines import result
 from dumbbell.quantities.registry import quantities
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 
 SHORT: Final = """
 duration = "4s"

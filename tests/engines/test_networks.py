@@ -26,7 +26,7 @@ from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from possible import assert_possible
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MS = 10**6
 S = 10**9
 
