@@ -12,7 +12,7 @@ import reference  # noqa: F401 - the first that imports the models, with docstri
 from hypothesis import settings
 
 import small_study
-from calling import Command, caller
+from command_line import Command, caller
 from dumbbell.reports import site
 from dumbbell.results.results import Results
 

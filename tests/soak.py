@@ -30,7 +30,7 @@ from dumbbell.engines.result import Run
 from dumbbell.execution.bounds import RUN_BYTES_MAX
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from possible import assert_possible
+from run_invariants import assert_possible
 
 FAILURES: Final = Path("soak-failures")
 FAILURES_MAX: Final = 10

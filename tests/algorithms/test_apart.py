@@ -27,7 +27,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.failures import failures
 from dumbbell.store.store import Store
-from samples import plain
+from sample_runs import plain
 
 GROWS = "conn->cwnd_segs / params->increase"
 NO_RESULT = "conn->cwnd_segs / (params->increase - params->increase * (acked > 0))"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accepted import assert_accepted
-from calling import caller
+from command_line import caller
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.conformance import starting
@@ -20,7 +19,8 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from samples import plain
+from sample_runs import plain
+from scenario_checks import assert_accepted
 
 NETWORK = '[network]\nrate = "50mbit"\nrtt = "20ms"\nqueue = "1bdp"\n'
 

@@ -9,7 +9,7 @@ from dumbbell.base import hypertext
 from dumbbell.quantities import run_totals
 from dumbbell.results.results import Results
 from dumbbell.study.model import Study
-from samples import scenario
+from sample_runs import scenario
 
 
 class Cells(HTMLParser):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command
+from command_line import Command
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.engines.engine import Output, SimulatorEngine

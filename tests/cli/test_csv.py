@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.quantities.run_totals import Totals
 from dumbbell.quantities.shown import brief_interval, number
 

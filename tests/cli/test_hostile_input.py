@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed, printable, shown

@@ -23,7 +23,7 @@ from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.extent import Extent
 from dumbbell.store.store import Store
-from samples import QuickEngine, resolved, seeds
+from sample_runs import QuickEngine, resolved, seeds
 
 
 def state(latest: ResolvedScenario, **changes: object) -> Progress:

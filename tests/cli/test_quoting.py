@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from calling import Command
+from command_line import Command
 from dumbbell.base import kinds
 from dumbbell.base.shell import quoted
 from dumbbell.plan.tests import Test

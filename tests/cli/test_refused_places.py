@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 import measured_files
-from calling import Command, Said
+from command_line import Command, Said
 from dumbbell.base.errors import refusal
 
 SCENARIO: Final = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from calling import caller
+from command_line import caller
 from dumbbell import api
 from dumbbell.study import files
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from calling import Command
+from command_line import Command
 from dumbbell.figures.charts import Offline
 from dumbbell.scenario.model import Scenario
 

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.base import extras
 from dumbbell.base.errors import InputError, listed
 from dumbbell.base.synonyms import near_key

@@ -16,8 +16,8 @@ from dumbbell.contract.scenario import Demand, Limit, Requests, Scenario, Step
 from dumbbell.contract.summary import Summary
 from dumbbell.scenario import model
 from dumbbell.scenario.resolve import ResolvedScenario
-from samples import plain, resolved, table
-from wrong import assert_refused
+from sample_runs import plain, resolved, table
+from scenario_refusals import assert_refused
 
 PACKAGE = Path(dumbbell.contract.__file__).parent
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from calling import Command, Said, caller
+from command_line import Command, Said, caller
 from dumbbell import _core
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"

@@ -16,12 +16,12 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from accepted import assert_accepted
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.contract.summary import FlowSummary, Summary
 from dumbbell.engines import captures
-from samples import resolved, scenario
+from sample_runs import resolved, scenario
+from scenario_checks import assert_accepted
 
 SCENARIO: Final = """
 title = "Losses, marks, requests, datagrams"

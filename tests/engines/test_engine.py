@@ -16,7 +16,7 @@ from dumbbell.api import Run, simulate
 from dumbbell.base.errors import Cancelled, EngineError, InputError
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import SimulatorEngine, empty_frame, frame
-from samples import resolved, scenario
+from sample_runs import resolved, scenario
 
 
 @pytest.fixture(scope="module")

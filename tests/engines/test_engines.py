@@ -35,7 +35,7 @@ from dumbbell.results.results import Results
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.extent import Extent
 from dumbbell.store.store import Store
-from samples import QuickEngine, output, resolved, scenario, seeds
+from sample_runs import QuickEngine, output, resolved, scenario, seeds
 
 TOLD = TestbedSummary(
     kernel="6.18.44",

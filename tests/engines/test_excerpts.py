@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.engines import captures
 from dumbbell.engines.excerpts import Excerpt
 from dumbbell.scenario.resolve import ResolvedScenario
-from samples import scenario
+from sample_runs import scenario
 
 S = 10**9
 FLOWS = """

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from accepted import assert_accepted
 from dumbbell.algorithms import catalogue
 from dumbbell.api import perturb, simulate
 from dumbbell.engines.result import Run
 from dumbbell.experiments.phases import longest_ns, perturbed
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from samples import flows, links, plain_links, resolved, scenario, table
-from wrong import assert_refused, error_of
+from sample_runs import flows, links, plain_links, resolved, scenario, table
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused, error_of
 
 EDGE = {"network.edge_rate": "1gbit"}
 TWO = {"flow.1.count": 2}

@@ -16,7 +16,7 @@ from dumbbell.api import simulate
 from dumbbell.contract.scenario import Bernoulli
 from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
-from possible import assert_possible
+from run_invariants import assert_possible
 
 Table = dict[str, Any]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
@@ -27,7 +27,7 @@ from dumbbell.quantities.spans import Span
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from samples import plain, resolved
+from sample_runs import plain, resolved
 
 PATH = {"rate": "20mbit", "rtt": "40ms", "queue": "1bdp"}
 

@@ -24,7 +24,7 @@ from dumbbell.quantities import run_totals, series, taking
 from dumbbell.quantities.registry import quantities
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from possible import assert_possible
+from run_invariants import assert_possible
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MS = 10**6

@@ -11,7 +11,7 @@ import typer
 
 import dumbbell as package
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.conformance import interface
 from dumbbell.engines import engines
 from dumbbell.engines.sizes import expected_bytes, expected_packets

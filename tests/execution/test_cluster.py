@@ -19,7 +19,7 @@ import distributed
 import pytest
 
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution import cluster
@@ -29,7 +29,7 @@ from dumbbell.execution.task import Brought, OtherBuild, Task, bring
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store import failures
 from dumbbell.store.store import Store
-from samples import resolved
+from sample_runs import resolved
 
 SOON_S = 60
 

@@ -16,7 +16,7 @@ from dumbbell.execution import schedule
 from dumbbell.execution.estimate import Estimate
 from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
-from samples import resolved
+from sample_runs import resolved
 
 JOBS = 2
 LINK_PPS = 10e9 / 12_000

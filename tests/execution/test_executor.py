@@ -21,7 +21,7 @@ from dumbbell.execution.executor import Interrupted, Progress, execute
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.result_files import RUN_FILE, InMemory
 from dumbbell.store.store import Store
-from samples import QuickEngine, output, resolved, seeds
+from sample_runs import QuickEngine, output, resolved, seeds
 
 
 @pytest.mark.parametrize("jobs", [1, 4])

@@ -23,7 +23,7 @@ from dumbbell.execution.pools import ExecutorPool, ThreadPool
 from dumbbell.execution.task import OtherBuild, Task, bring
 from dumbbell.store import failures
 from dumbbell.store.store import Store
-from samples import QuickEngine, resolved, seeds
+from sample_runs import QuickEngine, resolved, seeds
 
 
 def contents(root: Path) -> dict[Path, bytes]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import hostile_folders
-from calling import Command
+from command_line import Command
 from dumbbell.base.errors import InputError
 from dumbbell.engines.sizes import expected_packets
 from dumbbell.execution.shards import Shard

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.experiments.advise import Advice, Candidate, advise, conditions, words
 from dumbbell.experiments.advise.choosing import choose

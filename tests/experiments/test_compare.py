@@ -14,7 +14,7 @@ from dumbbell.experiments.compare import Comparison, compare, parse_mix
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
 from dumbbell.reports import compare_chart, own_tables
-from samples import QuickEngine
+from sample_runs import QuickEngine
 
 
 def compared(root: Path, *algorithms: str, **options: Any) -> Comparison:

@@ -17,7 +17,7 @@ import pytest
 
 import browser
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell import api
 from dumbbell.reports import site
 from dumbbell.scenario.model import Scenario

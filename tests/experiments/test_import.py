@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell import api
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_rate, parse_time

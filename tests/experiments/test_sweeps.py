@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from calling import Command
+from command_line import Command
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.experiments import sweeps

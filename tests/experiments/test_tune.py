@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calling import Command
+from command_line import Command
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.tune import objectives, paths, proposing, space

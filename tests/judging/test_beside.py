@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.judging.beside import Beside, beside
 from dumbbell.reports import beside_markdown
 from dumbbell.results.results import Results

@@ -11,9 +11,22 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from claim_inputs import (
+    AXES,
+    GOOD,
+    NO,
+    NOISY,
+    OPEN,
+    RATIOS,
+    THREE,
+    YES,
+    check,
+    measured,
+    runs,
+    steady,
+)
 from dumbbell.judging.evidence import Need, State, Verdict
 from dumbbell.judging.runs import TestRuns
-from judged import AXES, GOOD, NO, NOISY, OPEN, RATIOS, THREE, YES, check, measured, runs, steady
 
 
 def test_arithmetic() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.base.errors import InputError
 from dumbbell.judging import readings
 from dumbbell.reports import readings_markdown

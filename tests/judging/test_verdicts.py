@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from claim_inputs import GOOD, NO, OPEN, RATIOS, THREE, YES, measured, runs
 from dumbbell.base.errors import InputError
 from dumbbell.judging import baseline
 from dumbbell.judging.claim import Claim
@@ -16,7 +17,6 @@ from dumbbell.judging.evidence import Finding, Verdict
 from dumbbell.judging.judging import ClaimResult, judge, tally
 from dumbbell.judging.runs import Source, TestRuns
 from dumbbell.quantities.derived import Derived
-from judged import GOOD, NO, OPEN, RATIOS, THREE, YES, measured, runs
 
 
 def claim(*checks: dict[str, Any], name: str = "E99") -> Claim:

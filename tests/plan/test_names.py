@@ -15,7 +15,7 @@ from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
-from samples import table as scenario_table
+from sample_runs import table as scenario_table
 
 STUDY = """
 study = { name = "named", title = "Named", authors = [], year = 2026 }

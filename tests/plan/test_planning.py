@@ -15,7 +15,7 @@ from dumbbell.scenario.model import Reader, Scenario
 from dumbbell.scenario.resolve import ResolvedScenario, canonical_json
 from dumbbell.scenario.resolve_network import resolve_network
 from dumbbell.study.model import Study
-from samples import table
+from sample_runs import table
 
 HEADER = """
 [study]

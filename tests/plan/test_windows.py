@@ -24,7 +24,7 @@ from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Absent
 from dumbbell.quantities.view import RunView
 from dumbbell.scenario.model import Scenario
-from played import FlowTrace, constant, measured, planned, played
+from synthetic_runs import FlowTrace, constant, measured, planned, played
 
 S = 10**9
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from dumbbell.quantities.convergence import Convergence
-from played import FlowTrace, constant, measured, planned
+from synthetic_runs import FlowTrace, constant, measured, planned
 
 WINDOW_S = 2.0
 """The BDP of 100 packets gives 0.15 s, so the shortest window counts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from played import Taken, constant, measured, planned, played, with_flows, with_table
+from synthetic_runs import Taken, constant, measured, planned, played, with_flows, with_table
 
 
 def test_rtt_inflation_is_relative_to_the_empty_path() -> None:

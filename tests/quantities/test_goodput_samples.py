@@ -8,7 +8,7 @@ import pytest
 from dumbbell.quantities import goodput_samples
 from dumbbell.quantities.goodput_samples import Samples
 from dumbbell.theory import testbed_10g
-from played import (
+from synthetic_runs import (
     HALF_SAMPLED,
     MBIT_PER_SEG,
     FlowTrace,

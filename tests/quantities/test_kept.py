@@ -20,8 +20,8 @@ from dumbbell.quantities import kept, taking
 from dumbbell.quantities.goodput_samples import Samples
 from dumbbell.store.result_files import RUN_FILE
 from dumbbell.store.store import Store
-from played import constant, planned, played
-from samples import completed
+from sample_runs import completed
+from synthetic_runs import constant, planned, played
 
 ASKED = ["goodput_mbit_per_s[1]", "jain", "goodput_sample_iqr_mbit_per_s", "share[nobody]"]
 

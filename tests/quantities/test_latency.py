@@ -16,8 +16,8 @@ from dumbbell.plan.windows import Window
 from dumbbell.quantities.counters import percentile
 from dumbbell.quantities.latencies import kinds, latencies
 from dumbbell.quantities.view import RunView
-from played import Taken
-from samples import blank, resolved
+from sample_runs import blank, resolved
+from synthetic_runs import Taken
 
 MS = 10**6
 S = 10**9

@@ -9,7 +9,7 @@ import pytest
 
 from dumbbell.quantities.counters import Values
 from dumbbell.quantities.goodput_samples import Samples
-from played import FlowTrace, constant, measured, planned
+from synthetic_runs import FlowTrace, constant, measured, planned
 
 
 def swinging(period_s: float, swing: float = 100.0, damping_s: float = math.inf) -> FlowTrace:

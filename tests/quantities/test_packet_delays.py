@@ -19,8 +19,8 @@ from dumbbell.quantities.subjects import Absent
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import HISTOGRAMS_MAX
 from dumbbell.study.model import Study
-from samples import plain, resolved, table
-from wrong import assert_refused
+from sample_runs import plain, resolved, table
+from scenario_refusals import assert_refused
 
 SERVICE_MS = 1.2
 """What 1500 bytes take at 10 Mbit/s."""

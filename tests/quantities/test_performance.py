@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from dumbbell.theory import formulas
-from played import FlowTrace, Taken, constant, measured, planned, played, with_table
+from synthetic_runs import FlowTrace, Taken, constant, measured, planned, played, with_table
 
 LINK_SEGS_PER_S = 1000
 """Rate of the bottleneck of these runs."""

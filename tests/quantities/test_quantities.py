@@ -20,7 +20,8 @@ from dumbbell.quantities.registry import Per
 from dumbbell.quantities.view import RunView
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from played import (
+from sample_runs import completed
+from synthetic_runs import (
     MBIT_PER_SEG,
     PAYLOAD_BYTES,
     FlowTrace,
@@ -32,7 +33,6 @@ from played import (
     with_flows,
     with_table,
 )
-from samples import completed
 
 
 def test_rates_of_two_constant_flows() -> None:

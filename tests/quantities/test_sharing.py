@@ -10,7 +10,7 @@ import pytest
 from dumbbell.quantities.fair_share import FairShare
 from dumbbell.quantities.short_term import ShortTerm
 from dumbbell.quantities.starvation import Starvation
-from played import FlowTrace, constant, measured, planned, stepping
+from synthetic_runs import FlowTrace, constant, measured, planned, stepping
 
 
 def until(change_s: float, before: float, after: float) -> FlowTrace:

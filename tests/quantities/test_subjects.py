@@ -19,7 +19,7 @@ from dumbbell.quantities.reference import Reference, parse
 from dumbbell.quantities.registry import quantities
 from dumbbell.quantities.subjects import Absent
 from dumbbell.scenario.model import Scenario
-from played import HALF_SAMPLED, MBIT_PER_SEG, Taken, constant, measured, planned, played
+from synthetic_runs import HALF_SAMPLED, MBIT_PER_SEG, Taken, constant, measured, planned, played
 
 SUBJECTS = st.text(
     st.characters(exclude_characters="[]", exclude_categories=["Cs"]), min_size=1, max_size=40

@@ -21,7 +21,7 @@ from dumbbell.reports import run_data, run_pages, site
 from dumbbell.results.results import Results, State
 from dumbbell.store import failures
 from dumbbell.store.store import Store
-from samples import blank, resolved
+from sample_runs import blank, resolved
 
 
 def unpacked(script: str) -> Any:

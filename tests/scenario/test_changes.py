@@ -12,7 +12,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.scenario import changes
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario
-from samples import table
+from sample_runs import table
 
 KEYS = st.lists(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), min_size=1, max_size=4)
 

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import reference as docs
 
-from accepted import assert_accepted
 from dumbbell.algorithms import catalogue
 from dumbbell.base import validation
 from dumbbell.base.errors import InputError
@@ -25,7 +24,8 @@ from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.study.model import Study
-from samples import plain, plain_links, resolved, scenario, table, tcp
+from sample_runs import plain, plain_links, resolved, scenario, table, tcp
+from scenario_checks import assert_accepted
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from accepted import assert_accepted
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Flow
 from dumbbell.scenario import arrivals, draws
 from dumbbell.scenario.arrivals import draw_size, mean_size
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.model_sizes import AnySize, SizeSpec
-from samples import BASE, demand, table
-from wrong import assert_refused
+from sample_runs import BASE, demand, table
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused
 
 SHORT = {"algorithm": "cubic", "rate": 20, "size": "10kb"}
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from accepted import assert_accepted
 from dumbbell.contract.scenario import OnOff, StackChoice, Transport, Udp
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from samples import flows, plain, table, tcp
-from wrong import assert_refused
+from sample_runs import flows, plain, table, tcp
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused
 
 RPC = {"kind": "rpc", "bytes": "10kb"}
 ON_OFF = {"kind": "on-off", "on": "1s", "off": "2s"}

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from accepted import assert_accepted
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Fifo, Limit, QueueConfig, RateConfig, TraceConfig
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from samples import links, passed, plain_links, resolved, table
-from wrong import assert_refused
+from sample_runs import links, passed, plain_links, resolved, table
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused
 
 S = 10**9
 

@@ -8,7 +8,6 @@ import msgspec
 import polars as pl
 import pytest
 
-from accepted import assert_accepted
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Transport
 from dumbbell.engines.engine import SimulatorEngine
@@ -17,8 +16,9 @@ from dumbbell.quantities import run_totals, series, taking
 from dumbbell.quantities.latencies import latencies
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
-from samples import demand, flows, passed, resolved, table, tcp
-from wrong import assert_refused
+from sample_runs import demand, flows, passed, resolved, table, tcp
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused
 
 P_TCP: dict[str, Any] = {"algorithm": "reno", "label": "p-tcp", "parallel": 4}
 PLAIN: dict[str, Any] = {"algorithm": "reno", "label": "plain"}

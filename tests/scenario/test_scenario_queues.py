@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from accepted import assert_accepted
-from samples import plain_links, resolved, table
-from wrong import assert_refused, error_of
+from sample_runs import plain_links, resolved, table
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused, error_of
 
 MS = 10**6
 

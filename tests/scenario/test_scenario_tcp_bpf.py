@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from accepted import assert_accepted
 from dumbbell.api import simulate
 from dumbbell.scenario.model import Scenario
-from samples import plain, table
-from wrong import assert_refused
+from sample_runs import plain, table
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused
 
 NOTHING = {
     "cwnd_clamp_segs": None,

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accepted import assert_accepted
 from dumbbell.contract.scenario import Limit, RateConfig
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from samples import flows, links, passed, plain, plain_links, table
-from wrong import assert_refused, error_of
+from sample_runs import flows, links, passed, plain, plain_links, table
+from scenario_checks import assert_accepted
+from scenario_refusals import assert_refused, error_of
 
 MS = 10**6
 

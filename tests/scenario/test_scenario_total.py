@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import drawn_scenarios
-from accepted import assert_accepted
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from possible import assert_possible
+from run_invariants import assert_possible
+from scenario_checks import assert_accepted
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -16,7 +16,7 @@ from dumbbell.store import campaigns
 from dumbbell.store.campaigns import Effort, Logbook
 from dumbbell.store.extent import Extent
 from dumbbell.store.store import Store
-from samples import QuickEngine, seeds
+from sample_runs import QuickEngine, seeds
 
 
 def book(store: Store, study: str = "small") -> Logbook:

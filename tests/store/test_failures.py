@@ -16,7 +16,7 @@ from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.failures import failures
 from dumbbell.store.store import FORMAT, Store
-from samples import QuickEngine, seeds
+from sample_runs import QuickEngine, seeds
 
 
 class UnluckyEngine(QuickEngine):

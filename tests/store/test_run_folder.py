@@ -23,7 +23,7 @@ from dumbbell.scenario.resolve import canonical_json
 from dumbbell.store import rewriting, run_folder
 from dumbbell.store.run_folder import content_digest
 from dumbbell.store.store import Store
-from samples import completed, output, resolved
+from sample_runs import completed, output, resolved
 
 KINDS = ["loss", "mark", "start"]
 

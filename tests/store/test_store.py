@@ -23,7 +23,7 @@ from dumbbell.engines.engine import empty_frame
 from dumbbell.scenario.resolve import canonical_json
 from dumbbell.store import staging
 from dumbbell.store.store import FORMAT, Store
-from samples import output, resolved, seeds
+from sample_runs import output, resolved, seeds
 
 LONG_AGO_S = 1_000_000_000
 
@@ -296,7 +296,7 @@ def test_a_folder_that_cannot_be_created_is_one_clear_error(tmp_path: Path) -> N
 
 
 def in_other_process(code: str, *arguments: str) -> subprocess.Popen[bytes]:
-    tests = Path(__file__).parent
+    tests = Path(__file__).parents[1]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), *sys.path])}
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], env=environment, stdout=subprocess.PIPE
@@ -305,7 +305,9 @@ def in_other_process(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 def test_two_processes_share_a_folder(tmp_path: Path) -> None:
     code = (
-        "import sys; from dumbbell.store.store import Store; from samples import output, seeds\n"
+        "import sys\n"
+        "from dumbbell.store.store import Store\n"
+        "from sample_runs import output, seeds\n"
         "store = Store(sys.argv[1])\n"
         "for scenario in seeds(20):\n"
         "    store.clean(); store.put(scenario, output(scenario)); store.get(scenario.key)\n"

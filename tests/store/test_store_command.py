@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 import small_study
-from calling import Command, assert_refused
+from command_line import Command, assert_refused
 from dumbbell.base.errors import StoreError
 from dumbbell.execution.executor import execute
 from dumbbell.results.inventory import Inventory
 from dumbbell.store import campaigns, upkeep
 from dumbbell.store.store import Store
-from samples import QuickEngine, seeds
+from sample_runs import QuickEngine, seeds
 
 
 @pytest.fixture

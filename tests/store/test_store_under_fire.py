@@ -25,8 +25,8 @@ from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store import staging
 from dumbbell.store.run_folder import RunFile
 from dumbbell.store.store import FORMAT, Store
-from nursery import Nursery
-from samples import QuickEngine, output, resolved, seeds
+from killable_processes import Nursery
+from sample_runs import QuickEngine, output, resolved, seeds
 
 RUNS = 24
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-import shipped
+import study_runs
 from dumbbell.contract.scenario import Classes, Flow, Scenario, Tcp
 from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
@@ -19,8 +19,8 @@ from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from played import constant, played
-from samples import tcp
+from sample_runs import tcp
+from synthetic_runs import constant, played
 
 STUDY = Study.load("brakmo2017")
 RACK = {"reno", "cubic", "dctcp", "nv", "bbr", "TCP-BPF", "bbr3"}
@@ -98,7 +98,7 @@ def test_tests_are_in_the_order_of_the_paper() -> None:
 
 
 def test_counts_of_runs() -> None:
-    assert Counter(run.test for run in shipped.runs(STUDY.name)) == {
+    assert Counter(run.test for run in study_runs.runs(STUDY.name)) == {
         "window": 4 * 6 * 3,
         "rack": 7 * 2 * 4,
         "rack-pairs": 5 * 3 * 3,
@@ -140,9 +140,9 @@ def test_counts_of_runs() -> None:
 
 def test_tests_share_the_runs_that_they_have_in_common() -> None:
     """The runs of collapses are those of Fig. 9 where the buffer is the same."""
-    wide = {run.resolved.key for run in shipped.runs(STUDY.name, "wide")}
+    wide = {run.resolved.key for run in study_runs.runs(STUDY.name, "wide")}
     collapse = [
-        run for run in shipped.runs(STUDY.name, "wide-collapse") if run.axes["buffer"] == "1.5mb"
+        run for run in study_runs.runs(STUDY.name, "wide-collapse") if run.axes["buffer"] == "1.5mb"
     ]
     assert {run.resolved.key for run in collapse} <= wide
 
@@ -170,7 +170,7 @@ def test_windows_are_as_long_as_they_say(quick: bool) -> None:
     tests = ("rack", "rack-pairs", "scaled-pairs", "wide")
     for run in {
         (run.test, run.axes.get("flows")): run
-        for run in shipped.runs(STUDY.name, *tests, quick=quick)
+        for run in study_runs.runs(STUDY.name, *tests, quick=quick)
     }.values():
         data = run.resolved.scenario
         view = RunView(played(run, [constant(100)] * len(data.flows)), run.windows, run.settings)
@@ -198,7 +198,7 @@ def test_cubic_is_first_or_last() -> None:
 
 
 def test_tcp_bpf_is_cubic_with_a_clamp_and_short_buffers() -> None:
-    for run in shipped.runs(STUDY.name, "rack", "rack-sizes", "open-sizes", "scaled-rack"):
+    for run in study_runs.runs(STUDY.name, "rack", "rack-sizes", "open-sizes", "scaled-rack"):
         for flow in run.resolved.scenario.flows:
             own = tcp(flow)
             if run.axes["algorithm"] != "TCP-BPF":
@@ -222,7 +222,7 @@ def test_tcp_bpf_for_all_flows_leaves_their_algorithms() -> None:
 
 def test_every_algorithm_is_that_of_the_paper() -> None:
     """BBRv3 is ours, and has no preset of 2017."""
-    for run in shipped.runs(STUDY.name):
+    for run in study_runs.runs(STUDY.name):
         for flow in run.resolved.scenario.flows:
             own = tcp(flow)
             assert own.preset == (None if own.algorithm == "bbr3" else "brakmo2017"), run.axes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import shipped
+import study_runs
 from dumbbell.contract.scenario import Scenario
 from dumbbell.judging import readings
 from dumbbell.judging.evidence import Verdict
@@ -15,7 +15,7 @@ from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from samples import tcp
+from sample_runs import tcp
 
 STUDY = Study.load("kumazoe2012")
 READ = ("udp", "alike", "mixed")
@@ -46,7 +46,7 @@ def test_covers_the_paper() -> None:
 
 def test_counts_of_runs() -> None:
     counted: dict[str, int] = {}
-    for run in shipped.runs(STUDY.name):
+    for run in study_runs.runs(STUDY.name):
         counted[run.test] = counted.get(run.test, 0) + 1
     read = len(READINGS)
     assert counted == {
@@ -63,7 +63,7 @@ def test_counts_of_runs() -> None:
 
 def test_the_quick_part_takes_less_than_four_minutes() -> None:
     """If every link were busy all the time, at the 12.9 million packets a second of mani2012."""
-    runs = {run.resolved.key: run for run in shipped.runs(STUDY.name, quick=True)}
+    runs = {run.resolved.key: run for run in study_runs.runs(STUDY.name, quick=True)}
     busy_s = sum(run.resolved.scenario.duration_ns / 1e9 for run in runs.values())
     assert busy_s * GBIT_PACKETS_PER_S / 12.9e6 < 240
     assert {run.test for run in runs.values()} == {test.name for test in STUDY.tests}
@@ -153,7 +153,7 @@ def test_each_reading_differs_from_all_others(reading: str) -> None:
         keys = {
             value: [
                 run.resolved.key
-                for run in shipped.runs(STUDY.name, test)
+                for run in study_runs.runs(STUDY.name, test)
                 if run.axes["reading"] == value and run.repetition == 1
             ]
             for value in READINGS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import shipped
+import study_runs
 from dumbbell.contract.scenario import Bernoulli, GilbertElliott, LossConfig
 from dumbbell.judging.evidence import Verdict
 from dumbbell.judging.spec import Measured
@@ -31,21 +31,23 @@ def losses(run: PlannedRun) -> list[Any]:
 
 
 def test_the_plan_of_the_paper_has_1280_runs() -> None:
-    counts = Counter(run.test for run in shipped.runs(STUDY.name, *PAPER))
+    counts = Counter(run.test for run in study_runs.runs(STUDY.name, *PAPER))
     assert counts == {"responsiveness": 840, "fairness": 220, "convergence": 220}
     assert sum(counts.values()) == 1280
 
 
 def test_no_run_of_the_paper_is_planned_twice() -> None:
-    runs = shipped.runs(STUDY.name, *PAPER)
+    runs = study_runs.runs(STUDY.name, *PAPER)
     assert len({run.resolved.key for run in runs}) == len(runs)
 
 
 def test_runs_last_15_minutes_and_quick_ones_90_s_at_most() -> None:
-    seconds = {run.resolved.scenario.duration_ns / 1e9 for run in shipped.runs(STUDY.name, *PAPER)}
+    seconds = {
+        run.resolved.scenario.duration_ns / 1e9 for run in study_runs.runs(STUDY.name, *PAPER)
+    }
     assert seconds == {900}
     assert all(
-        run.resolved.scenario.duration_ns <= 90e9 for run in shipped.runs(STUDY.name, quick=True)
+        run.resolved.scenario.duration_ns <= 90e9 for run in study_runs.runs(STUDY.name, quick=True)
     )
 
 
@@ -76,7 +78,7 @@ def test_packets_are_lost_in_the_netfpga_and_in_the_rings(
 
 
 def test_two_flows_lose_packets_to_bit_errors_alone() -> None:
-    for run in shipped.runs(STUDY.name, "fairness", "convergence"):
+    for run in study_runs.runs(STUDY.name, "fairness", "convergence"):
         expected = [] if run.axes["rtt"] == "0.2ms" else [2.2e-8]
         assert list(map(_share, losses(run))) == pytest.approx(expected)
 
@@ -88,7 +90,7 @@ def test_round_trip_times_are_those_of_the_rings() -> None:
 
 
 def test_the_second_flow_is_the_same_or_reno() -> None:
-    for run in shipped.runs(STUDY.name, "fairness", "convergence"):
+    for run in study_runs.runs(STUDY.name, "fairness", "convergence"):
         one, other = (facts.choice(flow) for flow in run.resolved.scenario.flows)
         expected = one if run.axes["second"] == "same" else "reno@lukaseder2016"
         assert (one, other) == (run.axes["algorithm"], expected)
@@ -96,7 +98,7 @@ def test_the_second_flow_is_the_same_or_reno() -> None:
 
 
 def test_flows_start_together_or_a_minute_apart() -> None:
-    for run in shipped.runs(STUDY.name, "fairness", "convergence"):
+    for run in study_runs.runs(STUDY.name, "fairness", "convergence"):
         first_ns, second_ns = (flow.start_ns for flow in run.resolved.scenario.flows)
         low, high = (0, 10e6) if run.test == "fairness" else (60e9, 120e9)
         assert first_ns == 0

@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import shipped
+import study_runs
 from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from samples import tcp
+from sample_runs import tcp
 
 STUDY = Study.load("mani2012")
 SEVEN = {"highspeed", "scalable", "bic", "htcp", "cubic", "illinois", "yeah"}
@@ -47,7 +47,7 @@ def test_covers_the_paper() -> None:
 
 def test_counts_of_runs() -> None:
     counted: dict[str, int] = {}
-    for run in shipped.runs(STUDY.name):
+    for run in study_runs.runs(STUDY.name):
         counted[run.test] = counted.get(run.test, 0) + 1
     assert counted == {
         "histories": 8 * 2,
@@ -58,7 +58,7 @@ def test_counts_of_runs() -> None:
         "lockstep": 7 * 2,
         "ahead": 7 * 2 * 5,
     }
-    quick = [run.test for run in shipped.runs(STUDY.name, quick=True)]
+    quick = [run.test for run in study_runs.runs(STUDY.name, quick=True)]
     assert {name: quick.count(name) for name in counted} == {
         "histories": 8,
         "flows": 9 * 3 * 2,
@@ -105,7 +105,7 @@ def test_flows_are_equal_and_can_be_told_apart() -> None:
 
 def test_cubic_is_that_of_its_time() -> None:
     """That is: without HyStart, in every flow."""
-    for run in shipped.runs(STUDY.name):
+    for run in study_runs.runs(STUDY.name):
         expected = {"hystart": 0} if run.axes["algorithm"].startswith("cubic") else {}
         for flow in run.resolved.scenario.flows:
             assert tcp(flow).parameters == expected
@@ -129,8 +129,8 @@ def test_the_histories_are_runs_of_the_main_test() -> None:
 
 
 def test_the_steady_state_is_measured_in_runs_of_the_main_test() -> None:
-    main = {run.resolved.key for run in shipped.runs(STUDY.name, "flows")}
-    steady = shipped.runs(STUDY.name, "steady")
+    main = {run.resolved.key for run in study_runs.runs(STUDY.name, "flows")}
+    steady = study_runs.runs(STUDY.name, "steady")
     assert {run.resolved.key for run in steady} <= main
     assert {run.windows["main"].settle for run in steady} == {0.2}
 

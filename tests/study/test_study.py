@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import shipped
+import study_runs
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Limit, RateConfig
 from dumbbell.plan import grid
@@ -374,11 +374,11 @@ class TestLi2007:
 
     def test_every_run_resolves(self) -> None:
         for quick in (False, True):
-            runs = shipped.runs(self.study.name, quick=quick)
+            runs = study_runs.runs(self.study.name, quick=quick)
             assert {run.test for run in runs} == {test.name for test in self.study.tests}
 
     def test_both_flows_run_for_ten_minutes_or_an_hour(self) -> None:
-        for run in shipped.runs(self.study.name):
+        for run in study_runs.runs(self.study.name):
             if run.test in ("fairness", "rtt-fairness", "efficiency", "convergence"):
                 data = run.resolved.scenario
                 latest_ns = max(flow.start_ns for flow in data.flows)
@@ -388,7 +388,7 @@ class TestLi2007:
                 assert together_s >= (3600 if hour else 600), str(run.axes)
 
     def test_jitter_is_two_packets_of_at_least_10_mbit(self) -> None:
-        for run in shipped.runs(self.study.name):
+        for run in study_runs.runs(self.study.name):
             links = run.resolved.scenario.links
             assert links[0].rate is not None
             packet_ns = 12_000 * 10**9 // max(links[0].rate.constant or 0, 10**7)
@@ -399,7 +399,7 @@ class TestLi2007:
         """At 5 million packets/s on each of two cores, if every link is always full."""
         packets = sum(
             (facts.bottleneck_rate_bps(run.scenario) or 0) * run.scenario.duration_ns
-            for run in scenarios(shipped.runs(self.study.name))
+            for run in scenarios(study_runs.runs(self.study.name))
         )
         assert packets / 12_000 / 1e9 < 2 * 3600 * 2 * 5e6
 

@@ -48,7 +48,7 @@ from dumbbell.figures import drawing
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store
-from samples import blank, plain, tcp
+from sample_runs import blank, plain, tcp
 
 ALGORITHMS = catalogue.algorithms()
 PATH = Bottleneck(10, 20, 1.0, 0.01)

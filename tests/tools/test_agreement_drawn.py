@@ -15,7 +15,7 @@ from fidelity.agreement.measures import DRAWN_MEASURES
 from fidelity.agreement.running import Found
 from fidelity.agreement.statistics import CONFIDENCE
 
-from calling import caller
+from command_line import caller
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.inference.statistics import mean
 from dumbbell.store.store import Store

@@ -25,7 +25,7 @@ from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
 from dumbbell.scenario.changes import Change, changed
 from dumbbell.scenario.model import Scenario
-from samples import QuickEngine, blank, output, resolved
+from sample_runs import QuickEngine, blank, output, resolved
 
 CHECKS = {check.name: check for check in all_checks()}
 

@@ -21,7 +21,7 @@ from dumbbell.quantities import taking
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.view import RunView
 from dumbbell.scenario import model as scenarios
-from samples import blank
+from sample_runs import blank
 
 PAYLOAD_BYTES = 1448
 MBIT_PER_SEG = PAYLOAD_BYTES * 8e-6

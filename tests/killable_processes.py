@@ -23,7 +23,7 @@ from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
 from dumbbell.store import failures
 from dumbbell.store.store import Store
-from samples import output, resolved
+from sample_runs import output, resolved
 
 STEPS: Final = frozenset(
     ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree", "fcntl.flock")
