@@ -135,6 +135,13 @@ def cases() -> Iterator[Case]:
         {"algorithm": "cubic@brakmo2017", "flows": "2"},
     )
     yield Studied(
+        "brakmo2017 rack DCTCP",
+        300,
+        "brakmo2017",
+        "rack",
+        {"algorithm": "dctcp@brakmo2017", "flows": "2"},
+    )
+    yield Studied(
         "brakmo2017 wide BBR",
         1_000,
         "brakmo2017",

@@ -350,7 +350,7 @@ impl Network {
             let Link::Plain(link) = &mut self.links[target] else {
                 return self.enter_other(time, packet, target);
             };
-            match link.pass(time, packet) {
+            match link.pass(time, &mut packet) {
                 Ok(at) => (time, packet, place) = (at, packet.advanced(), place + 1),
                 Err(cause) => return Outcome::Lost(Arrival { time, packet }, target, cause),
             }
@@ -365,11 +365,11 @@ impl Network {
 
     /// Takes a packet into a link and on from there.
     #[inline]
-    fn enter(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
+    fn enter(&mut self, time: Time, mut packet: Packet, link: LinkId) -> Outcome {
         let Link::Plain(plain) = &mut self.links[link] else {
             return self.enter_other(time, packet, link);
         };
-        match plain.pass(time, packet) {
+        match plain.pass(time, &mut packet) {
             Ok(at) => self.go(at, packet.advanced()),
             Err(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }

@@ -19,19 +19,29 @@ pub struct Traffic {
     pub packet_bytes_max: u16,
     /// Some packets are ECN-capable.
     pub has_ecn: bool,
+    /// Some packets are not.
+    pub has_other: bool,
     /// The link serves one flow, of which no more packets ever wait; none: nothing is known.
     pub waiting_max: Option<u32>,
 }
 
+/// A first-in, first-out queue that comes to the same as a scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fifo {
+    pub limit: Option<Limit>,
+    /// What waits when packets, all of them ECN-capable, are marked; none: never.
+    pub threshold: Option<Limit>,
+}
+
 impl Default for Traffic {
     fn default() -> Self {
-        Self { packet_bytes_max: u16::MAX, has_ecn: true, waiting_max: None }
+        Self { packet_bytes_max: u16::MAX, has_ecn: true, has_other: true, waiting_max: None }
     }
 }
 
 impl Traffic {
-    /// Whether a scheduler serves its packets first in, first out, and the limit of that queue.
-    pub(crate) fn fifo_limit(&self, config: &LinkConfig) -> Option<Option<Limit>> {
+    /// The queue in which a scheduler serves its packets first in, first out, if it does.
+    pub(crate) fn fifo(&self, config: &LinkConfig) -> Option<Fifo> {
         let Some(RateConfig::Constant(rate)) = &config.rate else { return None };
         if self.packet_bytes_max == 0 {
             return None; // nothing comes
@@ -40,18 +50,23 @@ impl Traffic {
         let serializer = Serializer::new(*rate);
         let wait = |packets: u64| serializer.longest(wire_bytes).saturating_mul(packets + 1);
         let limit = config.queue.limit;
-        let (limit, wait_max) = match &config.queue.discipline {
+        let (fifo, wait_max) = match &config.queue.discipline {
             Discipline::CoDel(codel) => {
-                (None, self.uncontrolled_wait(limit, codel.target_ns, wait)?)
+                (Fifo::default(), self.uncontrolled_wait(limit, codel.target_ns, wait)?)
             }
-            Discipline::FqCoDel(it) => (None, self.uncontrolled_wait(limit, it.target_ns, wait)?),
+            Discipline::FqCoDel(it) => {
+                (Fifo::default(), self.uncontrolled_wait(limit, it.target_ns, wait)?)
+            }
             Discipline::Classes(classes) => {
-                let is_one = matches!(classes.by, ClassOf::Ecn(_)) && !self.has_ecn;
-                (limit, wait(waiting_max(limit?, wire_bytes).filter(|_| is_one)?))
+                let is_one =
+                    matches!(classes.by, ClassOf::Ecn(_)) && self.has_ecn != self.has_other;
+                let wait_max = wait(waiting_max(limit?, wire_bytes).filter(|_| is_one)?);
+                let threshold = classes.threshold.filter(|_| self.has_ecn);
+                (Fifo { limit, threshold }, wait_max)
             }
             _ => return None,
         };
-        (wait_max <= WAIT_MAX).then_some(limit)
+        (wait_max <= WAIT_MAX).then_some(fifo)
     }
 
     /// The longest wait of one flow's packets where all of them have room and none waits for the
@@ -87,47 +102,58 @@ mod tests {
 
     use super::*;
 
-    const ONE_FLOW: Traffic =
-        Traffic { packet_bytes_max: 1_500, has_ecn: false, waiting_max: Some(400) };
+    const ONE_FLOW: Traffic = Traffic {
+        packet_bytes_max: 1_500,
+        has_ecn: false,
+        has_other: true,
+        waiting_max: Some(400),
+    };
 
-    fn fifo_limit(traffic: Traffic, limit: &Value, discipline: &Value) -> Option<Option<Limit>> {
+    fn fifo(traffic: Traffic, limit: &Value, discipline: &Value) -> Option<Fifo> {
         let link = json!({
             "name": "link", "rate": {"constant": 1_000_000_000}, "delay": [[0, 0]],
             "overhead_bytes": 0, "queue": {"limit": limit, "discipline": discipline},
             "policer": null, "loss": [], "duplicate": 0.0, "reorder": null, "jitter_ns": 0,
             "batch_ns": 0, "sampled": false,
         });
-        traffic.fifo_limit(&serde_json::from_value(link).unwrap())
+        traffic.fifo(&serde_json::from_value(link).unwrap())
     }
 
     #[test]
     fn one_flow_that_never_waits_for_the_target_meets_no_controlled_delay() {
         let codel = |target_ns: u64| json!({"kind": "codel", "target_ns": target_ns, "interval_ns": 100_000_000, "ecn": false});
         let (room, target) = (json!({"packets": 400}), codel(5_000_000));
-        assert_eq!(fifo_limit(ONE_FLOW, &room, &target), Some(None));
+        assert_eq!(fifo(ONE_FLOW, &room, &target), Some(Fifo::default()));
         // 400 packets take 4.8 ms.
-        assert_eq!(fifo_limit(ONE_FLOW, &room, &codel(4_800_000)), None);
-        assert_eq!(fifo_limit(ONE_FLOW, &json!({"packets": 399}), &target), None);
+        assert_eq!(fifo(ONE_FLOW, &room, &codel(4_800_000)), None);
+        assert_eq!(fifo(ONE_FLOW, &json!({"packets": 399}), &target), None);
         let unknown = Traffic { waiting_max: None, ..ONE_FLOW };
-        assert_eq!(fifo_limit(unknown, &room, &target), None);
+        assert_eq!(fifo(unknown, &room, &target), None);
     }
 
     #[test]
     fn classes_of_which_one_is_used_have_its_limit() {
         let classes = json!({
-            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}}, "threshold": null,
+            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}}, "threshold": {"packets": 5},
             "serve": {"round_robin": {"quantum_bytes": 1_514, "weights": [1, 1]}},
         });
-        let of = |limit: &Value| fifo_limit(ONE_FLOW, limit, &classes);
+        let of = |limit: &Value| fifo(ONE_FLOW, limit, &classes);
+        let limited = |limit| Some(Fifo { limit: Some(limit), threshold: None });
         let unused = Traffic { packet_bytes_max: 0, ..ONE_FLOW };
-        assert_eq!(fifo_limit(unused, &json!({"bytes": 30_000}), &classes), None);
-        assert_eq!(of(&json!({"packets": 9})), Some(Some(Limit::Packets(9))));
-        assert_eq!(of(&json!({"bytes": 1_500})), Some(Some(Limit::Bytes(1_500))));
+        assert_eq!(fifo(unused, &json!({"bytes": 30_000}), &classes), None);
+        assert_eq!(of(&json!({"packets": 9})), limited(Limit::Packets(9)));
+        assert_eq!(of(&json!({"bytes": 1_500})), limited(Limit::Bytes(1_500)));
         // A class takes one packet, however large.
         assert_eq!((of(&json!({"packets": 0})), of(&json!({"bytes": 1_499}))), (None, None));
         // Waits of more than 4.3 s are not kept.
         assert_eq!(of(&json!({"bytes": 600_000_000})), None);
-        let capable = Traffic { has_ecn: true, ..ONE_FLOW };
-        assert_eq!(fifo_limit(capable, &json!({"packets": 9}), &classes), None);
+        let both = Traffic { has_ecn: true, ..ONE_FLOW };
+        assert_eq!(fifo(both, &json!({"packets": 9}), &classes), None);
+        let capable = Traffic { has_other: false, ..both };
+        let (limit, threshold) = (Some(Limit::Packets(9)), Some(Limit::Packets(5)));
+        assert_eq!(
+            fifo(capable, &json!({"packets": 9}), &classes),
+            Some(Fifo { limit, threshold })
+        );
     }
 }

@@ -189,8 +189,8 @@ impl Train<'_> {
         data.pass_train(now + self.to_data, count, bytes, |leaves| {
             at = leaves + *from_data;
             let Some(ack) = answer() else { return };
-            let packet = packet_of(ack);
-            if let Ok(time) = acks.pass(at + *to_acks, packet) {
+            let mut packet = packet_of(ack);
+            if let Ok(time) = acks.pass(at + *to_acks, &mut packet) {
                 queue.push(time + *from_acks, packet.advanced(), 0, |_| 0);
             }
         });

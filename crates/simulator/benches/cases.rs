@@ -42,7 +42,7 @@ pub fn real(name: &str, times: u64) -> Case {
 }
 
 /// The names of all such cases.
-pub const REAL: [&str; 13] = [
+pub const REAL: [&str; 14] = [
     "compare, 1 flow",
     "compare, 2 flows",
     "compare, 24 flows",
@@ -54,6 +54,7 @@ pub const REAL: [&str; 13] = [
     "lukaseder2016 fairness",
     "lukaseder2016 loss 1e-4",
     "brakmo2017 rack CUBIC",
+    "brakmo2017 rack DCTCP",
     "brakmo2017 wide BBR",
     "brakmo2017 rack-sizes BBR",
 ];

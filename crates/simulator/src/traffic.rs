@@ -1,5 +1,6 @@
 //! What is known of the packets on each link before the run.
 
+use dumbbell_algorithm::Need;
 use dumbbell_network::{LinkId, Span, Traffic};
 use dumbbell_tcp::{Ecn, SACK_BYTES_MAX};
 use dumbbell_workload::{Flow, Scenario, Transport};
@@ -8,21 +9,22 @@ use crate::flow::stack;
 
 /// What the flows of a scenario send over each of its links.
 pub fn traffic_of_links(scenario: &Scenario) -> Vec<Traffic> {
-    let nothing = Traffic { packet_bytes_max: 0, has_ecn: false, waiting_max: None };
+    let nothing =
+        Traffic { packet_bytes_max: 0, has_ecn: false, has_other: false, waiting_max: None };
     let mut links = vec![(0, nothing); scenario.links.len()];
     for flow in &scenario.flows {
-        let has_ecn = match &flow.transport {
-            Transport::Tcp(tcp) => stack(tcp).ecn != Ecn::Off,
-            Transport::Udp(_) => false,
-        };
+        let (has_ecn, has_other) = ecn_of_data(flow);
         let ack_bytes = flow.header_bytes + SACK_BYTES_MAX;
-        let data = flow.forward.hops.iter().map(|hop| (hop, flow.packet_bytes));
-        let acks = flow.reverse.hops.iter().map(|hop| (hop, ack_bytes));
-        for (hop, bytes) in data.chain(acks) {
-            let (routes, traffic) = &mut links[hop.link];
-            *routes += 1;
-            traffic.packet_bytes_max = traffic.packet_bytes_max.max(bytes);
-            traffic.has_ecn |= has_ecn;
+        let data = (&flow.forward, flow.packet_bytes, has_ecn, has_other);
+        let acks = (&flow.reverse, ack_bytes, false, true);
+        for (route, bytes, has_ecn, has_other) in [data, acks] {
+            for hop in &route.hops {
+                let (routes, traffic) = &mut links[hop.link];
+                *routes += 1;
+                traffic.packet_bytes_max = traffic.packet_bytes_max.max(bytes);
+                traffic.has_ecn |= has_ecn;
+                traffic.has_other |= has_other;
+            }
         }
     }
     for flow in &scenario.flows {
@@ -34,6 +36,15 @@ pub fn traffic_of_links(scenario: &Scenario) -> Vec<Traffic> {
         }
     }
     links.into_iter().map(|(_, traffic)| traffic).collect()
+}
+
+/// Whether some of the data of a flow is ECN-capable, and whether some is not.
+fn ecn_of_data(flow: &Flow) -> (bool, bool) {
+    let Transport::Tcp(tcp) = &flow.transport else { return (false, true) };
+    let has_ecn = stack(tcp).ecn != Ecn::Off;
+    let algorithm = tcp.chosen().expect("a checked algorithm");
+    // Others send again what may not be marked.
+    (has_ecn, !(has_ecn && algorithm.flags.contains(&Need::Ecn)))
 }
 
 /// The interface of a flow's host, its first link, and what TCP small queues allow there, if its

@@ -8,11 +8,11 @@ use crate::delays::Jitter;
 use crate::drops::Refusal;
 use crate::link_config::LinkConfig;
 use crate::loss::LossModels;
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::queue::{Discipline, Limit};
 use crate::random::Random;
 use crate::serializer::Serializer;
-use crate::traffic::Traffic;
+use crate::traffic::{Fifo, Traffic};
 use crate::transmitter::RateConfig;
 use crate::units::{Span, Time};
 
@@ -24,6 +24,8 @@ pub struct PlainLink {
     /// None: serialisation takes no time.
     pub(super) serializer: Option<Serializer>,
     pub(super) limit: Option<Limit>,
+    /// What waits when packets, all of them ECN-capable, are marked; none: never.
+    threshold: Option<Limit>,
     pub(super) overhead_bytes: u32,
     pub(super) delay: Span,
     pub(super) jitter: Option<Jitter>,
@@ -43,11 +45,11 @@ impl PlainLink {
             Some(RateConfig::Constant(rate)) => Some(Serializer::new(*rate)),
             Some(_) => return None,
         };
-        let limit = match &config.queue.discipline {
-            Discipline::Fifo {} => config.queue.limit,
+        let Fifo { limit, threshold } = match &config.queue.discipline {
+            Discipline::Fifo {} => Fifo { limit: config.queue.limit, threshold: None },
             _ => {
                 meter.counts_as_scheduler = true;
-                traffic.fifo_limit(config)?
+                traffic.fifo(config)?
             }
         };
         let (delay, jitter) = exit::plain(config, &random)?;
@@ -55,6 +57,7 @@ impl PlainLink {
             meter,
             serializer,
             limit,
+            threshold,
             overhead_bytes: u32::from(config.overhead_bytes),
             delay,
             jitter,
@@ -62,16 +65,16 @@ impl PlainLink {
         })
     }
 
-    /// Takes a packet at `now`, which never goes back: when it is at the far end, or why it does
-    /// not get there.
+    /// Takes a packet at `now`, which never goes back, and may mark it: when it is at the far end,
+    /// or why it does not get there.
     #[inline(always)]
-    pub fn pass(&mut self, now: Time, packet: Packet) -> Result<Time, DropCause> {
+    pub fn pass(&mut self, now: Time, packet: &mut Packet) -> Result<Time, DropCause> {
         if now > self.meter.next_sample {
             self.meter.sample_before(now, Waiting::default());
         }
         self.meter.arrived_packets += 1;
         if let Some(losses) = &mut self.losses {
-            if losses.lost(now, packet) {
+            if losses.lost(now, *packet) {
                 self.meter.lost_packets += 1;
                 return Err(DropCause::Random);
             }
@@ -80,7 +83,7 @@ impl PlainLink {
         let sent = match &mut self.serializer {
             None => {
                 self.meter.occupancy.pass(wire_bytes);
-                self.note_wait(now, now, packet);
+                self.note_wait(now, now, *packet);
                 now
             }
             Some(serializer) => {
@@ -90,12 +93,19 @@ impl PlainLink {
                 } else {
                     occupancy.depart(now);
                     if !has_room(self.limit, occupancy, wire_bytes) {
-                        return self.refuse(now, packet);
+                        return self.refuse(now, *packet);
+                    }
+                }
+                if let Some(threshold) = self.threshold {
+                    let waiting = occupancy.packets().saturating_sub(1);
+                    if threshold.is_reached(waiting, occupancy.waiting_bytes()) {
+                        self.meter.marked_packets += 1;
+                        *packet = packet.with_ecn(Ecn::Ce);
                     }
                 }
                 let (start, end) = serializer.send(now, wire_bytes);
                 occupancy.join(start.since(now), end, wire_bytes);
-                self.note_wait(now, start, packet);
+                self.note_wait(now, start, *packet);
                 end
             }
         };

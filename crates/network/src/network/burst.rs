@@ -46,9 +46,10 @@ impl Network {
         let (mut packet, mut is_next) = (first, false);
         let mut outcome = (packets, Outcome::UnderWay);
         for sent in 1..=packets {
-            match plain.pass(at, packet) {
+            let mut passing = packet;
+            match plain.pass(at, &mut passing) {
                 Ok(leaves) => {
-                    is_next |= queue.push(leaves + delay, packet.advanced(), rank, rank_of)
+                    is_next |= queue.push(leaves + delay, passing.advanced(), rank, rank_of)
                 }
                 Err(cause) => {
                     outcome = (sent, Outcome::Lost(Arrival { time: at, packet }, link, cause));

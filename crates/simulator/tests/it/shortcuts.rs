@@ -263,13 +263,13 @@ fn they_change_nothing_where_a_host_controls_its_delay() {
     }
 }
 
-/// The only flow of each host never waits for the target, and of the switch's classes one is used,
-/// or both.
+/// The only flow of each host never waits for the target, and of the switch's classes one is used
+/// (that of all flows but DCTCP's, or that of DCTCP's, whose packets are marked), or both.
 #[test]
 fn they_change_nothing_where_a_scheduler_has_nothing_to_choose() {
-    for ecn in ["off", "classic"] {
-        let mut flows: Vec<_> =
-            ["reno", "bbr", "cubic"].map(|name| flow(name, None, 10 * MILLISECOND)).into();
+    let mixed = ["reno", "bbr", "cubic"];
+    for (names, ecn) in [(mixed, "off"), (mixed, "classic"), (["dctcp"; 3], "classic")] {
+        let mut flows: Vec<_> = names.map(|name| flow(name, None, 10 * MILLISECOND)).into();
         for (flow, ecn) in flows.iter_mut().zip(["off", "off", ecn]) {
             flow["switches"] =
                 json!({"tsq_bytes": 65_536, "tso": true, "pacing": "fq", "ecn": ecn});
@@ -291,6 +291,8 @@ fn they_change_nothing_where_a_scheduler_has_nothing_to_choose() {
         }});
         let resolved = resolve(&short);
         assert_shortcuts_change_nothing(&resolved);
-        assert!(run_by(Shortcuts::default(), &resolved).summary.flows[0].dropped_packets > 0);
+        let flow = &run_by(Shortcuts::default(), &resolved).summary.flows[0];
+        let troubled = if names == mixed { flow.dropped_packets } else { flow.marked_packets };
+        assert!(troubled > 0);
     }
 }
