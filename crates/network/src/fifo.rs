@@ -19,7 +19,7 @@ impl<T: Copy + Default> Fifo<T> {
     }
 
     /// Adds an entry at the end.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, entry: T) {
         if self.pushed - self.popped == self.slots.len() as u64 {
             self.grow();

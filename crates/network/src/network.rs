@@ -178,13 +178,6 @@ impl Network {
         self.reports[link] = true;
     }
 
-    /// Whether a link says of each packet at once when it leaves, [`Self::departs_by`].
-    #[inline]
-    #[must_use]
-    pub fn decides_on_arrival(&self, link: LinkId) -> bool {
-        self.links[link].decides_on_arrival()
-    }
-
     /// When the packet has left that was the last to join a link, if that is known already.
     #[inline]
     #[must_use]

@@ -36,7 +36,7 @@ impl Occupancy {
     }
 
     /// Adds a packet that begins to be sent after `waited`, and has been at `time`.
-    #[inline]
+    #[inline(always)]
     pub fn join(&mut self, waited: Span, time: Time, wire_bytes: u32) {
         self.departures.push(Departure { time, wire_bytes, waited: waited.0 as u32 });
         self.book(1, wire_bytes, waited);

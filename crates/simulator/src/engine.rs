@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dumbbell_network::{Direction, Drive, Event, LinkId, Network, NetworkConfig, Span, Time};
+use dumbbell_network::{
+    Direction, Drive, Event, LinkId, Network, NetworkConfig, Outcome, Span, Time,
+};
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
@@ -88,6 +90,9 @@ impl<'a> Engine<'a> {
             match network.next_event() {
                 Event::Data(arrival) => hosts.receive_data(arrival, network),
                 Event::Arrival(arrival) => hosts.receive(arrival, network),
+                Event::Outcome(Outcome::Departs(arrival, link)) => {
+                    hosts.departs(arrival, link, network);
+                }
                 Event::Outcome(outcome) => hosts.follow(outcome, network),
                 Event::Timer(group, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);

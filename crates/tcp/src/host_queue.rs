@@ -35,6 +35,7 @@ impl HostQueue {
     }
 
     /// The next packets leave until `at`, or are given up then.
+    #[inline]
     pub fn leave(&mut self, mut packets: u32, at: Time) {
         while packets > 0
             && let Some(chunk) = self.chunks.get_mut(self.known)

@@ -230,9 +230,10 @@ impl Sender {
     }
 
     /// The next `segs` segments of those sent leave their host until `at`, or are given up there
-    /// then.
-    pub fn leave_host(&mut self, segs: u32, at: Time) {
-        self.shaper.leave_host(segs, at);
+    /// then. Gives whether [`Self::deadline`] may be another.
+    #[inline]
+    pub fn leave_host(&mut self, segs: u32, at: Time) -> bool {
+        self.shaper.leave_host(segs, at)
     }
 
     /// Counts since the connection began.

@@ -129,13 +129,15 @@ impl Shaper {
         self.queue.is_some()
     }
 
-    /// The next segments that were handed over leave the host until `at`, or are given up there.
-    pub fn leave_host(&mut self, segs: u32, at: Time) {
-        let Some(queue) = &mut self.queue else { return };
+    /// The next segments that were handed over leave the host until `at`, or are given up there;
+    /// gives whether a segment waits for that.
+    #[inline]
+    pub fn leave_host(&mut self, segs: u32, at: Time) -> bool {
+        let Some(queue) = &mut self.queue else { return false };
         queue.leave(segs, at);
-        if let Some(limit) = self.waits_for {
-            self.wake = queue.drained_to(limit);
-        }
+        let Some(limit) = self.waits_for else { return false };
+        self.wake = queue.drained_to(limit);
+        true
     }
 
     /// A segment leaves that nothing holds back.

@@ -42,10 +42,16 @@ impl WindowUsage {
 
     /// Something else stopped the transmission. The fullest moment of a round trip
     /// counts for all of it. Gives whether anything had been sent since the last time.
+    #[inline]
     pub fn note_room(&mut self, now: Time, sent: Transmitted) -> bool {
         if self.sent_segs == sent.sent_segs {
             return false;
         }
+        self.note_new_room(now, sent);
+        true
+    }
+
+    fn note_new_room(&mut self, now: Time, sent: Transmitted) {
         self.sent_segs = sent.sent_segs;
         let outstanding = sent.next - sent.una;
         let new_round = sent.una >= self.round_ends;
@@ -58,7 +64,6 @@ impl WindowUsage {
             self.outstanding_max = outstanding;
             self.round_ends = sent.next;
         }
-        true
     }
 
     /// Whether the window limits sending: in slow start already if half of it is used.

@@ -16,8 +16,8 @@ use crate::traffic::{Fifo, Traffic};
 use crate::transmitter::RateConfig;
 use crate::units::{Span, Time};
 
-/// A first-in, first-out queue that is limited in packets or in bytes, a constant rate or none,
-/// a constant delay, processing jitter, and losses.
+/// A first-in, first-out queue that is limited in packets or in bytes and may mark from a threshold
+/// on, a constant rate or none, a constant delay, processing jitter, and losses.
 #[derive(Debug)]
 pub struct PlainLink {
     pub(super) meter: Meter,

@@ -10,21 +10,29 @@ use crate::units::Time;
 impl Network {
     /// Sends `packets` from their host at `now`, the first of them and those with the numbers
     /// after it, until more is to be said of one than that it is on its way; gives how many that
-    /// are, and what became of the last.
+    /// are, and what became of the last. None: each is to be sent by [`Self::send`].
     #[inline(always)]
-    pub fn send_burst(&mut self, now: Time, first: Packet, packets: u32) -> (u32, Outcome) {
-        let place = first.route() * self.stride;
-        let [to_link, to_queue, ..] = self.hops[place..] else { return (1, self.go(now, first)) };
-        let (link, queue) = (to_link.target as usize, to_queue.target as usize);
-        let at = now + to_link.delay;
+    pub fn send_burst(&mut self, now: Time, first: Packet, packets: u32) -> Option<(u32, Outcome)> {
+        if packets == 1 {
+            return None;
+        }
+        let (at, link, place) = self.merges(now, first)?;
+        Some(self.merge_burst(at, first, packets, (link, place)))
+    }
+
+    /// When a packet reaches its host's own link and the place of the hop behind that, if it is
+    /// plain and its packets then wait in the queue before a link that others share.
+    #[inline(always)]
+    fn merges(&self, now: Time, packet: Packet) -> Option<(Time, LinkId, usize)> {
+        let place = packet.route() * self.stride;
+        let [to_link, to_queue, ..] = self.hops[place..] else { return None };
+        let (link, at) = (to_link.target as usize, now + to_link.delay);
         let is_merged = to_link.kind == HopKind::Link
             && to_queue.kind == HopKind::Queue
-            && queue >= self.groups.len()
-            && at <= self.end;
-        if is_merged && let Link::Plain(_) = self.links[link] {
-            return self.merge_burst(at, first, packets, (link, place + 1));
-        }
-        (1, self.go(now, first))
+            && to_queue.target as usize >= self.groups.len()
+            && at <= self.end
+            && matches!(self.links[link], Link::Plain(_));
+        is_merged.then_some((at, link, place + 1))
     }
 
     /// Takes packets over their hosts' own link into the queue before one that others share.

@@ -128,14 +128,15 @@ impl Network {
         let before = if has_given_up { self.give_up(now, link, false) } else { Outcome::UnderWay };
         let Some((at, packet)) = served else { return before };
         let mark = self.outcomes.len();
-        let outcome = self.go(at, packet.advanced());
-        let reports = self.reports[link];
-        if !reports && !has_given_up {
-            return outcome;
+        let mut outcome = self.go(at, packet.advanced());
+        if self.reports[link] {
+            let departs = Outcome::Departs(Arrival { time: sent, packet }, link);
+            outcome = match outcome {
+                Outcome::UnderWay => departs,
+                outcome => self.keep_both(departs, mark, outcome),
+            };
         }
-        let departs = Outcome::Departs(Arrival { time: sent, packet }, link);
-        let outcome = if reports { self.both(departs, mark, outcome) } else { outcome };
-        self.both(before, mark, outcome)
+        if has_given_up { self.both(before, mark, outcome) } else { outcome }
     }
 
     #[inline]

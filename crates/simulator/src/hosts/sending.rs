@@ -99,18 +99,34 @@ impl AllHosts<'_> {
         if let Some(burst) = connection.sender.next_fast_burst(now) {
             return self.send_fast(now, index, burst, network);
         }
+        self.transmit_slowly(now, index, network);
+    }
+
+    /// As [`Self::transmit`], off the fast path.
+    #[inline(never)]
+    fn transmit_slowly(&mut self, now: Time, index: usize, network: &mut Network) {
         while !self.is_cancelled()
             && let Ends::Tcp(connection) = &mut self.flows[index].ends
             && let Some(burst) = connection.sender.next_burst(now)
         {
-            self.send_burst(now, index, burst, network);
+            if burst.is_retransmission || burst.cwr || burst.pushed {
+                self.send_burst(now, index, burst, network);
+            } else {
+                self.send_plain(now, index, burst, network);
+            }
             if burst.is_last {
                 break;
             }
         }
     }
 
-    /// Sends a burst of the fast path.
+    /// Sends new segments that say nothing but their numbers.
+    #[inline(never)]
+    fn send_plain(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
+        self.send_fast(now, index, burst, network);
+    }
+
+    /// As [`Self::send_plain`], where that must be fast.
     #[inline(always)]
     pub(super) fn send_fast(
         &mut self,
@@ -124,22 +140,18 @@ impl AllHosts<'_> {
         else {
             return;
         };
-        if self.is_watched || interface.is_some() || connection.app.has_messages() {
+        if self.is_watched || connection.app.has_messages() {
             return self.send_burst(now, index, burst, network);
         }
+        let interface = *interface;
         counters.count_sent(spec, burst.segs);
         let first = Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
             .with_ecn(ecn_of(burst.ect))
             .with_note(note_of(now));
-        let (mut next, mut left) = (first, burst.segs);
-        while left > 0 {
-            let (sent, outcome) = network.send_burst(now, next, left);
-            self.follow(outcome, network);
-            (next, left) = (next.following(sent), left - sent);
-        }
+        self.send_run(now, first, burst.segs, interface, network);
     }
 
-    /// Sends segments that may say more than their numbers, or are followed by their host.
+    /// Sends segments that may say more than their numbers.
     #[inline(never)]
     fn send_burst(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
         let FlowState { spec, ends: Ends::Tcp(connection), counters, interface, .. } =
@@ -162,28 +174,29 @@ impl AllHosts<'_> {
         counters.count_sent(spec, burst.segs);
         counters.sent_bytes -= u64::from(full_bytes - last_bytes);
         let resent = Flags::RESENT.when(burst.is_retransmission);
-        let has_runs =
-            self.capture.is_none() && interface.is_none_or(|link| network.decides_on_arrival(link));
+        let interface = *interface;
+        let (has_runs, last_says_more) = (self.capture.is_none(), burst.pushed || ends_message);
         let mut place = 0;
         while place < burst.segs && !self.is_cancelled() {
             let (is_first, is_last) = (place == 0, place + 1 == burst.segs);
             let bytes = if is_last { last_bytes } else { full_bytes };
             let flags = resent
                 .and(Flags::CWR.when(burst.cwr && is_first))
-                .and(Flags::PSH.when(is_last && (burst.pushed || ends_message)));
+                .and(Flags::PSH.when(is_last && last_says_more));
             let number = burst.first + u64::from(place);
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number)
                 .with_flags(flags)
                 .with_ecn(ecn_of(burst.ect))
                 .with_note(note_of(now));
             let says_more = is_last || burst.cwr && is_first;
-            let packets = if has_runs && !says_more { burst.segs - 1 - place } else { 1 };
-            if packets == 1 {
-                self.send_data(now, packet, network);
+            if has_runs && !says_more {
+                let packets = burst.segs - place - u32::from(last_says_more);
+                self.send_run(now, packet, packets, interface, network);
+                place += packets;
             } else {
-                self.send_run(now, packet, packets, network);
+                self.send_data(now, packet, network);
+                place += 1;
             }
-            place += packets;
         }
     }
 
@@ -195,28 +208,56 @@ impl AllHosts<'_> {
             Some(capture) => capture.sends_data(now, packet),
         };
         let outcome = network.send(now, packet);
-        self.note_departures(packet, 1, outcome, network);
+        if let Some(link) = self.flows[packet.flow() as usize].interface {
+            self.note_departures(link, packet, 1, outcome, network);
+        }
         self.follow(outcome, network);
     }
 
-    /// Sends packets with consecutive numbers, of which nothing else is to be known.
-    #[inline(never)]
-    fn send_run(&mut self, now: Time, mut next: Packet, packets: u32, network: &mut Network) {
+    /// Sends packets with consecutive numbers that say nothing else; `interface` is that of their
+    /// host, where their sender follows them there.
+    #[inline(always)]
+    fn send_run(
+        &mut self,
+        now: Time,
+        mut next: Packet,
+        packets: u32,
+        interface: Option<LinkId>,
+        network: &mut Network,
+    ) {
         let mut left = packets;
         while left > 0 {
-            let (sent, outcome) = network.send_burst(now, next, left);
-            self.note_departures(next, sent, outcome, network);
-            self.follow(outcome, network);
+            // Each is followed by itself: a choice of either would be copied through memory.
+            let sent = if let Some((sent, outcome)) = network.send_burst(now, next, left) {
+                if let Some(link) = interface {
+                    self.note_departures(link, next, sent, outcome, network);
+                }
+                self.follow(outcome, network);
+                sent
+            } else {
+                let outcome = network.send(now, next);
+                if let Some(link) = interface {
+                    self.note_departures(link, next, 1, outcome, network);
+                }
+                self.follow(outcome, network);
+                1
+            };
             (next, left) = (next.following(sent), left - sent);
         }
     }
 
-    /// Says to a sender when the packets leave that it has just sent, where its host's interface
-    /// has decided that, and has not turned the last away.
-    #[inline(always)]
-    fn note_departures(&mut self, packet: Packet, sent: u32, outcome: Outcome, network: &Network) {
+    /// Says to a sender when the packets leave its host's interface that it has just sent, if that
+    /// has been decided, and the last has not been turned away there.
+    #[inline]
+    fn note_departures(
+        &mut self,
+        link: LinkId,
+        packet: Packet,
+        sent: u32,
+        outcome: Outcome,
+        network: &Network,
+    ) {
         let flow = &mut self.flows[packet.flow() as usize];
-        let Some(link) = flow.interface else { return };
         let is_last_lost = matches!(outcome, Outcome::Lost(_, at, _) if at == link);
         if let Ends::Tcp(connection) = &mut flow.ends
             && let Some(departs) = network.departs_by(link)
@@ -226,15 +267,16 @@ impl AllHosts<'_> {
     }
 
     /// Says to a sender that a packet leaves the interface of its host, or is lost there.
-    pub(super) fn departs(&mut self, arrival: Arrival, link: LinkId, network: &mut Network) {
+    pub fn departs(&mut self, arrival: Arrival, link: LinkId, network: &mut Network) {
         let Arrival { time, packet } = arrival;
         let index = packet.flow() as usize;
         let flow = &mut self.flows[index];
         if packet.direction() == Direction::Reverse || flow.interface != Some(link) {
             return;
         }
-        if let Ends::Tcp(connection) = &mut flow.ends {
-            connection.sender.leave_host(1, time);
+        if let Ends::Tcp(connection) = &mut flow.ends
+            && connection.sender.leave_host(1, time)
+        {
             self.plan_sender(index, network);
         }
     }

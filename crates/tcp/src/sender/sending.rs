@@ -45,7 +45,7 @@ impl Sender {
     }
 
     /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
-    #[inline(never)]
+    #[inline]
     pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
         self.shaper.forget_wait();
         if self.tail_probe.is_due() {
@@ -78,7 +78,7 @@ impl Sender {
     }
 
     /// Sends new segments.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, now: Time, segs: u32) -> Burst {
         let in_flight = self.conn.in_flight_segs;
         if in_flight == 0 {
@@ -220,6 +220,7 @@ impl Sender {
     }
 
     /// Something else than the window stopped the transmission.
+    #[inline]
     fn note_room(&mut self, now: Time) {
         let (una, next) = (self.board.una(), self.board.next());
         let sent = Transmitted { una, next, sent_segs: self.counters.sent_segs };
@@ -259,7 +260,7 @@ impl Sender {
     }
 
     /// How many of up to `segs` segments that the windows let go may leave their host now.
-    #[inline(never)]
+    #[inline(always)]
     fn may_leave(
         &mut self,
         now: Time,
