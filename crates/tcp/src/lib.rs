@@ -49,7 +49,7 @@ pub use receiver::Receiver;
 pub use reordering::Reordering;
 pub use rtt::RttSummary;
 pub use scoreboard::{Delivery, NewLosses, Scoreboard};
-pub use sender::{Burst, Congestion, Observer, Segment, Sender, SenderCounters};
+pub use sender::{Burst, Congestion, Observer, Sender, SenderCounters};
 pub use stack::{
     AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, SWITCHES, SlowStart, Stack,
     StackChoice, describe_profiles,

@@ -31,7 +31,7 @@ use crate::tick::Tick;
 use crate::undo::Undo;
 use crate::usage::WindowUsage;
 
-pub use burst::{Burst, Segment};
+pub use burst::Burst;
 
 /// One reduction of the window, as it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,32 +18,3 @@ pub struct Burst {
     /// The sender has nothing more to send now.
     pub is_last: bool,
 }
-
-impl Burst {
-    /// Its segments, in their order.
-    pub fn segments(self) -> impl Iterator<Item = Segment> {
-        let last = self.segs - 1;
-        (0..self.segs).map(move |place| Segment {
-            number: self.first + u64::from(place),
-            is_retransmission: self.is_retransmission,
-            ect: self.ect,
-            cwr: self.cwr && place == 0,
-            pushed: self.pushed && place == last,
-        })
-    }
-}
-
-/// A segment to put on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// Its number.
-    pub number: u64,
-    /// It has been sent before.
-    pub is_retransmission: bool,
-    /// Routers may mark it instead of dropping it (ECN-capable transport).
-    pub ect: bool,
-    /// It tells the receiver that the window was reduced (RFC 3168).
-    pub cwr: bool,
-    /// It ends a chunk of several, and says so (PSH).
-    pub pushed: bool,
-}

@@ -115,10 +115,11 @@ mod tests {
             let until = now + Span::from_millis(pause_ms);
             loop {
                 let bursts = std::iter::from_fn(|| sender.next_burst(now));
-                for segment in bursts.flat_map(Burst::segments) {
+                let numbers = |burst: Burst| burst.first..burst.first + u64::from(burst.segs);
+                for number in bursts.flat_map(numbers) {
                     free = free.max(now) + Span::from_micros(100);
                     if random.up_to(999) >= lost_per_mille {
-                        data.push_back((free + Span::from_millis(5), segment.number));
+                        data.push_back((free + Span::from_millis(5), number));
                     }
                 }
                 let heads = [

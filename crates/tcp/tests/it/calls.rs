@@ -1,9 +1,9 @@
 //! When an algorithm is called, and in which order: Linux's.
 
-use crate::wire::{Fate, Wire, ms, stack, steady};
+use crate::wire::{Fate, Segment, Wire, ms, stack, steady};
 use dumbbell_algorithm::own;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ecn, ProbeRule, Segment, Stack};
+use dumbbell_tcp::{Ecn, ProbeRule, Stack};
 
 const DELAY: Span = ms(50);
 const RTT: Span = ms(100);

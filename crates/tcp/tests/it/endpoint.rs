@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::wire::segments;
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{
-    Ack, Arrival, Burst, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender,
+    Ack, Arrival, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender,
     SenderConfig, Stack,
 };
 use proptest::prelude::*;
@@ -89,7 +90,7 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     let mut now = Time::ZERO;
     while !sender.is_done() {
         let bursts = std::iter::from_fn(|| sender.next_burst(now));
-        for segment in bursts.flat_map(Burst::segments) {
+        for segment in bursts.flat_map(segments) {
             assert!(segment.number < segs);
             path.send(now, || OnWire::Data(segment.number));
         }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crate::wire::{Event, Fate, Wire, ms, steady};
+use crate::wire::{Event, Fate, Segment, Wire, ms, steady};
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{Ecn, LossDetection, PROFILES, Pacing, Stack};
 use proptest::prelude::*;
@@ -127,7 +127,7 @@ proptest! {
         timestamps: bool,
     ) {
         let stack = Stack { timestamps, ..(PROFILES[profile].stack)() };
-        let data = move |_: Time, segment: dumbbell_tcp::Segment| {
+        let data = move |_: Time, segment: Segment| {
             let is_victim = segment.number == victim && !segment.is_retransmission;
             Fate::after(ms(50 + if is_victim { late_by_ms } else { 0 }))
         };

@@ -1,9 +1,9 @@
 //! Each mechanism of loss recovery on a wire of 100 ms, one trouble at a time.
 
-use crate::wire::{Event, Fate, Wire, ms, stack, steady};
+use crate::wire::{Event, Fate, Segment, Wire, ms, stack, steady};
 use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Segment, Stack};
+use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Stack};
 use std::num::{NonZeroU32, NonZeroU64};
 
 const DELAY: Span = ms(50);

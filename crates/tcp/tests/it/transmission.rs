@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU64;
 
+use crate::wire::{Segment, segments};
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Rate, Serializer, Span, Time};
 use dumbbell_tcp::{
-    Ack, Congestion, Observer, PROFILES, Pacing, SackBlocks, Segment, Sender, SenderConfig,
-    SlowStart, Stack,
+    Ack, Congestion, Observer, PROFILES, Pacing, SackBlocks, Sender, SenderConfig, SlowStart, Stack,
 };
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ impl Bench {
 
     fn transmit(&mut self) {
         while let Some(burst) = self.sender.next_burst(self.now) {
-            burst.segments().for_each(|segment| self.put(segment));
+            segments(burst).for_each(|segment| self.put(segment));
         }
     }
 

@@ -1,13 +1,17 @@
 //! A wire between a sender and a plain receiver, on which tests decide each fate.
 
+mod segment;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use dumbbell_algorithm::{CaState, Instance};
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{
-    Ack, Burst, Congestion, Observer, PROFILES, SackBlocks, Segment, Sender, SenderConfig, Stack,
+    Ack, Burst, Congestion, Observer, PROFILES, SackBlocks, Sender, SenderConfig, Stack,
 };
+
+pub use self::segment::{Segment, segments};
 
 pub fn stack(name: &str) -> Stack {
     (PROFILES.iter().find(|profile| profile.name == name).expect("a profile").stack)()
@@ -197,7 +201,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         let first = self.sent.len();
         while let Some(burst) = next_burst(&mut self.sender, self.now) {
             self.bursts += u64::from(burst.segs > 1);
-            for segment in burst.segments() {
+            for segment in segments(burst) {
                 assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
                 assert!(segment.number >= acked, "{segment:?} was acknowledged");
                 let is_data = self.segs.is_none_or(|segs| segment.number < segs);
@@ -224,7 +228,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
     fn transmit_slowly(&mut self, first: usize) {
         let mut sent = self.sent[first..].iter().map(|(_, segment)| *segment);
         while let Some(burst) = next_burst(&mut self.twin, self.now) {
-            for segment in burst.segments() {
+            for segment in segments(burst) {
                 assert_eq!(sent.next(), Some(segment));
             }
         }

@@ -1,0 +1,30 @@
+//! The segments of a burst, one by one.
+
+use dumbbell_tcp::Burst;
+
+/// A segment to put on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its number.
+    pub number: u64,
+    /// It has been sent before.
+    pub is_retransmission: bool,
+    /// Routers may mark it instead of dropping it (ECN-capable transport).
+    pub ect: bool,
+    /// It tells the receiver that the window was reduced (RFC 3168).
+    pub cwr: bool,
+    /// It ends a chunk of several, and says so (PSH).
+    pub pushed: bool,
+}
+
+/// The segments of a burst, in their order.
+pub fn segments(burst: Burst) -> impl Iterator<Item = Segment> {
+    let last = burst.segs - 1;
+    (0..burst.segs).map(move |place| Segment {
+        number: burst.first + u64::from(place),
+        is_retransmission: burst.is_retransmission,
+        ect: burst.ect,
+        cwr: burst.cwr && place == 0,
+        pushed: burst.pushed && place == last,
+    })
+}
