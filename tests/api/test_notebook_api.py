@@ -409,7 +409,7 @@ def test_old_names_still_work_with_a_warning(folder: Path) -> None:
 
 def test_help_shows_the_methods_of_results() -> None:
     assert inspect.isfunction(dumbbell.Results.runs)
-    assert "asked for" in str(inspect.getdoc(dumbbell.Results.runs))
+    assert "planned runs" in str(inspect.getdoc(dumbbell.Results.runs))
 
 
 def _public() -> Iterator[tuple[str, object]]:
