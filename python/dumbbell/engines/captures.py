@@ -64,7 +64,7 @@ def expected_bytes(scenario: Scenario, excerpt: Excerpt = WHOLE) -> float:
     losses, which are sent again and make ACKs longer and more frequent. It also ignores that at the
     start most segments have a separate ACK.
     """
-    wanted: dict[int | None, float] = defaultdict(float)
+    offered: dict[int | None, float] = defaultdict(float)
     smallest: dict[int | None, int] = {}
     total = 0.0
     end_ns = min(scenario.duration_ns, excerpt.end_ns or scenario.duration_ns)
@@ -76,9 +76,9 @@ def expected_bytes(scenario: Scenario, excerpt: Excerpt = WHOLE) -> float:
             total += 2 * _UDP_BYTES * packets
             continue
         link = sizes.slowest_link(scenario, flow)
-        wanted[link] += packets
+        offered[link] += packets
         smallest[link] = min(smallest.get(link, flow.packet_bytes), flow.packet_bytes)
-    for link, packets in wanted.items():
+    for link, packets in offered.items():
         rate_bps = math.inf
         if link is not None:
             rate_bps = sizes.link_rate_bps(scenario, link, excerpt.start_ns, end_ns)

@@ -57,8 +57,8 @@ class Excerpt:
             _refuse("pcap_from", start_ns, f"before {format_time(scenario.duration_ns)}, the end")
         if end_ns is not None and end_ns <= start_ns:
             _refuse("pcap_to", end_ns, f"after {format_time(start_ns)}, where it begins")
-        found = {number for label in labels for number in _flows(scenario, label)}
-        return cls(frozenset(found) if labels else None, start_ns, end_ns)
+        numbers = {number for label in labels for number in _flows(scenario, label)}
+        return cls(frozenset(numbers) if labels else None, start_ns, end_ns)
 
     @property
     def is_whole(self) -> bool:
@@ -99,24 +99,24 @@ class Excerpt:
         # Datagrams end before the flags, but the block's own end is still in the file.
         last = len(octets) - 1
         opening = tcp & (octets[np.minimum(headers + _FLAGS_BYTE, last)] & _SYN != 0)
-        wanted = inside | opening
+        selected = inside | opening
         if self.flows is not None:
             hosts = words[at + _HEADERS + _SOURCE].byteswap() & _HOST_MASK
-            wanted &= np.isin(hosts.astype(np.int64) - 1, sorted(self.flows))
-        kept[packets] = wanted
+            selected &= np.isin(hosts.astype(np.int64) - 1, sorted(self.flows))
+        kept[packets] = selected
         return kept
 
 
 def _flows(scenario: Scenario, label: str) -> list[int]:
     labels = [flow.label for flow in scenario.flows]
-    found = [
+    numbers = [
         number
         for number, known in enumerate(labels)
         if label in (known, facts.whole(known), facts.family(known))
     ]
-    if not found:
+    if not numbers:
         raise unknown("flow", label, labels).at(key="pcap_flow")
-    return found
+    return numbers
 
 
 def _refuse(key: str, time_ns: int, valid: str) -> None:

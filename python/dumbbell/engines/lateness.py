@@ -34,10 +34,10 @@ def measured(seconds: float = SECONDS) -> Lateness:
     """Sleep for a millisecond again and again, on every processor at the same time (Linux)."""
     processors = sorted(os.sched_getaffinity(0))
     with ThreadPoolExecutor(len(processors)) as threads:
-        found = list(threads.map(lambda each: _on(each, seconds), processors))
+        delays = list(threads.map(lambda each: _on(each, seconds), processors))
     return Lateness(
-        max(sorted(late_s)[len(late_s) * 99 // 100] for late_s in found),
-        max(max(late_s) for late_s in found),
+        max(sorted(late_s)[len(late_s) * 99 // 100] for late_s in delays),
+        max(max(late_s) for late_s in delays),
     )
 
 

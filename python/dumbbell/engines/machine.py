@@ -40,12 +40,12 @@ class Machine(BaseModel):
 
 def look() -> Machine:
     """Find out what this machine can do; nothing of that is left behind."""
-    found = Machine.model_validate_json(_core.testbed_facts())
-    if found.kernel is not None:
-        return found
+    machine = Machine.model_validate_json(_core.testbed_facts())
+    if machine.kernel is not None:
+        return machine
     linux = platform.system() == "Linux"
     remedy = None if linux else "a Linux machine"
-    own = Fact(
+    own_fact = Fact(
         name="system",
         found=system(),
         ok=linux,
@@ -53,7 +53,7 @@ def look() -> Machine:
         needed_for="everything",
         remedy=remedy,
     )
-    return found.model_copy(update={"facts": (own, *found.facts)})
+    return machine.model_copy(update={"facts": (own_fact, *machine.facts)})
 
 
 def with_lateness(found: Machine, seconds: float = lateness.SECONDS) -> Machine:

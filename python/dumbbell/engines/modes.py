@@ -29,8 +29,8 @@ def readable(frame: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
 def _parts(frame: pl.DataFrame, scenario: Scenario) -> Iterator[pl.DataFrame]:
     """Yield the rows of each algorithm."""
     for name in facts.algorithms(scenario):
-        own = [n for n, flow in enumerate(scenario.flows) if facts.algorithm(flow) == name]
-        rows = frame.filter(pl.col("flow").is_in(own))
+        numbers = [n for n, flow in enumerate(scenario.flows) if facts.algorithm(flow) == name]
+        rows = frame.filter(pl.col("flow").is_in(numbers))
         if rows.is_empty():
             continue
         described = facts.described(scenario, name)

@@ -61,14 +61,14 @@ class Run:
         Tables with a `flow` column get the columns `label` and `algorithm`. ``named=False`` leaves
         them out, which is quicker. An unknown table is an InputError.
         """
-        found = self.lazy_tables.get(table)
-        if found is None:
+        frame = self.lazy_tables.get(table)
+        if frame is None:
             if table not in catalogue.schema().tables:
                 raise unknown("table", table, catalogue.schema().tables)
-            found = empty_frame(table).lazy()
-        if named and "flow" in found.collect_schema().names():
-            return found.join(self._names, on="flow", how="left", maintain_order="left")
-        return found
+            frame = empty_frame(table).lazy()
+        if named and "flow" in frame.collect_schema().names():
+            return frame.join(self._names, on="flow", how="left", maintain_order="left")
+        return frame
 
     @functools.cached_property
     def tables(self) -> Mapping[str, pl.DataFrame]:

@@ -151,5 +151,5 @@ def _most(link: LinkConfig, packet_bytes: int) -> float:
     limit = link.queue.limit
     if limit is None:
         return math.inf
-    found = math.inf if limit.packets is None else float(limit.packets)
-    return found if limit.bytes is None else min(found, limit.bytes / packet_bytes)
+    packets = math.inf if limit.packets is None else float(limit.packets)
+    return packets if limit.bytes is None else min(packets, limit.bytes / packet_bytes)

@@ -44,9 +44,9 @@ class TestbedEngine:
 
     def check(self) -> None:
         """Raise TestbedError if this machine cannot run anything on it."""
-        found = machine.look()
-        if not found.ready:
-            raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` shows more")
+        state = machine.look()
+        if not state.ready:
+            raise TestbedError(f"{machine.verdict(state)}; `dumbbell doctor` shows more")
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
         """Run one scenario; it takes as long as it lasts, and about a second more."""
@@ -64,6 +64,6 @@ class TestbedEngine:
         with core_errors("testbed"):
             if scenario.scenario.sources:
                 with brought_down(scenario):
-                    found = apart.ask("testbed_run", scenario.json, self._options, cancel=cancel)
-                    return unpacked(apart.RawOutput(*found))
+                    raw = apart.ask("testbed_run", scenario.json, self._options, cancel=cancel)
+                    return unpacked(apart.RawOutput(*raw))
             return unpacked(_core.testbed_run(scenario.json, self._options, token))

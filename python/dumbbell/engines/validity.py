@@ -50,15 +50,15 @@ def described(scenario: ResolvedScenario, why: tuple[str, ...]) -> str:
 def doubtful(runs: Iterable[tuple[ResolvedScenario, Iterable[AnyDoubt]]]) -> list[str]:
     """Say for people which of some runs are doubtful: how many of each cause, and the first."""
     total = 0
-    found: dict[str, list[tuple[ResolvedScenario, AnyDoubt]]] = {}
+    by_cause: dict[str, list[tuple[ResolvedScenario, AnyDoubt]]] = {}
     for scenario, doubts in runs:
         total += 1
         first_of_each = {doubt.cause: doubt for doubt in reversed(tuple(doubts))}
         for cause, doubt in first_of_each.items():
-            found.setdefault(cause, []).append((scenario, doubt))
+            by_cause.setdefault(cause, []).append((scenario, doubt))
     return [
-        f"{len(found[cause])} of {total} runs may be decided by {DECIDED_BY[cause]}; "
-        f"{found[cause][0][0].key[:12]} ({words(found[cause][0][0])}): {found[cause][0][1].text}"
+        f"{len(doubted)} of {total} runs may be decided by {DECIDED_BY[cause]}; "
+        f"{doubted[0][0].key[:12]} ({words(doubted[0][0])}): {doubted[0][1].text}"
         for cause in DECIDED_BY
-        if cause in found
+        if (doubted := by_cause.get(cause))
     ]

@@ -106,8 +106,8 @@ def _pool(client: Client, address: str) -> ExecutorPool:
 def _check(client: Client) -> None:
     """Refuse workers that would make other results, each by its name."""
     mine = build()
-    found: dict[str, Any] = client.run(build, on_error="return")
-    others = {worker: has for worker, has in found.items() if has != mine}
+    builds: dict[str, Any] = client.run(build, on_error="return")
+    others = {worker: has for worker, has in builds.items() if has != mine}
     if others:
         each = "; ".join(f"{worker} has {_words(has)}" for worker, has in sorted(others.items()))
         raise OtherBuild(f"{each}; here it is {mine}: install the same Dumbbell there")

@@ -48,8 +48,8 @@ class Estimate:
     ) -> None:
         size = _length_s if real_time else _packets
         self._size = {run.key: size(run) for run in runs}
-        found = [places.get(run.key) for run in runs]
-        names = [_axes(place) for place in found]
+        known_places = [places.get(run.key) for run in runs]
+        names = [_axes(place) for place in known_places]
         points = {name: number for number, name in enumerate(dict.fromkeys(names))}
         self._point = {run.key: points[name] for run, name in zip(runs, names, strict=True)}
         self._codes = _codes(list(points))

@@ -201,14 +201,14 @@ class _Owner:
         """Yield what becomes of scenarios as they end."""
         ended: SimpleQueue[Future[Brought]] = SimpleQueue()
         for scenario in scenarios:
-            wanted = self._looked_up(scenario)
-            if isinstance(wanted, _Finished):
-                yield wanted
+            looked_up = self._looked_up(scenario)
+            if isinstance(looked_up, _Finished):
+                yield looked_up
                 continue
             while len(self._out) >= _AHEAD * pool.jobs:
                 yield self._finish(_next(ended, on_wait))
             future = pool.submit(Task(scenario, self._engine, self._retries))
-            self._out[future] = wanted
+            self._out[future] = looked_up
             future.add_done_callback(ended.put)
         while self._out:
             yield self._finish(_next(ended, on_wait))
@@ -239,8 +239,8 @@ class _Owner:
 
     def _finish(self, future: Future[Brought]) -> _Finished:
         """Put the returned result into the store, if it is the one of its task."""
-        wanted = self._out.pop(future)
-        scenario, warning = wanted.scenario, wanted.warning
+        request = self._out.pop(future)
+        scenario, warning = request.scenario, request.warning
         scenario.forget()  # what has come back has it again
         brought, kept = received(_answer(future), scenario)
         if kept is None:
@@ -253,8 +253,8 @@ class _Owner:
         failures.forget(self._store, scenario.key)
         invalid = validity.reasons(run.summary)
         if invalid:
-            told = validity.described(scenario, invalid)
-            warning = "\n".join(filter(None, (warning, told)))
+            warning_of_run = validity.described(scenario, invalid)
+            warning = "\n".join(filter(None, (warning, warning_of_run)))
         return _Finished(
             scenario,
             Fate.INVALID if invalid else Fate.DONE,
@@ -297,8 +297,8 @@ def _answer(future: Future[Brought]) -> object:
             "continues"
         ) from None
     except Exception as error:
-        told = EngineError(f"its worker ended: {type(error).__name__}: {error}")
-        return Brought(None, NOTHING, error=told)
+        failure = EngineError(f"its worker ended: {type(error).__name__}: {error}")
+        return Brought(None, NOTHING, error=failure)
 
 
 def in_order_of_completion(futures: Sequence[Future[T]]) -> Iterator[T]:

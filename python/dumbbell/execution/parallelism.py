@@ -18,8 +18,8 @@ def workers(engine: Engine, wanted: int | Pool | None = None) -> int | Pool:
 
 def at_once(engine: Engine, wanted: int | Pool | None = None) -> int:
     """Return the number of runs at the same time, on this machine or in the pool."""
-    found = workers(engine, wanted)
-    return found if isinstance(found, int) else found.jobs
+    parallel = workers(engine, wanted)
+    return parallel if isinstance(parallel, int) else parallel.jobs
 
 
 def jobs(engine: Engine, wanted: int | None = None) -> int:

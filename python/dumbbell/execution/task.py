@@ -114,8 +114,8 @@ def received(
         if result.files.keys() != brought.files.keys():
             raise ValueError("it holds more than the files of a run")
     except (ValueError, DamagedResult) as error:
-        told = EngineError(f"its worker brought no result of it ({error})")
-        return Brought(None, NOTHING, error=told), None
+        failure = EngineError(f"its worker brought no result of it ({error})")
+        return Brought(None, NOTHING, error=failure), None
     return brought, (run, result)
 
 

@@ -267,7 +267,7 @@ class Plan:
             # The first seed is drawn while the scenario is checked.
             scenario = reader.parse({"seed": seeds[0], **point.scenario})
             # Another seed can draw more flows than a scenario may have.
-            resolved = [scenario.resolve(seed=own) for own in seeds]
+            resolved = [scenario.resolve(seed=run_seed) for run_seed in seeds]
         except InputError as error:
             raise where_said(error, point.layers) from None
         windows = self.windows_of(point.test)
@@ -325,10 +325,10 @@ def scenarios(runs: Iterable[PlannedRun]) -> list[ResolvedScenario]:
 
 def places(runs: Iterable[PlannedRun]) -> dict[str, Place]:
     """Return the places of planned runs by their keys; where tests share a run, the first."""
-    found: dict[str, Place] = {}
+    by_key: dict[str, Place] = {}
     for run in runs:
-        found.setdefault(run.resolved.key, run.place)
-    return found
+        by_key.setdefault(run.resolved.key, run.place)
+    return by_key
 
 
 def _point(

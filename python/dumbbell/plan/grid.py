@@ -70,8 +70,8 @@ def twice(values: Iterable[str]) -> str | None:
 
 def wanted_values(selection: Selection, axis: str) -> list[str]:
     """Return the values that a selection names for one axis."""
-    wanted = selection[axis]
-    return [wanted] if isinstance(wanted, str) else list(wanted)
+    values = selection[axis]
+    return [values] if isinstance(values, str) else list(values)
 
 
 def matches(point: Mapping[str, str], selection: Selection) -> bool:
@@ -86,11 +86,11 @@ def matches(point: Mapping[str, str], selection: Selection) -> bool:
 def select(frame: pl.DataFrame, selection: Selection) -> pl.DataFrame:
     """Keep the rows of a table with axis columns that are selected."""
     for axis in selection:
-        wanted = wanted_values(selection, axis)
+        values = wanted_values(selection, axis)
         kept = [
             value
             for value in frame[axis].unique()
-            if any(same_value(value, other) for other in wanted)
+            if any(same_value(value, other) for other in values)
         ]
         frame = frame.filter(pl.col(axis).is_in(kept))
     return frame

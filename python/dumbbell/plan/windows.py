@@ -66,9 +66,9 @@ def parse_instant(text: object) -> Instant:
     """Read the end of a window; another form is an InputError."""
     if not isinstance(text, str):
         raise InputError("not a time in a run", value=text, valid=_FORMS)
-    found = _EVENT.fullmatch(text.strip())
-    if found is not None:
-        return _event(found, text)
+    event = _EVENT.fullmatch(text.strip())
+    if event is not None:
+        return _event(event, text)
     if text.strip().endswith("%"):
         return Part(float(parse_share(text)))
     try:

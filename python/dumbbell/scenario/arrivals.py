@@ -39,8 +39,8 @@ def arrivals(
     end_ns = min(duration_ns, duration_ns if spec.stop is None else spec.stop)
     expected = int(per_s * (end_ns - spec.start) / NS_PER_S)
     # Chance makes little of it: who expects twice as many need not count them.
-    found = () if expected > 2 * ALL_FLOWS_MAX else _drawn(spec, spec.size, seed, number, per_s)
-    return _limited(spec, found, expected, end_ns)
+    drawn = () if expected > 2 * ALL_FLOWS_MAX else _drawn(spec, spec.size, seed, number, per_s)
+    return _limited(spec, drawn, expected, end_ns)
 
 
 def _drawn(

@@ -79,10 +79,10 @@ def _value(text: str) -> Any:
 
 def changed(table: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     """Return the table of a scenario file with changes, in their order."""
-    found = copy.deepcopy(dict(table))
+    copied = copy.deepcopy(dict(table))
     for change in changes:
-        change.apply(found)
-    return found
+        change.apply(copied)
+    return copied
 
 
 def blamed(error: InputError, changes: Sequence[Change]) -> InputError:

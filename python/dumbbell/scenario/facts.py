@@ -36,8 +36,8 @@ def choice(flow: Flow) -> str:
 
 def algorithms(scenario: Scenario) -> list[str]:
     """Return the algorithms of a scenario, each once, in alphabetical order."""
-    found = (flow.transport.tcp for flow in scenario.flows)
-    return sorted({tcp.algorithm for tcp in found if tcp is not None})
+    connections = (flow.transport.tcp for flow in scenario.flows)
+    return sorted({tcp.algorithm for tcp in connections if tcp is not None})
 
 
 def described(scenario: Scenario, name: str) -> catalogue.Algorithm:
@@ -52,12 +52,12 @@ def own(scenario: Scenario) -> catalogue.Own:
 
 def stacks(scenario: Scenario) -> list[StackChoice]:
     """Return the TCP stacks of a scenario, each once, in the order of the flows."""
-    found: list[StackChoice] = []
+    choices: list[StackChoice] = []
     for flow in scenario.flows:
         tcp = flow.transport.tcp
-        if tcp is not None and tcp.stack not in found:
-            found.append(tcp.stack)
-    return found
+        if tcp is not None and tcp.stack not in choices:
+            choices.append(tcp.stack)
+    return choices
 
 
 def base_rtt_ns(scenario: Scenario, flow: Flow) -> int:
@@ -98,10 +98,10 @@ def bundles(flows: Sequence[Flow]) -> list[list[int]]:
 
     A scenario knows connections only; the labels identify those of a `parallel` flow.
     """
-    found: dict[str, list[int]] = {}
+    by_label: dict[str, list[int]] = {}
     for number, flow in enumerate(flows):
-        found.setdefault(whole(flow.label), []).append(number)
-    return list(found.values())
+        by_label.setdefault(whole(flow.label), []).append(number)
+    return list(by_label.values())
 
 
 def mean_rate_bps(link: LinkConfig, start_ns: int, end_ns: int) -> float | None:

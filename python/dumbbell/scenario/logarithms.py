@@ -33,8 +33,8 @@ def ln(value: Decimal) -> Decimal:
     whole = int(scaled)
     if not 0 < whole < _ONE or whole != scaled:
         return DIGITS.ln(value)
-    found = _ln(whole) - _SCALE_DIGITS * _constants()[1]
-    low, high = (DIGITS.divide(Decimal(found + doubt), _UNIT) for doubt in (-_DOUBT, _DOUBT))
+    logarithm = _ln(whole) - _SCALE_DIGITS * _constants()[1]
+    low, high = (DIGITS.divide(Decimal(logarithm + doubt), _UNIT) for doubt in (-_DOUBT, _DOUBT))
     return low if low == high else DIGITS.ln(value)
 
 

@@ -89,9 +89,9 @@ class Scenario(Table):
         """Read a file that is to be a scenario, unchecked; another kind is an InputError."""
         if path.suffix != ".toml":
             kinds.check(path, "a scenario")
-        found = documents.read_toml(path)
-        kinds.check(path, "a scenario", found)
-        return found
+        content = documents.read_toml(path)
+        kinds.check(path, "a scenario", content)
+        return content
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -125,8 +125,8 @@ class Scenario(Table):
         capture
             True if the run also keeps all packets for Wireshark.
         """
-        own = self.seed if seed is None else seed
-        return self.resolution.drawn(self, own, capture=capture)
+        chosen_seed = self.seed if seed is None else seed
+        return self.resolution.drawn(self, chosen_seed, capture=capture)
 
 
 class Reader:

@@ -114,8 +114,8 @@ def _object(values: Mapping[str, str]) -> str:
 
 def identities(names: Iterable[str], sources: Mapping[str, str]) -> str:
     """Return the identities of algorithms by name, as canonical JSON."""
-    found = {name: catalogue.described(name, sources.get(name)).identity for name in names}
-    return canonical_json(found)
+    by_name = {name: catalogue.described(name, sources.get(name)).identity for name in names}
+    return canonical_json(by_name)
 
 
 def key_of(scenario: Iterable[bytes], identities: str, engine: str) -> str:
@@ -133,8 +133,8 @@ def key_of(scenario: Iterable[bytes], identities: str, engine: str) -> str:
 
 def _algorithms(flows: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the algorithms of flows in base units."""
-    found = (flow["transport"].get("tcp") for flow in flows)
-    return {tcp["algorithm"] for tcp in found if tcp is not None}
+    connections = (flow["transport"].get("tcp") for flow in flows)
+    return {tcp["algorithm"] for tcp in connections if tcp is not None}
 
 
 _name: Final = functools.cache(canonical_json)
@@ -190,8 +190,8 @@ class Resolution:
         else:
             texts["flows"] = self._flows_text(starts_ns(scenario, seed))
             texts["links"] = self._links_text(scenario, seed)
-        found = identities(network.algorithms, self._sources)
-        return ResolvedScenario.keyed(_object(texts), found, catalogue.ENGINE_VERSION)
+        identities_of_run = identities(network.algorithms, self._sources)
+        return ResolvedScenario.keyed(_object(texts), identities_of_run, catalogue.ENGINE_VERSION)
 
     def _links_text(self, scenario: Scenario, seed: int) -> str:
         if scenario.network.edge_rate is None:

@@ -62,19 +62,19 @@ class Source:
 
 def sources(scenario: Scenario, seed: int, topology: Topology) -> list[Source]:
     """Return all flows of a scenario with a seed, those that arrive last."""
-    found = list(_flows(scenario, seed))
+    all_sources = list(_flows(scenario, seed))
     named: Counter[str] = Counter()
     for index, (key, spec) in enumerate(numbered("arrivals", scenario.arrivals)):
         with placed(key=key):
             for start_ns, size in _arriving(scenario, seed, topology, spec, index):
                 name = spec.label or f"{algorithm_name(spec)} arrival"
                 named[name] += 1
-                found.append(Source(key, spec, f"{name} {named[name]}", start_ns, None, size))
-        if len(found) > ALL_FLOWS_MAX:
-            raise _too_many(key, len(found), ALL_FLOWS_MAX)
-    if not found:
+                all_sources.append(Source(key, spec, f"{name} {named[name]}", start_ns, None, size))
+        if len(all_sources) > ALL_FLOWS_MAX:
+            raise _too_many(key, len(all_sources), ALL_FLOWS_MAX)
+    if not all_sources:
         raise InputError("no flow arrives before the end", key="arrivals", valid="a higher rate")
-    return found
+    return all_sources
 
 
 def _too_many(key: str, flows: int, most: int) -> InputError:
@@ -139,13 +139,13 @@ def starts_ns(scenario: Scenario, seed: int) -> list[int]:
 
     Starts are drawn uniformly over whole nanoseconds.
     """
-    found: list[int] = []
+    starts: list[int] = []
     flows = (flow for flow in scenario.flow for _ in range(flow.count))
     for position, flow in enumerate(flows):
         span = flow.start.latest - flow.start.earliest + 1
         start_ns = flow.start.earliest + draws.integer(span, "start", seed, position)
-        found += [start_ns] * flow.parallel
-    return found
+        starts += [start_ns] * flow.parallel
+    return starts
 
 
 def _stop(stop_ns: int | None, duration_ns: int) -> int | None:
@@ -179,24 +179,24 @@ def _slowest_bps(topology: Topology, spec: Arrivals) -> int | None:
 
 def own_sources(scenario: Scenario) -> dict[str, str]:
     """Return the sources of the algorithms that are not built in, by name."""
-    found: dict[str, str] = {}
+    sources_by_name: dict[str, str] = {}
     tables: list[tuple[str, Sequence[AnyTraffic]]] = [
         ("flow", scenario.flow),
         ("arrivals", scenario.arrivals),
     ]
     for key, traffics in tables:
         for place, traffic in numbered(key, traffics):
-            own = traffic.chosen.algorithm if traffic.algorithm else None
-            if own is None or not own.is_own:
+            algorithm = traffic.chosen.algorithm if traffic.algorithm else None
+            if algorithm is None or not algorithm.is_own:
                 continue
-            if found.setdefault(own.name, own.code) != own.code:
+            if sources_by_name.setdefault(algorithm.name, algorithm.code) != algorithm.code:
                 raise InputError(
-                    f"another file is called {own.name} in this scenario",
+                    f"another file is called {algorithm.name} in this scenario",
                     key=f"{place}.algorithm",
                     value=traffic.algorithm,
                     valid="files with different names",
                 )
-    return found
+    return sources_by_name
 
 
 class FlowResolver:

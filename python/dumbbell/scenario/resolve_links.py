@@ -124,9 +124,13 @@ def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
         case tuple():
             return {"steps": [[step.at, step.rate] for step in wire.rate]}
         case Trace():
-            found = wire.rate.opportunities
-            times_ns = list(found.times_ns)
-            trace = {"times_ns": times_ns, "period_ns": found.period_ns, "bytes": OPPORTUNITY_BYTES}
+            opportunities = wire.rate.opportunities
+            times_ns = list(opportunities.times_ns)
+            trace = {
+                "times_ns": times_ns,
+                "period_ns": opportunities.period_ns,
+                "bytes": OPPORTUNITY_BYTES,
+            }
             return {"trace": trace}
         case TokenBucket():
             _fits("rate.burst", wire.rate.burst, common, "a bucket for at least one packet")

@@ -65,12 +65,12 @@ def resolve_network(
     _check_keys(scenario)
     _check_classes(scenario, topology.wires)
     _check_groups(scenario)
-    found = sources(scenario, seed, topology)
-    _check_labels(found)
-    paths = list(_paths(topology, found))
-    access = Access(scenario.network, scenario.stack, found, paths, topology.wires)
+    flow_sources = sources(scenario, seed, topology)
+    _check_labels(flow_sources)
+    paths = list(_paths(topology, flow_sources))
+    access = Access(scenario.network, scenario.stack, flow_sources, paths, topology.wires)
     wires = [*topology.wires, *access.wires]
-    routed = list(_routed(found, paths, access, scenario.network.host_delay))
+    routed = list(_routed(flow_sources, paths, access, scenario.network.host_delay))
     for flow in routed:
         _check_route(flow, wires)
     return _links(scenario, wires, routed), _flows(scenario, routed)

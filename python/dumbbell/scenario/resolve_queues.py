@@ -39,28 +39,28 @@ def resolve_queue(queue: AnyQueue, sizing: Sizing, classes: FlowClasses = ()) ->
 
 
 def _discipline(queue: AnyQueue, sizing: Sizing, classes: FlowClasses) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     match queue:
         case Step():
-            found = {"threshold": _at("threshold", queue.threshold, sizing, queue_limit)}
+            fields = {"threshold": _at("threshold", queue.threshold, sizing, queue_limit)}
         case Red():
-            found = _red(queue, sizing)
+            fields = _red(queue, sizing)
         case CoDel():
-            found = _codel(queue)
+            fields = _codel(queue)
         case FqCoDel():
             shares = {"queues": queue.queues, "quantum_bytes": queue.quantum}
-            found = {**_codel(queue), **shares}
+            fields = {**_codel(queue), **shares}
         case Pie():
-            found = _pie(queue)
+            fields = _pie(queue)
         case Fq():
-            found = {
+            fields = {
                 "quantum_bytes": queue.quantum,
                 "initial_quantum_bytes": queue.initial_quantum,
                 "flow_limit_packets": _at("flow_limit", queue.flow_limit, sizing, whole_packets),
             }
         case Classes():
-            found = _classes(queue, sizing, classes)
-    return {"kind": queue.discipline, **found}
+            fields = _classes(queue, sizing, classes)
+    return {"kind": queue.discipline, **fields}
 
 
 def _red(queue: Red, sizing: Sizing) -> dict[str, Any]:

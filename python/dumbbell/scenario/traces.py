@@ -66,14 +66,16 @@ def read_trace(path: Path) -> Opportunities:
             value=str(path),
             valid="a trace of one whole number of milliseconds a line",
         )
-    found = Opportunities(tuple(time * _NS_PER_MS for time in times_ms), times_ms[-1] * _NS_PER_MS)
-    if found.rate_bps > RATE_MAX_BPS:
+    opportunities = Opportunities(
+        tuple(time * _NS_PER_MS for time in times_ms), times_ms[-1] * _NS_PER_MS
+    )
+    if opportunities.rate_bps > RATE_MAX_BPS:
         raise InputError(
-            f"the trace has a mean rate of {format_rate(found.rate_bps)}",
+            f"the trace has a mean rate of {format_rate(opportunities.rate_bps)}",
             value=str(path),
             valid=f"at most {format_rate(RATE_MAX_BPS)}: fewer lines, or a longer period",
         )
-    return found
+    return opportunities
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def read_distribution(path: Path) -> Distribution:
 
 def read_arrivals(path: Path, most: int) -> tuple[tuple[int, int], ...]:
     """Read when flows start, in ns, and how much each sends: a line each, in order of time."""
-    found: list[tuple[int, int]] = []
+    flows: list[tuple[int, int]] = []
     for number, line in _lines(path):
         try:
             time, size = line.split()
@@ -134,19 +136,19 @@ def read_arrivals(path: Path, most: int) -> tuple[tuple[int, int], ...]:
         except ValueError:
             valid = "a time and a size: 12.5ms 10kb"
             raise _wrong(path, number, line, "not an arrival", valid) from None
-        if found and arrival[0] < found[-1][0]:
-            valid = f"at least {format_time(found[-1][0])}"
+        if flows and arrival[0] < flows[-1][0]:
+            valid = f"at least {format_time(flows[-1][0])}"
             raise _wrong(path, number, line, "earlier than the line before it", valid)
         if arrival[1] == 0:
             raise _wrong(path, number, line, "nothing to send", "at least 1 byte")
-        if len(found) == most:
+        if len(flows) == most:
             raise _wrong(path, number, line, "too many flows", f"at most {most}")
-        found.append(arrival)
-    if not found:
+        flows.append(arrival)
+    if not flows:
         raise InputError(
             "nothing arrives", value=str(path), valid="a time and a size on each line: 12.5ms 10kb"
         )
-    return tuple(found)
+    return tuple(flows)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -134,10 +134,10 @@ def peak_memory_bytes() -> int | None:
     Linux's getrusage includes the process that started it.
     """
     if sys.platform == "linux":
-        told = re.search(
+        line = re.search(
             r"^VmHWM:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE
         )
-        return int(told[1]) * 1024 if told else None
+        return int(line[1]) * 1024 if line else None
     if resource is None:
         return None
     peak: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -239,10 +239,10 @@ def held(store: Store, keys: Iterable[str]) -> Extent:
     total = Extent()
     for key in dict.fromkeys(keys):
         with suppress(MissingResult, DamagedResult):
-            found = store.described(key)
-            if not validity.reasons(found.summary):
+            run = store.described(key)
+            if not validity.reasons(run.summary):
                 size_bytes = store.size_bytes(key)
-                total += Extent.of(found.scenario.duration_ns, found.summary, size_bytes)
+                total += Extent.of(run.scenario.duration_ns, run.summary, size_bytes)
     return total
 
 
@@ -272,7 +272,7 @@ def read(store: Store, file: Path) -> Command:
 
 def _readable(store: Store, beginning: str = "") -> Iterator[Command]:
     with store.errors("read"):
-        found = [file for file in files(store) if file.name.startswith(beginning)]
-    for file in found:
+        logs = [file for file in files(store) if file.name.startswith(beginning)]
+    for file in logs:
         with suppress(DamagedResult):
             yield read(store, file)

@@ -100,12 +100,12 @@ def failures(store: Store, keys: Iterable[str]) -> dict[str, Failure]:
     """
     with store.errors("read"):
         recorded = {file.stem: file for file in files(store)}
-    found = {}
+    by_key = {}
     for key in keys:
         if key in recorded:
             with suppress(DamagedResult):
-                found[key] = read(store, recorded[key])
-    return found
+                by_key[key] = read(store, recorded[key])
+    return by_key
 
 
 def files(store: Store) -> Iterator[Path]:
@@ -117,10 +117,10 @@ def files(store: Store) -> Iterator[Path]:
 
 def read(store: Store, file: Path) -> Failure:
     """Return what one of `files` records; one that is damaged or gone is a DamagedResult."""
-    found = notes.read(store, file, Failure)
-    if found.key != file.stem:
+    failure = notes.read(store, file, Failure)
+    if failure.key != file.stem:
         raise DamagedResult(f"{file}: damaged record (it does not match its name)")
-    return found
+    return failure
 
 
 def _file(store: Store, key: str) -> Path:

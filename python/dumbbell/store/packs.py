@@ -65,8 +65,8 @@ class Packs:
 
     def files(self) -> list[Path]:
         """Return the packs, the newest first: what was made again takes the place of the rest."""
-        found = regular.files(self.root, _SUFFIX, below=self._below)
-        return sorted(found, key=lambda file: (-file.lstat().st_mtime_ns, file.name))
+        packs = regular.files(self.root, _SUFFIX, below=self._below)
+        return sorted(packs, key=lambda file: (-file.lstat().st_mtime_ns, file.name))
 
     def known(self) -> Mapping[Path, Index]:
         """Return what is in which pack; packs that have come since are read."""
@@ -126,8 +126,8 @@ class InPack:
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
         """Return name, size and time of the pack: what is changed in it, shows."""
-        found = regular.status(self.pack, below=self.root)
-        return ((self.pack.name, found.st_size, found.st_mtime_ns),)
+        status = regular.status(self.pack, below=self.root)
+        return ((self.pack.name, status.st_size, status.st_mtime_ns),)
 
     def size_bytes(self) -> int:
         """Return the size of its files."""

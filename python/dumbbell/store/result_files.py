@@ -50,10 +50,10 @@ def bytes_max(name: object) -> int | None:
 
 def checked_max(name: object) -> int:
     """Return how large a file of a result may be; ValueError for what cannot be one."""
-    found = bytes_max(name)
-    if found is None:
+    limit = bytes_max(name)
+    if limit is None:
         raise ValueError(f"{str(name)[:80]!r} is no file of a result")
-    return found
+    return limit
 
 
 class ResultFiles(Protocol):
@@ -92,12 +92,12 @@ class InFolder:
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
         """Return name, size and time of each of its files: what is changed in it, shows."""
-        found = []
+        states = []
         for entry in regular.entries(self.path, below=self.root):
             status = entry.stat(follow_symlinks=False)
             if bytes_max(entry.name) is not None and stat.S_ISREG(status.st_mode):
-                found.append((entry.name, status.st_size, status.st_mtime_ns))
-        return tuple(found)
+                states.append((entry.name, status.st_size, status.st_mtime_ns))
+        return tuple(states)
 
     def size_bytes(self) -> int:
         """Return the size of its files."""
@@ -105,8 +105,8 @@ class InFolder:
 
     def strangers(self) -> list[str]:
         """Return the names of what lies in the folder and cannot be a file of a result."""
-        found = regular.entries(self.path, below=self.root)
-        return [entry.name for entry in found if bytes_max(entry.name) is None]
+        entries = regular.entries(self.path, below=self.root)
+        return [entry.name for entry in entries if bytes_max(entry.name) is None]
 
     def __str__(self) -> str:
         return str(self.path)

@@ -82,8 +82,8 @@ class Form:
         if not self.sorted:
             text = canonical_json(json.loads(text)).encode()
         # The encoder of Python indents by Python code, which takes several times as long.
-        found = msgspec.json.format(text, indent=1 if self.indented else -1)
-        return found.replace(b"\n", self._line(depth))
+        rendered = msgspec.json.format(text, indent=1 if self.indented else -1)
+        return rendered.replace(b"\n", self._line(depth))
 
     def _line(self, depth: int) -> bytes:
         return b"\n" + b" " * depth if self.indented else b""

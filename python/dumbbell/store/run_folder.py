@@ -181,10 +181,10 @@ def _key(run: RunFile, scenario: bytes | msgspec.Raw) -> str | None:
         return None
     names, sources = facts.algorithms(run.scenario), run.scenario.sources
     try:
-        found = identities(names, sources)
+        identities_of_run = identities(names, sources)
     except InputError:
         return None
-    return key_of(rewriting.CANONICAL_AGAIN.of_value(scenario), found, run.engine)
+    return key_of(rewriting.CANONICAL_AGAIN.of_value(scenario), identities_of_run, run.engine)
 
 
 def verified(place: ResultFiles, *, contents: bool = False, is_wanted: bool = False) -> RunFile:
@@ -315,15 +315,15 @@ def _parquet(table: pl.DataFrame) -> bytes:
 
 def _as_written(place: ResultFiles, name: str, content: bytes) -> rewriting.Texts:
     """Return the values of one of the two descriptions if it is written as we write it."""
-    found = rewriting.texts(content)
+    texts = rewriting.texts(content)
     whole, at = memoryview(content), 0
-    for piece in itertools.chain(rewriting.IN_FILES.of(found), [b"\n"]):
+    for piece in itertools.chain(rewriting.IN_FILES.of(texts), [b"\n"]):
         if whole[at : at + len(piece)] != piece:
             break
         at += len(piece)
     else:
         if at == len(content):
-            return found
+            return texts
     raise damaged(place, f"{name} does not match its digest")
 
 

@@ -133,8 +133,8 @@ class Store:
     def keys(self) -> Iterator[str]:
         """Iterate over the keys of all results, in order."""
         with self.errors("read"):
-            found = {*self.loose(), *self.packs.keys()}
-        yield from sorted(found)
+            all_keys = {*self.loose(), *self.packs.keys()}
+        yield from sorted(all_keys)
 
     def loose(self) -> Iterator[str]:
         """Iterate over the keys of the results in separate folders, in order."""
@@ -150,10 +150,10 @@ class Store:
         """Yield what lies among results and is none, nor part of one: nothing reads it."""
         for parent in regular.entries(self.root / "runs", below=self.root):
             place = self.root / "runs" / parent.name
-            found = regular.entries(place, below=self.root)
-            if not found and not parent.is_dir(follow_symlinks=False):
+            entries = regular.entries(place, below=self.root)
+            if not entries and not parent.is_dir(follow_symlinks=False):
                 yield str(place)
-            for entry in found:
+            for entry in entries:
                 if self._is_result(parent.name, entry.name):
                     loose = InFolder(self.root, entry.name)
                     yield from (str(loose.path / name) for name in loose.strangers())
@@ -262,16 +262,16 @@ class Store:
         except NotADirectoryError:
             raise InputError("not a folder", source=str(self.root)) from None
         try:
-            found = json.loads(text)["format"]
+            version = json.loads(text)["format"]
         except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError(
                 "this file does not say which format the results have",
                 source=str(self.root / FORMAT_FILE),
                 valid=f'{{"format": {FORMAT}}}, or another results folder',
             ) from None
-        if found != FORMAT:
+        if version != FORMAT:
             raise InputError(
-                f"this results folder has format {found}, this Dumbbell reads format {FORMAT}",
+                f"this results folder has format {version}, this Dumbbell reads format {FORMAT}",
                 source=str(self.root),
                 valid="another results folder, or the Dumbbell that wrote this one",
             )

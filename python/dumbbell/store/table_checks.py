@@ -69,15 +69,15 @@ def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_curre
     most = rows_max(table, scenario)
     if not 0 < rows <= most:
         raise ValueError(f"{rows} rows, and this scenario leaves 1 to {most}")
-    found = _footer(content)
-    if found.get(3) != rows or sum(group[3] for group in found[4]) != rows:
+    footer = _footer(content)
+    if footer.get(3) != rows or sum(group[3] for group in footer[4]) != rows:
         raise ValueError("its number of rows differs from run.json")
-    names = _columns(found[2])
+    names = _columns(footer[2])
     if is_current:
         _check_columns(table, names)
-    _check_types(found.get(5, []))
+    _check_types(footer.get(5, []))
     pages = 0
-    for group in found[4]:
+    for group in footer[4]:
         if len(group[1]) != len(names):
             raise ValueError("columns are missing in a part of it")
         for column in group[1]:
@@ -117,8 +117,8 @@ def _footer(content: bytes) -> dict[int, Any]:
         raise ValueError("not a Parquet file")
     if size > _FOOTER_BYTES_MAX:
         raise ValueError(f"its description is larger than {_FOOTER_BYTES_MAX / 1e6:g} MB")
-    found, _ = struct(content[-8 - size : -8], 0)
-    return found
+    fields, _ = struct(content[-8 - size : -8], 0)
+    return fields
 
 
 def _columns(elements: list[dict[int, Any]]) -> dict[str, int]:
@@ -132,8 +132,8 @@ def _columns(elements: list[dict[int, Any]]) -> dict[str, int]:
 
 
 def _check_columns(table: str, found: Mapping[str, int]) -> None:
-    wanted = {name: _PHYSICAL[type(dtype)] for name, dtype in _schema(table).items()}
-    if found != wanted or list(found) != list(wanted):
+    expected = {name: _PHYSICAL[type(dtype)] for name, dtype in _schema(table).items()}
+    if found != expected or list(found) != list(expected):
         raise ValueError("it has other columns than such a table has")
 
 

@@ -18,7 +18,7 @@ def struct(content: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int
     """
     if depth > _DEPTH_MAX:
         raise ValueError("nested too deeply")
-    found: dict[int, Any] = {}
+    fields: dict[int, Any] = {}
     field = 0
     while head := _byte(content, at):
         at += 1
@@ -28,10 +28,10 @@ def struct(content: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int
         else:
             field, at = _integer(content, at)
         if kind in (1, 2):
-            found[field] = kind == 1
+            fields[field] = kind == 1
         else:
-            found[field], at = _value(content, at, kind, depth)
-    return found, at + 1
+            fields[field], at = _value(content, at, kind, depth)
+    return fields, at + 1
 
 
 def _value(content: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
@@ -60,12 +60,12 @@ def _list(content: bytes, at: int, depth: int) -> tuple[list[Any], int]:
         raise ValueError("nested too deeply")
     head = _byte(content, at)
     size, at = (head >> 4, at + 1) if head >> 4 < 15 else _varint(content, at + 1)
-    found = []
+    values = []
     for _ in range(size):
         # Each takes a byte at least, so the file ends before a long list does.
         value, at = _value(content, at, head & 15, depth + 1)
-        found.append(value)
-    return found, at
+        values.append(value)
+    return values, at
 
 
 def _integer(content: bytes, at: int) -> tuple[int, int]:

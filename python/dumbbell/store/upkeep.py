@@ -100,14 +100,14 @@ def useless(store: Store, engine: str, asked: Collection[str] | None) -> Iterato
     for key in store.loose():
         why = None
         try:
-            found = store.described(key, is_wanted=False)
+            run = store.described(key, is_wanted=False)
         except MissingResult:
             continue
         except DamagedResult:
             why = "damaged"
         else:
-            if found.engine != engine and found.engine.partition(" ")[0] == kind:
-                why = f"of {found.engine}"
+            if run.engine != engine and run.engine.partition(" ")[0] == kind:
+                why = f"of {run.engine}"
             elif asked is not None and key not in asked:
                 why = "not asked for"
         if why is not None:

@@ -31,8 +31,8 @@ def digest(tests: Any) -> str:
 
 def names(results: Path) -> list[str]:
     """Return the names of the experiments in a results folder."""
-    found = [entry.name for entry in regular.entries(results / FOLDER, below=results)]
-    return [name for name in found if find(name, results) is not None]
+    folders = [entry.name for entry in regular.entries(results / FOLDER, below=results)]
+    return [name for name in folders if find(name, results) is not None]
 
 
 def find(name: str, results: Path) -> Path | None:

@@ -64,13 +64,13 @@ def folders() -> list[Path]:
 
 def names() -> list[str]:
     """Return the names of the studies in these folders."""
-    found = {
+    by_name = {
         entry.stem if entry.is_file() else entry.name: None
         for folder in folders()
         for entry in sorted(folder.iterdir())
         if entry.suffix == ".toml" or (entry / "study.toml").is_file()
     }
-    return list(found)
+    return list(by_name)
 
 
 def find(study: str | Path, results: Path = RESULTS) -> Path:
@@ -91,8 +91,8 @@ def find(study: str | Path, results: Path = RESULTS) -> Path:
     if documents.exists(path):
         return path
     if is_name:
-        found = [*names(), *experiment_names.names(results)]
-        raise unknown("study", path.name, found, "dumbbell list studies")
+        known = [*names(), *experiment_names.names(results)]
+        raise unknown("study", path.name, known, "dumbbell list studies")
     raise InputError("no such file or folder", source=str(study), valid="a name, folder or file")
 
 
@@ -147,8 +147,8 @@ def figures(study: str | Path, results: Path = RESULTS) -> list[dict[str, str | 
     """Return name and title of a study's figures, without a look at anything else in it."""
     return [
         _fields(file, key, figure, ("name", "title"))
-        for file, found in _entries(find(study, results), results, "figure")
-        for key, figure in numbered("figure", found if isinstance(found, list) else [found])
+        for file, lines in _entries(find(study, results), results, "figure")
+        for key, figure in numbered("figure", lines if isinstance(lines, list) else [lines])
     ]
 
 
