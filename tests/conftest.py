@@ -15,6 +15,7 @@ import small_study
 from command_line import Command, caller
 from dumbbell.reports import site
 from dumbbell.results.results import Results
+from held_up import NOT_JUDGED
 
 settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)
 """The same examples every time, on however slow a machine."""
@@ -52,6 +53,17 @@ def small_report(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Pa
     folder = tmp_path_factory.mktemp("report")
     assert site.write(small, folder) == folder / "index.html"
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what was not judged, as the machine was held up."""
+    reasons = [
+        str(report.longrepr[2]).partition(NOT_JUDGED)[2]
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple) and NOT_JUDGED in str(report.longrepr[2])
+    ]
+    if reasons:
+        terminalreporter.write_line(f"{len(reasons)} {NOT_JUDGED}{', '.join(reasons)}")
 
 
 def pytest_configure() -> None:

@@ -17,6 +17,7 @@ from dumbbell.cli import commands
 from dumbbell.conformance import kernel, starting
 from dumbbell.conformance.verdicts import Verdict
 from dumbbell.engines.machine import Fact, Machine
+from held_up import judge_unless_held_up
 
 HAS_TESTBED = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 
@@ -50,6 +51,7 @@ def check(
 @pytest.mark.testbed
 def test_the_template_passes_all_that_can_be_checked_here(check: Check) -> None:
     code, rows = check(whole=True)
+    judge_unless_held_up(str(rows))
     verdicts = {name: row["verdict"] for name, row in rows.items()}
     assert code == 0, rows
     assert set(verdicts.values()) <= {"passed", "not checked"}, rows
@@ -104,6 +106,7 @@ def test_an_algorithm_that_stops_the_process_stops_only_its_row(
 @pytest.mark.testbed
 def test_a_window_that_never_grows_is_a_warning(check: Check) -> None:
     code, rows = check("if (!cc_may_grow(conn))", "if (conn->cwnd_segs >= 10)", whole=True)
+    judge_unless_held_up(str(rows))
     assert rows["fills a link"]["verdict"] == "warning", rows
     assert code == 0
 

@@ -14,6 +14,7 @@ import pytest
 
 from command_line import Command, Said, caller
 from dumbbell import _core
+from held_up import judge_unless_held_up
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 BLOCK: Final = re.compile(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -44,6 +45,7 @@ class Reader:
         self._replaced = ""
         self._said = ""
         self._session = ""
+        self.held_up = ""
 
     def follow(self, page: Path) -> None:
         """Follow the steps of a page; its Python comes last."""
@@ -82,6 +84,7 @@ class Reader:
         run = self._call(*words[1:])
         self._said = " ".join(f"{run.out} {run.err}".split())
         if role == "testbed" and "leave the machine alone" in run.err:
+            self.held_up += run.err
             return  # It ran to its end; that others ran beside it is no fault of the page.
         assert run.code == (role == "fails"), f"{command}\n{run.out}\n{run.err}"
 
@@ -122,6 +125,7 @@ def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
     assert len(reader.kinds) == 6
     assert list((tmp_path / "report/studies").glob("compare-*/index.html"))
     assert (tmp_path / "my_cc.svg").stat().st_size > 10_000
+    judge_unless_held_up(reader.held_up)
 
 
 @pytest.mark.parametrize(

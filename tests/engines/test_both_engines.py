@@ -9,8 +9,10 @@ import sys
 import pytest
 
 from dumbbell import _core, api
+from dumbbell.engines import validity
 from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
+from held_up import judge_unless_held_up
 
 pytestmark = [
     pytest.mark.testbed,
@@ -66,10 +68,11 @@ def test_tables_have_the_same_columns_and_rows_in_both(table: str, runs: tuple[R
 def test_summaries_have_the_same_keys_and_like_numbers(runs: tuple[Run, Run]) -> None:
     simulated, real = (run.summary for run in runs)
     assert (simulated.testbed is None, real.testbed is None) == (True, False)
+    assert simulated.queues[0].name == real.queues[0].name
+    judge_unless_held_up("; ".join(validity.reasons(real)))
     for one, other in zip(simulated.flows, real.flows, strict=True):
         assert 0.3 < other.received_bytes / one.received_bytes < 3
         assert (other.rtt_min_us or 0) >= 20_000
-    assert simulated.queues[0].name == real.queues[0].name
 
 
 def test_a_run_on_the_kernel_is_another_result(runs: tuple[Run, Run]) -> None:
