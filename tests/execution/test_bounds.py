@@ -11,6 +11,7 @@ import typer
 
 import dumbbell as package
 import small_study
+import study_runs
 from command_line import Command, assert_refused
 from dumbbell.conformance import interface
 from dumbbell.engines import engines
@@ -20,7 +21,6 @@ from dumbbell.execution.bounds import TooLarge
 from dumbbell.experiments.advise import advise
 from dumbbell.experiments.compare import Setting, compare
 from dumbbell.scenario.model import Scenario
-from dumbbell.study.model import Study
 
 SIMULATOR = engines.named("simulator")
 
@@ -84,7 +84,7 @@ def test_memory_is_what_is_under_way_and_in_queues() -> None:
 
 @pytest.mark.parametrize("name", ["li2007", "lukaseder2016", "brakmo2017"])
 def test_whole_studies_are_no_larger_than_is_run_without_asking(name: str) -> None:
-    runs = [run.resolved for run in Study.load(name).runs()]
+    runs = [run.resolved for run in study_runs.runs(name)]
     bounds.check(runs, SIMULATOR, jobs=1)
 
 

@@ -512,7 +512,7 @@ def test_a_bound_moved_far_enough_turns_the_verdict(
 ) -> None:
     values = [
         measured(THREE, **{**keys, bound: float(value)}).verdict
-        for value in np.linspace(right, wrong, 400)
+        for value in np.linspace(right, wrong, 200)
     ]
     assert values[0] == YES
     assert values[-1] == NO

@@ -28,7 +28,7 @@ from dumbbell.store.store import FORMAT, Store
 from killable_processes import Nursery
 from sample_runs import QuickEngine, output, resolved, seeds
 
-RUNS = 24
+RUNS = 12
 
 
 def draws(number: int) -> Sequence[int]:
@@ -81,7 +81,7 @@ def test_processes_repair_the_same_damage(
     nursery: Nursery, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     assert nursery.run("campaign", tmp_path, 0, RUNS, 2) == 0
-    for round_ in range(4):
+    for round_ in range(2):
         for path in sorted(tmp_path.rglob("flows.parquet"))[round_ % 2 :: 2]:
             path.write_bytes(b"")
         errors = [tmp_path.with_name(f"{round_}-{number}") for number in range(4)]
@@ -146,7 +146,7 @@ def test_a_campaign_that_is_killed_at_any_moment_resumes(
     # more steps are allowed, so that it ends however many it takes to find all results again.
     while (
         code := nursery.run(
-            "campaign", tmp_path, 0, RUNS, 2, kill_at=draw.randint(1, 150 * (1 + killed))
+            "campaign", tmp_path, 0, RUNS, 2, kill_at=draw.randint(1, 75 * (1 + killed))
         )
     ) != 0:
         assert code == -signal.SIGKILL

@@ -22,7 +22,7 @@ KINDS = ("scenarios", "studies", "folders", "imports", "series", "commands")
 
 def test_hostile_inputs_of_every_kind_do_no_harm(tmp_path: Path) -> None:
     paths = f"{ROOT / 'tests'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    command = [sys.executable, "-m", "hostile", "--seed", "1", "--inputs", "40", "--jobs", "1"]
+    command = [sys.executable, "-m", "hostile", "--seed", "1", "--inputs", "24", "--jobs", "1"]
     told = subprocess.run(
         command,
         cwd=tmp_path,
@@ -34,7 +34,7 @@ def test_hostile_inputs_of_every_kind_do_no_harm(tmp_path: Path) -> None:
     assert told.returncode == 0, told.stdout + told.stderr
     rows = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines()[-6:]}
     assert all(int(rows[kind][0]) > 0 for kind in KINDS)
-    assert sum(int(row[0]) for row in rows.values()) == 40
+    assert sum(int(row[0]) for row in rows.values()) == 24
 
 
 @pytest.mark.parametrize(
