@@ -435,6 +435,12 @@ def _text(name: str, pattern: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "format": name, "pattern": pattern})
 
 
+def _number_or_text(name: str, units: str, kind: str = "number", **end: int) -> WithJsonSchema:
+    number = {"type": kind, "minimum": 0, **end}
+    text = {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}{units}$"}
+    return WithJsonSchema({"anyOf": [number, text], "format": name})
+
+
 _NUMBER_PATTERN = r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _RATE_PATTERN = rf"^{_NUMBER_PATTERN}({'|'.join(RATE_UNITS)})$"
 _TIME_PATTERN = rf"^{_NUMBER_PATTERN}({'|'.join(TIME_UNITS)})$"
@@ -502,15 +508,7 @@ Bytes = Annotated[
     int,
     BeforeValidator(parse_bytes),
     PlainSerializer(format_bytes),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}({'|'.join(BYTE_UNITS)})$"},
-            ],
-            "format": "size",
-        }
-    ),
+    _number_or_text("size", f"({'|'.join(BYTE_UNITS)})", kind="integer"),
 ]
 """Bytes."""
 
@@ -545,45 +543,21 @@ Limit = Annotated[
 Probability = Annotated[
     float,
     BeforeValidator(parse_probability),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
-                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}%?$"},
-            ],
-            "format": "probability",
-        }
-    ),
+    _number_or_text("probability", "%?", exclusiveMaximum=1),
 ]
 """At least 0 and less than 1."""
 
 Share = Annotated[
     float,
     BeforeValidator(parse_share),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "number", "minimum": 0, "maximum": 1},
-                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}%?$"},
-            ],
-            "format": "probability",
-        }
-    ),
+    _number_or_text("probability", "%?", maximum=1),
 ]
 """At least 0 and at most 1."""
 
 Number = Annotated[
     float,
     BeforeValidator(parse_number),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "number", "minimum": 0},
-                {"type": "string", "pattern": rf"^{_NUMBER_PATTERN}%?$"},
-            ],
-            "format": "number",
-        }
-    ),
+    _number_or_text("number", "%?"),
 ]
 """A number, not negative."""
 
