@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import resource
@@ -19,6 +21,7 @@ import browser
 import small_study
 from command_line import Command, assert_refused
 from dumbbell import api
+from dumbbell.cli import commands
 from dumbbell.reports import site
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
@@ -297,9 +300,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["simulate", "two.toml", "--runs", "2", "--report", "simulated"],
         ["compare", "reno", "cubic", *PATH, "--flows", "reno:1,bbr:1", "--report", "compared"],
     ):
-        command = [sys.executable, "-m", "dumbbell.cli", *arguments]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-        assert f"Page: {arguments[-1]}/index.html" in done.stderr
+        said = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said):
+            patch.chdir(folder)
+            patch.setattr(sys, "argv", ["dumbbell", *arguments])
+            with pytest.raises(SystemExit):
+                commands.main()
+        assert f"Page: {arguments[-1]}/index.html" in said.getvalue()
     return folder
 
 
