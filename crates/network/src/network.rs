@@ -49,14 +49,10 @@ pub enum Outcome {
 pub enum Event {
     /// A packet reaches a host.
     Arrival(Arrival),
-    /// Data reaches a receiver that takes it at once.
-    Data(Arrival),
-    /// Something else happened that hosts must know before anything else reaches them.
+    /// A packet that waited before a link or in one moved on.
     Outcome(Outcome),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
-    /// A packet moved on, but has not reached its host so far.
-    Forwarded,
     /// Nothing more happens before the end.
     End,
 }
@@ -204,28 +200,14 @@ impl Network {
         self.go(now, packet)
     }
 
-    /// Whether anything more happened: [`Self::next_outcome`].
-    #[inline]
-    #[must_use]
-    pub fn has_outcomes(&self) -> bool {
-        !self.outcomes.is_empty()
-    }
-
-    /// Lets happen what happens next in virtual time.
-    #[inline]
+    /// Lets happen what happens next in virtual time, once all outcomes were taken.
+    #[inline(always)]
     pub fn next_event(&mut self) -> Event {
-        if let Some(outcome) = self.outcomes.pop_front() {
-            return Event::Outcome(outcome);
-        }
         let (time, source) = self.events.earliest();
         if source < self.groups.len() {
             return self.group_acts(source, time);
         }
-        match self.move_on(time, source) {
-            Outcome::UnderWay | Outcome::Several => Event::Forwarded,
-            Outcome::Delivered(arrival) => Event::Data(arrival),
-            outcome => Event::Outcome(outcome),
-        }
+        Event::Outcome(self.move_on(time, source))
     }
 
     #[inline]

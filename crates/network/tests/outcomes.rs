@@ -174,10 +174,7 @@ impl Hosts {
         loop {
             match network.next_event() {
                 Event::End => return,
-                Event::Forwarded => {}
-                Event::Arrival(arrival) | Event::Data(arrival) => {
-                    self.take(Outcome::Delivered(arrival), network);
-                }
+                Event::Arrival(arrival) => self.take(Outcome::Delivered(arrival), network),
                 Event::Outcome(outcome) => self.take(outcome, network),
                 Event::Timer(group, time) => {
                     let (due, route) = next(self, group);

@@ -88,7 +88,6 @@ impl<'a> Engine<'a> {
                 continue;
             }
             match network.next_event() {
-                Event::Data(arrival) => hosts.receive_data(arrival, network),
                 Event::Arrival(arrival) => hosts.receive(arrival, network),
                 Event::Outcome(Outcome::Departs(arrival, link)) => {
                     hosts.departs(arrival, link, network);
@@ -98,7 +97,6 @@ impl<'a> Engine<'a> {
                     self.reached_ns.store(time.0, Ordering::Relaxed);
                     hosts.catch_up(group, time + Span(1), network);
                 }
-                Event::Forwarded => {}
                 Event::End => {
                     hosts.finish(self.end, network);
                     return true;

@@ -159,15 +159,7 @@ impl<'a> AllHosts<'a> {
             }
             Outcome::Departs(arrival, link) => self.departs(arrival, link, network),
             Outcome::Duplicated(packet) => self.double(packet),
-            Outcome::Several => self.follow_more(network),
-        }
-    }
-
-    /// Follows whatever else happened.
-    #[inline]
-    fn follow_more(&mut self, network: &mut Network) {
-        if network.has_outcomes() {
-            self.follow_all(network);
+            Outcome::Several => self.follow_all(network),
         }
     }
 
