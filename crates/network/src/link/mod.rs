@@ -1,10 +1,11 @@
 //! One link: loss, a queue, a transmitter and a delay.
 //!
 //! There are three types. A [`PlainLink`] is first in, first out at a constant rate, by its
-//! discipline or by what comes to it ([`Traffic`]); the bottleneck of nearly every study is one. A [`GeneralLink`] decides on arrival, too, whatever its rate, its queue
-//! management and its impairments. Both know a packet's departure the moment it arrives, so they
-//! need no events (a virtual queue). A [`ScheduledLink`] picks its next packet only when the
-//! transmitter is free, and must be asked then.
+//! discipline or by what comes to it ([`Traffic`]); the bottleneck of nearly every study is one. A
+//! [`GeneralLink`] decides on arrival, too, whatever its rate, its queue management and its
+//! impairments. Both know a packet's departure the moment it arrives, so they need no events (a
+//! virtual queue). A [`ScheduledLink`] picks its next packet only when the transmitter is free, and
+//! must be asked then.
 
 mod entrance;
 mod exit;
