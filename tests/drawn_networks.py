@@ -145,7 +145,7 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
 
 @functools.cache
 def impairments(scale: Scale) -> Options:
-    """What may happen to packets on any link."""
+    """Impairments of packets on any link."""
     shares = st.sampled_from([0.01, 0, "30%"])
     return {
         "policer": st.fixed_dictionaries(
@@ -165,7 +165,7 @@ def impairments(scale: Scale) -> Options:
 
 @functools.cache
 def hosts(scale: Scale) -> Options:
-    """How hosts may be connected to any network."""
+    """Connections of hosts to any network."""
     return {
         "edge_rate": st.one_of(multiples(scale, 10, 1, 0.5), st.just("unlimited")),
         "edge_queue": queues(scale, bdp=False),
@@ -177,7 +177,7 @@ def hosts(scale: Scale) -> Options:
 
 
 OFTEN: Final = ("loss", "loss", "host_delay", "edge_rate")
-"""Which meet shortcuts of the engine."""
+"""Keys that meet shortcuts of the engine."""
 
 
 def placed(

@@ -1,4 +1,4 @@
-"""How fast and how long a scenario is that is drawn at random, and what its values are parts of.
+"""Scale of a scenario that is drawn at random: its speed and length, for its other values.
 
 Rates span nine orders of magnitude. All times are parts of the run's length, and that is so many
 packets' time, so each of these scenarios takes well below a second.
@@ -26,10 +26,10 @@ S: Final = 10**9
 
 @dataclass(frozen=True)
 class Scale:
-    """How fast the bottleneck is and how long the run lasts.
+    """Rate of the bottleneck and length of the run.
 
-    `has_files` says that the scenario may name the traces, transfers and sizes of `EXAMPLES`, which
-    are those of a radio link.
+    If `has_files` is set, the scenario may name the traces, transfers and sizes of `EXAMPLES`,
+    which are those of a radio link.
     """
 
     rate_bps: int
@@ -42,7 +42,7 @@ class Scale:
 
     @property
     def load(self) -> float:
-        """What some dozens of transfers of a kilobyte are of all that the bottleneck carries."""
+        """Share of some dozens of transfers of a kilobyte in all that the bottleneck carries."""
         return min(0.3, 40 * 8_000 * S / (self.rate_bps * self.duration_ns))
 
     def time(self, share: float) -> str:
@@ -62,7 +62,7 @@ scales: Final = st.sampled_from(
     ]
     + [RADIO] * 4
 )
-"""What people use comes first."""
+"""Common values come first."""
 
 
 def parts(scale: Scale, *shares: float) -> st.SearchStrategy[str]:

@@ -33,9 +33,9 @@ def records(scale: Scale) -> st.SearchStrategy[Table]:
 
 @functools.cache
 def tops(scale: Scale) -> st.SearchStrategy[Table]:
-    """Draw what a scenario may have beside its network and its flows.
+    """Draw the keys that a scenario may have besides its network and its flows.
 
-    It always says how often to sample: by default that is too often where links are slow.
+    It always sets the interval of samples: by default that is too short where links are slow.
     """
     return some(
         {"record": records(scale)},

@@ -120,10 +120,10 @@ TRAFFIC: Final[Options] = {
     "class": st.just("other"),
     "host": st.sampled_from("xy"),
 }
-"""What flows and arrivals have in common."""
+"""Keys that flows and arrivals share."""
 
 OF_TCP: Final[Options] = {"stack": stacks, "switches": switches, "tcp_bpf": tcp_bpf}
-"""What only those of TCP have in common."""
+"""Keys that only those of TCP share."""
 
 PATHS: Final[Mapping[str, Sequence[Table]]] = {
     "dumbbell": [{}, {"direction": "reverse"}, {"direction": "forward"}],

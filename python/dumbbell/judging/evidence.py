@@ -225,7 +225,7 @@ class CheckResult:
     found
         The findings in words; empty without runs.
     lacks
-        What an undecided check needs, in words.
+        Needs of an undecided check, in words.
     decisive
         The finding that decides: the worst where all must agree, the best where any may.
     findings, states
