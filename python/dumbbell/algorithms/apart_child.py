@@ -70,12 +70,12 @@ def listen(core: Any, asked: SimpleQueue[Question], idle: threading.Event) -> No
 def answer(core: Any, name: str, arguments: tuple[Any, ...], token: Any) -> tuple[str, Any]:
     """Return "" and what a call returned, or the type of an error and its arguments."""
     try:
-        found = getattr(core, name)(*arguments, cancel=token)
+        result = getattr(core, name)(*arguments, cancel=token)
     except BaseException as error:
         return type(error).__name__, error.args
-    if isinstance(found, core.RunOutput):
-        return "", (found.summary, found.tables, found.captures)
-    return "", found
+    if isinstance(result, core.RunOutput):
+        return "", (result.summary, result.tables, result.captures)
+    return "", result
 
 
 main()

@@ -428,11 +428,11 @@ def named(choice: str, folder: Path, own: dict[str, Algorithm]) -> str:
     """
     if not is_file(choice):
         return choice
-    found, _ = split_preset(choice, folder)
-    known = own.setdefault(found.name, found)
-    if known.source_hash != found.source_hash:
+    algorithm, _ = split_preset(choice, folder)
+    known = own.setdefault(algorithm.name, algorithm)
+    if known.source_hash != algorithm.source_hash:
         raise InputError(
-            f"another file is called {found.name} here: {known.path}",
+            f"another file is called {algorithm.name} here: {known.path}",
             value=choice,
             valid="files with different names",
         )

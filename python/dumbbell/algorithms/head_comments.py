@@ -108,8 +108,8 @@ def parse(code: str, names: frozenset[str] = frozenset()) -> HeadComment:
     The first word after a label or the title gets a capital, unless it is one of `names` or a
     symbol.
     """
-    found = _COMMENT.search(code)
-    lines = [_STAR.sub("", line).rstrip() for line in found[1].splitlines()] if found else []
+    comment = _COMMENT.search(code)
+    lines = [_STAR.sub("", line).rstrip() for line in comment[1].splitlines()] if comment else []
     first, *rest = _paragraphs(list(_blocks(lines)), names) or [Paragraph(Kind.LAW, ())]
     if first.blocks[1:]:
         rest.insert(0, Paragraph(Kind.LAW, first.blocks[1:]))
@@ -119,8 +119,8 @@ def parse(code: str, names: frozenset[str] = frozenset()) -> HeadComment:
 
 
 def _begun(text: str, names: frozenset[str]) -> str:
-    found = _WORD.match(text)
-    word = found[0] if found else ""
+    first = _WORD.match(text)
+    word = first[0] if first else ""
     is_symbol = len(word) < 2 and word != "a"
     return text if is_symbol or word in names else text[:1].upper() + text[1:]
 
@@ -167,17 +167,17 @@ def _block(form: Form, lines: Sequence[str]) -> Block:
 
 
 def _paragraphs(blocks: Sequence[tuple[bool, Block]], names: frozenset[str]) -> list[Paragraph]:
-    found: list[tuple[Kind, list[Block]]] = []
+    paragraphs: list[tuple[Kind, list[Block]]] = []
     for gap, block in blocks:
         label = _LABEL.match(block.lines[0]) if block.form is Form.PROSE else None
         if label is not None:
             rest = _begun(block.lines[0][label.end() :], names)
-            found.append((Kind(label[1]), [Block(block.form, (rest,))]))
-        elif found and (not gap or _continues(found[-1][1][-1], block)):
-            found[-1][1].append(block)
+            paragraphs.append((Kind(label[1]), [Block(block.form, (rest,))]))
+        elif paragraphs and (not gap or _continues(paragraphs[-1][1][-1], block)):
+            paragraphs[-1][1].append(block)
         else:
-            found.append((Kind.LAW, [block]))
-    return [Paragraph(kind, tuple(parts)) for kind, parts in found]
+            paragraphs.append((Kind.LAW, [block]))
+    return [Paragraph(kind, tuple(parts)) for kind, parts in paragraphs]
 
 
 def _continues(before: Block, block: Block) -> bool:

@@ -51,9 +51,9 @@ def read(name: str, code: str, shown: str) -> dict[str, Any]:
         _core.check_algorithm_name(name, shown)
     except _core.AlgorithmError as error:
         raise refused(*error.args) from None
-    found = known(name, code)
-    if found["is_described"] or _reads_only:
-        return found
+    description = known(name, code)
+    if description["is_described"] or _reads_only:
+        return description
     described = {**_described(name, code, shown), "is_described": True}
     _seen[name, described["source_hash"]] = described
     _keep(described)
@@ -63,11 +63,11 @@ def read(name: str, code: str, shown: str) -> dict[str, Any]:
 def known(name: str, code: str) -> dict[str, Any]:
     """Return what is known of a source without compiling it."""
     source_hash = _core.source_hash(code)
-    found = _seen.get((name, source_hash)) or _kept(name, source_hash)
-    if found is None:
+    description = _seen.get((name, source_hash)) or _kept(name, source_hash)
+    if description is None:
         return _undescribed(name, code, source_hash)
-    _seen[name, source_hash] = found
-    return {**found, "code": code}
+    _seen[name, source_hash] = description
+    return {**description, "code": code}
 
 
 def _described(name: str, code: str, shown: str) -> dict[str, Any]:
@@ -127,11 +127,15 @@ def _kept(name: str, source_hash: str) -> dict[str, Any] | None:
     """Return a description that was kept, if it can be read."""
     text = user_cache.read(_cache_name(name, source_hash), _BYTES_MAX)
     try:
-        found = json.loads(text or b"null")
+        description = json.loads(text or b"null")
     except (ValueError, RecursionError):
         return None
-    is_whole = isinstance(found, dict) and found.keys() >= _WANTED and found["name"] == name
-    return found if is_whole and found["source_hash"] == source_hash else None
+    is_whole = (
+        isinstance(description, dict)
+        and description.keys() >= _WANTED
+        and description["name"] == name
+    )
+    return description if is_whole and description["source_hash"] == source_hash else None
 
 
 _WANTED: Final = _undescribed("", "", "").keys() - {"code"}

@@ -13,8 +13,8 @@ Names = str | Iterable[str]
 def wrong(key: str, value: object, problem: str, valid: str) -> InputError:
     """Return the error for an argument of a wrong type."""
     is_shown = isinstance(value, str | int | float | list | tuple)
-    found = value if is_shown else type(value).__name__
-    return InputError(problem, key=key, value=found, valid=valid)
+    shown = value if is_shown else type(value).__name__
+    return InputError(problem, key=key, value=shown, valid=valid)
 
 
 def names(value: object, key: str, example: str) -> list[str]:
@@ -24,11 +24,11 @@ def names(value: object, key: str, example: str) -> list[str]:
     valid = f'a name such as "{example}", or a list of names'
     if not isinstance(value, Iterable):
         raise wrong(key, value, "not a name", valid)
-    found = list(value)
-    for each in found:
+    given = list(value)
+    for each in given:
         if not isinstance(each, str):
             raise wrong(key, each, "not a name", valid)
-    return found
+    return given
 
 
 def number(value: object, key: str, least: int) -> int:

@@ -121,7 +121,7 @@ def _has_line_of(key: str, content: bytes) -> bool:
 def _table(content: bytes) -> dict[str, Any]:
     """Return the content of TOML, unless it is nested too deeply."""
     try:
-        found = tomllib.loads(content.decode())
+        table = tomllib.loads(content.decode())
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(content.decode(), str(error)) from None
     except UnicodeDecodeError as error:
@@ -130,11 +130,11 @@ def _table(content: bytes) -> dict[str, Any]:
         raise InputError(_TOO_LONG) from None
     except RecursionError:
         raise _too_deep() from None
-    level: list[tuple[str, Any]] = [("", found)]
+    level: list[tuple[str, Any]] = [("", table)]
     for _ in range(_LEVELS_MAX + 1):
         level = [inner for key, outer in level for inner in _inside(key, outer)]
         if not level:
-            return found
+            return table
     raise _too_deep()
 
 

@@ -14,5 +14,7 @@ def install(extra: str) -> str:
     It names the packages themselves: Dumbbell is on no index, so pip cannot find its extras.
     """
     marker = re.compile(rf";.*extra\s*==\s*['\"]{extra}['\"]")
-    wanted = [each for each in importlib.metadata.requires("dumbbell") or () if marker.search(each)]
-    return joined(["pip", "install", *(each.partition(";")[0].strip() for each in wanted)])
+    requirements = [
+        each for each in importlib.metadata.requires("dumbbell") or () if marker.search(each)
+    ]
+    return joined(["pip", "install", *(each.partition(";")[0].strip() for each in requirements)])

@@ -71,6 +71,6 @@ def check(path: Path, wanted: str, table: Mapping[str, Any] | None = None) -> No
 
     `table` is what is in the file, if that has been read.
     """
-    found = of_path(path) if table is None else of_table(path, table)
-    if found is not None and found.what != wanted:
-        raise found.refused(str(path), wanted)
+    kind = of_path(path) if table is None else of_table(path, table)
+    if kind is not None and kind.what != wanted:
+        raise kind.refused(str(path), wanted)

@@ -75,10 +75,10 @@ def algorithm_label(reference: str) -> str:
 
 def label_of(value: str) -> str:
     """Name an axis value: ``250mbit`` is 250 Mbit/s, ``htcp@li2007`` is H-TCP."""
-    found = amounts.number_of(value)
-    if found is None:
+    amount = amounts.number_of(value)
+    if amount is None:
         return algorithm_label(value)
-    unit, size = found
+    unit, size = amount
     if unit == "value":
         return value
     if unit == "mbit" and size >= 1000:
@@ -90,8 +90,8 @@ def label_of(value: str) -> str:
 
 def label_with_axis(axis: str, value: str) -> str:
     """Name an axis value where its axis is not in sight: a number without a unit with the axis."""
-    found = amounts.number_of(value)
-    is_bare = found is not None and found[0] == "value"
+    amount = amounts.number_of(value)
+    is_bare = amount is not None and amount[0] == "value"
     return f"{axis} {value}" if is_bare else label_of(value)
 
 

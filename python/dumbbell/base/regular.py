@@ -42,10 +42,10 @@ def status(path: Path, *, below: Path | None = None) -> os.stat_result:
     for parent in _on_the_way(path, below):
         if stat.S_ISLNK(parent.lstat().st_mode):
             raise _refused(errno.ELOOP, "a link, which is not followed here", parent)
-    found = path.lstat()
-    if stat.S_ISLNK(found.st_mode):
+    state = path.lstat()
+    if stat.S_ISLNK(state.st_mode):
         raise _refused(errno.ELOOP, "a link, which is not followed here", path)
-    return found
+    return state
 
 
 def check(path: Path, *, below: Path) -> None:
@@ -65,8 +65,8 @@ def entries(folder: Path, *, below: Path) -> list[os.DirEntry[str]]:
     """Return what a folder holds, by name; nothing where there is no folder, or a link to it."""
     try:
         if stat.S_ISDIR(status(folder, below=below).st_mode):
-            with os.scandir(folder) as found:
-                return sorted(found, key=lambda entry: entry.name)
+            with os.scandir(folder) as scanned:
+                return sorted(scanned, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:

@@ -67,10 +67,10 @@ def _one(details: ErrorDetails, model: type[BaseModel]) -> InputError:
     value = details["input"]
     original = details.get("ctx", {}).get("error")
     if isinstance(original, InputError):
-        found = original.at(key=place.key)
-        if found.value is None and isinstance(value, str | int | float):
-            found.value = value
-        return found
+        error = original.at(key=place.key)
+        if error.value is None and isinstance(value, str | int | float):
+            error.value = value
+        return error
     return _translated(details, place)
 
 
@@ -207,9 +207,9 @@ class _Place:
             return
         self.path.append(part_of(part))
         if isinstance(part, str):
-            found = [fields[part] for fields in map(_fields, self.models) if part in fields]
+            matching = [fields[part] for fields in map(_fields, self.models) if part in fields]
             self.parents = self.models
-            self.field = found[0] if found else None
+            self.field = matching[0] if matching else None
             self.models = _models(self.field.annotation) if self.field else []
             self.forms = _forms(self.field.annotation) if self.field else {}
 

@@ -57,23 +57,23 @@ def _bounded(cwnd_segs: int) -> Row:
     if cwnd_segs <= IN_FLIGHT_MAX_SEGS:
         return passed(PART, "window", f"{cwnd_segs} segments at most")
     remedy = "grow with cc_grow, by what was acknowledged; no path holds so much"
-    told = f"grows to {cwnd_segs} segments; never more than {IN_FLIGHT_MAX_SEGS} are in flight"
-    return failed(PART, "window", told, remedy)
+    figure = f"grows to {cwnd_segs} segments; never more than {IN_FLIGHT_MAX_SEGS} are in flight"
+    return failed(PART, "window", figure, remedy)
 
 
 def _filled(used: float) -> Row:
-    told = f"uses {used:.1%} of {PATH.rate_mbit} Mbit/s in {SECONDS} s ({PATH.rtt_ms} ms, 1 BDP)"
+    figure = f"uses {used:.1%} of {PATH.rate_mbit} Mbit/s in {SECONDS} s ({PATH.rtt_ms} ms, 1 BDP)"
     if used >= USED_MIN:
-        return passed(PART, "fills a link", told)
+        return passed(PART, "fills a link", figure)
     remedy = f"expected are {USED_MIN:.0%} or more: does the window grow until packets are lost?"
-    return Row(PART, "fills a link", Verdict.WARNING, told, remedy)
+    return Row(PART, "fills a link", Verdict.WARNING, figure, remedy)
 
 
 def _survived(summary: Summary, used: float) -> Row:
     delivered = summary.flows[0].received_bytes
-    told = f"uses {used:.1%} where a packet in {round(1 / PATH.loss)} is lost"
+    figure = f"uses {used:.1%} where a packet in {round(1 / PATH.loss)} is lost"
     if delivered > DELIVERED_MIN_BYTES:
-        return passed(PART, "random loss", told)
+        return passed(PART, "random loss", figure)
     remedy = "is ssthresh never 0, and does the window grow again?"
     return failed(PART, "random loss", f"stops after {delivered} bytes", remedy)
 

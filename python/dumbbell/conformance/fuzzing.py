@@ -33,8 +33,8 @@ _CHECKS: Final[Mapping[str, tuple[str, str]]] = {
 
 def rows(name: str, code: str) -> Iterator[Row]:
     """Yield a row for each part of the fuzzer."""
-    for found in json.loads(apart.ask("fuzz_algorithm", name, code, patience_s=PATIENCE_S)):
-        yield _row(found)
+    for fault in json.loads(apart.ask("fuzz_algorithm", name, code, patience_s=PATIENCE_S)):
+        yield _row(fault)
 
 
 def _row(found: Mapping[str, Any]) -> Row:

@@ -91,11 +91,11 @@ def unfit(code: str, shown: str) -> Iterator[str]:
     floating = _floating(code, shown)
     if floating is not None:
         yield f"{floating}: the kernel has integers only"
-    for found in _HEADER.finditer(code):
-        line = 1 + code[: found.start()].count("\n")
-        yield f"{shown}:{line}: '{found[0].strip()}': the kernel has no C library"
+    for header in _HEADER.finditer(code):
+        line = 1 + code[: header.start()].count("\n")
+        yield f"{shown}:{line}: '{header[0].strip()}': the kernel has no C library"
     bare = _bare(code)
-    calls = {found[0]: found.start() for found in reversed(list(_LIBRARY.finditer(bare)))}
+    calls = {call[0]: call.start() for call in reversed(list(_LIBRARY.finditer(bare)))}
     for call, start in sorted(calls.items(), key=lambda each: each[1]):
         line = 1 + bare[:start].count("\n")
         yield f"{shown}:{line}: '{call}': the kernel has no C library"

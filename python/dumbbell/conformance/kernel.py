@@ -40,8 +40,8 @@ def on_testbed(scenario_json: str) -> list[dict[str, Any]]:
     cancel = CancelToken()
     with core_errors("testbed"), crew("parity", 1) as pool, cancel.on_error():
         # What is replayed may be of a user's own.
-        asked = pool.submit(apart.ask, "testbed_parity", scenario_json, cancel=cancel)
-        (answer,) = in_order_of_completion([asked])
+        future = pool.submit(apart.ask, "testbed_parity", scenario_json, cancel=cancel)
+        (answer,) = in_order_of_completion([future])
     replayed: list[dict[str, Any]] = json.loads(answer)
     return replayed
 
@@ -75,7 +75,7 @@ def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterat
             yield not_checked(PART, check, machine.verdict(found))
         return
     try:
-        told = replay(resolved(algorithm, PATH, SECONDS, loss=True).json)
+        results = replay(resolved(algorithm, PATH, SECONDS, loss=True).json)
     except TestbedError as error:
         for check in (_VERIFIER, _PARITY):
             yield not_checked(PART, check, str(error))
@@ -85,7 +85,7 @@ def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterat
         yield not_checked(PART, _PARITY, "the verifier rejects it")
         return
     yield passed(PART, _VERIFIER, "all hooks")
-    yield _parity(told)
+    yield _parity(results)
 
 
 _RULES: Final = (

@@ -58,5 +58,5 @@ class Claim(Table):
     @property
     def statement(self) -> Statement:
         """The kind of statement under which it counts: what asks most of the runs comes first."""
-        found = {check.statement for check in self.checks}
-        return next(each for each in _WEIGHTIEST_FIRST if each in found)
+        statements = {check.statement for check in self.checks}
+        return next(each for each in _WEIGHTIEST_FIRST if each in statements)

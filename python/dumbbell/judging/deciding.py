@@ -168,8 +168,8 @@ def _told(asked: Asked, findings: Sequence[Finding], states: Sequence[State]) ->
     counts = Counter(states)
     agree = f"{counts[State.AGREES]} of {len(findings)} {asked.noun} agree"
     others = [
-        f"{counts[state]} {said}"
-        for state, said in ((State.DISAGREES, "disagree"), (State.OPEN, "undecided"))
+        f"{counts[state]} {word}"
+        for state, word in ((State.DISAGREES, "disagree"), (State.OPEN, "undecided"))
         if counts[state]
     ]
     return f"{end}{middle}; {', '.join([agree, *others])}"
@@ -196,10 +196,10 @@ def _needs(
         runs = runs_needed(decided, fewest + 1, RUNS_MOST)
     if runs is None:
         return ()
-    wanted = {
+    numbers = {
         (finding.test, *point.items()): Need(finding.test, point, runs)
         for finding in lacking
         for point in finding.points
         if finding.estimate.runs < runs
     }
-    return tuple(wanted.values())
+    return tuple(numbers.values())

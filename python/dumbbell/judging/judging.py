@@ -143,14 +143,14 @@ def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
 
 def headline(claims: Sequence[ClaimResult]) -> str:
     """Return the number of claims by verdict, in words: first claims judged by runs."""
-    said = []
+    lines = []
     for (one, several), statements in _HEADINGS.items():
         counts = Counter(claim.verdict for claim in claims if claim.statement in statements)
         parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
         if counts:
             what = one if counts.total() == 1 else several
-            said.append(f"{counts.total()} {what}: {', '.join(parts)}")
-    return "; ".join(said)
+            lines.append(f"{counts.total()} {what}: {', '.join(parts)}")
+    return "; ".join(lines)
 
 
 def tally(claims: Iterable[ClaimResult]) -> dict[Statement, dict[Verdict, int]]:

@@ -160,11 +160,11 @@ class Points:
     def series(self, axis: str) -> Iterator[list[Sample]]:
         """Yield the samples along an axis, in its order, for each value of all other axes."""
         order = {value: number for number, value in enumerate(self.test.axes[axis])}
-        found: dict[tuple[str, ...], list[Sample]] = {}
+        by_place: dict[tuple[str, ...], list[Sample]] = {}
         for sample in self.samples:
             others = tuple(value for name, value in sample.axes.items() if name != axis)
-            found.setdefault(others, []).append(sample)
-        for samples in found.values():
+            by_place.setdefault(others, []).append(sample)
+        for samples in by_place.values():
             if len(samples) < 2:
                 raise Lack(f"fewer than two values of {axis} have been run")
             yield sorted(samples, key=lambda sample: order[sample.axes[axis]])
@@ -217,12 +217,12 @@ class Pair:
 
 def gather(name: str, test: TestRuns, quantity: str, chosen: Callable[[Place], bool]) -> Points:
     """Gather the values of a quantity at chosen grid points; raise `Lack` if any has none."""
-    wanted = [point for point in test.planned if chosen(point)]
-    if not wanted:
+    selected = [point for point in test.planned if chosen(point)]
+    if not selected:
         raise Lack("none of the grid points belongs to the chosen runs", is_quick=test.is_quick)
-    keys = pl.DataFrame(wanted, schema=dict.fromkeys(test.axes, pl.String))
+    keys = pl.DataFrame(selected, schema=dict.fromkeys(test.axes, pl.String))
     runs = test.runs.join(keys, on=list(test.axes), how="semi", maintain_order="left")
-    samples = [_sample(test, runs, point, quantity) for point in wanted]
+    samples = [_sample(test, runs, point, quantity) for point in selected]
     _complain(name, test, runs, samples)
     return Points(name, test, runs, tuple(samples))
 

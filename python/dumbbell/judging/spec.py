@@ -74,11 +74,11 @@ class Check(Table):
     def judge(self, source: Source) -> CheckResult:
         """Evaluate the check."""
         subject, expected = self.subject(source), self.expected(source)
-        asked = Asked(self.statement, self.how_many, self.noun, subject, expected)
+        question = Asked(self.statement, self.how_many, self.noun, subject, expected)
         try:
-            return decide(asked, tuple(self.findings(source)))
+            return decide(question, tuple(self.findings(source)))
         except Lack as lack:
-            return CheckResult.lacking(asked, lack)
+            return CheckResult.lacking(question, lack)
 
 
 class Measured(Check):

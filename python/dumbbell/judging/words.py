@@ -58,8 +58,8 @@ class Named:
         if statistic == "mean" and self.is_ratio:
             return replace(self, title=f"geometric mean of {self.title}")
         known = _STATISTICS.get(statistic)
-        said = f"{int(statistic[1:])} % quantile of " if known is None else known
-        return replace(self, title=said + self.title)
+        prefix = f"{int(statistic[1:])} % quantile of " if known is None else known
+        return replace(self, title=prefix + self.title)
 
     def value(self, value: float) -> str:
         """Render a value with its unit."""
@@ -113,8 +113,8 @@ def named(text: str, derived: Mapping[str, Derived]) -> Named:
     """Say in words what a reference names, which may be derived by the study."""
     title = titles.title(text, derived)
     if text in derived:
-        own = derived[text]
-        return Named(title, own.shown_unit, is_ratio=own.way == "ratio")
+        quantity_of_study = derived[text]
+        return Named(title, quantity_of_study.shown_unit, is_ratio=quantity_of_study.way == "ratio")
     found = quantity(parse(text).name)
     return Named(title, found.shown_unit, found.shown_scale, found.yes_or_no)
 

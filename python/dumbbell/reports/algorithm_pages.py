@@ -108,9 +108,9 @@ def _algorithms(studies: Sequence[Compared]) -> list[Algorithm]:
 
     Of one that studies bring in different files, the first study's counts.
     """
-    found: dict[str, Algorithm] = {}
+    by_name: dict[str, Algorithm] = {}
     for each in studies:
         for algorithm in each.study.results.algorithms:
             if algorithm.name in each.choices:
-                found.setdefault(algorithm.name, algorithm)
-    return sorted(found.values(), key=lambda each: each.title.lower())
+                by_name.setdefault(algorithm.name, algorithm)
+    return sorted(by_name.values(), key=lambda each: each.title.lower())

@@ -80,8 +80,8 @@ def _runs(results: Results) -> str:
 def _legend(found: Sequence[Beside]) -> str:
     marks = "✓ agrees, ✗ does not, ? undecided; empty: the kernel has no runs of it."
     ours = any(pair.kernel.is_ours for each in found for pair in each.pairs)
-    said = " Checks of tests that are scaled to the testbed are expectations of our own: that what"
-    return f"{marks}{said} the authors found holds there, too." if ours else marks
+    text = " Checks of tests that are scaled to the testbed are expectations of our own: that what"
+    return f"{marks}{text} the authors found holds there, too." if ours else marks
 
 
 def _claims(found: Sequence[Beside]) -> Iterator[Sequence[str]]:
@@ -95,8 +95,8 @@ def _claims(found: Sequence[Beside]) -> Iterator[Sequence[str]]:
 def _checks(found: Sequence[Beside]) -> Iterator[Sequence[str]]:
     for each in found:
         for pair in each.pairs:
-            said = map(markdown.prose, (pair.kernel.asked.subject, pair.kernel.expected))
-            yield (each.claim.id, *said, _measured(pair.simulator), _measured(pair.kernel))
+            words = map(markdown.prose, (pair.kernel.asked.subject, pair.kernel.expected))
+            yield (each.claim.id, *words, _measured(pair.simulator), _measured(pair.kernel))
 
 
 def _measured(check: CheckResult) -> str:
@@ -118,5 +118,5 @@ def _reason(each: Beside) -> str:
 
 
 def _said(pair: Pair) -> str:
-    said = f"{pair.kernel.asked.subject}: expected {pair.kernel.expected}; simulator "
-    return f"{markdown.prose(said)}{_measured(pair.simulator)}, kernel {_measured(pair.kernel)}"
+    text = f"{pair.kernel.asked.subject}: expected {pair.kernel.expected}; simulator "
+    return f"{markdown.prose(text)}{_measured(pair.simulator)}, kernel {_measured(pair.kernel)}"

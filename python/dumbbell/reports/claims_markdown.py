@@ -52,7 +52,7 @@ def _runs(results: Results) -> str:
     ]
     for title, found in results.troubled.items():
         lines += [f"- {title}: {markdown.prose(markdown.one_line(why))}" for why in found.values()]
-    lines += [f"- Doubtful: {markdown.prose(markdown.one_line(said))}" for said in results.doubtful]
+    lines += [f"- Doubtful: {markdown.prose(markdown.one_line(line))}" for line in results.doubtful]
     return "\n".join((*lines, ""))
 
 
@@ -71,10 +71,10 @@ def _score(claims: Sequence[ClaimResult]) -> str:
 
 def _claim(judged: ClaimResult) -> tuple[str, ...]:
     claim, outcome = judged.claim, judged.outcome
-    said = (claim.source, claim.text, claim.expectation, judged.measured)
+    texts = (claim.source, claim.text, claim.expectation, judged.measured)
     return (
         claim.id,
-        *map(markdown.prose, said),
+        *map(markdown.prose, texts),
         f"**{outcome}**" if judged.verdict.is_bad else outcome,
     )
 

@@ -179,7 +179,7 @@ def compared(
         .rank("average", descending=described(name).best is Best.HIGHEST)
         .over(at_point)
     )
-    told = {
+    cells = {
         each: Cell(median, rank, statistics.average(values))
         for each, median, rank, values in shared.group_by(axis)
         .agg(pl.col("value").median(), pl.col("rank").mean(), pl.col("values"))
@@ -188,7 +188,7 @@ def compared(
     return Column(
         described(name),
         shared.height // taking_part,
-        {each: told.get(each, Cell(None, None, None)) for each in names},
+        {each: cells.get(each, Cell(None, None, None)) for each in names},
     )
 
 

@@ -39,19 +39,21 @@ def of_test(compared: Comparison) -> alt.ConcatChart | None:
 
 def of_algorithm(name: str, places: Mapping[str, Comparison]) -> alt.ConcatChart | None:
     """Draw one algorithm over several tests, a row for each; other algorithms are grey dots."""
-    found: dict[str, tuple[Quantity, list[pl.DataFrame], list[pl.DataFrame]]] = {}
+    by_quantity: dict[str, tuple[Quantity, list[pl.DataFrame], list[pl.DataFrame]]] = {}
     for place, compared in places.items():
         looks = style.looks(compared.algorithms)
-        own = {choice: look for choice, look in looks.items() if _is(choice, name)}
-        others = [choice for choice in compared.algorithms if choice not in own]
+        own_looks = {choice: look for choice, look in looks.items() if _is(choice, name)}
+        others = [choice for choice in compared.algorithms if choice not in own_looks]
         for column in compared.columns:
-            if own and column.shared and column.quantity.name not in _OF_ONE_RATE:
-                _, means, dots = found.setdefault(column.quantity.name, (column.quantity, [], []))
-                means.append(_means(column, place, own))
+            if own_looks and column.shared and column.quantity.name not in _OF_ONE_RATE:
+                _, means, dots = by_quantity.setdefault(
+                    column.quantity.name, (column.quantity, [], [])
+                )
+                means.append(_means(column, place, own_looks))
                 dots.append(_dots(column, place, others))
     plots = [
         Plot(quantity, pl.concat(means), pl.concat(dots))
-        for quantity, means, dots in found.values()
+        for quantity, means, dots in by_quantity.values()
     ]
     return _drawn(plots, list(places))
 
@@ -80,10 +82,10 @@ def _means(column: Column, row: str, looks: Mapping[str, Look]) -> pl.DataFrame:
 
 def _dots(column: Column, row: str, choices: Sequence[str]) -> pl.DataFrame:
     """Return a grey dot for each choice that has a value."""
-    found = [(choice, column.cells[choice].mean) for choice in choices]
+    means = [(choice, column.cells[choice].mean) for choice in choices]
     lines = [
         (row, label_of(choice), FAINT, column.shown(mean.value))
-        for choice, mean in found
+        for choice, mean in means
         if mean is not None
     ]
     return pl.DataFrame(lines, schema=DOTS, orient="row")

@@ -28,8 +28,8 @@ def figures_in(text: str, names: Collection[str]) -> list[str]:
     """Return those of some figures that "Figs. 4 and 8 to 11" mean, in their order."""
     numbers = [
         number
-        for found in _FIGURES.finditer(text)
-        for first, last in _SPANS.findall(found[0])
+        for match in _FIGURES.finditer(text)
+        for first, last in _SPANS.findall(match[0])
         for number in _span(first, last or first)
     ]
     meant = {name for number in numbers for name in _meant(number, names)}

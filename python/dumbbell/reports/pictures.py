@@ -37,8 +37,8 @@ class Picture:
 
 def size(svg: bytes) -> tuple[int, int]:
     """Return width and height of a picture."""
-    found = _SIZE.match(svg)
-    return (int(found[1]), int(found[2])) if found else (1000, 500)
+    match = _SIZE.match(svg)
+    return (int(match[1]), int(match[2])) if match else (1000, 500)
 
 
 def script(name: str, chart: Mapping[str, Any]) -> str:

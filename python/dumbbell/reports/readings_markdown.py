@@ -40,8 +40,8 @@ def _ranks(order: Sequence[Reading], found: Sequence[Reading]) -> Iterator[Seque
 
 def name(reading: Reading) -> str:
     """Name a reading; the one that the claims name is set apart."""
-    said = markdown.prose(reading.value)
-    return f"**{said}**" if reading.is_main else said
+    text = markdown.prose(reading.value)
+    return f"**{text}**" if reading.is_main else text
 
 
 def row(reading: Reading, found: Sequence[Reading]) -> tuple[str, ...]:
@@ -87,8 +87,8 @@ def _never(found: Sequence[Reading]) -> str:
     for claim, verdicts in readings.by_claim(found):
         if claim.id in wanted:
             open_in = [value for value, each in verdicts.items() if not each.verdict.is_bad]
-            said = f"; undecided in {markdown.prose(listing(open_in))}" if open_in else ""
-            lines.append(f"- **{claim.id}** {markdown.prose(claim.text)}{said}\n")
+            undecided = f"; undecided in {markdown.prose(listing(open_in))}" if open_in else ""
+            lines.append(f"- **{claim.id}** {markdown.prose(claim.text)}{undecided}\n")
     return "".join(lines) or "Each claim holds in some reading.\n"
 
 

@@ -158,10 +158,10 @@ def _drawn(run: Run) -> tuple[list[list[int]], int]:
     bundles = [[numbers[place] for place in bundle] for bundle in facts.bundles(sampled)]
     if len(bundles) <= LINES_MAX:
         return bundles, len(bundles)
-    told = run.summary.flows
+    summaries = run.summary.flows
     order = sorted(
         range(len(bundles)),
-        key=lambda place: sum(told[number].received_bytes for number in bundles[place]),
+        key=lambda place: sum(summaries[number].received_bytes for number in bundles[place]),
     )
     last = len(bundles) - 1
     places = sorted(order[round(rank * last / (LINES_MAX - 1))] for rank in range(LINES_MAX))
@@ -177,13 +177,13 @@ def _samples(run: Run, of: str) -> int:
 def _panels(run: Run, flows: Sequence[int], spans: int) -> Iterator[Mapping[str, Any]]:
     """Yield what is drawn over time, as far as there are samples of it."""
     for name in _SERIES:
-        found = series.named(name)
+        shown_series = series.named(name)
         lines = series.take(run, name, flows=flows, spans=spans)
         if lines.is_empty():
             continue
         yield {
-            "title": found.axis,
-            "rate": found.per_count is not None,
+            "title": shown_series.axis,
+            "rate": shown_series.per_count is not None,
             "lines": [
                 [
                     part["label"][0],

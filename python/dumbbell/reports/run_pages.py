@@ -164,9 +164,9 @@ def _shown(
 
     Quantities without any value are left out.
     """
-    asked = columns(results.study, test)
-    table = results.table(test.name, asked)
-    shown = [column for column in asked if table[column].count()]
+    references = columns(results.study, test)
+    table = results.table(test.name, references)
+    shown = [column for column in references if table[column].count()]
     rows = table.select(shown).rows() if shown else [()] * table.height
     return shown, dict(zip(map(_place, results.finished(test.name)), rows, strict=True))
 
@@ -175,12 +175,12 @@ def links(results: Results, spec: BaseFigure) -> Iterator[tuple[str, str]]:
     """Yield what leads from a figure to its runs: words, and an address from the study's folder."""
     for behind in spec.behind():
         if behind.repetition is None:
-            found = address(results, behind.test, behind.where)
+            place = address(results, behind.test, behind.where)
         else:
             run = results.get_run(behind.test, behind.where, behind.repetition)
-            found = None if run is None else run_address(behind.test, run.key)
-        if found is not None:
-            yield behind.words, found
+            place = None if run is None else run_address(behind.test, run.key)
+        if place is not None:
+            yield behind.words, place
 
 
 def address(results: Results, test: str, where: Selection) -> str | None:

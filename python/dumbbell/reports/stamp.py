@@ -38,10 +38,10 @@ def read(page: Path) -> str | None:
     """Return the digest that a page carries; None: there is no such page."""
     try:
         with page.open(encoding="utf-8") as file:
-            found = _STAMP.search(file.read(_HEAD_CHARACTERS))
+            stamp = _STAMP.search(file.read(_HEAD_CHARACTERS))
     except (OSError, UnicodeDecodeError):
         return None
-    return found[1] if found else None
+    return stamp[1] if stamp else None
 
 
 @cache

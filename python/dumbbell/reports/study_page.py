@@ -83,17 +83,17 @@ def write(
     _write_claims(claims, folder / "data")
     names = [spec.name for spec in results.study.figures]
     spoken = _of_figures(claims, names)
-    told = {claim.claim.id for each in spoken.values() for claim in each}
-    rest = [claim for claim in claims if claim.claim.id not in told]
+    shown_claims = {claim.claim.id for each in spoken.values() for claim in each}
+    rest = [claim for claim in claims if claim.claim.id not in shown_claims]
     sections = [_section(results, test, rest, folder, on_step) for test in results.study.tests]
     run_pages.write(results, pages, place, on_step)
-    own = results.study.header.command
+    command = results.study.header.command
     return pages.write(
-        "experiment.html.j2" if own else "study.html.j2",
+        "experiment.html.j2" if command else "study.html.j2",
         place,
         stamp=stamp.of(results, place),
-        own_totals=list(own_tables.of_experiment(results)) if own else [],
-        packets=_packets_command(results) if own.startswith("dumbbell simulate") else None,
+        own_totals=list(own_tables.of_experiment(results)) if command else [],
+        packets=_packets_command(results) if command.startswith("dumbbell simulate") else None,
         study=results.study,
         claims=[(claim, _evidence(results, claim)) for claim in claims],
         tally=tally(claims),
@@ -128,11 +128,11 @@ def _of_figures(
     claims: Sequence[ClaimResult], names: Sequence[str]
 ) -> dict[str, list[ClaimResult]]:
     """Return the claims that speak of each figure."""
-    found: dict[str, list[ClaimResult]] = {name: [] for name in names}
+    by_figure: dict[str, list[ClaimResult]] = {name: [] for name in names}
     for claim in claims:
         for name in cross_links.figures_in(claim.claim.source, names):
-            found[name].append(claim)
-    return found
+            by_figure[name].append(claim)
+    return by_figure
 
 
 def _first_test(claim: ClaimResult) -> str | None:
@@ -182,15 +182,15 @@ def _section(
 
 def _glossary(results: Results) -> list[tuple[str, str, str]]:
     """Return name, unit and meaning of the quantities that the tables of a study hold."""
-    own = {each.name: each for each in results.study.quantities}
+    derived = {each.name: each for each in results.study.quantities}
     named = dict.fromkeys(
-        column if column in own else parse(column).name
+        column if column in derived else parse(column).name
         for test in results.study.tests
         for column in columns(results.study, test)
     )
     return [
-        (name, own[name].shown_unit, own[name].title)
-        if name in own
+        (name, derived[name].shown_unit, derived[name].title)
+        if name in derived
         else (name, quantity(name).unit, quantity(name).what)
         for name in named
     ]
@@ -207,12 +207,12 @@ def _runs_text(results: Results, test: Test) -> str:
     points = len(results.study.points(test))
     finished = runs.select(list(test.axes)).n_unique() if runs.height else 0
     kind = "quick runs" if runs.height and results.quick(test.name) else "runs"
-    said = [f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."]
+    sentences = [f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."]
     keys = {listed.run.resolved.key for listed in results.runs(test.name)}
     for state, found in results.troubled.items():
         count = len(keys & found.keys())
-        said += [f"{state}: {count}."] if count else []
-    return " ".join(said)
+        sentences += [f"{state}: {count}."] if count else []
+    return " ".join(sentences)
 
 
 def _picture(results: Results, figure: Figure, folder: Path) -> Picture:
@@ -231,8 +231,8 @@ def _picture(results: Results, figure: Figure, folder: Path) -> Picture:
 
 def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
     """Return how the sources of the algorithms are read, by their titles."""
-    found = {each.title: each.comment.of(Kind.INTERPRETATION) for each in results.algorithms}
-    return {title: paragraphs for title, paragraphs in found.items() if paragraphs}
+    by_title = {each.title: each.comment.of(Kind.INTERPRETATION) for each in results.algorithms}
+    return {title: paragraphs for title, paragraphs in by_title.items() if paragraphs}
 
 
 def _of_engine(results: Results, counts: Counts) -> str:

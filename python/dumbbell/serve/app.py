@@ -115,8 +115,8 @@ class _Guarded:
         name = _PORT.sub("", host)
         if name in self._hosts:
             return self._app
-        said = f"This server is not called {name}: {', '.join(sorted(self._hosts))}\n"
-        return Response(said, HTTPStatus.MISDIRECTED_REQUEST, media_type="text/plain")
+        message = f"This server is not called {name}: {', '.join(sorted(self._hosts))}\n"
+        return Response(message, HTTPStatus.MISDIRECTED_REQUEST, media_type="text/plain")
 
 
 class _Answers:
@@ -182,15 +182,15 @@ class _Answers:
     def unread(self, request: Request, error: Exception) -> Response:
         """Say that something was replaced while it was read, or that the system refuses it."""
         if isinstance(error, OSError):
-            said = str(refusal(error, "read it"))
+            message = str(refusal(error, "read it"))
         else:
-            said = f"Results were replaced while they were read: {printable(str(error))}"
-        return self._error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{said}. Try again.")
+            message = f"Results were replaced while they were read: {printable(str(error))}"
+        return self._error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{message}. Try again.")
 
     def broken(self, request: Request, error: Exception) -> Response:
         """Say that something is wrong with Dumbbell."""
-        said = f"This is a bug in Dumbbell: {type(error).__name__}: {error}"
-        return self._error(request, HTTPStatus.INTERNAL_SERVER_ERROR, said)
+        message = f"This is a bug in Dumbbell: {type(error).__name__}: {error}"
+        return self._error(request, HTTPStatus.INTERNAL_SERVER_ERROR, message)
 
     def _error(self, request: Request, status: HTTPStatus, message: str) -> Response:
         if request.url.path.endswith(".json"):

@@ -57,11 +57,11 @@ def flows(first: Run, second: Run) -> Iterator[Row]:
     for one, other in pairs:
         names = dict.fromkeys(flow.label for flow in (one, other) if flow is not None)
         for quantity in _OF_FLOWS:
-            asked = [
+            references = [
                 None if flow is None else f"{quantity}[{flow.number}]@run" for flow in (one, other)
             ]
             what = f"{' / '.join(names)}: {titles.title(quantity, {})}"
-            yield _row(what, asked[0], asked[1], first, second)
+            yield _row(what, references[0], references[1], first, second)
 
 
 def _sampled(run: Run) -> Sequence[Flow]:
@@ -69,15 +69,15 @@ def _sampled(run: Run) -> Sequence[Flow]:
 
 
 def _row(what: str, one: str | None, other: str | None, first: Run, second: Run) -> Row:
-    found = taking.described(one or other or "")
-    unit = f" ({found.shown_unit})" if found.shown_unit else ""
+    quantity = taking.described(one or other or "")
+    unit = f" ({quantity.shown_unit})" if quantity.shown_unit else ""
     left, right = (_value(first, one), _value(second, other))
     placed = dict.fromkeys(filter(None, (_window(first, one), _window(second, other))))
     return Row(
         ", ".join([f"{what}{unit}", " / ".join(placed)]) if placed else f"{what}{unit}",
-        _shown(left, found),
-        _shown(right, found),
-        *_difference(left, right, found),
+        _shown(left, quantity),
+        _shown(right, quantity),
+        *_difference(left, right, quantity),
     )
 
 

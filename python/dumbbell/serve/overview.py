@@ -56,11 +56,11 @@ def _rows(results: Results, inventory: Inventory) -> list[Mapping[str, Any]]:
 
     If there is none, by the simulator, it is that of the first plan.
     """
-    told = {plan: _progress(results, plan, inventory) for plan in results.keys}
-    begun = {plan: found for plan, found in told.items() if found.is_begun}
+    by_plan = {plan: _progress(results, plan, inventory) for plan in results.keys}
+    begun = {plan: progress for plan, progress in by_plan.items() if progress.is_begun}
     if not begun and not results.engine.real_time:
-        begun = dict(list(told.items())[:1])
-    return [_row(results, plan, found) for plan, found in begun.items()]
+        begun = dict(list(by_plan.items())[:1])
+    return [_row(results, plan, progress) for plan, progress in begun.items()]
 
 
 def _progress(results: Results, plan: Plan, inventory: Inventory) -> Progress:

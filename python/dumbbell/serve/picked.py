@@ -47,8 +47,8 @@ class Pick:
     def title(self) -> str:
         """Its name in headings."""
         cells = self.stored.cells
-        told = f"{cells['algorithms']}, {cells['rate'] or 'unlimited'}, {cells['rtt (ms)']} ms"
-        return f"{self.letter}: {told} ({self.stored.key[:SHORT]})"
+        path = f"{cells['algorithms']}, {cells['rate'] or 'unlimited'}, {cells['rtt (ms)']} ms"
+        return f"{self.letter}: {path} ({self.stored.key[:SHORT]})"
 
     @property
     def label(self) -> str:
@@ -170,12 +170,12 @@ class Gallery:
 
     def drawn(self, keys: Sequence[str], state: object, read: Callable[[], Picked]) -> list[Drawn]:
         """Return the figures of some runs; they are read if these in this state are not known."""
-        asked = (tuple(keys), state)
+        key = (tuple(keys), state)
         with self._lock:
-            if asked not in self._drawn:
+            if key not in self._drawn:
                 source = read()
-                self._drawn[asked] = [Drawn.of(spec.draw(source)) for spec in self._specs]
+                self._drawn[key] = [Drawn.of(spec.draw(source)) for spec in self._specs]
                 if len(self._drawn) > _KEPT:
                     self._drawn.popitem(last=False)
-            self._drawn.move_to_end(asked)
-            return self._drawn[asked]
+            self._drawn.move_to_end(key)
+            return self._drawn[key]

@@ -18,10 +18,10 @@ def content(inventory: Inventory) -> Mapping[str, Any]:
     The values of scenarios are there once, as many runs share them; rows have their number.
     """
     runs = list(inventory.runs())
-    said: dict[tuple[tuple[str, str], ...], int] = {}
-    rows = [_row(run, said.setdefault(_said(run), len(said))) for run in runs]
+    numbers: dict[tuple[tuple[str, str], ...], int] = {}
+    rows = [_row(run, numbers.setdefault(_said(run), len(numbers))) for run in runs]
     columns = list(runs[0].cells) if runs else []
-    return {"columns": columns, "rows": rows, "said": list(said)}
+    return {"columns": columns, "rows": rows, "said": list(numbers)}
 
 
 def _row(run: StoredRun, said: int) -> Mapping[str, Any]:
@@ -42,12 +42,12 @@ def _said(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 
 def _named(run: StoredRun) -> Iterator[tuple[str, str]]:
-    found: list[tuple[tuple[str, ...], str]] = [
+    named: list[tuple[tuple[str, ...], str]] = [
         ((name,), value) for name, values in run.path.items() for value in values
     ]
     if run.place is not None:
-        found += _leaves((), run.place.planned.table)
-    for path, value in found:
+        named += _leaves((), run.place.planned.table)
+    for path, value in named:
         keys = [key for key in path if not key.isdecimal()]
         for name in {*keys[-2:], ".".join(keys)}:
             yield name, value

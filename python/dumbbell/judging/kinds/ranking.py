@@ -104,8 +104,8 @@ def _spearman(one: Array, other: Array) -> Array:
     centred = [ranks - ranks.mean(axis=1, keepdims=True) for ranks in map(_ranks, (one, other))]
     product = (centred[0] * centred[1]).sum(axis=1)
     size = np.sqrt((centred[0] ** 2).sum(axis=1) * (centred[1] ** 2).sum(axis=1))
-    found: Array = np.divide(product, size, out=np.zeros_like(product), where=size > 0)
-    return found
+    correlations: Array = np.divide(product, size, out=np.zeros_like(product), where=size > 0)
+    return correlations
 
 
 def _ranks(values: Array) -> Array:

@@ -72,14 +72,14 @@ class RatioTrend(Measured):
         """Follow each pair."""
         points = self.points(source, self.of, self.to)
         order = {value: number for number, value in enumerate(points.test.axes[self.axis])}
-        found: dict[tuple[str, str], list[Pair]] = {}
+        by_place: dict[tuple[str, str], list[Pair]] = {}
         for pair in points.pairs(self.of, self.to):
             both = tuple(
                 words.place({name: end.axes[name] for name in end.axes if name != self.axis})
                 for end in (pair.one, pair.other)
             )
-            found.setdefault((both[0], both[1]), []).append(pair)
-        for pairs in found.values():
+            by_place.setdefault((both[0], both[1]), []).append(pair)
+        for pairs in by_place.values():
             if len(pairs) < 2:
                 raise Lack(f"fewer than two values of {self.axis} have been run")
             yield self._followed(
