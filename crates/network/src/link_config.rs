@@ -12,7 +12,7 @@ use crate::schedule::Steps;
 use crate::transmitter::RateConfig;
 use crate::units::Span;
 
-/// What a link is made of, in base units.
+/// A link, in base units.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
@@ -43,7 +43,7 @@ pub struct LinkConfig {
     /// Packets reach the far end at multiples of this time only; 0: at any time.
     #[serde(rename = "batch_ns")]
     pub batch: Span,
-    /// Its counters are wanted.
+    /// Its counters are sampled.
     pub sampled: bool,
     /// It is the interface of a host, whose TCP knows what of each flow waits in it.
     #[serde(default)]

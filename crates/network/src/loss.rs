@@ -14,7 +14,7 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossConfig {
-    /// Each packet is lost with a probability of its own time.
+    /// Each packet is lost with the probability of the moment.
     Bernoulli {
         /// Probabilities and the times from which they hold.
         probability: Steps<f64>,
@@ -24,7 +24,7 @@ pub enum LossConfig {
     GilbertElliott(GilbertElliottConfig),
     /// Named packets are lost.
     Scripted {
-        /// Which, and how often.
+        /// The packets, and the number of drops of each.
         drops: Vec<ScriptedDrop>,
     },
 }
@@ -33,13 +33,13 @@ pub enum LossConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottConfig {
-    /// That the state turns from good to bad after a packet.
+    /// Probability of a change from good to bad after a packet.
     pub to_bad: f64,
-    /// That the state turns from bad to good after a packet.
+    /// Probability of a change from bad to good after a packet.
     pub to_good: f64,
-    /// That a packet is lost in the good state.
+    /// Probability of a loss in the good state.
     pub loss_good: f64,
-    /// That a packet is lost in the bad state.
+    /// Probability of a loss in the bad state.
     pub loss_bad: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct ScriptedDrop {
     pub flow: u32,
     /// Number of the segment.
     pub number: u64,
-    /// How many of its passages fail, the first ones.
+    /// Number of its passages that fail, the first ones.
     pub times: u32,
 }
 

@@ -23,7 +23,7 @@ pub struct Hop {
     pub delay: Span,
 }
 
-/// One way through the network.
+/// A route through the network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {

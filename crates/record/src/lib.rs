@@ -30,7 +30,7 @@ use serde::Deserialize;
 /// Version of the schema; it changes whenever a column's name, type or meaning does.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// What to record beside the summary.
+/// Recordings besides the summary.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordConfig {

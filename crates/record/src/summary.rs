@@ -14,9 +14,9 @@ pub struct Summary {
     pub queues: Vec<QueueSummary>,
     /// Data packets that reached their receivers.
     pub packets: u64,
-    /// What makes it doubtful that the run tells of its algorithms; empty: nothing known.
+    /// Reasons to doubt that the run shows its algorithms; empty: none known.
     pub doubts: Vec<Doubt>,
-    /// How it went on the testbed; none: the simulator ran it.
+    /// Report of the testbed; none: the simulator ran it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub testbed: Option<TestbedSummary>,
 }
@@ -24,13 +24,13 @@ pub struct Summary {
 /// Something that may have decided a run instead of its algorithms. The run is valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Doubt {
-    /// What that is.
+    /// The cause.
     pub cause: Cause,
     /// The same in words and numbers, with the flows that it concerns.
     pub text: String,
 }
 
-/// What may decide a run instead of its algorithms.
+/// Causes that may decide a run instead of its algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -42,19 +42,19 @@ pub enum Cause {
     Phase,
 }
 
-/// How a run in real time went: whether the machine kept up, and what it could not offer.
+/// Report of a run in real time: lateness of the machine, and missing features.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestbedSummary {
     /// Release of the kernel.
     pub kernel: String,
-    /// Why the run says nothing about the scenario; empty: it is valid.
+    /// Reasons why the run is invalid; empty: it is valid.
     pub invalid: Vec<String>,
-    /// What the scenario asks of the hosts' stack and this kernel cannot offer.
+    /// Features of the scenario's stack that this kernel cannot offer.
     pub not_offered: Vec<String>,
-    /// Share of the time for which the emulator, and with it network and hosts, was held up, in
+    /// Share of the time for which the emulator, and with it network and hosts, was delayed, in
     /// 1/1000.
     pub held_permille: u32,
-    /// For how long it was held up at most, in ns.
+    /// Longest of these delays, in ns.
     pub held_max_ns: u64,
     /// Packets that the emulator delivered.
     pub delivered_packets: u64,
@@ -64,16 +64,16 @@ pub struct TestbedSummary {
     pub lateness_p99_ns: u64,
     /// ... and at most.
     pub lateness_max_ns: u64,
-    /// How long packets waited before the emulator took them, at most, in ns: exceeded by one
+    /// Time that packets waited before the emulator took them, at most, in ns: exceeded by one
     /// packet in a hundred.
     pub waiting_p99_ns: u64,
     /// Share of the time in which the emulator had work to do, in 1/1000.
     pub emulator_busy_permille: u32,
     /// Share of the time in which the applications' thread had work to do, in 1/1000.
     pub traffic_busy_permille: u32,
-    /// Share of the time for which the applications' thread was held up, in 1/1000.
+    /// Share of the time for which the applications' thread was delayed, in 1/1000.
     pub traffic_held_permille: u32,
-    /// For how long it was held up at most, in ns.
+    /// Longest of these delays, in ns.
     pub traffic_held_max_ns: u64,
     /// Share of the time in which flows with data without end waited for their application to
     /// hand it over, in 1/1000.
@@ -85,7 +85,7 @@ pub struct TestbedSummary {
     pub stolen_permille: u32,
     /// Packets that got lost between a host and the emulator.
     pub local_drops: u64,
-    /// Share of the datagrams asked for that were sent, in 1/1000; none: no datagrams.
+    /// Share of the requested datagrams that were sent, in 1/1000; none: no datagrams.
     pub datagrams_sent_permille: Option<u32>,
 }
 
@@ -134,7 +134,7 @@ pub struct FlowSummary {
     pub timeouts: u32,
     /// Reductions that proved spurious and were undone.
     pub spurious_recoveries: u32,
-    /// Tail loss probes sent; none: the kernel does not tell.
+    /// Tail loss probes sent; none: the kernel does not report them.
     pub tail_probes: Option<u32>,
     /// Smallest round-trip sample in us.
     pub rtt_min_us: Option<u32>,

@@ -195,7 +195,7 @@ pub const NO_QUEUE: u32 = u32::MAX;
 /// No flow in particular.
 pub const NO_FLOW: u32 = u32::MAX;
 
-/// What can happen to a flow.
+/// Events of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]

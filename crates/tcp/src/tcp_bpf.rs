@@ -24,9 +24,9 @@ pub struct TcpBpf {
     pub cwnd_clamp_segs: Option<NonZeroU32>,
     /// The window to begin with.
     pub initial_window_segs: Option<NonZeroU32>,
-    /// Size of the sender's buffer, as SO_SNDBUF is told.
+    /// Size of the sender's buffer, as given to SO_SNDBUF.
     pub send_buffer_bytes: Option<NonZeroU32>,
-    /// Size of the receiver's buffer, as SO_RCVBUF is told.
+    /// Size of the receiver's buffer, as given to SO_RCVBUF.
     pub receive_buffer_bytes: Option<NonZeroU32>,
     /// Round-trip time of the empty path, which some algorithms look at.
     pub base_rtt_us: Option<NonZeroU32>,

@@ -27,17 +27,17 @@ pub struct Flow {
     pub packet_bytes: u16,
     /// Bytes of it that are headers.
     pub header_bytes: u16,
-    /// How its data travels.
+    /// Route of its data.
     pub forward: Route,
-    /// How what the receiver answers travels.
+    /// Route of the receiver's answers.
     pub reverse: Route,
-    /// Whether it has rows in the table of flows.
+    /// True if it has rows in the table of flows.
     pub sampled: bool,
-    /// What carries its data.
+    /// Transport of its data.
     pub transport: Transport,
 }
 
-/// What carries a flow's data.
+/// Transport of a flow's data.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
@@ -59,9 +59,9 @@ pub struct Tcp {
     pub parameters: BTreeMap<String, u32>,
     /// The stack of both its hosts.
     pub stack: StackChoice,
-    /// What it has to send.
+    /// Data that it has to send.
     pub demand: Demand,
-    /// What a program sets of it while it is set up; none: nothing.
+    /// Settings by a program while it is set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
     /// The algorithm, if its source is the scenario's.
     #[serde(skip)]
@@ -79,7 +79,7 @@ impl Tcp {
     }
 }
 
-/// What an application has to send over a connection.
+/// Data that an application has to send over a connection.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Demand {

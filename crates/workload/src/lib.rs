@@ -47,7 +47,7 @@ pub struct Scenario {
     pub links: Vec<LinkConfig>,
     /// The flows.
     pub flows: Vec<Flow>,
-    /// What to record.
+    /// Recordings of the run.
     pub record: RecordConfig,
     /// Sources of the algorithms that are not built in, by name. Reading the scenario
     /// compiles and registers them.

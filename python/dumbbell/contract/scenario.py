@@ -27,7 +27,7 @@ class Scenario(Part, frozen=True, kw_only=True):
     """The flows."""
 
     record: RecordConfig
-    """What to record."""
+    """Recordings of the run."""
 
     sources: Mapping[str, str] = {}
     """Sources of the algorithms that are not built in, by name. Reading the scenario compiles and
@@ -35,7 +35,7 @@ class Scenario(Part, frozen=True, kw_only=True):
 
 
 class LinkConfig(Part, frozen=True, kw_only=True):
-    """What a link is made of, in base units."""
+    """A link, in base units."""
 
     name: str
     """Name for people."""
@@ -74,7 +74,7 @@ class LinkConfig(Part, frozen=True, kw_only=True):
     """Packets reach the far end at multiples of this time only; 0: at any time."""
 
     sampled: bool
-    """Its counters are wanted."""
+    """Its counters are sampled."""
 
     interface: bool = False
     """It is the interface of a host, whose TCP knows what of each flow waits in it."""
@@ -126,10 +126,10 @@ class QueueConfig(Part, frozen=True, kw_only=True):
     """A queue: its room and its discipline."""
 
     limit: Limit | None = None
-    """What may wait; none: anything."""
+    """Limit of the queue; none: unlimited."""
 
     discipline: Discipline
-    """Who goes next, who is dropped and who is marked."""
+    """Order of service, drops and marks."""
 
 
 class Limit(Part, frozen=True, kw_only=True):
@@ -169,39 +169,39 @@ class Red(Part, frozen=True, kw_only=True, tag_field="kind", tag="red"):
     """Weight of one arrival in the average (`w_q`)."""
 
     gentle: bool
-    """Whether the probability rises on to 1 at twice `max_packets` rather than at once."""
+    """True if the probability rises to 1 at twice `max_packets` rather than at once."""
 
     adaptive: bool
-    """Whether `max_probability` adapts."""
+    """True if `max_probability` adapts."""
 
     ecn: bool
-    """Whether ECN-capable packets are marked instead."""
+    """True if ECN-capable packets are marked instead."""
 
 
 class Codel(Part, frozen=True, kw_only=True, tag_field="kind", tag="codel"):
     """Controlled delay."""
 
     target_ns: int
-    """Sojourn time that may stand."""
+    """Largest standing sojourn time."""
 
     interval_ns: int
     """For how long the sojourn time must stay above it."""
 
     ecn: bool
-    """Whether ECN-capable packets are marked instead of dropped."""
+    """True if ECN-capable packets are marked instead of dropped."""
 
 
 class FqCodel(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq-codel"):
     """Flow queues with `CoDel`."""
 
     target_ns: int
-    """Sojourn time that may stand."""
+    """Largest standing sojourn time."""
 
     interval_ns: int
     """For how long the sojourn time must stay above it."""
 
     ecn: bool
-    """Whether ECN-capable packets are marked instead of dropped."""
+    """True if ECN-capable packets are marked instead of dropped."""
 
     queues: int
     """Queues onto which flows are hashed."""
@@ -226,10 +226,10 @@ class Pie(Part, frozen=True, kw_only=True, tag_field="kind", tag="pie"):
     """Gain of the delay's change, per second of delay."""
 
     burst_ns: int
-    """How long a burst passes untouched (`MAX_BURST`)."""
+    """Duration for which a burst passes untouched (`MAX_BURST`)."""
 
     ecn: bool
-    """Whether ECN-capable packets are marked instead while the probability is low."""
+    """True if ECN-capable packets are marked instead while the probability is low."""
 
 
 class Fq(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq"):
@@ -249,13 +249,13 @@ class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Classes of packets."""
 
     by: ClassOf
-    """What tells the class of a packet."""
+    """Property that decides the class of a packet."""
 
     serve: Serve
-    """Whose packet goes next."""
+    """Order in which the classes are served."""
 
     threshold: Limit | None = None
-    """What waits in a class from which its ECN-capable packets are marked; none: never."""
+    """Backlog of a class from which its ECN-capable packets are marked; none: never."""
 
 
 Discipline = Fifo | Step | Red | Codel | FqCodel | Pie | Fq | Classes
@@ -263,7 +263,7 @@ Discipline = Fifo | Step | Red | Codel | FqCodel | Pie | Fq | Classes
 
 
 class ClassOf(Part, frozen=True, kw_only=True):
-    """What tells the class of a packet."""
+    """Property that decides the class of a packet."""
 
     ecn: EcnClasses | None = None
     """Its ECN field."""
@@ -273,7 +273,7 @@ class ClassOf(Part, frozen=True, kw_only=True):
 
 
 class EcnClasses(Part, frozen=True, kw_only=True):
-    """The classes that the ECN field tells."""
+    """The classes by the ECN field."""
 
     capable: int
     """That of ECN-capable packets."""
@@ -283,7 +283,7 @@ class EcnClasses(Part, frozen=True, kw_only=True):
 
 
 class Serve(Part, frozen=True, kw_only=True):
-    """Whose packet goes next."""
+    """Order in which the classes are served."""
 
     round_robin: Turns | None = None
     """The classes take turns."""
@@ -306,7 +306,7 @@ class Precedence(Part, frozen=True, kw_only=True):
     """Precedence of classes."""
 
     classes: int
-    """How many there are."""
+    """Number of classes."""
 
 
 class PolicerConfig(Part, frozen=True, kw_only=True):
@@ -320,7 +320,7 @@ class PolicerConfig(Part, frozen=True, kw_only=True):
 
 
 class Bernoulli(Part, frozen=True, kw_only=True, tag_field="kind", tag="bernoulli"):
-    """Each packet is lost with a probability of its own time."""
+    """Each packet is lost with the probability of the moment."""
 
     probability: tuple[tuple[int, float], ...]
     """Probabilities and the times from which they hold."""
@@ -333,23 +333,23 @@ class GilbertElliott(Part, frozen=True, kw_only=True, tag_field="kind", tag="gil
     """
 
     to_bad: float
-    """That the state turns from good to bad after a packet."""
+    """Probability of a change from good to bad after a packet."""
 
     to_good: float
-    """That the state turns from bad to good after a packet."""
+    """Probability of a change from bad to good after a packet."""
 
     loss_good: float
-    """That a packet is lost in the good state."""
+    """Probability of a loss in the good state."""
 
     loss_bad: float
-    """That a packet is lost in the bad state."""
+    """Probability of a loss in the bad state."""
 
 
 class Scripted(Part, frozen=True, kw_only=True, tag_field="kind", tag="scripted"):
     """Named packets are lost."""
 
     drops: tuple[ScriptedDrop, ...]
-    """Which, and how often."""
+    """The packets, and the number of drops of each."""
 
 
 LossConfig = Bernoulli | GilbertElliott | Scripted
@@ -366,7 +366,7 @@ class ScriptedDrop(Part, frozen=True, kw_only=True):
     """Number of the segment."""
 
     times: int
-    """How many of its passages fail, the first ones."""
+    """Number of its passages that fail, the first ones."""
 
 
 class ReorderConfig(Part, frozen=True, kw_only=True):
@@ -401,20 +401,20 @@ class Flow(Part, frozen=True, kw_only=True):
     """Bytes of it that are headers."""
 
     forward: Route
-    """How its data travels."""
+    """Route of its data."""
 
     reverse: Route
-    """How what the receiver answers travels."""
+    """Route of the receiver's answers."""
 
     sampled: bool
-    """Whether it has rows in the table of flows."""
+    """True if it has rows in the table of flows."""
 
     transport: Transport
-    """What carries its data."""
+    """Transport of its data."""
 
 
 class Route(Part, frozen=True, kw_only=True):
-    """One way through the network."""
+    """A route through the network."""
 
     hops: tuple[Hop, ...]
     """The links in their order, at least one."""
@@ -434,7 +434,7 @@ class Hop(Part, frozen=True, kw_only=True):
 
 
 class Transport(Part, frozen=True, kw_only=True):
-    """What carries a flow's data."""
+    """Transport of a flow's data."""
 
     tcp: Tcp | None = None
     """A TCP connection."""
@@ -459,10 +459,10 @@ class Tcp(Part, frozen=True, kw_only=True):
     """The stack of both its hosts."""
 
     demand: Demand | Literal["endless"]
-    """What it has to send."""
+    """Data that it has to send."""
 
     tcp_bpf: TcpBpf | None = None
-    """What a program sets of it while it is set up; none: nothing."""
+    """Settings by a program while it is set up; none: nothing."""
 
 
 class StackChoice(Part, frozen=True, kw_only=True):
@@ -476,7 +476,7 @@ class StackChoice(Part, frozen=True, kw_only=True):
 
 
 class Demand(Part, frozen=True, kw_only=True):
-    """What an application has to send over a connection.
+    """Data that an application has to send over a connection.
 
     The text "endless" in its place: never without data.
     """
@@ -534,10 +534,10 @@ class TcpBpf(Part, frozen=True, kw_only=True):
     """The window to begin with."""
 
     send_buffer_bytes: int | None = None
-    """Size of the sender's buffer, as SO_SNDBUF is told."""
+    """Size of the sender's buffer, as given to SO_SNDBUF."""
 
     receive_buffer_bytes: int | None = None
-    """Size of the receiver's buffer, as SO_RCVBUF is told."""
+    """Size of the receiver's buffer, as given to SO_RCVBUF."""
 
     base_rtt_us: int | None = None
     """Round-trip time of the empty path, which some algorithms look at."""
@@ -554,7 +554,7 @@ class Udp(Part, frozen=True, kw_only=True):
 
 
 class RecordConfig(Part, frozen=True, kw_only=True):
-    """What to record beside the summary."""
+    """Recordings besides the summary."""
 
     interval_ns: int | None = None
     """Time between samples in ns; none: no samples."""
@@ -588,4 +588,4 @@ EventKind = Literal[
     "retransmit",  # It sent a segment again.
     "undone",  # Its reduction proved spurious and was undone.
 ]
-"""What can happen to a flow."""
+"""Events of a flow."""

@@ -26,10 +26,10 @@ class Summary(Part, frozen=True, kw_only=True):
     """Data packets that reached their receivers."""
 
     doubts: tuple[Doubt, ...]
-    """What makes it doubtful that the run tells of its algorithms; empty: nothing known."""
+    """Reasons to doubt that the run shows its algorithms; empty: none known."""
 
     testbed: TestbedSummary | None = None
-    """How it went on the testbed; none: the simulator ran it."""
+    """Report of the testbed; none: the simulator ran it."""
 
 
 class FlowSummary(Part, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class FlowSummary(Part, frozen=True, kw_only=True):
     """Reductions that proved spurious and were undone."""
 
     tail_probes: int | None
-    """Tail loss probes sent; none: the kernel does not tell."""
+    """Tail loss probes sent; none: the kernel does not report them."""
 
     rtt_min_us: int | None
     """Smallest round-trip sample in us."""
@@ -176,7 +176,7 @@ class Doubt(Part, frozen=True, kw_only=True):
     """Something that may have decided a run instead of its algorithms. The run is valid."""
 
     cause: Cause
-    """What that is."""
+    """The cause."""
 
     text: str
     """The same in words and numbers, with the flows that it concerns."""
@@ -187,27 +187,27 @@ Cause = Literal[
     "locked-out",  # A flow met a full queue again and again where another never did.
     "phase",  # What was dropped had come at one point of the service of another packet.
 ]
-"""What may decide a run instead of its algorithms."""
+"""Causes that may decide a run instead of its algorithms."""
 
 
 class TestbedSummary(Part, frozen=True, kw_only=True):
-    """How a run in real time went: whether the machine kept up, and what it could not offer."""
+    """Report of a run in real time: lateness of the machine, and missing features."""
 
     kernel: str
     """Release of the kernel."""
 
     invalid: tuple[str, ...]
-    """Why the run says nothing about the scenario; empty: it is valid."""
+    """Reasons why the run is invalid; empty: it is valid."""
 
     not_offered: tuple[str, ...]
-    """What the scenario asks of the hosts' stack and this kernel cannot offer."""
+    """Features of the scenario's stack that this kernel cannot offer."""
 
     held_permille: int
-    """Share of the time for which the emulator, and with it network and hosts, was held up, in
+    """Share of the time for which the emulator, and with it network and hosts, was delayed, in
     1/1000."""
 
     held_max_ns: int
-    """For how long it was held up at most, in ns."""
+    """Longest of these delays, in ns."""
 
     delivered_packets: int
     """Packets that the emulator delivered."""
@@ -222,8 +222,8 @@ class TestbedSummary(Part, frozen=True, kw_only=True):
     """... and at most."""
 
     waiting_p99_ns: int
-    """How long packets waited before the emulator took them, at most, in ns: exceeded by one packet
-    in a hundred."""
+    """Time that packets waited before the emulator took them, at most, in ns: exceeded by one
+    packet in a hundred."""
 
     emulator_busy_permille: int
     """Share of the time in which the emulator had work to do, in 1/1000."""
@@ -232,10 +232,10 @@ class TestbedSummary(Part, frozen=True, kw_only=True):
     """Share of the time in which the applications' thread had work to do, in 1/1000."""
 
     traffic_held_permille: int
-    """Share of the time for which the applications' thread was held up, in 1/1000."""
+    """Share of the time for which the applications' thread was delayed, in 1/1000."""
 
     traffic_held_max_ns: int
-    """For how long it was held up at most, in ns."""
+    """Longest of these delays, in ns."""
 
     starved_permille: int
     """Share of the time in which flows with data without end waited for their application to hand
@@ -252,4 +252,4 @@ class TestbedSummary(Part, frozen=True, kw_only=True):
     """Packets that got lost between a host and the emulator."""
 
     datagrams_sent_permille: int | None
-    """Share of the datagrams asked for that were sent, in 1/1000; none: no datagrams."""
+    """Share of the requested datagrams that were sent, in 1/1000; none: no datagrams."""

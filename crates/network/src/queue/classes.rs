@@ -19,15 +19,15 @@ use crate::units::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassesConfig {
-    /// What tells the class of a packet.
+    /// Property that decides the class of a packet.
     pub by: ClassOf,
-    /// Whose packet goes next.
+    /// Order in which the classes are served.
     pub serve: Serve,
-    /// What waits in a class from which its ECN-capable packets are marked; none: never.
+    /// Backlog of a class from which its ECN-capable packets are marked; none: never.
     pub threshold: Option<Limit>,
 }
 
-/// What tells the class of a packet.
+/// Property that decides the class of a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassOf {
@@ -37,7 +37,7 @@ pub enum ClassOf {
     Flows(Vec<u8>),
 }
 
-/// The classes that the ECN field tells.
+/// The classes by the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcnClasses {
@@ -47,7 +47,7 @@ pub struct EcnClasses {
     pub other: u8,
 }
 
-/// Whose packet goes next.
+/// Order in which the classes are served.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Serve {
@@ -71,7 +71,7 @@ pub struct Turns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Precedence {
-    /// How many there are.
+    /// Number of classes.
     pub classes: u8,
 }
 

@@ -16,9 +16,9 @@ use crate::check::{Check, require, within};
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueConfig {
-    /// What may wait; none: anything.
+    /// Limit of the queue; none: unlimited.
     pub limit: Option<Limit>,
-    /// Who goes next, who is dropped and who is marked.
+    /// Order of service, drops and marks.
     pub discipline: Discipline,
 }
 

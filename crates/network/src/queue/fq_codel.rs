@@ -18,11 +18,11 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCoDelConfig {
-    /// Sojourn time that may stand.
+    /// Largest standing sojourn time.
     pub target_ns: Span,
     /// For how long the sojourn time must stay above it.
     pub interval_ns: Span,
-    /// Whether ECN-capable packets are marked instead of dropped.
+    /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
     /// Queues onto which flows are hashed.
     pub queues: u32,

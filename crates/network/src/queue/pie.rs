@@ -25,9 +25,9 @@ pub struct PieConfig {
     pub alpha: f64,
     /// Gain of the delay's change, per second of delay.
     pub beta: f64,
-    /// How long a burst passes untouched (`MAX_BURST`).
+    /// Duration for which a burst passes untouched (`MAX_BURST`).
     pub burst_ns: Span,
-    /// Whether ECN-capable packets are marked instead while the probability is low.
+    /// True if ECN-capable packets are marked instead while the probability is low.
     pub ecn: bool,
 }
 

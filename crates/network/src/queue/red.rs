@@ -22,11 +22,11 @@ pub struct RedConfig {
     pub max_probability: f64,
     /// Weight of one arrival in the average (`w_q`).
     pub weight: f64,
-    /// Whether the probability rises on to 1 at twice `max_packets` rather than at once.
+    /// True if the probability rises to 1 at twice `max_packets` rather than at once.
     pub gentle: bool,
-    /// Whether `max_probability` adapts.
+    /// True if `max_probability` adapts.
     pub adaptive: bool,
-    /// Whether ECN-capable packets are marked instead.
+    /// True if ECN-capable packets are marked instead.
     pub ecn: bool,
 }
 
