@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from dumbbell.experiments.compare import Mix, Setting, scenario_table
+from dumbbell.experiments.mixes import Mix
+from dumbbell.experiments.setting import Setting, scenario_table
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
 

@@ -19,7 +19,8 @@ from dumbbell.engines.sizes import expected_bytes, expected_packets
 from dumbbell.execution import bounds
 from dumbbell.execution.bounds import TooLarge
 from dumbbell.experiments.advise import advise
-from dumbbell.experiments.compare import Setting, compare
+from dumbbell.experiments.compare import compare
+from dumbbell.experiments.setting import Setting
 from dumbbell.scenario.model import Scenario
 
 SIMULATOR = engines.named("simulator")

@@ -13,7 +13,7 @@ from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
 from dumbbell.experiments.advise import Advice, Candidate, advise, conditions, words
 from dumbbell.experiments.advise.choosing import choose
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.inference import statistics
 
 WIRED = Setting("10mbit", "40ms", duration="20s")

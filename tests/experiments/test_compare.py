@@ -10,7 +10,9 @@ import pytest
 
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.execution.executor import Progress
-from dumbbell.experiments.compare import Comparison, compare, parse_mix
+from dumbbell.experiments.compare import compare
+from dumbbell.experiments.comparison import Comparison
+from dumbbell.experiments.mixes import parse_mix
 from dumbbell.figures import drawing
 from dumbbell.quantities import tables
 from dumbbell.reports import compare_chart, own_tables

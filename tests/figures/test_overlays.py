@@ -11,7 +11,8 @@ import pytest
 
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
-from dumbbell.experiments.compare import Comparison, compare
+from dumbbell.experiments.compare import compare
+from dumbbell.experiments.comparison import Comparison
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
 from dumbbell.plan.expanding import scenarios

@@ -16,6 +16,7 @@ from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments import compare as comparing
 from dumbbell.experiments import sweeps as sweeping
+from dumbbell.experiments.setting import of_setting
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 
@@ -179,7 +180,7 @@ def sweep(
     store = arguments.store(results)
     store.create()
     plan = Plan.asked(seed=number(seed, "seed", 0))
-    with comparing.of_setting():
+    with of_setting():
         campaign = Campaign.of_experiment(content, store, engines.named(engine), plan)
     outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
     outcome.raise_for_failed()

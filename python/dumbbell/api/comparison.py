@@ -10,12 +10,12 @@ import polars as pl
 from dumbbell.api.results import Results
 from dumbbell.api.table import Table
 from dumbbell.base import hypertext
-from dumbbell.experiments import compare
+from dumbbell.experiments import comparison
 from dumbbell.figures.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(compare.Comparison, Table):
+class Comparison(comparison.Comparison, Table):
     """Algorithms on one path: what each achieved, with 95 % intervals.
 
     Attributes
@@ -34,7 +34,7 @@ class Comparison(compare.Comparison, Table):
     results: Results
 
     @classmethod
-    def holding(cls, found: compare.Comparison) -> Comparison:
+    def holding(cls, found: comparison.Comparison) -> Comparison:
         """Return a comparison for notebooks."""
         return cls(Results.holding(found.results), found.runs, found.means, found.windows)
 

@@ -17,7 +17,7 @@ from dumbbell.execution.pools import Pool
 from dumbbell.experiments import advise as advising
 from dumbbell.experiments.advise import words
 from dumbbell.experiments.advise.words import COLUMNS, FURTHER
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.experiments.tune import tuning
 from dumbbell.experiments.tune import words as of_search
 from dumbbell.experiments.tune.judging import SHOWN

@@ -54,7 +54,7 @@ def advise(
     from dumbbell.cli import consent, progress
     from dumbbell.cli.workers import workers
     from dumbbell.experiments.advise import advise as ask
-    from dumbbell.experiments.compare import Setting
+    from dumbbell.experiments.setting import Setting
     from dumbbell.figures import drawing
     from dumbbell.reports import advice_page
 

@@ -27,7 +27,7 @@ from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.execution.pools import Pool
-    from dumbbell.experiments.compare import Setting
+    from dumbbell.experiments.setting import Setting
     from dumbbell.results.campaign import Campaign
 
 
@@ -105,7 +105,7 @@ def compare(
             axes = [axis(name, text) for name, text in options.items()]
             sweeping.sweep(names, axes, how, duration=duration, stack=stack, runs=runs, seed=seed)
             return
-        from dumbbell.experiments.compare import Setting
+        from dumbbell.experiments.setting import Setting
 
         setting = Setting(rate, rtt, buffer, loss, duration, stack)
         campaign = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)

@@ -15,7 +15,7 @@ from dumbbell.cli.output import Form, print_csv, print_table
 from dumbbell.cli.tables import plain, table
 from dumbbell.engines import engines
 from dumbbell.experiments import sweeps
-from dumbbell.experiments.compare import of_setting
+from dumbbell.experiments.setting import of_setting
 from dumbbell.experiments.sweeps import Axis
 from dumbbell.quantities.taking import described
 from dumbbell.results.campaign import Campaign

@@ -23,7 +23,8 @@ from dumbbell.base.units import (
     parse_rate,
     parse_time,
 )
-from dumbbell.experiments.compare import SETTLING, Mix, Setting, scenario_table
+from dumbbell.experiments.mixes import Mix
+from dumbbell.experiments.setting import SETTLING, Setting, scenario_table
 from dumbbell.plan import grid
 from dumbbell.plan.tests import check_count
 from dumbbell.results import experiments

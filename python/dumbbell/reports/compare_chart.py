@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from dumbbell.experiments.compare import Comparison
+from dumbbell.experiments.comparison import Comparison
 from dumbbell.figures import style
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.looks import Look

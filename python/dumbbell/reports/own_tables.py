@@ -12,7 +12,7 @@ from dumbbell.base.errors import DamagedResult
 from dumbbell.base.labels import window
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
-from dumbbell.experiments.compare import Comparison
+from dumbbell.experiments.comparison import Comparison
 from dumbbell.quantities import run_totals, taking
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.run_totals import Totals

@@ -1,7 +1,7 @@
 """``dumbbell advise``: which algorithm to use on a path, and which are unfit for it.
 
 >>> from dumbbell.experiments.advise import advise
->>> from dumbbell.experiments.compare import Setting
+>>> from dumbbell.experiments.setting import Setting
 >>> advice = advise(Setting("20mbit", "40ms"), among=["reno", "cubic", "vegas"])
 >>> advice.advised, advice.refused
 """

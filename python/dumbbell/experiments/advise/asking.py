@@ -24,7 +24,7 @@ from dumbbell.execution.pools import Pool
 from dumbbell.experiments.advise.candidates import Candidate, Meeting, Start
 from dumbbell.experiments.advise.choosing import Advice, choose
 from dumbbell.experiments.advise.conditions import NEEDS_MARKS
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.experiments.tune import paths
 from dumbbell.experiments.tune.objectives import BESIDE, TUNED
 from dumbbell.experiments.tune.paths import NetworkPath, Traffic

@@ -11,7 +11,7 @@ from dumbbell.base.units import parse_probability, parse_time
 from dumbbell.experiments.advise import conditions
 from dumbbell.experiments.advise.candidates import Candidate, plain
 from dumbbell.experiments.advise.conditions import Fault
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.experiments.tune import paths
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate

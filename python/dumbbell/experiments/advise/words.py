@@ -11,7 +11,7 @@ from dumbbell.base.units import parse_probability
 from dumbbell.experiments.advise import conditions
 from dumbbell.experiments.advise.candidates import Candidate
 from dumbbell.experiments.advise.choosing import Advice
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.inference.estimates import Estimate
 
 SHORT: Final = 50

@@ -27,7 +27,7 @@ from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.execution import bounds, parallelism
 from dumbbell.execution.pools import Pool
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.experiments.tune.objectives import BESIDE, TUNED
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window

@@ -16,7 +16,7 @@ from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.execution.executor import Interrupted, Progress
 from dumbbell.execution.pools import Pool
-from dumbbell.experiments.compare import Setting
+from dumbbell.experiments.setting import Setting
 from dumbbell.experiments.tune import judging, objectives, paths, proposing, space
 from dumbbell.experiments.tune.judging import Effect, Line
 from dumbbell.experiments.tune.paths import NetworkPath, Traffic

@@ -1,0 +1,66 @@
+"""Flows of one or several algorithms that share a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import parse_integer
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Flows that share the path: algorithm, with its preset if any, and number of flows."""
+
+    parts: tuple[tuple[str, int], ...]
+
+    @property
+    def name(self) -> str:
+        """The mix as the command line takes it."""
+        return ",".join(f"{algorithm}:{count}" for algorithm, count in self.parts)
+
+    @property
+    def value(self) -> str:
+        """The mix as the value of an axis, which may be part of a list and is no preset."""
+        if len(self.parts) == 1:
+            return self.parts[0][0]
+        return self.name.replace(",", "+").replace("@", "/")
+
+    @property
+    def flows(self) -> int:
+        """Number of all flows."""
+        return sum(count for _, count in self.parts)
+
+
+def parse_mix(text: str, own: dict[str, Algorithm] | None = None) -> Mix:
+    """Read ``cubic:1,bic:2``; a C file in it is added to `own`."""
+    own = {} if own is None else own
+    parts: list[tuple[str, int]] = []
+    for part in text.split(","):
+        choice, _, count = part.strip().partition(":")
+        with placed(key="flows"):
+            algorithm = named(choice, own)
+            number = parse_integer(count or "1")
+        if number < 1:
+            raise InputError("no flows", key="flows", value=part, valid="cubic:1,bic:2")
+        if algorithm in dict(parts):
+            raise InputError(
+                "twice in the mix", key="flows", value=algorithm, valid="each algorithm once"
+            )
+        parts.append((algorithm, number))
+    return Mix(tuple(parts))
+
+
+def named(choice: str, own: dict[str, Algorithm]) -> str:
+    """Return what tables call an algorithm that exists."""
+    name = catalogue.named(choice, Path(), own)
+    catalogue.split_preset(name, own=own)
+    return name
+
+
+def group(part: int) -> str:
+    """Return the group of the flows of a part of a mix, which count from 1."""
+    return f"part-{part}"
