@@ -16,7 +16,7 @@ from dumbbell.results.results import Results
 
 _CODE: Final = (
     *("reports", "figures", "judging", "base/labels.py", "results/results.py"),
-    "experiments/compare.py",
+    *("experiments/comparison.py", "experiments/mixes.py", "experiments/setting.py"),
 )
 _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')
 _HEAD_CHARACTERS: Final = 2000
