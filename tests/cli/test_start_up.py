@@ -162,6 +162,21 @@ time.sleep(1000)
 """The same in another thread, for which the main one waits where no signal ends the wait."""
 
 
+MEASURES_LATENESS = """
+from dumbbell.engines import lateness
+try:
+    lateness.measured(1e6)
+except KeyboardInterrupt:
+    start.leave(start.STOPPED)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the testbed's")
+def test_ctrl_c_does_not_wait_until_the_lateness_is_measured() -> None:
+    code = PRESSED + MEASURES_LATENESS
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 130
+
+
 @pytest.mark.parametrize(
     ("step", "last"),
     [

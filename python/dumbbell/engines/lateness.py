@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
+
+from dumbbell.engines.cancelling import crew
 
 SECONDS: Final = 2.0
 _NAP_S: Final = 0.001
@@ -33,7 +34,7 @@ class Lateness:
 def measured(seconds: float = SECONDS) -> Lateness:
     """Sleep for a millisecond again and again, on every processor at the same time (Linux)."""
     processors = sorted(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(len(processors)) as threads:
+    with crew("late", len(processors)) as threads:
         delays = list(threads.map(lambda each: _on(each, seconds), processors))
     return Lateness(
         max(sorted(late_s)[len(late_s) * 99 // 100] for late_s in delays),
