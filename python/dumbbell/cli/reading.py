@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,17 +74,19 @@ def all_results(folder: Path, engine: EngineName) -> Held:
     studies = _loaded(Study.names(), folder)
     _refuse_twins(studies)
     known = {*experiments, *(study.name for study in studies)}
-    with_runs, empty = _by_runs([*studies, *_loaded(experiments, folder)], store, engine)
+    planned = remembered(store)
+    runner = engines.named(engine)
+    with_runs, empty = _by_runs([*studies, *_loaded(experiments, folder)], planned, store, runner)
     held = Held(
         results=with_runs,
         not_run={
-            _run_command(study.called, engines.named(engine)): study
+            _run_command(study.called, runner): study
             for study in empty
             if study.name not in experiments
         },
-        strangers=[name for name in remembered(store) if name not in known],
+        strangers=[name for name in planned if name not in known],
     )
-    _tell_left_out(held, folder, engines.named(engine))
+    _tell_left_out(held, folder, runner)
     return held
 
 
@@ -105,14 +107,13 @@ def _loaded(names: Iterable[str], folder: Path) -> list[Study]:
 
 
 def _by_runs(
-    studies: Sequence[Study], store: Store, engine: EngineName
+    studies: Sequence[Study], planned: Collection[str], store: Store, engine: Engine
 ) -> tuple[list[Results], list[Study]]:
     """Return what a results folder holds of the studies that it has runs of, and the other studies.
 
     A large study takes seconds to expand. One without a plan in the folder is expanded only if
     the folder has runs that no plan explains.
     """
-    planned = set(remembered(store))
     stored = set(store.keys())
     unexplained = set(stored)
     with_runs, empty = {}, []
