@@ -22,7 +22,7 @@ import small_study
 from command_line import Command, assert_refused
 from dumbbell import api
 from dumbbell.cli import commands
-from dumbbell.reports import site
+from dumbbell.reports import study_page
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 from dumbbell.study import experiment_names
@@ -224,15 +224,15 @@ def test_open_draws_a_page_once(dumbbell: Command, monkeypatch: pytest.MonkeyPat
     dumbbell("simulate", "two.toml")
     first = dumbbell("open")
     assert page_of(first.out).is_file()
-    write = site.write
-    monkeypatch.setattr(site, "write", None)
+    write = study_page.write
+    monkeypatch.setattr(study_page, "write", None)
     name = only_experiment()
     (key,) = Store("results").keys()
     assert dumbbell("open", name, "--print").out == first.out
     run = dumbbell("open", key[:9]).out
     assert page_of(run) == page_of(first.out).parent / "run.html"
     assert run.strip().endswith(f"#run/{key[:16]}")
-    monkeypatch.setattr(site, "write", write)
+    monkeypatch.setattr(study_page, "write", write)
     dumbbell("simulate", "two.toml", "--runs", "2")
     before = page_of(first.out).read_text()
     assert dumbbell("open", name).out == first.out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,7 +17,7 @@ from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.head_comments import Kind
 from dumbbell.base.errors import StoreError
 from dumbbell.quantities import tables
-from dumbbell.reports import site
+from dumbbell.reports import site, study_page
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 
@@ -151,6 +152,26 @@ def test_a_report_is_the_same_every_time(
         }
 
     assert content(tmp_path) == content(small_report)
+
+
+def test_a_report_is_drawn_again_only_if_it_is_not_current(
+    small_report: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = tmp_path / "report"
+    shutil.copytree(small_report, report)
+    drawn: list[Results] = []
+    monkeypatch.setattr(study_page, "write", lambda results, *_: drawn.append(results))
+    assert site.write(small, report) == report / "index.html"
+    assert drawn == []
+    for name in ("figures/fig1.svg", "data/claims.csv", "runs/fairness.js", "run.html"):
+        (report / name).unlink()
+        site.write(small, report)
+        assert len(drawn) == 1, name
+        drawn.clear()
+        shutil.copy(small_report / name, report / name)
+    (report / "data/fig1.csv").write_text("")
+    site.write(small, report)
+    assert len(drawn) == 1
 
 
 def files(root: Path) -> Iterator[Path]:

@@ -26,9 +26,6 @@ def tell(asked: Campaign, report: Path | None) -> None:
 
 
 def written(found: Results, folder: Path) -> Path:
-    """Return the page of a study in a folder, which is written unless it is there and current."""
-    page = site.current(found, folder)
-    if page is not None:
-        return page
+    """Return the page of a study in a folder, which is drawn unless it is there and current."""
     with progress.steps("drawing", say) as step:
         return site.write(found, folder, step)

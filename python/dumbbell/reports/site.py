@@ -43,11 +43,16 @@ _ABOVE: Final = ("../index.html", "../../index.html")
 def write(results: Results, output: str | Path, on_step: Step = lambda _: None) -> Path:
     """Write the report of a study into a folder and return the path of its page.
 
-    Without its runs a figure is incomplete, and a claim is undecided. In a folder of a site of all
-    studies its pages lead back to the first page of that.
+    A page that shows what the results hold now stays as it is. Without its runs a figure is
+    incomplete, and a claim is undecided. In a folder of a site of all studies the pages lead back
+    to the first page of that site.
     """
+    place = _place(results, Path(output))
+    if (page := _current(results, Path(output), place)) is not None:
+        return page
     with _writing(Path(output)) as pages:
-        return _write_study(results, pages, _place(results, Path(output)), on_step).page
+        on_step(f"{results.study.name}: judging claims")
+        return study_page.write(results, results.claims(), pages, place, on_step)
 
 
 def write_all(
@@ -78,7 +83,11 @@ def write_all(
         for results in studies:
             name = results.study.name
             place = home.below(name, f"studies/{name}/index.html")
-            reported.append(_write_study(results, pages, place, on_step))
+            on_step(f"{name}: judging claims")
+            claims = results.claims()
+            page = _current(results, pages.output, place)
+            page = page or study_page.write(results, claims, pages, place, on_step)
+            reported.append(Reported(results, claims, place, page))
         on_step("comparing algorithms")
         algorithm_pages.write(reported, pages, home)
         return overview.write(reported, pages, home, strangers, not_run)
@@ -88,23 +97,15 @@ def _place(results: Results, folder: Path) -> Place:
     """Return the place of a study's page in a folder: below the first page of a site, if in one."""
     name = results.study.name
     for up in _ABOVE:
-        if overview.is_first_page(folder / up):
+        if overview.is_first_page((folder / up).resolve()):
             return Place.at(_ALL, up).below(name, "index.html")
     return Place.at(name)
 
 
-def _write_study(results: Results, pages: Pages, place: Place, on_step: Step) -> Reported:
-    on_step(f"{results.study.name}: judging claims")
-    claims = results.claims()
-    page = study_page.write(results, claims, pages, place, on_step)
-    return Reported(results, claims, place, page)
-
-
-def current(results: Results, output: str | Path) -> Path | None:
-    """Return the page of a study in a folder; None unless it shows what the results hold now."""
-    page = Path(output) / "index.html"
-    place = _place(results, Path(output))
-    return page if stamp.read(page) == stamp.of(results, place) else None
+def _current(results: Results, site: Path, place: Place) -> Path | None:
+    """Return the page of a study; None unless it and its files show what the results hold now."""
+    page = site / place.path
+    return page if stamp.read(page) == stamp.of(results, place, page.parent) else None
 
 
 @contextmanager

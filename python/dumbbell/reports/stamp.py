@@ -1,4 +1,4 @@
-"""The inputs of a study's page, as a digest: a page with the same one need not be drawn."""
+"""A digest of the inputs of a study's page and of its files: with the same one it is current."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ _CODE: Final = (
     *("reports", "figures", "judging", "base/labels.py", "results/results.py"),
     *("experiments/comparison.py", "experiments/mixes.py", "experiments/setting.py"),
 )
+_FILES: Final = ("assets", "figures", "data", "runs", "series", "run.html")
+"""Files and folders of a study's page, next to it."""
 _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')
 _HEAD_CHARACTERS: Final = 2000
 
 
-def of(results: Results, place: Place) -> str:
-    """Return the digest of all that the page shows: the study, its runs, the way back, the code."""
+def of(results: Results, place: Place, folder: Path) -> str:
+    """Return the digest of all that the page in a folder shows and links.
+
+    That is the study, its runs, the links to pages above it, the code, and the names of the
+    page's files that are not empty. Sizes of figures differ from process to process.
+    """
     digest = hashlib.sha256(_code().encode())
     digest.update("".join(f"{way}\n" for way in place.ways_back).encode())
     digest.update(results.engine.identity.encode())
@@ -31,6 +37,11 @@ def of(results: Results, place: Place) -> str:
     for test in results.study.tests:
         for listed in results.runs(test.name):
             digest.update(f"{listed.run.resolved.key} {listed.state} {listed.plan}\n".encode())
+    for name in _FILES:
+        path = folder / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and file.stat().st_size:
+                digest.update(f"{file.relative_to(folder)}\n".encode())
     return digest.hexdigest()
 
 

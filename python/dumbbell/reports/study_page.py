@@ -91,7 +91,7 @@ def write(
     return pages.write(
         "experiment.html.j2" if command else "study.html.j2",
         place,
-        stamp=stamp.of(results, place),
+        stamp=stamp.of(results, place, folder),
         own_totals=list(own_tables.of_experiment(results)) if command else [],
         packets=_packets_command(results) if command.startswith("dumbbell simulate") else None,
         study=results.study,
