@@ -50,7 +50,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Scenario:
-    """Equal bulk flows over one link."""
+    """Equal bulk flows over one link, each behind a host's own link where that has a rate."""
 
     algorithm: str
     flows: int
@@ -59,15 +59,17 @@ class Scenario:
     queue_packets: int
     duration_s: int
     loss: float = 0.0
+    host_mbps: int = 0
 
     @property
     def name(self) -> str:
         """What a reader knows it by."""
         flows = f"{self.flows} flow" + "s" * (self.flows > 1)
         loss = f", loss {self.loss:g}" if self.loss else ""
+        hosts = f", hosts {self.host_mbps} Mbit/s" if self.host_mbps else ""
         return (
             f"{flows}, {self.algorithm}, {self.rate_mbps} Mbit/s, {self.rtt_ms} ms, "
-            f"queue {self.queue_packets}{loss}, {self.duration_s} s"
+            f"queue {self.queue_packets}{loss}{hosts}, {self.duration_s} s"
         )
 
     @property
@@ -82,6 +84,7 @@ class Scenario:
             self.algorithm,
             self.duration_s,
             1,  # seed
+            self.host_mbps * 1_000_000,
         )
         return [str(value) for value in values]
 
@@ -95,6 +98,10 @@ SCENARIOS = (
     Scenario("cubic", 24, 200, 92, 100, 30),
     Scenario("reno", 24, 200, 92, 100, 30),
     Scenario("reno", 1, 100, 20, 100, 300, loss=0.002),
+    Scenario("cubic", 2, 200, 92, 500, 40, host_mbps=1000),
+    Scenario("reno", 2, 200, 92, 500, 40, host_mbps=1000),
+    Scenario("cubic", 24, 200, 92, 500, 30, host_mbps=1000),
+    Scenario("reno", 24, 200, 92, 500, 30, host_mbps=1000),
 )
 
 

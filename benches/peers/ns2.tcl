@@ -1,11 +1,11 @@
 # Dumbbell's peers: equal bulk flows over one link in ns-2, with TCP/Linux senders.
 #
-# ns ns2.tcl RATE_BPS RTT_S QUEUE_PACKETS LOSS FLOWS ALGORITHM DURATION_S SEED
+# ns ns2.tcl RATE_BPS RTT_S QUEUE_PACKETS LOSS FLOWS ALGORITHM DURATION_S SEED HOST_BPS
 #
 # Prints one JSON object: the time of the run by the clock and on the processor, memory before
 # and at its peak, and the packets that each receiver got in order. README.md says what is set here and why.
 
-lassign $argv rate rtt queue loss flows algorithm duration seed
+lassign $argv rate rtt queue loss flows algorithm duration seed host_rate
 set payload 1448
 set headers 52
 
@@ -60,7 +60,14 @@ Agent/TCPSink set maxSackBlocks_ 3
 for {set index 0} {$index < $flows} {incr index} {
     set tcp [new Agent/TCP/Linux]
     set sink [new Agent/TCPSink/Sack1/DelAck]
-    $ns attach-agent $sender $tcp
+    set host $sender
+    if {$host_rate > 0} {
+        set host [$ns node]
+        $ns duplex-link $host $sender $host_rate 0 DropTail
+        $ns queue-limit $host $sender 1000000
+        $ns queue-limit $sender $host 1000000
+    }
+    $ns attach-agent $host $tcp
     $ns attach-agent $receiver $sink
     $ns connect $tcp $sink
     set source [new Application/FTP]

@@ -1,6 +1,6 @@
 // Dumbbell's peers: equal bulk flows over one link in ns-3.
 //
-// ns3 RATE_BPS RTT_S QUEUE_PACKETS LOSS FLOWS ALGORITHM DURATION_S SEED
+// ns3 RATE_BPS RTT_S QUEUE_PACKETS LOSS FLOWS ALGORITHM DURATION_S SEED HOST_BPS
 //
 // Prints one JSON object: the time of the run by the clock and on the processor, memory before
 // and at its peak, and the packets that each receiver got in order. README.md says what is set here and why.
@@ -27,6 +27,7 @@ namespace {
 constexpr uint32_t payload_bytes = 1448;
 constexpr uint32_t packet_bytes = 1500;
 constexpr uint32_t ppp_bytes = 2;
+constexpr uint32_t unlimited = 1000000;
 
 struct Arguments {
 	double rate_bps;
@@ -37,6 +38,7 @@ struct Arguments {
 	std::string algorithm;
 	double duration_s;
 	uint32_t seed;
+	double host_bps;
 };
 
 Arguments read(char **text)
@@ -48,7 +50,8 @@ Arguments read(char **text)
 		static_cast<uint32_t>(std::stoul(text[5])),
 		text[6],
 		std::stod(text[7]),
-		static_cast<uint32_t>(std::stoul(text[8]))};
+		static_cast<uint32_t>(std::stoul(text[8])),
+		std::stod(text[9])};
 }
 
 uint64_t kib(const std::string &key)
@@ -84,21 +87,27 @@ void configure_tcp(const Arguments &given)
 	Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer_bytes));
 }
 
-NetDeviceContainer link(const Arguments &given, const NodeContainer &nodes)
+DataRateValue device_rate(double bps)
 {
 	// A link of ns-3 adds a header to each packet: its rate makes up for that.
 	const double scale = double(packet_bytes + ppp_bytes) / packet_bytes;
+	return DataRateValue(DataRate(static_cast<uint64_t>(std::round(bps * scale))));
+}
+
+QueueSizeValue packets(uint32_t count)
+{
+	return QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, count));
+}
+
+NetDeviceContainer link(const Arguments &given, const NodeContainer &nodes)
+{
 	PointToPointHelper helper;
-	helper.SetDeviceAttribute(
-		"DataRate",
-		DataRateValue(DataRate(static_cast<uint64_t>(std::round(given.rate_bps * scale)))));
+	helper.SetDeviceAttribute("DataRate", device_rate(given.rate_bps));
 	helper.SetChannelAttribute("Delay", TimeValue(Seconds(given.rtt_s / 2)));
-	helper.SetQueue("ns3::DropTailQueue<Packet>",
-			"MaxSize",
-			QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, given.queue_packets)));
+	helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", packets(given.queue_packets));
 	auto devices = helper.Install(nodes);
 	auto reverse = CreateObject<DropTailQueue<Packet>>();
-	reverse->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, 1000000));
+	reverse->SetAttribute("MaxSize", packets(unlimited));
 	DynamicCast<PointToPointNetDevice>(devices.Get(1))->SetQueue(reverse);
 	if (given.loss > 0) {
 		auto errors = CreateObject<RateErrorModel>();
@@ -109,12 +118,37 @@ NetDeviceContainer link(const Arguments &given, const NodeContainer &nodes)
 	return devices;
 }
 
+// The sender of each flow: the first node of the link, or a host of its own before that.
+NodeContainer senders(const Arguments &given, Ptr<Node> first)
+{
+	NodeContainer hosts;
+	if (given.host_bps == 0) {
+		for (uint32_t flow = 0; flow < given.flows; ++flow) {
+			hosts.Add(first);
+		}
+		return hosts;
+	}
+	hosts.Create(given.flows);
+	InternetStackHelper().Install(hosts);
+	PointToPointHelper helper;
+	helper.SetDeviceAttribute("DataRate", device_rate(given.host_bps));
+	helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", packets(unlimited));
+	Ipv4AddressHelper addresses("10.1.0.0", "255.255.255.0");
+	for (auto host = hosts.Begin(); host != hosts.End(); ++host) {
+		const auto devices = helper.Install(*host, first);
+		addresses.Assign(devices);
+		addresses.NewNetwork();
+		TrafficControlHelper().Uninstall(devices);
+	}
+	return hosts;
+}
+
 } // namespace
 
 int main(int count, char **text)
 {
-	if (count != 9) {
-		std::cerr << "needs the eight arguments that ns3.cc begins with\n";
+	if (count != 10) {
+		std::cerr << "needs the nine arguments that ns3.cc begins with\n";
 		return 2;
 	}
 	const Arguments given = read(text);
@@ -128,6 +162,8 @@ int main(int count, char **text)
 	const auto interfaces = addresses.Assign(devices);
 	// The device's queue is the bottleneck's, so nothing may wait before it.
 	TrafficControlHelper().Uninstall(devices);
+	const auto hosts = senders(given, nodes.Get(0));
+	Ipv4GlobalRoutingHelper::PopulateRoutingTables();
 
 	std::vector<Ptr<PacketSink>> sinks;
 	for (uint32_t flow = 0; flow < given.flows; ++flow) {
@@ -136,7 +172,7 @@ int main(int count, char **text)
 		sinks.push_back(DynamicCast<PacketSink>(sink.Install(nodes.Get(1)).Get(0)));
 		BulkSendHelper source("ns3::TcpSocketFactory", to);
 		source.SetAttribute("SendSize", UintegerValue(payload_bytes));
-		source.Install(nodes.Get(0)).Start(MilliSeconds(100 * flow));
+		source.Install(hosts.Get(flow)).Start(MilliSeconds(100 * flow));
 	}
 
 	Simulator::Stop(Seconds(given.duration_s));

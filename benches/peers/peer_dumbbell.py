@@ -19,7 +19,8 @@ def _kib(key: str) -> int:
 
 def scenario(arguments: list[str]) -> dumbbell.Scenario:
     """Return the scenario that the arguments describe."""
-    rate_bps, rtt_s, queue_packets, loss, flows, algorithm, duration_s, seed = arguments
+    rate_bps, rtt_s, queue_packets, loss, flows, algorithm, duration_s, seed, host_bps = arguments
+    hosts = {"edge_rate": f"{host_bps}bit"} if int(host_bps) else {}
     parameters = {"hystart": 0} if algorithm == "cubic" else {}
     return dumbbell.Scenario.model_validate(
         {
@@ -31,6 +32,7 @@ def scenario(arguments: list[str]) -> dumbbell.Scenario:
                 "rtt": f"{rtt_s}s",
                 "queue": f"{queue_packets}p",
                 "reverse": {"queue": "1000000p"},
+                **hosts,
                 "loss": [{"place": "receiver", "probability": float(loss)}] if float(loss) else [],
             },
             "flow": [
