@@ -103,15 +103,10 @@ impl RateSampler {
         }
     }
 
-    /// Notes segments that an ACK newly delivered; the latest sent is sampled.
-    pub fn on_delivered(&mut self, segments: Range<u64>) {
-        let age = |sent: &Sent| (sent.delivered_segs, sent.at);
-        for segment in segments {
-            let sent = self.sent.get(segment);
-            if self.newest.is_none_or(|newest| age(&sent) >= age(&newest)) {
-                self.newest = Some(sent);
-            }
-        }
+    /// Notes the latest sent of the segments that an ACK newly delivered, which is sampled.
+    #[inline]
+    pub fn on_delivered(&mut self, newest: u64) {
+        self.newest = Some(self.sent.get(newest));
     }
 
     /// Segments delivered while the sampled segment was in flight, itself included.
@@ -190,7 +185,9 @@ mod tests {
         fn deliver(&mut self, at_us: u64, segments: Range<u64>) -> RateSample {
             let delivered_segs = segments.end - segments.start;
             self.conn.delivered_segs += delivered_segs;
-            self.rates.on_delivered(segments);
+            if let Some(newest) = segments.last() {
+                self.rates.on_delivered(newest);
+            }
             let ack = Acknowledged {
                 delivered_segs,
                 lost_segs: 0,

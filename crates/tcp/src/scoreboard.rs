@@ -66,10 +66,8 @@ pub struct Scoreboard {
     found: NewLosses,
     /// When segments that were overtaken will be overdue.
     recheck: Time,
-    /// Kept for its allocation.
-    gaps: Vec<Range<u64>>,
-    /// What the latest acknowledgement newly delivered, where that is recorded.
-    arrivals: Option<Vec<Range<u64>>>,
+    /// What the latest acknowledgement with blocks said, all of which is in `sacked` or below.
+    said: SackBlocks,
     /// The last segment that was sent again while it was the latest new one, and when
     /// it was new.
     latest_resent: Option<(u64, Time)>,
@@ -135,8 +133,7 @@ impl Scoreboard {
             resent: VecDeque::new(),
             found: NewLosses::default(),
             recheck: Time::NEVER,
-            gaps: Vec::new(),
-            arrivals: None,
+            said: SackBlocks::default(),
             latest_resent: None,
             predicts_nothing: false,
         }
@@ -145,22 +142,6 @@ impl Scoreboard {
     /// Takes every acknowledgement for one that may say anything, which comes to the same.
     pub const fn predict_nothing(&mut self) {
         self.predicts_nothing = true;
-    }
-
-    /// Chooses whether [`Self::drain_arrivals`] will be asked.
-    pub fn record_arrivals(&mut self, wanted: bool) {
-        self.arrivals = wanted.then(Vec::new);
-    }
-
-    /// Calls `visit` with every range that the acknowledgement of `delivery`, the
-    /// latest, newly delivered. What a duplicate ACK stands for has no number.
-    pub fn drain_arrivals(&mut self, delivery: &Delivery, visit: impl FnMut(Range<u64>)) {
-        let arrivals = self.arrivals.as_mut().expect("arrivals are recorded");
-        if arrivals.is_empty() && delivery.delivered_segs > 0 {
-            // All in order, and not recorded.
-            arrivals.push(self.una - delivery.advanced_segs..self.una);
-        }
-        arrivals.drain(..).for_each(visit);
     }
 
     /// The lowest segment not yet acknowledged.
@@ -395,24 +376,32 @@ impl Scoreboard {
         let (old_una, old_top) = (self.una, self.sacked.end());
         let una = cumulative.max(old_una);
         let mut by_sack = Arrived::default();
-        for block in blocks.as_slice() {
+        for (place, block) in blocks.as_slice().iter().enumerate() {
+            // Most blocks repeat what acknowledgements before have said.
+            if self.said.as_slice().get(place) == Some(block) {
+                continue;
+            }
             let block = block.start.max(una)..block.end;
             assert!(block.end <= self.next, "{blocks:?} beyond {}", self.next);
-            // Most blocks repeat what acknowledgements before have said.
-            if block.start < block.end && !self.sacked.covers(&block) {
-                let before = by_sack.segs;
-                self.arrive(&Moment { echo: None, ..*moment }, block.clone(), &mut by_sack);
+            let before = by_sack.segs;
+            self.arrive(&Moment { echo: None, ..*moment }, block.clone(), &mut by_sack);
+            if by_sack.segs > before {
                 self.sacked_segs += by_sack.segs - before;
                 self.sacked.insert(block);
             }
         }
+        if !blocks.is_empty() {
+            self.said = blocks.clone();
+        }
         // After what is SACKed, as in Linux: the round-trip time that counts is that of the last.
-        let mut by_cumulative = Arrived::default();
-        if una > old_una {
+        let delivery = if una > old_una {
+            let mut by_cumulative = Arrived::default();
             self.arrive(moment, old_una..una, &mut by_cumulative);
             self.advance(una);
-        }
-        let delivery = self.delivery(&by_cumulative, &by_sack, self.una - old_una);
+            self.delivery(&by_cumulative, &by_sack, una - old_una)
+        } else {
+            self.delivery(&Arrived::default(), &by_sack, 0)
+        };
         if let (Some(segment), Some(top)) = (delivery.original, old_top) {
             if segment + 1 < top {
                 self.reordering.note(top - 1 - segment);
@@ -452,6 +441,7 @@ impl Scoreboard {
         self.sacked_segs = self.sacked_segs.min(self.outstanding_segs() - holes);
     }
 
+    #[inline(always)]
     fn delivery(&self, by_cumulative: &Arrived, by_sack: &Arrived, advanced: u64) -> Delivery {
         let unambiguous = by_cumulative.first_last.filter(|_| !by_cumulative.resent);
         let first = unambiguous.or(by_sack.first_last).map(|(first, _)| first);
@@ -470,13 +460,12 @@ impl Scoreboard {
 
     /// Books the segments of `span` that were not known to have arrived.
     fn arrive(&mut self, moment: &Moment, span: Range<u64>, arrived: &mut Arrived) {
-        let mut gaps = std::mem::take(&mut self.gaps);
-        self.sacked.for_each_gap(span, |gap| gaps.push(gap));
-        for gap in gaps.drain(..) {
+        let mut from = span.start;
+        while from < span.end
+            && let Some(gap) = self.sacked.first_gap(from..span.end)
+        {
+            from = gap.end;
             arrived.segs += gap.end - gap.start;
-            if let Some(arrivals) = &mut self.arrivals {
-                arrivals.push(gap.clone());
-            }
             let marked_end = self.marked_below.clamp(gap.start, gap.end);
             for segment in gap.start..marked_end {
                 self.arrive_marked(moment, segment, arrived);
@@ -486,7 +475,6 @@ impl Scoreboard {
                 self.arrive_last(moment, gap.end - 1, false, arrived);
             }
         }
-        self.gaps = gaps;
     }
 
     /// Books the arrival of a segment that may be lost or sent again.

@@ -334,7 +334,6 @@ impl Sender {
 
     /// Works out what this connection needs beyond its windows.
     fn equip(&mut self) {
-        self.board.record_arrivals(self.rates.is_some());
         self.is_window_based = !self.predicts_nothing
             && self.rates.is_none()
             && !self.algorithm.sets_rate()

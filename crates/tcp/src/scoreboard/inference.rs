@@ -58,17 +58,22 @@ impl Scoreboard {
     }
 
     /// Takes every segment below `mark` for lost that is not SACKed.
+    #[inline]
     fn lose_below(&mut self, mark: u64) {
         let from = self.lost_below.max(self.una);
-        if mark <= from {
-            return;
+        if from < mark {
+            self.lose_all_of(from, mark);
         }
-        let (mut lost, mut resent) = (0, 0);
-        self.sacked.for_each_gap(from..mark, |gap| {
+    }
+
+    fn lose_all_of(&mut self, from: u64, mark: u64) {
+        let (mut lost, mut resent, mut gap_from) = (0, 0, from);
+        while let Some(gap) = self.sacked.first_gap(gap_from..mark) {
             lost += gap.end - gap.start;
+            gap_from = gap.end;
             let marked = gap.start..gap.end.min(self.marked_below);
             resent += marked.filter(|&segment| self.marks.get(segment) & RESENT != 0).count();
-        });
+        }
         self.marks.reserve(self.una, mark);
         self.lost_below = mark;
         self.marked_below = self.marked_below.max(mark);

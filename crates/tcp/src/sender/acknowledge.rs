@@ -103,7 +103,7 @@ impl Sender {
         if !IS_FAST {
             self.conn.pacing_wait_us = self.shaper.pacing_wait_us(now);
             if let Some(rates) = &mut self.rates {
-                rates.on_delivered(cumulative - 1..cumulative);
+                rates.on_delivered(cumulative - 1);
             }
         }
         if self.stack.ack_event_first {
@@ -169,7 +169,9 @@ impl Sender {
         if self.stack.ack_event_first {
             self.algorithm.in_ack_event(&mut self.conn, flags);
         }
-        self.note_deliveries(&delivery);
+        if let (Some(rates), Some(newest)) = (&mut self.rates, delivery.newest) {
+            rates.on_delivered(newest);
+        }
         let echoed = echo.filter(|_| self.stack.rtt_from_timestamps);
         let rtt_us = self.sample_rtt(now, &delivery, echoed);
         if !self.stack.ack_event_first {

@@ -4,16 +4,8 @@ use dumbbell_network::Time;
 
 use super::Sender;
 use crate::rate::Acknowledged;
-use crate::scoreboard::Delivery;
 
 impl Sender {
-    /// Tells the rate sampler what an ACK delivered.
-    #[inline(never)]
-    pub(super) fn note_deliveries(&mut self, delivery: &Delivery) {
-        let Some(rates) = &mut self.rates else { return };
-        self.board.drain_arrivals(delivery, |segments| rates.on_delivered(segments));
-    }
-
     /// Segments delivered while the latest sent of those that an ACK delivered was in
     /// flight; without rate samples what is in flight after the ACK.
     #[inline]
@@ -72,7 +64,8 @@ mod tests {
         let mut acks = Vec::new();
         let mut next = first;
         while let Some(ack) = next {
-            let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
+            let blocks =
+                if ack.has_blocks { receiver.blocks().clone() } else { SackBlocks::default() };
             acks.push((now + Span::from_millis(5), (ack, blocks)));
             next = receiver.also();
         }
@@ -199,7 +192,7 @@ mod tests {
         sender.board.acknowledge(&moment, &ack(12), &SackBlocks::default());
         sender.conn.delivered_segs += 2;
         if let Some(rates) = &mut sender.rates {
-            rates.on_delivered(10..12);
+            rates.on_delivered(11);
         }
         // Sent when two had been delivered: ten since, themselves included.
         assert_eq!(sender.delivered_in_flight_segs(), 10);
