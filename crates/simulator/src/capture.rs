@@ -116,12 +116,12 @@ impl Capture {
         now: Time,
         packet: Packet,
         ack: Ack,
-        blocks: impl FnOnce() -> SackBlocks,
+        blocks: &SackBlocks,
     ) -> Packet {
         let mut place = 0;
         if ack.has_blocks {
             place = u32::try_from(self.blocks.len()).expect("so many SACK options");
-            self.blocks.push(blocks());
+            self.blocks.push(blocks.clone());
         }
         let timestamps = Timestamps { value: clock(now), echo: ack.echo };
         self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place })

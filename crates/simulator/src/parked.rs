@@ -22,21 +22,19 @@ pub struct ParkedAcks {
 
 #[derive(Debug, Default)]
 struct Parked {
+    ack: Ack,
     blocks: SackBlocks,
-    has_blocks: bool,
-    echo: u32,
     stamp: Option<u32>,
-    /// How many packets name the place; they are of this flow and have this number.
-    packets: u32,
+    /// Of this flow are the packets that name the place, and there are so many.
     flow: u32,
-    cumulative: u64,
+    packets: u32,
 }
 
 /// An acknowledgement that was parked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FetchedAck {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchedAck<'a> {
     pub ack: Ack,
-    pub blocks: SackBlocks,
+    pub blocks: &'a SackBlocks,
     /// The receiver's timestamp, where the sender wants it.
     pub stamp: Option<u32>,
 }
@@ -51,39 +49,31 @@ impl ParkedAcks {
         header_bytes: u16,
         ack: Ack,
         stamp: Option<u32>,
-        blocks: impl FnOnce() -> SackBlocks,
+        blocks: &SackBlocks,
     ) -> Packet {
-        if ack.has_blocks || stamp.is_some() {
-            let Ack { cumulative, echo, has_blocks, .. } = ack;
-            let blocks = if has_blocks { blocks() } else { SackBlocks::default() };
-            let bytes = header_bytes + blocks.option_bytes();
-            let parked = Parked { blocks, has_blocks, echo, stamp, packets: 1, flow, cumulative };
-            let place = self.park(parked);
-            return Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
-                .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
-                .with_note(place);
+        if !ack.has_blocks && stamp.is_none() {
+            return plain_packet(flow, header_bytes, ack);
         }
-        plain_packet(flow, header_bytes, ack)
+        let place = self.free_place();
+        let parked = &mut self.places[place as usize];
+        parked.blocks = if ack.has_blocks { blocks.clone() } else { SackBlocks::default() };
+        (parked.flow, parked.ack, parked.stamp, parked.packets) = (flow, ack, stamp, 1);
+        let bytes = header_bytes + parked.blocks.option_bytes();
+        Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
+            .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
+            .with_note(place)
     }
 
     /// The acknowledgement of a packet that names a place, which is free from then on.
-    #[cold]
-    pub fn fetch(&mut self, packet: Packet) -> FetchedAck {
+    #[inline]
+    pub fn fetch(&mut self, packet: Packet) -> FetchedAck<'_> {
         let parked = self.held(packet);
         parked.packets -= 1;
-        let ack = Ack {
-            cumulative: packet.number(),
-            echo: parked.echo,
-            ece: packet.has(Flags::ECE),
-            has_blocks: parked.has_blocks,
-        };
-        let stamp = parked.stamp;
-        if parked.packets > 0 {
-            return FetchedAck { ack, blocks: parked.blocks.clone(), stamp };
+        if parked.packets == 0 {
+            self.free.push_back(packet.note());
         }
-        let blocks = std::mem::take(&mut parked.blocks);
-        self.free.push_back(packet.note());
-        FetchedAck { ack, blocks, stamp }
+        let Parked { ack, blocks, stamp, .. } = &self.places[packet.note() as usize];
+        FetchedAck { ack: *ack, blocks, stamp: *stamp }
     }
 
     /// A packet is lost, and with it what was parked.
@@ -106,21 +96,19 @@ impl ParkedAcks {
     /// If it is not kept for this packet: another acknowledgement would get its blocks.
     fn held(&mut self, packet: Packet) -> &mut Parked {
         let parked = &mut self.places[packet.note() as usize];
-        let is_its_own = (parked.flow, parked.cumulative) == (packet.flow(), packet.number());
+        let is_its_own = (parked.flow, parked.ack.cumulative) == (packet.flow(), packet.number());
         assert!(parked.packets > 0 && is_its_own, "{packet:?} names the place of {parked:?}");
         parked
     }
 
-    #[cold]
-    fn park(&mut self, parked: Parked) -> u32 {
-        if let Some(place) = self.free.pop_front() {
-            self.places[place as usize] = parked;
-            return place;
-        }
-        let place = u32::try_from(self.places.len()).unwrap_or(Packet::NOTES);
-        assert!(place < Packet::NOTES, "too many acknowledgements under way");
-        self.places.push(parked);
-        place
+    #[inline]
+    fn free_place(&mut self) -> u32 {
+        self.free.pop_front().unwrap_or_else(|| {
+            let place = u32::try_from(self.places.len()).unwrap_or(Packet::NOTES);
+            assert!(place < Packet::NOTES, "too many acknowledgements under way");
+            self.places.push(Parked::default());
+            place
+        })
     }
 }
 
@@ -144,31 +132,31 @@ mod tests {
         let mut parked = ParkedAcks::default();
         let acks = [(1, 5), (2, 9), (3, 4)];
         let packets = acks.map(|(cumulative, first)| {
-            parked.packet_of(0, 52, ack(cumulative, true), None, || blocks(first))
+            parked.packet_of(0, 52, ack(cumulative, true), None, &blocks(first))
         });
         assert_eq!(packets[0].bytes(), 52 + 12);
         parked.share(packets[2]);
         for index in [2, 0, 1, 2] {
             let (cumulative, first) = acks[index];
             let ack = ack(cumulative, true);
-            let expected = FetchedAck { ack, blocks: blocks(first), stamp: None };
+            let expected = FetchedAck { ack, blocks: &blocks(first), stamp: None };
             assert_eq!(parked.fetch(packets[index]), expected);
         }
-        parked.packet_of(0, 52, ack(8, true), None, || blocks(1));
+        parked.packet_of(0, 52, ack(8, true), None, &blocks(1));
         assert_eq!(parked.places.len(), 3);
     }
 
     #[test]
     fn acknowledgements_whose_sender_wants_the_receiver_s_timestamp_carry_it() {
         let mut parked = ParkedAcks::default();
-        let plain = parked.packet_of(0, 52, ack(1, false), Some(12), || unreachable!());
+        let plain = parked.packet_of(0, 52, ack(1, false), Some(12), &blocks(9));
         assert!(plain.has(Flags::PARKED));
         assert_eq!(plain.bytes(), 52, "both timestamps have always been in the header");
-        let with_blocks = parked.packet_of(0, 52, ack(2, true), Some(13), || blocks(9));
-        let expected = FetchedAck { ack: ack(2, true), blocks: blocks(9), stamp: Some(13) };
+        let with_blocks = parked.packet_of(0, 52, ack(2, true), Some(13), &blocks(9));
+        let expected = FetchedAck { ack: ack(2, true), blocks: &blocks(9), stamp: Some(13) };
         assert_eq!(parked.fetch(with_blocks), expected);
         let blocks = SackBlocks::default();
-        let expected = FetchedAck { ack: ack(1, false), blocks, stamp: Some(12) };
+        let expected = FetchedAck { ack: ack(1, false), blocks: &blocks, stamp: Some(12) };
         assert_eq!(parked.fetch(plain), expected);
     }
     /// What happens to packets under way: one more is sent or, of those that there are, one
@@ -200,14 +188,14 @@ mod tests {
             steps in prop::collection::vec(any_step(), 1..300),
         ) {
             let mut parked = ParkedAcks::default();
-            let mut under_way: Vec<(Packet, FetchedAck)> = Vec::new();
+            let mut under_way: Vec<(Packet, Ack, SackBlocks, Option<u32>)> = Vec::new();
             for step in steps {
                 match step {
                     Step::Send { flow, cumulative, blocks: first, stamp } => {
                         let ack = ack(cumulative, first > 0);
                         let blocks = if first > 0 { blocks(first) } else { SackBlocks::default() };
-                        let packet = parked.packet_of(flow, 52, ack, stamp, || blocks.clone());
-                        under_way.push((packet, FetchedAck { ack, blocks, stamp }));
+                        let packet = parked.packet_of(flow, 52, ack, stamp, &blocks);
+                        under_way.push((packet, ack, blocks, stamp));
                     }
                     Step::Double(index) if !under_way.is_empty() => {
                         let twice = index.get(&under_way).clone();
@@ -218,17 +206,19 @@ mod tests {
                         parked.forget(under_way.swap_remove(index.index(under_way.len())).0);
                     }
                     Step::Arrive(index) if !under_way.is_empty() => {
-                        let (packet, sent) = under_way.swap_remove(index.index(under_way.len()));
+                        let arrives = under_way.swap_remove(index.index(under_way.len()));
+                        let (packet, ack, blocks, stamp) = &arrives;
+                        let sent = FetchedAck { ack: *ack, blocks, stamp: *stamp };
                         if packet.has(Flags::PARKED) {
-                            prop_assert_eq!(parked.fetch(packet), sent);
+                            prop_assert_eq!(parked.fetch(*packet), sent);
                         } else {
                             prop_assert_eq!(sent.stamp, None);
-                            prop_assert_eq!(sent.blocks, SackBlocks::default());
+                            prop_assert_eq!(sent.blocks, &SackBlocks::default());
                         }
                     }
                     _ => {}
                 }
-                let held = under_way.iter().filter(|(packet, _)| packet.has(Flags::PARKED)).count();
+                let held = under_way.iter().filter(|packet| packet.0.has(Flags::PARKED)).count();
                 let shared: u32 = parked.places.iter().map(|place| place.packets).sum();
                 prop_assert_eq!(shared as usize, held);
             }
@@ -239,10 +229,10 @@ mod tests {
     fn a_place_that_is_free_or_another_s_is_never_read() {
         for (reused, doubles) in [(false, false), (false, true), (true, false), (true, true)] {
             let mut parked = ParkedAcks::default();
-            let gone = parked.packet_of(0, 52, ack(5, true), None, || blocks(9));
+            let gone = parked.packet_of(0, 52, ack(5, true), None, &blocks(9));
             parked.forget(gone);
             if reused {
-                parked.packet_of(1, 52, ack(5, true), None, || blocks(7));
+                parked.packet_of(1, 52, ack(5, true), None, &blocks(7));
             }
             let reads = std::panic::AssertUnwindSafe(|| match doubles {
                 true => parked.share(gone),

@@ -54,4 +54,11 @@ impl Run {
         let &Arrival { number, stamp, ce, cwr, full, pushed } = arrival;
         Self { span: number..number, stamp, ce, cwr, full, pushed }
     }
+
+    /// A run of `arrival` alone.
+    #[inline]
+    pub const fn of(arrival: &Arrival) -> Self {
+        let run = Self::before(arrival);
+        Self { span: run.span.start..run.span.start + 1, ..run }
+    }
 }

@@ -48,9 +48,17 @@ impl Reassembly {
         self.recent.len() >= REMEMBERED_MAX && !self.recent.iter().any(extends)
     }
 
-    /// Adds `span`, and puts its block before all others (RFC 2018, section 4).
+    /// Adds `span`, and puts its block before all others (RFC 2018, section 4). Mostly it is that
+    /// which was there, and has grown by a segment.
     pub fn insert(&mut self, span: Range<u64>) {
-        let block = self.above.insert(span);
+        let block = self.above.insert(span.clone());
+        if let Some(latest) = self.recent.first_mut()
+            && latest.end == span.start
+            && block.end == span.start + 1
+        {
+            latest.end = block.end;
+            return;
+        }
         self.recent.retain(|old| old.end <= block.start || block.end <= old.start);
         self.recent.insert(0, block);
         self.recent.truncate(REPORTED_MAX);
@@ -65,6 +73,7 @@ impl Reassembly {
     }
 
     /// The blocks to report: at most `count_max`, the duplicate among them.
+    #[inline]
     pub fn blocks(&self, duplicate: Option<Range<u64>>, count_max: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some(duplicate) = duplicate {

@@ -146,8 +146,8 @@ impl Receiver {
 
     /// The blocks of the acknowledgement just given, if it has any.
     #[must_use]
-    pub fn blocks(&self) -> SackBlocks {
-        self.slow.blocks.clone()
+    pub const fn blocks(&self) -> &SackBlocks {
+        &self.slow.blocks
     }
 
     /// As [`Self::deadline`], [`Time::NEVER`] if there is none.
@@ -210,8 +210,12 @@ impl Receiver {
         let known =
             number < self.next || slow.reassembly.contains(number) || slow.coalescer.holds(number);
         self.received_segs += u64::from(!known);
-        for run in slow.coalescer.add(now, arrival).into_iter().flatten() {
-            self.receive(now, &run);
+        if slow.coalescer.is_on() {
+            for run in slow.coalescer.add(now, arrival).into_iter().flatten() {
+                self.receive(now, &run);
+            }
+        } else {
+            self.receive(now, &Run::of(arrival));
         }
         self.settle();
         self.give_next()

@@ -80,7 +80,7 @@ impl AllHosts<'_> {
         while let Some(ack) = next {
             let flow = &mut self.flows[index];
             let Ends::Tcp(connection) = &mut flow.ends else { return };
-            let blocks = || connection.receiver.blocks();
+            let blocks = connection.receiver.blocks();
             let stamp = connection.parks_acks.then(|| clock(now));
             let bytes = flow.spec.header_bytes;
             let packet = self.parked.packet_of(index as u32, bytes, ack, stamp, blocks);

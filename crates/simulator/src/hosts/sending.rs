@@ -7,6 +7,7 @@ use dumbbell_tcp::{Burst, clock};
 use super::AllHosts;
 use crate::app::Message;
 use crate::flow::{Connection, Ends, FlowState, ecn_of, sender_of};
+use crate::parked::FetchedAck;
 use crate::wire::ack_of;
 
 impl AllHosts<'_> {
@@ -52,16 +53,15 @@ impl AllHosts<'_> {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("an ACK of no connection") };
         let sender = &mut connection.sender;
-        let fetched;
         let (ack, blocks) = if packet.has(Flags::PARKED) {
-            fetched = self.parked.fetch(packet);
+            let FetchedAck { ack, blocks, stamp } = self.parked.fetch(packet);
             if let Some(capture) = &self.capture {
-                capture.assert_sent_with(packet, &fetched.blocks);
+                capture.assert_sent_with(packet, blocks);
             }
-            if let Some(stamp) = fetched.stamp {
-                sender.take_stamp(stamp, fetched.ack.echo);
+            if let Some(stamp) = stamp {
+                sender.take_stamp(stamp, ack.echo);
             }
-            (fetched.ack, &fetched.blocks)
+            (ack, blocks)
         } else {
             (ack_of(packet, now), &self.parked.none)
         };

@@ -60,7 +60,8 @@ impl Path {
     fn send_acks(&mut self, now: Time, receiver: &mut Receiver, first: Option<Ack>) {
         let mut next = first;
         while let Some(ack) = next {
-            let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
+            let blocks =
+                if ack.has_blocks { receiver.blocks().clone() } else { SackBlocks::default() };
             self.send(now, || OnWire::Ack(ack, blocks.clone()));
             next = receiver.also();
         }
@@ -191,7 +192,8 @@ fn one_loss_costs_one_reduction_and_one_retransmission() {
     let mut retransmitted = Vec::new();
     for segment in (0..10).filter(|&segment| segment != 3) {
         if let Some(ack) = receiver.on_data(now, full(segment)) {
-            let blocks = if ack.has_blocks { receiver.blocks() } else { SackBlocks::default() };
+            let blocks =
+                if ack.has_blocks { receiver.blocks().clone() } else { SackBlocks::default() };
             sender.on_ack(now, ack, &blocks, &mut reductions);
         }
         while let Some(burst) = sender.next_burst(now) {

@@ -46,9 +46,9 @@ fn on_timer(receiver: &mut Receiver, now: u64) -> Vec<Ack> {
 fn sacked(receiver: &mut Receiver, number: u64) -> (Option<Range<u64>>, Vec<Range<u64>>) {
     let ack = receiver.on_data(Time(0), full(number)).expect("an ACK");
     assert!(ack.has_blocks);
-    let blocks = receiver.blocks();
+    let blocks = (receiver.blocks().duplicate(), receiver.blocks().as_slice().to_vec());
     assert_eq!(receiver.also(), None);
-    (blocks.duplicate(), blocks.as_slice().to_vec())
+    blocks
 }
 
 /// Whether each of full segments in order, a microsecond apart, is acknowledged at once.

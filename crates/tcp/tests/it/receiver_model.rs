@@ -178,7 +178,7 @@ impl Bench {
         let (mut next, mut last) = (first, None);
         while let Some(ack) = next {
             let blocks =
-                if ack.has_blocks { self.receiver.blocks() } else { SackBlocks::default() };
+                if ack.has_blocks { self.receiver.blocks().clone() } else { SackBlocks::default() };
             assert_eq!(ack.has_blocks, !blocks.is_empty());
             self.read(ack, &blocks);
             last = Some((ack, blocks));
