@@ -24,8 +24,8 @@ pub struct ScheduledLink {
     entrance: Option<Box<Entrance>>,
     /// What the scheduler refused, pushed out or gave up, until it is asked for.
     given_up: Vec<Packet>,
-    /// Packets of one flow join that nobody looks at before they leave. Those that do not wait
-    /// long leave as from a first-in, first-out queue, so that departures are known on arrival.
+    /// As [`Self::serves_one_flow`]. Those that do not wait long leave as from a first-in,
+    /// first-out queue, so that departures are known on arrival.
     serves_one_flow: bool,
 }
 
@@ -55,6 +55,12 @@ impl ScheduledLink {
             given_up: Vec::new(),
             serves_one_flow,
         })
+    }
+
+    /// Whether packets of one flow join that nobody looks at before they leave.
+    #[inline]
+    pub const fn serves_one_flow(&self) -> bool {
+        self.serves_one_flow
     }
 
     /// Sends a packet at once whose departure is known on arrival: when it is at the far end.

@@ -16,23 +16,22 @@ impl Network {
         if packets == 1 {
             return None;
         }
-        let (at, link, place) = self.merges(now, first)?;
-        Some(self.merge_burst(at, first, packets, (link, place)))
-    }
-
-    /// When a packet reaches its host's own link and the place of the hop behind that, if it is
-    /// plain and its packets then wait in the queue before a link that others share.
-    #[inline(always)]
-    fn merges(&self, now: Time, packet: Packet) -> Option<(Time, LinkId, usize)> {
-        let place = packet.route() * self.stride;
+        let place = first.route() * self.stride;
         let [to_link, to_queue, ..] = self.hops[place..] else { return None };
         let (link, at) = (to_link.target as usize, now + to_link.delay);
-        let is_merged = to_link.kind == HopKind::Link
-            && to_queue.kind == HopKind::Queue
-            && to_queue.target as usize >= self.groups.len()
-            && at <= self.end
-            && matches!(self.links[link], Link::Plain(_));
-        is_merged.then_some((at, link, place + 1))
+        if to_link.kind != HopKind::Link || at > self.end {
+            return None;
+        }
+        let waits_in = (to_queue.kind == HopKind::Queue).then_some(to_queue.target as usize);
+        match &self.links[link] {
+            Link::Plain(_) if waits_in.is_some_and(|queue| !self.is_group(queue)) => {
+                Some(self.merge_burst(at, first, packets, (link, place + 1)))
+            }
+            Link::Scheduled(scheduled) if !scheduled.serves_one_flow() => {
+                Some(self.schedule_burst(at, first, packets, link))
+            }
+            _ => None,
+        }
     }
 
     /// Takes packets over their hosts' own link into the queue before one that others share.

@@ -13,6 +13,32 @@ impl Network {
         if let Some(at) = self.scheduled_link(link).pass(time, packet) {
             return self.go_on(at, packet.advanced());
         }
+        self.enter_in_turn(time, packet, link)
+    }
+
+    /// Takes packets with consecutive numbers into a scheduler's queue, until more is to be said
+    /// of one than that it is there; gives how many that are, and what became of the last.
+    #[inline(never)]
+    pub(super) fn schedule_burst(
+        &mut self,
+        time: Time,
+        first: Packet,
+        packets: u32,
+        link: LinkId,
+    ) -> (u32, Outcome) {
+        let mut packet = first;
+        for sent in 1..packets {
+            let outcome = self.enter_in_turn(time, packet, link);
+            if outcome != Outcome::UnderWay {
+                return (sent, outcome);
+            }
+            packet = packet.following(1);
+        }
+        (packets, self.enter_in_turn(time, packet, link))
+    }
+
+    #[inline]
+    fn enter_in_turn(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
         if self.events.get(service) <= time {
             return self.enter_after_service(time, packet, link);
