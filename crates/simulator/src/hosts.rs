@@ -175,16 +175,18 @@ impl<'a> AllHosts<'a> {
     /// Lets a sender do what is due at `now`.
     fn sender_acts(&mut self, index: usize, now: Time, network: &mut Network) {
         let flow = &mut self.flows[index];
-        if flow.sender_due() <= now {
-            if flow.stop_pending && flow.spec.stop_ns.is_some_and(|stop| stop <= now) {
-                self.stop(now, index);
+        let stops = flow.stop_pending && flow.spec.stop_ns.is_some_and(|stop| stop <= now);
+        if stops {
+            self.stop(now, index);
+        }
+        let flow = &mut self.flows[index];
+        match &mut flow.ends {
+            Ends::Tcp(_) => self.connection_acts(now, index, stops, network),
+            Ends::Ahead(_) if flow.spec.start_ns <= now => {
+                self.connection_begins(now, index, network);
             }
-            match &mut self.flows[index].ends {
-                Ends::Ahead(_) => self.connection_begins(now, index, network),
-                Ends::Tcp(_) => self.connection_acts(now, index, network),
-                Ends::Udp(_) => self.datagrams_act(now, index, network),
-                Ends::Over(_) => {}
-            }
+            Ends::Udp(_) => self.datagrams_act(now, index, network),
+            Ends::Ahead(_) | Ends::Over(_) => {}
         }
         self.timers.set(sender_of(index), self.flows[index].sender_due(), network);
     }
@@ -205,20 +207,25 @@ impl<'a> AllHosts<'a> {
         self.transmit(now, index, network);
     }
 
-    fn connection_acts(&mut self, now: Time, index: usize, network: &mut Network) {
+    /// Does what is due of a connection, which `stops` now or not.
+    fn connection_acts(&mut self, now: Time, index: usize, stops: bool, network: &mut Network) {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { return };
         let Connection { sender, app, .. } = &mut **connection;
         let next = sender.next_new_segment();
         assert!(next < Packet::NUMBERS, "a connection of more than 2^40 segments");
-        if app.due() <= now {
+        let supplies = app.due() <= now;
+        if supplies {
             sender.supply(app.act(now, next));
         }
-        sender.on_timer(now, &mut self.recorder.observer(now, index as u32, next));
+        let is_due = sender.on_timer(now, &mut self.recorder.observer(now, index as u32, next));
+        if !(is_due || supplies || stops) {
+            return;
+        }
         if flow.spec.sampled {
             self.recorder.note_mode(now, index as u32, sender);
         }
-        self.transmit(now, index, network);
+        self.transmit_slowly(now, index, network);
     }
 
     /// Forgets the connections that are over and of which nothing is under way.

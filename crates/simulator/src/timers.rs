@@ -6,11 +6,17 @@ use dumbbell_network::{EventQueue, GroupId, Network, Span, Time};
 #[derive(Debug)]
 pub struct Timers {
     groups: Vec<Group>,
-    /// Group and leaf of the host at the end of each route.
-    places: Vec<(u32, u32)>,
-    /// What the leaf of each says.
-    due: Vec<Time>,
+    /// Of the host at the end of each route.
+    places: Vec<Place>,
     interval: Option<Span>,
+}
+
+/// Where a host's timer is, and what it says.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    group: u32,
+    leaf: u32,
+    due: Time,
 }
 
 /// The hosts of one group, all of which have got equally far in time.
@@ -49,20 +55,20 @@ impl Timers {
             wakes: first,
         };
         let groups: Vec<_> = network.groups().map(group).collect();
-        let mut places = vec![(0, 0); groups.iter().map(|group| group.routes.len()).sum()];
-        for (index, group) in (0..).zip(&groups) {
-            for (leaf, &route) in (0..).zip(&group.routes) {
-                places[route] = (index, leaf);
+        let nowhere = Place { group: 0, leaf: 0, due: Time::NEVER };
+        let mut places = vec![nowhere; groups.iter().map(|group| group.routes.len()).sum()];
+        for (group, Group { routes, .. }) in (0..).zip(&groups) {
+            for (leaf, &route) in (0..).zip(routes) {
+                places[route] = Place { group, leaf, ..nowhere };
             }
         }
-        let due = vec![Time::NEVER; places.len()];
-        Self { groups, places, due, interval }
+        Self { groups, places, interval }
     }
 
     /// The group of the host at the end of a route.
     #[inline]
     pub fn group_of(&self, route: usize) -> GroupId {
-        self.places[route].0 as usize
+        self.places[route].group as usize
     }
 
     /// The routes that end at the hosts of a group.
@@ -79,7 +85,7 @@ impl Timers {
     /// Whether a host's leaf is not later than `due`.
     #[inline]
     pub fn covers(&self, route: usize, due: Time) -> bool {
-        self.due[route] <= due
+        self.places[route].due <= due
     }
 
     /// Whether a group has something to do before `time`.
@@ -114,15 +120,16 @@ impl Timers {
 
     /// Sets when a host wants to act.
     pub fn set(&mut self, route: usize, due: Time, network: &mut Network) {
-        let (index, leaf) = self.places[route];
-        self.due[route] = due;
-        let group = &mut self.groups[index as usize];
-        group.events.set(leaf as usize, due);
+        let place = &mut self.places[route];
+        place.due = due;
+        let index = place.group as usize;
+        let group = &mut self.groups[index];
+        group.events.set(place.leaf as usize, due);
         let earliest = group.events.earliest().0;
         if earliest != group.next_timer {
             group.next_timer = earliest;
             group.wakes = earliest.min(group.next_sample);
-            network.set_timer(index as usize, earliest);
+            network.set_timer(index, earliest);
         }
     }
 }

@@ -229,6 +229,13 @@ impl Sender {
         self.loss_deadline().min(self.shaper.wake())
     }
 
+    /// Whether [`Self::next_fast_burst`] may give anything.
+    #[inline]
+    #[must_use]
+    pub const fn is_fast(&self) -> bool {
+        self.is_fast
+    }
+
     /// The next `segs` segments of those sent leave their host until `at`, or are given up there
     /// then. Gives whether [`Self::deadline`] may be another.
     #[inline]

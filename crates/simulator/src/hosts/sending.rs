@@ -19,12 +19,16 @@ impl AllHosts<'_> {
         if self.is_watched || !self.take_predicted_ack(time, packet) {
             self.take_other_ack(time, packet);
         }
-        if let Ends::Tcp(connection) = &mut self.flows[index].ends
-            && let Some(message) = connection.complete(time)
-        {
+        let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
+        let is_fast = connection.sender.is_fast();
+        if let Some(message) = connection.complete(time) {
             self.completed(time, index, message);
         }
-        self.transmit(time, index, network);
+        if is_fast {
+            self.transmit(time, index, network);
+        } else {
+            self.transmit_slowly(time, index, network);
+        }
         self.plan_sender(index, network);
     }
 
@@ -92,19 +96,19 @@ impl AllHosts<'_> {
         }
     }
 
-    /// Sends all that a connection may send now.
+    /// Sends all that a connection may send now, if it may be on the fast path.
     #[inline(never)]
     pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
         let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
-        if let Some(burst) = connection.sender.next_fast_burst(now) {
-            return self.send_fast(now, index, burst, network);
+        match connection.sender.next_fast_burst(now) {
+            Some(burst) => self.send_fast(now, index, burst, network),
+            None => self.transmit_slowly(now, index, network),
         }
-        self.transmit_slowly(now, index, network);
     }
 
-    /// As [`Self::transmit`], off the fast path.
+    /// As [`Self::transmit`], whatever it needs.
     #[inline(never)]
-    fn transmit_slowly(&mut self, now: Time, index: usize, network: &mut Network) {
+    pub fn transmit_slowly(&mut self, now: Time, index: usize, network: &mut Network) {
         while !self.is_cancelled()
             && let Ends::Tcp(connection) = &mut self.flows[index].ends
             && let Some(burst) = connection.sender.next_burst(now)
@@ -112,7 +116,7 @@ impl AllHosts<'_> {
             if burst.is_retransmission || burst.cwr || burst.pushed {
                 self.send_burst(now, index, burst, network);
             } else {
-                self.send_plain(now, index, burst, network);
+                self.send_fast(now, index, burst, network);
             }
             if burst.is_last {
                 break;
@@ -121,12 +125,6 @@ impl AllHosts<'_> {
     }
 
     /// Sends new segments that say nothing but their numbers.
-    #[inline(never)]
-    fn send_plain(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
-        self.send_fast(now, index, burst, network);
-    }
-
-    /// As [`Self::send_plain`], where that must be fast.
     #[inline(always)]
     pub(super) fn send_fast(
         &mut self,

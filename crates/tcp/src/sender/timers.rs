@@ -11,11 +11,16 @@ use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
 impl Sender {
-    /// Acts on timers that are due; [`Self::next_burst`] is to be asked afterwards.
-    pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) {
+    /// Acts on timers that are due; gives whether [`Self::next_burst`] is to be asked afterwards.
+    pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         if self.loss_deadline() > now {
-            return;
+            return self.shaper.wake() <= now;
         }
+        self.act_on_losses(now, observer);
+        true
+    }
+
+    fn act_on_losses(&mut self, now: Time, observer: &mut impl Observer) {
         self.end_with_ticks(now);
         if self.tail_probe.deadline().min(self.rto_deadline) <= now {
             self.consider_probe(now);
