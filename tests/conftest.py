@@ -11,11 +11,11 @@ import pytest
 import reference  # noqa: F401 - the first that imports the models, with docstrings
 from hypothesis import settings
 
+import held_up
 import small_study
 from command_line import Command, caller
 from dumbbell.reports import site
 from dumbbell.results.results import Results
-from held_up import NOT_JUDGED
 
 settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)
 """The same examples every time, on however slow a machine."""
@@ -55,15 +55,22 @@ def small_report(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if a quiet machine left too many tests without a judgement."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and not held_up.summary(_skipped(reporter))[1]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line what was not judged, as the machine was held up."""
-    reasons = [
-        str(report.longrepr[2]).partition(NOT_JUDGED)[2]
-        for report in terminalreporter.stats.get("skipped", [])
-        if isinstance(report.longrepr, tuple) and NOT_JUDGED in str(report.longrepr[2])
-    ]
-    if reasons:
-        terminalreporter.write_line(f"{len(reasons)} {NOT_JUDGED}{', '.join(reasons)}")
+    """Report in one line which tests were not judged, as the machine was held up."""
+    if line := held_up.summary(_skipped(terminalreporter))[0]:
+        terminalreporter.write_line(line)
+
+
+def _skipped(reporter: pytest.TerminalReporter) -> list[str]:
+    reports = reporter.stats.get("skipped", [])
+    return [str(report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple)]
 
 
 def pytest_configure() -> None:

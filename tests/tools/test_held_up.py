@@ -2,30 +2,81 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 
-from held_up import judge_unless_held_up
+import held_up
+from dumbbell.engines import lateness
 
+pytest_plugins = ["pytester"]
 
-@pytest.mark.parametrize(
-    ("said", "wanted"),
-    [
-        (
-            "the emulator was held up for 41 ms at once (limit 10 ms); leave the machine alone",
-            "41 ms",
-        ),
-        (
-            "the applications' thread was held up for 4.2 % of the time (limit 1.0 %); leave the "
-            "machine alone, or let fewer flows run at a time",
-            "4.2 %",
-        ),
-    ],
+ALONE = (
+    "the emulator was held up for 41 ms at once (limit 10 ms); leave the machine alone",
+    "41 ms",
 )
-def test_a_test_is_skipped_with_how_long_it_was_held_up(said: str, wanted: str) -> None:
-    with pytest.raises(pytest.skip.Exception, match=f"^not judged: held up for {wanted}$"):
-        judge_unless_held_up(f"invalid: {said}\n")
+SHARE = (
+    "the applications' thread was held up for 4.2 % of the time (limit 1.0 %); leave the "
+    "machine alone, or let fewer flows run at a time",
+    "4.2 %",
+)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize(("said", "wanted"), [ALONE, SHARE])
+def test_a_test_is_skipped_with_how_long_it_was_held_up(
+    said: str, wanted: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_up, "machine_is_quiet", lambda: quiet)
+    where = ", on a quiet machine" if quiet else ""
+    with pytest.raises(pytest.skip.Exception, match=f"^not judged: held up for {wanted}{where}$"):
+        held_up.judge_unless_held_up(f"invalid: {said}\n")
 
 
 @pytest.mark.parametrize("said", ["", "packets were late by 3 ms; lower the rates"])
 def test_a_quiet_machine_is_judged(said: str) -> None:
-    judge_unless_held_up(said)
+    held_up.judge_unless_held_up(said)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "busy", "code"), [(0, 1, 0), (0, 5, 0), (2, 3, 0), (3, 0, 1), (3, 3, 1)]
+)
+def test_a_session_fails_if_a_quiet_machine_left_more_than_two_unjudged(
+    pytester: pytest.Pytester, quiet: int, busy: int, code: int
+) -> None:
+    pytester.makeconftest(Path(__file__).parents[1].joinpath("conftest.py").read_text())
+    pytester.makepyfile(f"""
+        import held_up
+        import pytest
+
+        @pytest.mark.parametrize("quiet", [True] * {quiet} + [False] * {busy})
+        def test_in_real_time(quiet, monkeypatch):
+            monkeypatch.setattr(held_up, "machine_is_quiet", lambda: quiet)
+            held_up.judge_unless_held_up({ALONE[0]!r})
+
+        def test_that_judges():
+            pass
+    """)
+    run = pytester.inline_run("-q")
+    run.assertoutcome(passed=1, skipped=quiet + busy)
+    assert run.ret == code
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the scheduling classes of Linux")
+def test_what_waits_for_a_normal_process_is_no_quiet_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    classes = []
+
+    def measured(_: float) -> lateness.Lateness:
+        classes.append(os.sched_getscheduler(0))
+        return lateness.Lateness(late_s.pop(), 1.0)
+
+    late_s = [0.007, 0.0002]
+    monkeypatch.setattr(lateness, "measured", measured)
+    before = os.sched_getscheduler(0)
+    assert [held_up.machine_is_quiet() for _ in range(2)] == [True, False]
+    assert classes == [os.SCHED_BATCH] * 2
+    assert os.sched_getscheduler(0) == before
